@@ -1,8 +1,5 @@
-//! Compiles the shim and links LevelDB's static library after it. It must be static: the filter
-//! block classes have no public header, and a shared library need not export them.
-//!
-//! Debian builds that library with assertions. For what is timed, the same source is built without
-//! them, in a namespace of its own, so that both fit in one program.
+//! Compiles LevelDB, from the source of Debian's package, and the shim, and links both into every program here. LevelDB must be static: the
+//! filter block classes have no public header, and a shared library need not export them. It is built without assertions, as it is timed, too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,65 +8,48 @@ use std::{env, fs};
 /// The source that `install-debian.sh` puts into cargo's target folder.
 const LEVELDB: &str = "leveldb-1.23";
 
-const SOURCES: [&str; 6] = [
-    "shim/filter.cc",
-    "shim/order.cc",
-    "shim/table.cc",
-    "shim/database.cc",
-    "shim/rebuild.cc",
-    "shim/walk.cc",
-];
-/// What is linked with the library without assertions.
-const TIMED: [&str; 2] = ["shim/speed.cc", "shim/speed_table.cc"];
-
 fn main() {
     println!("cargo::rerun-if-changed=shim");
     println!("cargo::rerun-if-changed=preload");
     println!("cargo::rustc-env=RUSTC_VERSION={}", rustc_version());
-    let mut build = cc::Build::new();
-    build.cpp(true).std("c++17").flag("-Wall").flag("-Wextra").files(SOURCES);
-    let compiler = build.get_compiler();
-    let libraries = [("leveldb", "libleveldb-dev"), ("snappy", "libsnappy-dev")]
-        .map(|(library, package)| (library, find(compiler.path(), library, package)));
-    build.compile("filterblock_shim");
-    build_timed();
-    for (library, folder) in libraries {
-        println!("cargo::rustc-link-search=native={}", folder.display());
-        println!("cargo::rustc-link-lib=static={library}");
-    }
-    println!("cargo::rustc-link-lib=stdc++");
-    build_preload();
-}
-
-/// Builds LevelDB without assertions, and the part of the shim that is timed with it.
-fn build_timed() {
     let source = leveldb_source();
     println!("cargo::rerun-if-changed={}", source.display());
     let common = || {
         let mut build = cc::Build::new();
-        build.cpp(true).include(&source).include(source.join("include"));
-        build.define("NDEBUG", None).define("leveldb", "leveldb_timed").define("shim", "shim_timed");
+        build.cpp(true).include(&source).include(source.join("include")).define("NDEBUG", None);
         build
     };
-    common().std("c++17").flag("-Wall").flag("-Wextra").files(TIMED).compile("filterblock_timed_shim");
-    let files = ["db", "table", "util"].into_iter().flat_map(|folder| {
-        let files = fs::read_dir(source.join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
-        files.map(|file| file.expect("an entry of a folder").path())
-    });
+    // Before the library, whose functions it calls.
+    let shim = sources(Path::new("shim"));
+    common().std("c++17").flag("-Wall").flag("-Wextra").files(shim).compile("filterblock_shim");
     let is_part = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        // c.cc is an interface that has no namespace.
-        let left_out = ["_test.cc", "_bench.cc", "leveldbutil", "windows", "testutil"];
-        name.ends_with(".cc") && name != "c.cc" && !left_out.iter().any(|part| name.contains(part))
+        !["_test.cc", "_bench.cc", "leveldbutil", "windows", "testutil"]
+            .iter()
+            .any(|part| name.contains(part))
     };
-    let mut files: Vec<_> = files.filter(is_part).collect();
-    files.sort();
+    let files = ["db", "table", "util"].into_iter().flat_map(|folder| sources(&source.join(folder)));
     let mut library = common();
-    library.std("c++11").opt_level(2).warnings(false).files(files);
+    library.std("c++11").opt_level(2).warnings(false).files(files.filter(is_part));
     for name in ["LEVELDB_PLATFORM_POSIX", "HAVE_SNAPPY", "HAVE_FDATASYNC", "HAVE_O_CLOEXEC"] {
         library.define(name, "1");
     }
-    library.compile("leveldb_timed");
+    let snappy = find(library.get_compiler().path(), "snappy", "libsnappy-dev");
+    library.compile("leveldb");
+    println!("cargo::rustc-link-search=native={}", snappy.display());
+    println!("cargo::rustc-link-lib=static=snappy");
+    println!("cargo::rustc-link-lib=stdc++");
+    build_preload();
+}
+
+/// The C++ files of a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let files = files.map(|file| file.expect("an entry of a folder").path());
+    let mut files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|suffix| suffix == "cc")).collect();
+    files.sort();
+    files
 }
 
 /// The source, in a folder above the one to which this program writes.

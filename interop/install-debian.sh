@@ -13,7 +13,7 @@ $sudo apt-get update
 # shellcheck disable=SC2086 # the list is meant to be split
 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends $packages
 
-# The source of the same LevelDB, which build.rs builds without assertions for what compare-speed times. The lists in
+# The source of the same LevelDB, which build.rs builds without assertions. The lists in
 # /etc/apt name packages, and sources are found at the same places.
 target=${CARGO_TARGET_DIR:-$(dirname "$0")/../target}
 mkdir -p "$target"

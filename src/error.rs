@@ -72,17 +72,17 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     // --- The system below us ---
     /// Reading or writing failed.
-    #[error("{action} at offset {offset}: {source}")]
+    #[error("{}", io_message(*action, *offset, source))]
     #[non_exhaustive]
     Io {
         /// The operation that failed.
         action: IoAction,
-        /// Its offset in the file.
+        /// The structure's offset in the file.
         offset: u64,
         /// The error of the system, or of the source that the caller supplied.
         source: io::Error,
     },
-    /// The bytes asked for have not been fetched yet. This is no fault: fetch them and try again.
+    /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
     ///
     /// A caller's own source returns it too, inside an [`io::Error`]. So this variant, unlike the
     /// others, can be constructed outside the library, and gets no further fields.
@@ -119,8 +119,8 @@ pub enum Error {
     Corrupt {
         /// The malformed structure.
         what: Structure,
-        /// Its offset from the start of the file, or of the filter block if there is no file around
-        /// it.
+        /// The structure's offset from the start of the file, or of the filter block if there is no
+        /// file around it.
         offset: u64,
         /// The format's requirement.
         expected: Cow<'static, str>,
@@ -133,11 +133,11 @@ pub enum Error {
     Unsupported {
         /// The structure that uses the feature.
         what: Structure,
-        /// Its offset in the file.
+        /// The structure's offset in the file.
         offset: u64,
         /// The variants that can be read.
         expected: Cow<'static, str>,
-        /// The variant found, and what would read it, if anything does.
+        /// The variant found, and the feature or program that would read it, if any does.
         found: Cow<'static, str>,
     },
 
@@ -273,9 +273,9 @@ pub enum Error {
     },
 }
 
-/// Wraps the error. Its kind is that of the system's error, or says whose fault it is: `InvalidData`
-/// for the file and for limits, `InvalidInput` for the caller, `Other` for a policy and for
-/// [`Error::NeedRange`].
+/// Wraps the error. Its kind is that of the system's error, or shows whose fault it is:
+/// `InvalidData` for the file and for limits, `InvalidInput` for the caller, `Other` for a policy
+/// and for [`Error::NeedRange`].
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.without_path() {
@@ -359,6 +359,15 @@ impl Error {
             Ok(inner) => inner,
             Err(source) => Self::Io { action, offset, source },
         }
+    }
+}
+
+/// The failed operation, and its place in the file if it has one there.
+fn io_message(action: IoAction, offset: u64, source: &io::Error) -> String {
+    match action {
+        IoAction::Open if source.kind() == io::ErrorKind::NotFound => "does not exist".to_owned(),
+        IoAction::Read { .. } | IoAction::Write { .. } => format!("{action} at offset {offset}: {source}"),
+        _ => format!("{action}: {source}"),
     }
 }
 

@@ -127,6 +127,12 @@ pub mod hash;
 )]
 mod kernel;
 mod key;
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "lengths are compared before anything is read; hot"
+)]
+mod lanes;
 pub mod policy;
 #[cfg(feature = "table")]
 pub mod table;

@@ -1,4 +1,4 @@
-//! The program. What it does is in the library.
+//! The program. Its work is done by the library.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
@@ -16,6 +16,9 @@ use tempfile::TempDir;
 
 /// How long a runner may take for a case, its start included, unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(600);
+
+/// The longest that a runner may take to end once nothing more is asked.
+const ENDING: Duration = Duration::from_secs(10);
 
 /// The longest answer, and the most that is kept of what a runner says besides.
 const MAX_ANSWER: u64 = 64 << 20;
@@ -120,6 +123,19 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.input);
+            // Some go on when there is nothing more to answer.
+            let deadline = Instant::now() + self.patience.min(ENDING);
+            let ended = loop {
+                let left = deadline.saturating_duration_since(Instant::now());
+                match running.lines.recv_timeout(left) {
+                    Ok(_) if !left.is_zero() => {}
+                    Err(RecvTimeoutError::Disconnected) => break true,
+                    Ok(_) | Err(RecvTimeoutError::Timeout) => break false,
+                }
+            };
+            if !ended {
+                let _ = running.child.kill();
+            }
             let _ = running.child.wait();
         }
     }

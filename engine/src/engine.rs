@@ -1,4 +1,4 @@
-//! How everything is done: limits, threads, what watches.
+//! The engine and its settings: limits, threads, and the watcher of progress.
 
 use std::fmt::{self, Debug};
 use std::{io, sync::Arc};
@@ -13,17 +13,17 @@ use crate::remote::fleet::{FleetOptions, objects};
 #[cfg(feature = "remote")]
 use crate::report::Depth;
 #[cfg(feature = "remote")]
-use crate::walk::Given;
+use crate::walk::InputPath;
 #[cfg(feature = "remote")]
 use crate::walk::url;
 
-/// Takes what is found out, in order.
+/// Receives results, in order.
 pub trait Sink<T> {
-    /// Takes the next result.
+    /// Receives the next result.
     ///
     /// # Errors
     ///
-    /// If no more is wanted, or it cannot be shown: that ends the run, which returns the error.
+    /// If no more results are wanted, or this one cannot be shown. The run then ends and returns the error.
     fn line(&mut self, line: T) -> io::Result<()>;
 }
 
@@ -33,7 +33,8 @@ impl<T, F: FnMut(T) -> io::Result<()>> Sink<T> for F {
     }
 }
 
-/// How databases and tables are looked at. One serves any number of calls, also at once.
+/// The settings for work on databases and tables. One engine serves any number of calls, also concurrent
+/// ones.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) read: ReadOptions,
@@ -66,7 +67,7 @@ impl Debug for Engine {
 }
 
 impl Engine {
-    /// The usual limits, as many threads as there are processors, and nothing that watches.
+    /// An engine with the usual limits, as many threads as there are processors, and no watcher.
     pub fn new() -> Self {
         let meter = Arc::<Meter>::default();
         Self {
@@ -82,8 +83,8 @@ impl Engine {
         }
     }
 
-    /// The most bytes of blocks and keys to decode of each file, and so of one block. If it is not set, 100 times the
-    /// file's size and at least 256 MiB, and 256 MiB of one block.
+    /// Limits the bytes of blocks and keys to decode of each file, and so of one block. The default is 100
+    /// times the file's size, but at least 256 MiB, and 256 MiB for one block.
     #[must_use]
     pub fn max_output(mut self, bytes: u64) -> Self {
         let block = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -92,28 +93,28 @@ impl Engine {
         self
     }
 
-    /// The most tables to look at at once.
+    /// The most tables to look at simultaneously.
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);
         self
     }
 
-    /// Another number makes other absent keys to measure false positives of `verify` with.
+    /// Seed of the absent keys that `verify` measures false positives with.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The user says that keys are in bytewise order where no MANIFEST names an order.
+    /// If true, keys are taken to be in bytewise order where no MANIFEST names an order.
     #[must_use]
     pub const fn bytewise(mut self, is_bytewise: bool) -> Self {
         self.is_bytewise = is_bytewise;
         self
     }
 
-    /// What shows how far the work is, and may end it.
+    /// Sets the watcher, which shows the progress of the work and may end it.
     #[must_use]
     pub fn watch(mut self, watch: Arc<dyn Watch>) -> Self {
         self.watch = watch;
@@ -128,7 +129,7 @@ impl Engine {
         self
     }
 
-    /// How tables in object storage are read.
+    /// Sets the options for reading tables in object storage.
     #[cfg(feature = "remote")]
     #[must_use]
     pub const fn fleet(mut self, fleet: FleetOptions) -> Self {
@@ -136,25 +137,26 @@ impl Engine {
         self
     }
 
-    /// The same, with tables in object storage looked into so deep.
+    /// The same engine, with `depth` as the depth to which tables in object storage are read.
     #[cfg(feature = "remote")]
     pub(crate) fn to_depth(&self, depth: Depth) -> Self {
         let fleet = FleetOptions { depth, ..self.fleet };
         Self { fleet, ..self.clone() }
     }
 
-    /// Looks at all tables that `inputs` lead to, and calls `show` with what is found out, in the order of the paths.
+    /// Looks at all tables that `inputs` lead to, and calls `show` with the results, in the order of the
+    /// paths.
     ///
     /// # Errors
     ///
-    /// Those of `show`, or that the system does not let requests begin.
+    /// Those of `show`, or an error of the system that keeps requests from beginning.
     pub(crate) fn run<S: Survey>(
         &self,
         inputs: Inputs,
         survey: &Arc<S>,
         show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
     ) -> io::Result<()> {
-        // A single table is no work for several threads.
+        // A single table is not work for several threads.
         let is_one_file = matches!(&*inputs.paths, [path] if inputs.list.is_none() && path.is_file());
         let storage = inputs.storage.clone();
         let options = FileOptions {
@@ -170,7 +172,7 @@ impl Engine {
         #[cfg(feature = "remote")]
         {
             let mut given = given.peekable();
-            let is_remote = |given: &Given| {
+            let is_remote = |given: &InputPath| {
                 storage.is_none() && given.path.as_ref().is_ok_and(|path| url::is_remote(path))
             };
             while let Some(next) = given.peek() {

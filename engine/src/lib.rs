@@ -1,17 +1,18 @@
-//! What is in LevelDB's databases, tables and Bloom filters, as facts.
+//! Facts about LevelDB's databases, tables and Bloom filters.
 //!
 //! ```text
 //! walk     from a path or a URL to databases, tables and logs
-//! run      in order, on threads or futures; tables that vanish; limits, progress, the end on request
-//! audit    what is found out: inspect, verify, query, scan, tune
+//! run      work in order, on threads or futures; tables that vanish; limits, progress, the end on request
+//! audit    the examinations: inspect, verify, query, scan, manifest, tune
 //! report   the results
+//! repair   a new database from the readable parts of a damaged one
 //! rebuild  new filters for a database that exists
 //! remote   tables in object storage
 //! page     a report as HTML
 //! words    numbers and advice in words, for a page or a terminal
 //! ```
 #![forbid(unsafe_code)]
-// Each feature uses a part of what the others share; nothing may be left over with all of them.
+// Each feature uses a part of the shared code; with all features, nothing may be unused.
 #![cfg_attr(not(all(feature = "fs", feature = "page", feature = "remote")), allow(dead_code, unused_imports))]
 
 mod audit;
@@ -22,14 +23,15 @@ pub mod page;
 pub mod rebuild;
 #[cfg(feature = "remote")]
 mod remote;
+#[cfg(feature = "fs")]
+pub mod repair;
 pub mod report;
 mod run;
 mod walk;
 pub mod words;
 
 pub use audit::inspect::{InspectLine, InspectOutcome, inspect_table};
-#[cfg(feature = "page")]
-pub use audit::overview::{Kind, Overview};
+pub use audit::manifest::ManifestOutcome;
 pub use audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
 pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, has_internal_keys};
 pub use audit::stats::USUAL_BITS_PER_KEY;

@@ -145,6 +145,13 @@ fn a_runner_that_crashes_hangs_or_talks_nonsense_is_told_from_one_that_answers()
     let hangs = shell("exec sleep 1000");
     let mut asking = Asking::new(&hangs).patience(Duration::from_millis(200));
     assert_eq!(asking.ask("hash/a", "hash", &json!({})).unwrap(), Reply::Hung);
+    // One that goes on when it has answered, silent or not.
+    for goes_on in ["sleep 1000", "yes nonsense"] {
+        let answers = shell(&format!("read case; echo '{{\"case\": \"hash/a\"}}'; exec {goes_on}"));
+        let mut asking = Asking::new(&answers).patience(Duration::from_millis(500));
+        assert_eq!(asking.ask("hash/a", "hash", &json!({})).unwrap(), Reply::Unsupported);
+        drop(asking);
+    }
     for (script, expected) in [
         ("echo nonsense", "no JSON: nonsense"),
         ("echo '{\"case\": \"hash/b\"}'", "answers {\"case\":\"hash/b\"} to hash/a"),

@@ -1,4 +1,4 @@
-//! Our policy and our tables inside LevelDB, with a small count; `compare-database` takes larger
+//! Our policy and our tables inside LevelDB, with a small count; `compare database` takes larger
 //! ones.
 
 use filterblock_interop::compare::{database, repair};

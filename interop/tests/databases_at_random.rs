@@ -1,4 +1,4 @@
-//! Random databases, with a small count; `compare-databases-at-random` takes larger ones.
+//! Random databases, with a small count; `compare databases` takes larger ones.
 
 use std::path::Path;
 

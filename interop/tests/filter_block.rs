@@ -1,4 +1,4 @@
-//! Filter blocks compared with LevelDB's, with small counts; `compare-filter-block` takes larger
+//! Filter blocks compared with LevelDB's, with small counts; `compare filter-block` takes larger
 //! ones.
 
 use filterblock_interop::compare::{builder, reader};

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use filterblock::database::{DatabaseTable, TableStatus};
-use filterblock::{escape, escape_path};
+use filterblock::table::ReadOptions;
+use filterblock::{Error, escape, escape_path};
 use filterblock_engine::Engine;
 use filterblock_engine::ScanRequest;
 use filterblock_engine::report::ErrorKind;
@@ -16,6 +17,7 @@ use crate::bytes_like::borrow;
 use crate::entry::Pairs;
 use crate::errors::{from_error, from_fault};
 use crate::scan::{Range, begin, is_bytewise};
+use crate::table::value_of;
 
 /// A database, for reading only.
 #[pyclass(frozen, module = "filterblock")]
@@ -97,6 +99,26 @@ impl Database {
     fn get<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let range = Range { start: Some(key), ..Range::default() };
         self.pairs(&range, Some(1))?.first_value(key.py(), &borrow(key)?)
+    }
+
+    /// Returns the values of many keys, each None if absent, in the order of the keys.
+    fn get_many<'py>(
+        &self,
+        py: Python<'py>,
+        keys: Vec<Bound<'py, PyAny>>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+        let keys: Vec<_> = keys.iter().map(borrow).collect::<PyResult<_>>()?;
+        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        let lookups = py.detach(|| {
+            let mut lookups = Vec::new();
+            // Read anew, as `get` does.
+            let database = filterblock::database::Database::open(&self.path)?;
+            database.get_many(&keys, &ReadOptions::default(), &mut lookups)?;
+            lookups.into_iter().collect::<Result<Vec<_>, _>>()
+        });
+        let lookups = lookups.map_err(|error: Error| from_error(py, &error))?;
+        let value = |found| value_of(found).map(|value| PyBytes::new(py, &value));
+        Ok(lookups.into_iter().map(value).collect())
     }
 
     /// Iterates over keys and values, in the order of the keys.

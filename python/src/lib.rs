@@ -23,7 +23,7 @@ mod _filterblock {
     #[pymodule_export]
     use crate::policy::BloomFilterPolicy;
     #[pymodule_export]
-    use crate::reports::{inspect, verify};
+    use crate::reports::{inspect, report, verify};
     #[pymodule_export]
     use crate::scan::scan;
     #[pymodule_export]

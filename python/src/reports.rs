@@ -5,14 +5,17 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use filterblock_engine::MAX_JOBS;
-use filterblock_engine::{Engine, Inputs, InspectLine};
+use filterblock_engine::page::PageRequest;
+use filterblock_engine::report::{ErrorKind, Fault};
+use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Request};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::errors::from_fault;
 
 /// Finds out what tables and their filters are like.
 #[pyfunction]
@@ -65,6 +68,30 @@ pub(crate) fn verify(
     let reports = PyList::empty(py).unbind();
     let outcome = py.detach(|| engine.verify(inputs, &mut |verified| add(&reports, &verified)))?;
     end(reports, outcome.not_started)
+}
+
+/// Makes a page about a database, as HTML.
+#[pyfunction]
+#[pyo3(signature = (path, *, verify = true, tune = true, jobs = None, max_output = None))]
+pub(crate) fn report(
+    py: Python<'_>,
+    path: Bound<'_, PyAny>,
+    verify: bool,
+    tune: bool,
+    jobs: Option<Bound<'_, PyAny>>,
+    max_output: Option<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let (engine, inputs) = begin(&path, false, jobs, max_output)?;
+    let paths = inputs.paths;
+    let [path] = &*paths else { return Ok(String::new()) };
+    let page = py.detach(|| {
+        let request = PageRequest { verify, tune: tune.then(Request::default) };
+        engine.page(path, None, &request).map(|page| page.html)
+    });
+    page.map_err(|message: String| {
+        let kind = if path.exists() { ErrorKind::Unreadable } else { ErrorKind::Missing };
+        from_fault(py, Some(path), &Fault::new(message, kind))
+    })
 }
 
 /// The engine with its limits, and what it is to look at: a path as `os.fsdecode` takes it.

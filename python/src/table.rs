@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use filterblock::table::{Cursor, Lookup, ReadAt, ReadOptions};
 use filterblock::{Error, SharedPolicy, escape_path};
 use filterblock_engine::decode_limit;
@@ -60,6 +61,14 @@ impl Table {
     }
 }
 
+/// The value of a key, if it has one.
+pub(crate) fn value_of(found: Lookup) -> Option<Bytes> {
+    match found {
+        Lookup::Value(value) => Some(value),
+        _ => None,
+    }
+}
+
 /// Names the file in the table, or in the error.
 fn name(table: Result<Opened, Error>, path: Option<&Path>) -> Result<Opened, Error> {
     match path {
@@ -111,13 +120,37 @@ impl Table {
         let key = borrow(key)?;
         let found = py.detach(|| match self.internal_keys || sequence.is_some() {
             false => self.table.get(&key),
-            true => self.table.get_at(&key, sequence.unwrap_or(u64::MAX)).map(|found| match found {
-                Lookup::Value(value) => Some(value),
-                _ => None,
-            }),
+            true => self.table.get_at(&key, sequence.unwrap_or(u64::MAX)).map(value_of),
         });
         let found = found.map_err(|error| from_error(py, &error))?;
         Ok(found.map(|value| PyBytes::new(py, &value)))
+    }
+
+    /// Returns the values of many keys, each None if absent, in the order of the keys.
+    #[pyo3(signature = (keys, *, sequence = None))]
+    fn get_many<'py>(
+        &self,
+        py: Python<'py>,
+        keys: Vec<Bound<'py, PyAny>>,
+        sequence: Option<u64>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+        let keys: Vec<_> = keys.iter().map(borrow).collect::<PyResult<_>>()?;
+        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        let values: Vec<Result<Option<Bytes>, Error>> = py.detach(|| {
+            let (mut values, mut lookups) = (Vec::new(), Vec::new());
+            if self.internal_keys || sequence.is_some() {
+                self.table.get_many_at(&keys, sequence.unwrap_or(u64::MAX), &mut lookups);
+                values.extend(lookups.into_iter().map(|found| found.map(value_of)));
+            } else {
+                self.table.get_many(&keys, &mut values);
+            }
+            values
+        });
+        let found = |value: Result<Option<Bytes>, Error>| {
+            let value = value.map_err(|error| from_error(py, &error))?;
+            Ok(value.map(|value| PyBytes::new(py, &value)))
+        };
+        values.into_iter().map(found).collect()
     }
 
     /// Returns False if index or filter say that the table has no entry of the key.

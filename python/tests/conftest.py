@@ -29,8 +29,8 @@ def value_of(key, length):
 
 
 @pytest.fixture(scope="session")
-def program():
-    """Runs the program `filterblock`, and returns its JSON and its exit status."""
+def program_path():
+    """Where the program `filterblock` is."""
     import os
 
     path = os.environ.get("FILTERBLOCK_PROGRAM")
@@ -38,9 +38,15 @@ def program():
         target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
         path = target / "debug" / "filterblock"
         assert path.exists(), "build it: cargo build -p filterblock-cli"
+    return path
+
+
+@pytest.fixture(scope="session")
+def program(program_path):
+    """Runs the program `filterblock`, and returns its JSON and its exit status."""
 
     def run(*arguments):
-        run = subprocess.run([path, *map(str, arguments)], capture_output=True, timeout=60)
+        run = subprocess.run([program_path, *map(str, arguments)], capture_output=True, timeout=60)
         return [json.loads(line) for line in run.stdout.splitlines()], run.returncode
 
     return run

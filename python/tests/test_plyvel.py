@@ -43,8 +43,15 @@ def test_a_database_as_leveldb_has_it(tmp_path, seed, options):
     # Before LevelDB opens it, and with it a log's writes become a table.
     pairs = list(ours)
     assert pairs == sorted(model.items())
-    for key in random.Random(seed).sample(sorted({key for key, _ in history}), 40) + [b"absent", b""]:
+    keys = random.Random(seed).sample(sorted({key for key, _ in history}), 40) + [b"absent", b""]
+    for key in keys:
         assert ours.get(key) == model.get(key)
+    assert ours.get_many(keys) == [model.get(key) for key in keys]
+    assert ours.get_many(keys[:3]) == [model.get(key) for key in keys[:3]] and ours.get_many([]) == []
+    for file in ours.tables():
+        table = filterblock.Table(file.path)
+        assert table.get_many(keys) == [table.get(key) for key in keys]
+        assert table.get_many(keys, sequence=900) == [table.get(key, sequence=900) for key in keys]
 
     # Every entry is one that was written, under the sequence number of that write, and none that counts is missing.
     assert all(history[entry.sequence - 1] == (entry.key, entry.value) for entry in scanned)

@@ -1,9 +1,10 @@
-"""inspect() and verify(), held against the program."""
+"""inspect(), verify() and report(), held against the program."""
 
 import json
 import os
 import pickle
 import shutil
+import subprocess
 
 import pytest
 from conftest import DATABASES, TABLES, TESTDATA
@@ -79,3 +80,16 @@ def test_wrong_arguments():
     with pytest.raises(TypeError):
         filterblock.inspect(TABLES[0], jobs="many")
     assert filterblock.inspect("a\0b")[0]["error_kind"] == "unreadable"
+
+
+def test_pages_are_what_the_program_writes(program_path, tmp_path):
+    for path in DATABASES + TABLES[:2]:
+        page = tmp_path / "page.html"
+        subprocess.run([program_path, "report", path, "-o", page], stdout=subprocess.DEVNULL)
+        assert filterblock.report(path) == page.read_text(encoding="utf-8")
+    assert len(filterblock.report(DATABASES[0], verify=False, tune=False)) < len(filterblock.report(DATABASES[0]))
+    with pytest.raises(filterblock.MissingError, match="does not exist"):
+        filterblock.report(tmp_path / "missing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(filterblock.ReadError):
+        filterblock.report(tmp_path / "empty")

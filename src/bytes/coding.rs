@@ -9,11 +9,11 @@ pub(crate) fn fixed32_at(bytes: &[u8], offset: usize) -> Option<u32> {
 }
 
 #[cfg(feature = "table")]
-pub(crate) use table::*;
+pub(crate) use of_tables::*;
 
 /// The part that only tables need.
 #[cfg(feature = "table")]
-mod table {
+mod of_tables {
     use std::fmt;
 
     use byteorder::{ByteOrder, LittleEndian};
@@ -60,12 +60,12 @@ mod table {
         bits.div_ceil(7) as usize
     }
 
-    /// The reason why bytes are no varint.
+    /// The reason why bytes are not a varint.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum VarintError {
         /// The bytes end before the varint does.
         Truncated,
-        /// It continues behind the last byte that a varint of this width may have.
+        /// It continues past the last byte that a varint of this width may have.
         TooLong,
         /// The value has more bits than fit. LevelDB drops them and continues with another number.
         Overflow,

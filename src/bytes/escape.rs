@@ -1,9 +1,9 @@
 //! Escaping of bytes from a file for a terminal or a log.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::path::Path;
 
-/// The most bytes of a name or key that a message quotes.
+/// The greatest number of bytes of a name or key that a message quotes.
 const MAX_QUOTED: usize = 48;
 
 /// Shows `bytes` as text that no terminal acts on, fit to stand between double quotes.
@@ -56,13 +56,21 @@ impl fmt::Display for Escaped<'_> {
             bytes.iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
         };
         for chunk in self.bytes.utf8_chunks() {
-            for c in chunk.valid().chars() {
-                match c {
-                    '"' | '\\' if self.quoted => write!(f, "\\{c}")?,
-                    c if is_active(c) => hex(f, c.encode_utf8(&mut [0; 4]).as_bytes())?,
-                    c => f.write_char(c)?,
+            // Characters that stay as they are, as many together as there are.
+            let mut rest = chunk.valid();
+            let is_special = |c: char| is_active(c) || self.quoted && matches!(c, '"' | '\\');
+            while let Some((plain, special)) = rest.find(is_special).and_then(|at| rest.split_at_checked(at))
+            {
+                f.write_str(plain)?;
+                let mut chars = special.chars();
+                match chars.next() {
+                    Some(c @ ('"' | '\\')) => write!(f, "\\{c}")?,
+                    Some(c) => hex(f, c.encode_utf8(&mut [0; 4]).as_bytes())?,
+                    None => {}
                 }
+                rest = chars.as_str();
             }
+            f.write_str(rest)?;
             hex(f, chunk.invalid())?;
         }
         Ok(())

@@ -13,13 +13,13 @@ use crate::table::{Comparator as _, InternalKeyComparator};
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct ByRange {
     /// By level, then by smallest key.
-    sorted: Vec<Place>,
-    /// The levels with a table whose range says nothing.
+    sorted: Vec<LookupOrder>,
+    /// The levels with a table whose range of keys excludes nothing.
     unranged: [bool; NUM_LEVELS as usize],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct LookupOrder {
     at: usize,
     /// The table with the largest key among those up to this one on the same level.
     furthest: usize,
@@ -43,34 +43,33 @@ impl ByRange {
                 before.level == table.level && compare(&before.largest, &table.largest).is_ge()
             });
             let (furthest, _) = *furthest.insert(further.unwrap_or((at, table)));
-            Place { at, furthest }
+            LookupOrder { at, furthest }
         });
         Self { sorted: places.collect(), unranged }
     }
 
     /// The tables of a level that may hold `user_key`, by their smallest key. At most one in a
-    /// sound database, or more where entries of this one key lie across tables.
+    /// sound database, or more if several tables have entries of this one key.
     pub(super) fn may_hold<'a>(
         &'a self,
         tables: &'a [LiveTable],
         level: u8,
         user_key: &'a [u8],
     ) -> impl Iterator<Item = &'a LiveTable> + 'a {
-        let level_of = |place: &Place| tables.get(place.at).map(|table| table.level);
+        let level_of = |place: &LookupOrder| tables.get(place.at).map(|table| table.level);
         let start = self.sorted.partition_point(|place| level_of(place) < Some(level));
         let end = self.sorted.partition_point(|place| level_of(place) <= Some(level));
         debug_assert!(start <= end, "places are sorted by level");
-        // Rather too many tables than one too few.
+        // Errs on the side of a table that is not needed.
         let mut places = self.sorted.get(start..end).unwrap_or(&self.sorted);
         if !self.unranged.get(usize::from(level)).copied().unwrap_or(true) {
-            // Neither a table that ends before the key nor one that begins after it is between
-            // these.
-            let is_before = |place: &Place| {
+            // Neither a table that ends before the key nor one that begins after it is among these.
+            let is_before = |place: &LookupOrder| {
                 let furthest =
                     tables.get(place.furthest).and_then(|table| KeyFormat::LevelDb.split(&table.largest));
                 furthest.is_some_and(|(largest, _)| largest < user_key)
             };
-            let begins = |place: &Place| {
+            let begins = |place: &LookupOrder| {
                 let table = tables.get(place.at).and_then(|table| KeyFormat::LevelDb.split(&table.smallest));
                 table.is_some_and(|(smallest, _)| smallest <= user_key)
             };
@@ -90,7 +89,8 @@ impl ByRange {
         tables: &'a [LiveTable],
         table: &LiveTable,
     ) -> Option<&'a LiveTable> {
-        let is_before = |place: &Place| tables.get(place.at).is_some_and(|other| order(other, table).is_lt());
+        let is_before =
+            |place: &LookupOrder| tables.get(place.at).is_some_and(|other| order(other, table).is_lt());
         let place = self.sorted.partition_point(is_before);
         let before = tables.get(self.sorted.get(place.checked_sub(1)?)?.furthest)?;
         let overlaps = before.level == table.level && compare(&before.largest, &table.smallest).is_ge();

@@ -1,4 +1,5 @@
-//! Which of a database's files is its MANIFEST (`SetCurrentFile` in LevelDB's `db/filename.cc`).
+//! The name of a database's MANIFEST, from `CURRENT` (`SetCurrentFile` in LevelDB's
+//! `db/filename.cc`).
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use crate::{Error, Result, Structure, escape};
 /// Longer than `MANIFEST-`, a number of 20 digits and a line feed.
 const MAX_CURRENT_LEN: usize = 64;
 
-/// The path of the MANIFEST that `CURRENT` names. Only that of a file in `dir` is accepted.
+/// The path of the MANIFEST that `CURRENT` names. Only a file in `dir` itself is accepted.
 pub(crate) fn current_manifest(dir: &Path) -> Result<PathBuf> {
     let path = dir.join("CURRENT");
     match open_file(&path).and_then(read) {
@@ -20,7 +21,7 @@ pub(crate) fn current_manifest(dir: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The name of the MANIFEST that `contents`, those of `CURRENT`, tell.
+/// The name of the MANIFEST in `contents`, those of `CURRENT`.
 fn parse(contents: &[u8]) -> Result<&str> {
     if let Some(name) = manifest_name(contents) {
         return Ok(name);
@@ -32,7 +33,7 @@ fn parse(contents: &[u8]) -> Result<&str> {
     Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found))
 }
 
-/// The name of the MANIFEST that `CURRENT` tells. No more of it is read than may be sound.
+/// The name of the MANIFEST in `CURRENT`. No more bytes are read than a sound `CURRENT` has.
 pub(super) fn read(current: impl Read) -> Result<String> {
     let mut contents = Vec::new();
     current

@@ -10,7 +10,7 @@ use super::manifest::Manifest;
 use super::names::{FileKind, table_names};
 use crate::{Error, Result};
 
-/// A database as it lies in a folder or a listing, for reading only.
+/// A database in a folder or a listing, for reading only.
 ///
 /// [`open`](Self::open) takes it from a folder, [`from_listing`](Self::from_listing) or
 /// [`DatabaseListing`](super::DatabaseListing) from anywhere else. Opening reads `CURRENT` and the
@@ -18,11 +18,11 @@ use crate::{Error, Result};
 ///
 /// In doubt nothing is called missing or obsolete. Without a MANIFEST that is sound from end to
 /// end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live, and
-/// [`manifest`](Self::manifest) tells why. A file that the system would not let be looked at is
-/// [`Unreadable`](FileState::Unreadable), not missing.
+/// [`manifest`](Self::manifest) gives the reason. A file that the system would not let be looked at
+/// is [`Unreadable`](FileState::Unreadable), not missing.
 ///
-/// A MANIFEST that ends within a record counts as sound, as in LevelDB, which goes by the records
-/// before. [`Manifest::incomplete_tail`] tells.
+/// A MANIFEST that ends within a record is taken to be sound, as in LevelDB, which goes by the
+/// records before. [`Manifest::incomplete_tail`] reports it.
 ///
 /// Memory: the MANIFEST's, up to its limit, and a few hundred bytes for each file.
 ///
@@ -46,7 +46,7 @@ use crate::{Error, Result};
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Database {
-    /// Empty if the database lies in no folder.
+    /// Empty if the database is in no folder.
     pub(super) dir: PathBuf,
     pub(super) files: DatabaseFiles,
     pub(super) manifest: Result<Manifest>,
@@ -137,8 +137,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Why there is none that can be relied on, with the path of `CURRENT` or the MANIFEST: the
-    /// errors of [`Manifest::read`]. All tables may be live then.
+    /// The reason why there is none that can be relied on, with the path of `CURRENT` or the
+    /// MANIFEST: the errors of [`Manifest::read`]. All tables may be live then.
     pub const fn manifest(&self) -> std::result::Result<&Manifest, &Error> {
         self.manifest.as_ref()
     }
@@ -162,7 +162,7 @@ impl Database {
         self.live().chain(self.table_files().filter(|table| table.recorded().is_none()))
     }
 
-    /// The table in the file of this name, which is the part of a path behind the folder. `None` if
+    /// The table in the file of this name, which is the part of a path after the folder. `None` if
     /// there is no such file, as for tables that are [`missing`](Self::missing).
     pub fn table_named(&self, name: &str) -> Option<DatabaseTable<'_>> {
         let (FileKind::Table, number) = FileKind::parse(name)? else { return None };
@@ -171,10 +171,10 @@ impl Database {
         Some(self.in_file(number, file?))
     }
 
-    /// The live tables that are not there, by level and number. What is there and could not be
-    /// looked at is not among them.
+    /// The live tables that are not there, by level and number. Files that are there but could not
+    /// be looked at are not among them.
     ///
-    /// There is none without a sound MANIFEST.
+    /// Without a sound MANIFEST there are none.
     pub fn missing(&self) -> impl Iterator<Item = &LiveTable> {
         self.live().filter(DatabaseTable::is_missing).filter_map(|table| table.recorded())
     }
@@ -184,15 +184,15 @@ impl Database {
         path_in(&self.dir, FileKind::Table.file_name(number))
     }
 
-    /// The tables that a lookup of `user_key` asks, in its order: [`Manifest::tables_for`]. Before
-    /// them it looks into the logs.
+    /// The tables that a lookup of `user_key` asks, in its order: [`Manifest::tables_for`]. A
+    /// lookup searches the logs before them.
     ///
     /// If all of them are present and none has an entry of the key, no table has. One that is
     /// unreadable or missing may have it.
     ///
     /// Without a sound MANIFEST these are all files of tables, by number from the highest on. That
-    /// order tells nothing: the entry with the highest sequence number counts, of those in all
-    /// tables.
+    /// order means nothing: among the entries in all tables, the one with the highest sequence
+    /// number is the newest.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = DatabaseTable<'a>> + 'a {
         let live = self.manifest().ok().map(|manifest| manifest.tables_for(user_key));
         let all = self.manifest().is_err().then(|| {
@@ -203,8 +203,8 @@ impl Database {
         live.into_iter().flatten().map(|recorded| self.with_file(recorded)).chain(all.into_iter().flatten())
     }
 
-    /// All logs, oldest first. Of a live one, [`log_has_writes`](super::log_has_writes) tells from
-    /// its file whether it holds writes, and [`batch_has_writes`](super::batch_has_writes) from its
+    /// All logs, oldest first. For a live log, [`log_has_writes`](super::log_has_writes) tells from
+    /// the file whether it holds writes, and [`batch_has_writes`](super::batch_has_writes) from its
     /// contents.
     pub fn logs(&self) -> impl Iterator<Item = DatabaseLog<'_>> {
         let is_live = |number| self.manifest().map_or(true, |manifest| manifest.is_log_live(number));

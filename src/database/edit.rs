@@ -1,6 +1,6 @@
 //! The fields of one record of a MANIFEST (LevelDB's `db/version_edit.cc`).
 //!
-//! A version edit is any number of fields, each a tag (varint32) and what belongs to it:
+//! A version edit is any number of fields, each a tag (varint32) and its contents:
 //!
 //! ```text
 //! 1 comparator         [name: string]
@@ -25,7 +25,8 @@ use crate::{Error, Result, Structure};
 pub const NUM_LEVELS: u8 = 7;
 
 /// The longest name of a comparator, in bytes. LevelDB has no limit, but names are constants in its
-/// users' code: its own has 26 bytes. What is kept and shown of a MANIFEST stays small.
+/// users' code: its own has 26 bytes. The limit keeps the stored and shown parts of a MANIFEST
+/// small.
 const MAX_COMPARATOR_LEN: usize = 4096;
 
 /// One field of a version edit.
@@ -39,7 +40,7 @@ pub(crate) enum Field<'a> {
     PrevLogNumber(u64),
     /// The number for the next new file.
     NextFileNumber(u64),
-    /// The greatest sequence number used so far, without what only logs hold.
+    /// The greatest sequence number used so far, except for writes that only logs hold.
     LastSequence(u64),
     /// The key at which the next compaction of a level starts.
     CompactPointer { level: u8, key: &'a [u8] },
@@ -116,10 +117,10 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The fields of `record`, in the order in which they stand. Allocates nothing; after an error
-/// there are no more.
+/// The fields of `record`, in their order there. Allocates nothing; after an error there are no
+/// more.
 ///
-/// `offset` is where the record starts in its file; it serves only to say where an error is.
+/// `offset` is where the record starts in its file; it serves only to locate errors.
 ///
 /// # Errors
 ///
@@ -187,11 +188,11 @@ impl<'a> Fields<'a> {
 
     fn rest(&self) -> &'a [u8] {
         debug_assert!(self.position <= self.record.len(), "fields end within the record");
-        // Nothing of a field is an error, so that no field is lost without a word.
+        // An empty rest is an error for any field, so that no field is lost silently.
         self.record.get(self.position..).unwrap_or_default()
     }
 
-    /// `what` is wrong at `position` of the record.
+    /// The error that `what` is wrong at `position` of the record.
     fn corrupt(&self, position: usize, what: &str, found: impl fmt::Display) -> Error {
         Error::corrupt(
             Structure::VersionEdit,

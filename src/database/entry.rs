@@ -14,13 +14,13 @@ pub struct DatabaseEntry<'a> {
     pub key: InternalKey<'a>,
     /// The value, empty for a deletion.
     pub value: &'a [u8],
-    /// The file that it lies in.
+    /// The file that holds the entry.
     pub file: EntryFile<'a>,
     /// The offset in that file, in bytes: of a table's data block, or of a log's record.
     pub offset: u64,
 }
 
-/// The file that an entry lies in.
+/// The file that holds an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryFile<'a> {
     /// A table.

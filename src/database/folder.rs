@@ -13,7 +13,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatabaseFile {
-    /// The kind of file that the name stands for.
+    /// The kind of file, by its name.
     pub kind: FileKind,
     /// The number in its name; 0 if there is none.
     pub number: u64,
@@ -21,27 +21,26 @@ pub struct DatabaseFile {
     pub path: PathBuf,
     /// Its size in bytes.
     pub len: u64,
-    /// Set if the name is a symbolic link to the file. A listing does not tell: `false`.
+    /// Set if the name is a symbolic link to the file. Always `false` from a listing.
     pub is_link: bool,
 }
 
-/// A name in a database folder of which no more could be found out: not its size, nor whether it is
-/// a regular file.
+/// A directory entry whose metadata could not be read: its size and kind are not known.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UnreadableFile {
-    /// The kind of file that the name stands for.
+    /// The kind of file, by its name.
     pub kind: FileKind,
     /// The number in its name; 0 if there is none.
     pub number: u64,
     /// Its path: the folder as it was given, and the file's name.
     pub path: PathBuf,
-    /// Why it could not be looked at: [`Error::Io`], with the path.
+    /// The reason why it could not be looked at: [`Error::Io`], with the path.
     pub error: Arc<Error>,
 }
 
 impl PartialEq for UnreadableFile {
-    /// Errors are equal if they say the same.
+    /// Errors are equal if their messages are.
     fn eq(&self, other: &Self) -> bool {
         (self.kind, self.number, &self.path) == (other.kind, other.number, &other.path)
             && self.error.to_string() == other.error.to_string()
@@ -50,9 +49,8 @@ impl PartialEq for UnreadableFile {
 
 impl Eq for UnreadableFile {}
 
-/// A name that looks like one of a database's files and is none of them. Either it is no regular
-/// file, such as a folder named `000005.ldb`, or it ends in `.ldb` or `.sst` and has no number,
-/// such as `backup.ldb`.
+/// A file that is named like a database file but is not one. Either it is not a regular file, such as a
+/// folder named `000005.ldb`, or it ends in `.ldb` or `.sst` and has no number, such as `backup.ldb`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrayFile {
@@ -69,9 +67,9 @@ pub struct StrayFile {
 pub enum FileState<'a> {
     /// There, with its size. It has not been opened.
     Present(&'a DatabaseFile),
-    /// There, and of unknown size: the system would not say what it is. It may be sound.
+    /// There, but of unknown size: the system did not say what it is. It may be sound.
     Unreadable(&'a UnreadableFile),
-    /// Not there. Only live tables are missing.
+    /// Not there. Only a live table can be missing.
     Missing,
 }
 
@@ -97,8 +95,8 @@ impl<'a> FileState<'a> {
 
 /// The files of a database folder, by kind, number and name.
 ///
-/// A file of which the system would not say what it is may be sound all the same, and is listed
-/// apart: [`unreadable`](Self::unreadable). All else here is about the others.
+/// A file whose metadata could not be read may be sound all the same, and is listed apart:
+/// [`unreadable`](Self::unreadable). Everything else here leaves such files out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseFiles {
     files: Vec<DatabaseFile>,
@@ -111,8 +109,8 @@ impl DatabaseFiles {
     /// such files. No file is opened.
     ///
     /// A name that cannot be looked at, such as a link that leads nowhere or in a circle, is among
-    /// the [`unreadable`](Self::unreadable). What only looks like a database's file is among the
-    /// [`strays`](Self::strays). Whatever else is there is passed over, as is a file that vanishes
+    /// the [`unreadable`](Self::unreadable). A name that only looks like a database's file is among
+    /// the [`strays`](Self::strays). Everything else is passed over, as is a file that vanishes
     /// meanwhile.
     ///
     /// Costs one pass over the names in the folder, and asks the system for the size of each file
@@ -139,8 +137,8 @@ impl DatabaseFiles {
 
     /// Sorts the names and sizes in bytes of a listing, such as that of a folder in object storage.
     ///
-    /// Names are those within the database's folder: one with a slash is passed over. Of a name
-    /// that comes twice, the last counts.
+    /// Names are those within the database's folder: one with a slash is passed over. If a name comes twice,
+    /// the last is used.
     ///
     /// ```
     /// use filterblock::database::{DatabaseFiles, FileKind};
@@ -181,8 +179,8 @@ impl DatabaseFiles {
         self
     }
 
-    /// Sorts in what is at `path`, whose name was found in a folder. `file_type` is that of the
-    /// name itself.
+    /// Sorts in the file at `path`, whose name was found in a folder. `file_type` is the type of the name
+    /// itself, without following a symbolic link.
     fn look_at(&mut self, path: PathBuf, parsed: Option<(FileKind, u64)>, file_type: Option<fs::FileType>) {
         match (fs::metadata(&path), parsed) {
             (Ok(metadata), Some((kind, number))) if metadata.is_file() => {
@@ -231,7 +229,7 @@ impl DatabaseFiles {
     /// The files that could not be looked at, by kind, number and name. Each may be sound, of any
     /// size, or no file at all.
     ///
-    /// Whoever goes by what is there has to ask for these too: one may be `CURRENT`, a live log
+    /// Whoever relies on the files found has to ask for these too: one may be `CURRENT`, a live log
     /// with data, or a live table.
     pub fn unreadable(&self) -> std::slice::Iter<'_, UnreadableFile> {
         self.unreadable.iter()
@@ -311,7 +309,7 @@ fn of<T>(
     items.iter().skip(start).take_while(move |item| key(item) == wanted)
 }
 
-/// The kind and the number that a file's name tells.
+/// The kind and the number in a file's name.
 fn parse(name: &OsStr) -> Option<(FileKind, u64)> {
     FileKind::parse(name.to_str()?)
 }
@@ -320,7 +318,7 @@ fn ends_like_a_table(name: &Path) -> bool {
     matches!(name.extension().and_then(OsStr::to_str), Some("ldb" | "sst"))
 }
 
-/// Tells a listed name that is gone from a link that leads nowhere.
+/// Tells a listed name that has vanished from a link that leads nowhere.
 fn has_vanished(path: &Path, error: &io::Error) -> bool {
     is_gone(error) && fs::symlink_metadata(path).is_err_and(|error| is_gone(&error))
 }
@@ -329,7 +327,8 @@ fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
 
-/// The path of a name in a folder. Behind a URL comes a slash, also where paths have another separator.
+/// The path of a name in a folder. A URL is followed by a slash, also where paths have another
+/// separator.
 pub(super) fn path_in(dir: &Path, name: impl AsRef<Path>) -> PathBuf {
     if !dir.to_str().is_some_and(|dir| dir.contains("://") && !dir.ends_with('/')) {
         return dir.join(name);

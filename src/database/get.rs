@@ -1,6 +1,8 @@
 //! Looking up a key in a whole database (`DBImpl::Get` in LevelDB's `db/db_impl.cc`, `Version::Get` in
 //! its `db/version_set.cc`).
 
+mod many;
+
 use super::database::{Database, DatabaseTable};
 use super::live_tables::LiveTable;
 use super::memtable::Memtable;
@@ -18,8 +20,9 @@ impl Database {
     ///
     /// Nothing is kept from one call to the next: each reads all live logs, and opens the tables that
     /// it asks, which takes a read or two for each. Filters spare it the data blocks. For many keys
-    /// [`scan`](Self::scan) and its [`seek`](Scan::seek) keep tables open, and whoever keeps
-    /// [`Table`]s open asks [`Table::get_at`] in the order of [`tables_for`](Self::tables_for).
+    /// [`get_many`](Self::get_many) does that once. [`scan`](Self::scan) and its [`seek`](Scan::seek)
+    /// keep tables open, and whoever keeps [`Table`]s open asks [`Table::get_at`] in the order of
+    /// [`tables_for`](Self::tables_for).
     ///
     /// Without a sound MANIFEST the levels are unknown. All tables and logs are then asked, and the
     /// highest sequence number decides; a key that was deleted is [`Lookup::Absent`].
@@ -37,14 +40,14 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names another comparator than the options. Otherwise
-    /// the first damage on the way, since what it hides may be newer than what lies behind it: in any
+    /// the first damage on the way, since it may hide an entry newer than those that follow: in any
     /// live log, in a table that is asked, or a table that is missing. LevelDB passes over damaged
     /// records of a log unless `paranoid_checks` is set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
         self.get_with(user_key, options, FileOpener)
     }
 
-    /// As [`get`](Self::get), of files that `opener` opens, wherever they lie.
+    /// Like [`get`](Self::get), but in files that `opener` opens, wherever they are.
     ///
     /// # Errors
     ///
@@ -64,14 +67,8 @@ impl Database {
         }
         let options = options.clone().internal_keys(true);
         for table in self.tables_for(user_key).filter(|table| may_hold(table, user_key, &order)) {
-            let Some(path) = table.file.path() else {
-                let path = self.table_path(table.number);
-                let error = std::io::ErrorKind::NotFound.into();
-                return Err(Error::io(IoAction::Open, 0, error).with_path(path));
-            };
-            let file = opener.open_table(path).map_err(|error| Error::io(IoAction::Open, 0, error));
-            let found = file.and_then(|file| Table::open(file, &options)?.get_at(user_key, u64::MAX));
-            match found.map_err(|error| error.with_path(path))? {
+            let opened = self.open_table(&table, &options, &mut opener);
+            match opened.and_then(|opened| opened.get_at(user_key, u64::MAX))? {
                 Lookup::Absent => {}
                 found => return Ok(found),
             }
@@ -79,7 +76,25 @@ impl Database {
         Ok(Lookup::Absent)
     }
 
-    /// The order of the options, if it is that of the MANIFEST.
+    /// Opens a table that is asked, with options for internal keys. All its errors name the file.
+    fn open_table<O: Opener>(
+        &self,
+        table: &DatabaseTable<'_>,
+        options: &ReadOptions,
+        opener: &mut O,
+    ) -> Result<Table<O::Table>> {
+        let Some(path) = table.file.path() else {
+            let error = std::io::ErrorKind::NotFound.into();
+            return Err(Error::io(IoAction::Open, 0, error).with_path(self.table_path(table.number)));
+        };
+        let file = opener.open_table(path).map_err(|error| Error::io(IoAction::Open, 0, error));
+        match file.and_then(|file| Table::open(file, options)) {
+            Ok(table) => Ok(table.with_path(path)),
+            Err(error) => Err(error.with_path(path)),
+        }
+    }
+
+    /// The order given in the options, unless the MANIFEST names another.
     pub(super) fn order(&self, options: &ReadOptions) -> Result<SharedComparator> {
         let order = options.user_order();
         match self.comparator().filter(|name| *name != order.name().as_bytes()) {
@@ -98,6 +113,11 @@ impl Database {
         opener: &mut O,
         order: &SharedComparator,
     ) -> Result<Option<Lookup>> {
+        Ok(newest_in(&self.live_logs(opener, order)?, user_key, order))
+    }
+
+    /// The writes of all live logs.
+    fn live_logs<O: Opener>(&self, opener: &mut O, order: &SharedComparator) -> Result<Memtable<'_>> {
         let (mut logs, mut first) = (Memtable::default(), None);
         for log in self.logs().filter(|log| log.is_live) {
             logs.read(log, opener, Scan::LOG_LIMIT, &mut |error| {
@@ -108,15 +128,10 @@ impl Database {
             return Err(error);
         }
         logs.sort(&**order);
-        let newest = logs.get(logs.seek(user_key, &**order));
-        let newest = newest.filter(|(key, ..)| order.compare(key.user_key, user_key).is_eq());
-        Ok(newest.map(|(key, value, ..)| match key.kind {
-            DELETION => Lookup::Deleted,
-            _ => Lookup::Value(bytes::Bytes::copy_from_slice(value)),
-        }))
+        Ok(logs)
     }
 
-    /// Looks a key up where no levels are known.
+    /// Looks a key up if no levels are known.
     fn get_of_all<O: Opener>(
         &self,
         user_key: &[u8],
@@ -130,6 +145,18 @@ impl Database {
         let entry = scan.entry().filter(|entry| order.compare(entry.key.user_key, user_key).is_eq());
         Ok(entry.map_or(Lookup::Absent, |entry| Lookup::Value(bytes::Bytes::copy_from_slice(entry.value))))
     }
+}
+
+/// The newest write of a key in logs.
+fn newest_in(logs: &Memtable<'_>, user_key: &[u8], order: &SharedComparator) -> Option<Lookup> {
+    let (key, value, ..) = logs.get(logs.seek(user_key, &**order))?;
+    if order.compare(key.user_key, user_key).is_ne() {
+        return None;
+    }
+    Some(match key.kind {
+        DELETION => Lookup::Deleted,
+        _ => Lookup::Value(bytes::Bytes::copy_from_slice(value)),
+    })
 }
 
 /// Tells whether the range of a table leaves room for a key, in any order. In doubt it does.

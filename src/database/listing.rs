@@ -1,4 +1,4 @@
-//! A database that lies in no folder.
+//! A database from a listing, without a folder.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -43,14 +43,14 @@ impl Database {
 }
 
 /// Makes a [`Database`] of a listing, and of the contents of `CURRENT` and the MANIFEST: for object
-/// storage, archives, or whatever else is no folder.
+/// storage, archives, or any other place that is not a folder.
 ///
 /// It does not read by itself. [`wanted`](Self::wanted) names the file that is needed next, and
-/// [`supply`](Self::supply) takes what became of reading it, so that the caller may wait for it in
-/// between. These are two files at most: which MANIFEST it is only becomes known by `CURRENT`.
+/// [`supply`](Self::supply) takes its contents or the error of reading it, so that the caller may
+/// wait in between. There are two files at most: only `CURRENT` shows which MANIFEST is the second.
 ///
 /// Make the listing before `CURRENT` is read. The other way round, tables that are removed meanwhile
-/// are missing, and so may be the log with the newest writes. Of a database in use, tables that are
+/// are missing, and so may be the log with the newest writes. If the database is in use, tables that are
 /// written meanwhile are missing in this order too: they are there in a listing made afterwards.
 ///
 /// ```
@@ -133,7 +133,7 @@ impl DatabaseListing {
         }
     }
 
-    /// Takes the contents of the file that is [`wanted`](Self::wanted), or why it cannot be read,
+    /// Takes the contents of the file that is [`wanted`](Self::wanted), or the error of reading it,
     /// such as [`io::ErrorKind::NotFound`]. Does nothing if none is wanted.
     ///
     /// An error, also one in the contents, ends the reading. The database has no MANIFEST then, and
@@ -145,8 +145,8 @@ impl DatabaseListing {
         }
     }
 
-    /// Takes what is [`wanted`](Self::wanted) as [`supply`](Self::supply) does, from a reader: the file in a folder that
-    /// is open, for example. No more of it is held than the [`memory_limit`](Self::memory_limit) allows.
+    /// Takes the [`wanted`](Self::wanted) file as [`supply`](Self::supply) does, from a reader: the file in a folder
+    /// that is open, for example. No more of it is held than the [`memory_limit`](Self::memory_limit) allows.
     ///
     /// ```
     /// use std::fs::File;

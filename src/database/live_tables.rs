@@ -48,6 +48,12 @@ impl LiveTable {
         Self { level, number, size, smallest: smallest.into(), largest: largest.into() }
     }
 
+    pub(super) fn of_new(table: &NewTable<'_>) -> Self {
+        let &NewTable { level, number, size, smallest, largest } = table;
+        let (smallest, largest) = (Bytes::copy_from_slice(smallest), Bytes::copy_from_slice(largest));
+        Self { level, number, size, smallest, largest }
+    }
+
     pub(super) fn as_new(&self) -> NewTable<'_> {
         let &Self { level, number, size, ref smallest, ref largest } = self;
         NewTable { level, number, size, smallest, largest }
@@ -101,7 +107,7 @@ pub(crate) struct LiveTables {
     tables: BTreeMap<(u8, u64), LiveTable>,
     /// By level, the key at which its next compaction starts.
     compact_pointers: BTreeMap<u8, Bytes>,
-    /// The memory of both in bytes, roughly and rather too high.
+    /// The memory of tables and compact pointers in bytes, roughly and rather too high.
     memory: u64,
     limit: u64,
 }
@@ -111,7 +117,8 @@ impl LiveTables {
         Self { tables: BTreeMap::new(), compact_pointers: BTreeMap::new(), memory: 0, limit }
     }
 
-    /// Takes a table off its level. One that is not there is no error: LevelDB too lets it pass.
+    /// Takes a table off its level. A table that is not there is not an error: LevelDB too lets it
+    /// pass.
     pub(crate) fn delete(&mut self, level: u8, number: u64) {
         if let Some(table) = self.tables.remove(&(level, number)) {
             let freed = memory(table.smallest.len(), table.largest.len());
@@ -121,7 +128,7 @@ impl LiveTables {
     }
 
     /// Adds a table that the record at `offset` names. goleveldb names some tables twice; that is
-    /// fine as long as both say the same.
+    /// fine as long as both records are the same.
     pub(crate) fn add(&mut self, table: &NewTable<'_>, offset: u64) -> Result<()> {
         let &NewTable { level, number, size, smallest, largest } = table;
         if let Some(known) = self.tables.get(&(level, number)) {
@@ -136,8 +143,7 @@ impl LiveTables {
             ));
         }
         self.take(memory(smallest.len(), largest.len()), offset)?;
-        let (smallest, largest) = (Bytes::copy_from_slice(smallest), Bytes::copy_from_slice(largest));
-        self.tables.insert((level, number), LiveTable { level, number, size, smallest, largest });
+        self.tables.insert((level, number), LiveTable::of_new(table));
         Ok(())
     }
 
@@ -167,7 +173,7 @@ impl LiveTables {
     }
 }
 
-/// The memory of a table with keys of these lengths. The entry counts twice, for the map around it.
+/// The memory of a table with keys of these lengths. The entry is counted twice, for the map around it.
 fn memory(smallest_len: usize, largest_len: usize) -> u64 {
     const ENTRY: usize = 2 * size_of::<((u8, u64), LiveTable)>();
     ENTRY.saturating_add(smallest_len).saturating_add(largest_len) as u64

@@ -22,12 +22,12 @@ static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 /// taken.
 ///
 /// Programs lock the file `LOCK` in the database's folder: on Unix LevelDB by `fcntl` and goleveldb
-/// by `flock`, which do not know of each other. Both are taken here. `LOCK` stays where it is, with
-/// its contents.
+/// by `flock`, which do not know of each other. Both locks are taken here. `LOCK` stays where it
+/// is, with its contents.
 ///
 /// **Nothing else in this process may open and close `LOCK` meanwhile**: closing any descriptor of
-/// a file drops the process's `fcntl` locks on it. That holds for reading it, too, as a copy of the
-/// folder does. A second `DatabaseLock` is no danger: it is refused before it opens the file.
+/// a file drops the process's `fcntl` locks on it. Even reading it, as in copying the folder, drops them. A
+/// second `DatabaseLock` is not a danger: it is refused before it opens the file.
 ///
 /// Locks are advisory. On some network file systems other machines do not see them.
 ///
@@ -99,7 +99,7 @@ impl DatabaseLock {
     /// As [`exclusive`](Self::exclusive).
     pub fn shared(dir: impl AsRef<Path>) -> Result<Option<Self>> {
         match LockFile::in_dir(dir.as_ref()) {
-            // Nor is there a LOCK where there is no folder.
+            // A missing folder has no LOCK either.
             Err(error) if is_not_found(&error) => Ok(None),
             file => Self::shared_of(&file?),
         }
@@ -178,7 +178,7 @@ fn lock(
     lock_opened(file, known, opened, exclusive, held).map(Some)
 }
 
-/// Locks `file`, which was opened at `place`. `known` is the one that was there before, if any.
+/// Locks `file`, which was opened at `place`. `known`: the file that was there before, if any.
 fn lock_opened(
     place: &LockFile,
     known: Option<FileId>,
@@ -221,8 +221,8 @@ fn lock_file(file: &File, exclusive: bool) -> Result<()> {
     }
 }
 
-/// True if a file is opened already by somebody who shares it with nobody, as goleveldb does on
-/// Windows.
+/// True if the error means that a process has the file open without sharing it, as goleveldb does
+/// on Windows.
 fn is_shared_by_nobody(error: &io::Error) -> bool {
     const ERROR_SHARING_VIOLATION: i32 = 32;
     cfg!(windows) && error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)

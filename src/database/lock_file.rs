@@ -45,7 +45,7 @@ impl LockFile {
     /// In the folder at this path.
     pub(super) fn in_dir(dir: &Path) -> Result<Self> {
         use rustix::fs::{Mode, OFlags};
-        // Such a descriptor needs no right to list the folder.
+        // Such a descriptor needs no permission to list the folder.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -97,7 +97,7 @@ impl LockFile {
         let file = self.open_with(OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
         if let Ok(folder) = rustix::fs::fstat(&self.folder) {
             let (owner, group) = (Uid::from_raw(folder.st_uid), Gid::from_raw(folder.st_gid));
-            // Without the right to do so, it stays the file of whoever runs this, as with LevelDB.
+            // Without the right to do so, the file's owner is whoever runs this, as with LevelDB.
             _ = rustix::fs::fchown(&file, Some(owner), Some(group));
         }
         Ok(file)

@@ -19,7 +19,7 @@ use crate::table::source::open_file;
 use crate::table::{BytewiseComparator, Comparator};
 use crate::{Error, Result, Structure};
 
-/// The contents of a MANIFEST: the live tables, and what else is needed to read them.
+/// The contents of a MANIFEST: the live tables, and all else that is needed to read them.
 ///
 /// [`read`](Self::read) and [`parse`](Self::parse) give one only if every record of the file is
 /// sound.
@@ -40,13 +40,13 @@ pub struct Manifest {
     incomplete_tail: Option<u64>,
 }
 
-/// A MANIFEST as far as it could be read: what [`Manifest::scan`] returns.
+/// A MANIFEST as far as it could be read, returned by [`Manifest::scan`].
 #[derive(Debug)]
 #[must_use]
 pub struct ManifestScan {
     /// The contents of the records before the damage, and perhaps of a part of the damaged one.
-    /// With damage, tables may be missing here and others be here that are live no more: this is to
-    /// be shown, not relied on.
+    /// With damage, live tables may be missing here, and tables be included that are no longer
+    /// live: show it, but do not rely on it.
     pub manifest: Manifest,
     /// The first damage, if there is any.
     pub damage: Option<Error>,
@@ -71,13 +71,13 @@ impl Manifest {
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
     ///
     /// Costs one pass over the file, and a sort of the live tables by their keys.
-    /// [`incomplete_tail`](Self::incomplete_tail) tells if the last record is cut off.
+    /// [`incomplete_tail`](Self::incomplete_tail) reports a last record that is cut off.
     ///
     /// # Errors
     ///
     /// With the file's path:
     ///
-    /// - [`Error::Io`] if one of the two cannot be read, is not there, or is no regular file.
+    /// - [`Error::Io`] if one of the two cannot be read, is not there, or is not a regular file.
     /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record
     ///   of the MANIFEST is damaged, contradicts another, or is missing.
     /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
@@ -101,8 +101,8 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), for what concerns `CURRENT` and opening the MANIFEST. What is wrong
-    /// inside is the scan's damage.
+    /// As [`read`](Self::read), for `CURRENT` and for opening the MANIFEST. Damage inside the
+    /// MANIFEST is in the scan.
     pub fn scan_folder(dir: impl AsRef<Path>, memory_limit: usize) -> Result<ManifestScan> {
         let path = current_manifest(dir.as_ref())?;
         let file = open_file(&path).map_err(|error| error.with_path(&path))?;
@@ -159,7 +159,7 @@ impl Manifest {
         self.next_file_number.unwrap_or_default()
     }
 
-    /// The greatest sequence number used so far, without what only logs hold.
+    /// The greatest sequence number used so far, except for writes that only logs hold.
     pub fn last_sequence(&self) -> u64 {
         self.last_sequence.unwrap_or_default()
     }
@@ -174,7 +174,7 @@ impl Manifest {
         let start = self.tables.partition_point(|table| table.level < level);
         let end = self.tables.partition_point(|table| table.level <= level);
         debug_assert!(start <= end, "tables are sorted by level");
-        // Rather too many tables than one too few.
+        // Errs on the side of a table that is not needed.
         self.tables.get(start..end).unwrap_or(&self.tables)
     }
 
@@ -182,9 +182,9 @@ impl Manifest {
     /// then the levels below it (`Version::Get` in LevelDB's `db/version_set.cc`).
     ///
     /// These are the tables whose range of keys leaves room for the key: at most one on each level
-    /// from 1 on. If entries of this one key lie in several tables of a level, these are all of
-    /// them, the newest entries first; a lookup asks the one that its sequence number falls into.
-    /// If tables overlap that must not, or a range is damaged, these are all that may hold the key.
+    /// from 1 on. If several tables of a level have entries of this one key, these are all of them,
+    /// the newest entries first; a lookup asks the one that its sequence number falls into. If
+    /// tables overlap that must not, or a range is damaged, these are all that may hold the key.
     ///
     /// Ranges are looked at only if keys are in bytewise order. In any other order these are all
     /// tables, each level below 0 by number.
@@ -200,7 +200,7 @@ impl Manifest {
             .chain(unranged.flat_map(|level| self.level(level)))
     }
 
-    /// The live table of this number. Of two levels that name it, the upper one counts.
+    /// The live table of this number. If two levels name it, the one on the upper level is returned.
     pub fn table(&self, number: u64) -> Option<&LiveTable> {
         (0..NUM_LEVELS).find_map(|level| {
             let tables = self.level(level);
@@ -209,11 +209,11 @@ impl Manifest {
         })
     }
 
-    /// The live table of the same level that begins before `table` and ends within or behind it.
-    /// Only level 0 allows that: elsewhere LevelDB finds the keys of but one of the two.
+    /// The live table of the same level that begins before `table` and ends within or after it.
+    /// Only level 0 allows that: on other levels LevelDB finds the keys of only one of the two.
     ///
     /// `None` if there is no such table, and for level 0. `None` also if keys are not in bytewise
-    /// order, as it cannot be told then.
+    /// order, as overlaps are unknown then.
     pub fn overlapped_by(&self, table: &LiveTable) -> Option<&LiveTable> {
         self.by_range.overlapped_by(&self.tables, table)
     }
@@ -240,9 +240,9 @@ impl Manifest {
 
     /// The offset of the record within which the file ends, if it does, in bytes.
     ///
-    /// LevelDB opens such a database without a word and goes by the records before: the writer
-    /// stopped there. Where a damaged length reaches beyond the file, it looks the same, and the
-    /// records behind it are lost. A file cut between two records looks whole.
+    /// LevelDB opens such a database silently and goes by the records before: the writer stopped
+    /// there. A damaged length that reaches beyond the file looks the same, and the records after
+    /// it are lost. A file cut between two records looks whole.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.incomplete_tail
     }
@@ -263,7 +263,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Applies one version edit. Its deletions come before its additions, however they stand.
+    /// Applies one version edit: its deletions first, then its additions, whatever their order.
     fn apply(&mut self, record: LogRecord<'_>, tables: &mut LiveTables) -> Result<()> {
         for field in fields(record.data, record.offset) {
             match field? {

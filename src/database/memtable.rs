@@ -12,7 +12,7 @@ use crate::key::parts::{DELETION, VALUE};
 use crate::table::Comparator;
 use crate::{Error, InternalKey, Structure};
 
-/// The number of defects of a log that are told one by one.
+/// The most defects of a log that are reported one by one.
 const MAX_ERRORS: u64 = 16;
 
 /// Sorted writes, each with the log it is from.
@@ -35,8 +35,8 @@ struct Write {
 }
 
 impl<'d> Memtable<'d> {
-    /// Adds the writes of a log while all of them take at most `limit` bytes of memory. Errors go to
-    /// `on_error`, after which reading goes on if it can.
+    /// Adds the writes of a log while those of all logs take at most `limit` bytes of memory. Errors
+    /// go to `on_error`, after which reading goes on if it can.
     pub(super) fn read(
         &mut self,
         log: DatabaseLog<'d>,
@@ -95,7 +95,7 @@ impl<'d> Memtable<'d> {
         let bytes = &self.bytes;
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         self.writes.sort_by(|a, b| {
-            // Of two writes of one number LevelDB finds the value first, then the later one.
+            // With two writes of one number, LevelDB finds the value first, then the later one.
             let tag =
                 |write: &Write| Reverse((write.sequence, write.value.is_some(), write.log, write.offset));
             order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))

@@ -1,10 +1,10 @@
-//! Databases: their files, and the MANIFEST that says which tables are live.
+//! Databases: their files, and the MANIFEST, which lists the live tables.
 //!
 //! ```text
 //! CURRENT            the name of the MANIFEST
-//! MANIFEST-000013    a log of version edits: which tables are live, on which level, with which keys
+//! MANIFEST-000013    a log of version edits: the live tables, with their levels and keys
 //! 000016.ldb         a table; early versions of LevelDB named it .sst
-//! 000014.log         what was written last and is in no table yet
+//! 000014.log         the latest writes, which are in no table yet
 //! LOCK, LOG, …       nothing of the database's contents
 //! ```
 //!
@@ -14,7 +14,7 @@
 //! Databases of LevelDB and goleveldb are read. Any bytes can be given; damage is an error, never a
 //! shorter list of tables.
 //!
-//! What changes a database says so: [`set_current`] makes another MANIFEST the right one, and
+//! Changing a database is explicit: [`set_current`] makes another MANIFEST the right one, and
 #![cfg_attr(feature = "lock", doc = "[`DatabaseLock`] keeps")]
 #![cfg_attr(not(feature = "lock"), doc = "`DatabaseLock`, with the feature `lock`, keeps")]
 //! everybody else away meanwhile. A new MANIFEST is a [`LogWriter`] and a [`VersionEdit`], such as

@@ -7,11 +7,11 @@
 pub enum FileKind {
     /// `NUMBER.ldb`, or `NUMBER.sst`: a table.
     Table,
-    /// `NUMBER.log`: what was written last.
+    /// `NUMBER.log`: the latest writes.
     Log,
-    /// `MANIFEST-NUMBER`: which tables are live.
+    /// `MANIFEST-NUMBER`: the live tables, as a log of changes.
     Manifest,
-    /// `CURRENT`: which MANIFEST is the right one.
+    /// `CURRENT`: the name of the MANIFEST in use.
     Current,
     /// `LOCK`: held by whoever has the database open.
     Lock,
@@ -55,8 +55,8 @@ impl FileKind {
         Some((kind, number(digits)?))
     }
 
-    /// The name that LevelDB gives a new file of this kind. Where names have no number, it is
-    /// ignored.
+    /// The name that LevelDB gives a new file of this kind. `number` is ignored for names without a
+    /// number.
     ///
     /// ```
     /// use filterblock::database::FileKind;
@@ -82,7 +82,8 @@ pub(super) fn table_names(number: u64) -> [String; 2] {
     [FileKind::Table.file_name(number), format!("{number:06}.sst")]
 }
 
-/// Decimal digits, and no sign, as `ConsumeDecimalNumber` has it in LevelDB's `util/logging.cc`.
+/// Decimal digits without a sign, as `ConsumeDecimalNumber` in LevelDB's `util/logging.cc` reads
+/// them.
 fn number(digits: &str) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
@@ -144,8 +145,8 @@ mod tests {
         }
     }
 
-    /// After the second half of `db/filename_test.cc`, which asks for prefix and suffix, and its
-    /// sources for the digits.
+    /// Based on the second half of `db/filename_test.cc`, which tests prefix and suffix; the digits
+    /// are from LevelDB's sources.
     #[test]
     fn numbers_make_names_that_tell_them_again() {
         for (kind, number, name) in [

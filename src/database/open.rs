@@ -10,36 +10,36 @@ use super::manifest::{Manifest, ManifestScan};
 use super::names::{FileKind, table_names};
 use crate::Result;
 
-/// The most readings of a database that changes all the time.
+/// The most times that a constantly changing database is read.
 const MAX_READINGS: u32 = 16;
 
 impl Database {
     /// Opens the database in the folder `dir`.
     ///
-    /// A folder without a database opens, too. [`DatabaseFiles::is_database`] tells.
+    /// A folder without a database opens, too: see [`DatabaseFiles::is_database`].
     ///
     /// A database in use is seen in one state. The folder is listed before the MANIFEST is read.
     /// Live tables that are not in the listing, and the log that the MANIFEST names, are looked for
     /// once more, since they may have been written meanwhile. If tables are missing then, or the
     /// MANIFEST is missing, damaged or cut off, all is read again, up to 16 times, until two
-    /// readings on end agree.
+    /// consecutive readings agree.
     ///
-    /// Later on, tables may vanish as the writer goes on. Whoever cannot open one opens the database
-    /// again: its entries are in tables that are listed then.
+    /// Later on, tables may vanish as the writer goes on. Whoever cannot open a table opens the
+    /// database again: the entries are then in other tables that are listed.
     ///
     /// Costs one pass over the folder's names and one over the MANIFEST, which may take as much
     /// memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]; twice that if something seems wrong.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`](crate::Error::Io), with the path, if the folder cannot be listed. What is wrong
-    /// with `CURRENT` or the MANIFEST does not fail: it is kept for [`manifest`](Self::manifest).
+    /// [`Error::Io`](crate::Error::Io), with the path, if the folder cannot be listed. A fault of
+    /// `CURRENT` or the MANIFEST is not an error here: it is kept for [`manifest`](Self::manifest).
     pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
         Self::open_with_limit(dir, Manifest::DEFAULT_MEMORY_LIMIT)
     }
 
-    /// As [`open`](Self::open), with `memory_limit` in bytes for the MANIFEST, as
-    /// [`Manifest::scan`] has it.
+    /// As [`open`](Self::open), with `memory_limit` in bytes for the MANIFEST, as in
+    /// [`Manifest::scan`].
     ///
     /// # Errors
     ///
@@ -48,8 +48,8 @@ impl Database {
         Self::open_settled(|| Self::read(dir.as_ref(), memory_limit))
     }
 
-    /// Calls `read` until what seems wrong with the database is wrong in two readings on end, so
-    /// that no writer's work in between is the reason.
+    /// Calls `read` until the same faults of the database show in two consecutive readings, so that
+    /// no writer's work in between is the reason.
     fn open_settled(mut read: impl FnMut() -> Result<Self>) -> Result<Self> {
         let mut database = read()?;
         for _ in 1..MAX_READINGS {
@@ -77,7 +77,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Tells whether a writer at work could be the reason for what seems wrong: a MANIFEST that was
+    /// Tells whether a writer at work could be the reason for the faults: a MANIFEST that was
     /// replaced or is just being written, or tables that were removed after it was read.
     fn is_doubtful(&self) -> bool {
         match &self.manifest {
@@ -86,8 +86,8 @@ impl Database {
         }
     }
 
-    /// Tells whether all that seems wrong was so in an earlier reading, too. Numbers of tables are
-    /// never used again: one that is live in both was so all the time in between, and was looked for
+    /// Tells whether all faults were there in an earlier reading, too. Numbers of tables are never
+    /// used again: a table that is live in both was live all the time in between, and was looked for
     /// in between.
     fn is_confirmed_by(&self, before: &Self) -> bool {
         match (&self.manifest, &before.manifest) {
@@ -207,11 +207,11 @@ mod tests {
         assert!(database.files().iter().is_sorted_by_key(|file| (file.kind, file.number)));
         assert_eq!(database.tables().count(), 3);
 
-        // Nothing twice.
+        // No file is listed twice.
         let before = database.files().clone();
         database.catch_up();
         assert_eq!(*database.files(), before);
-        // A folder is no table, whether it was listed or not.
+        // A folder is not a table, whether it was listed or not.
         for _ in 0..2 {
             fs::create_dir_all(dir.join("000009.ldb")).unwrap();
             database.catch_up();

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use bytes::Bytes;
 use super::opener::Opener;
 use crate::table::ReadAt;
 
-/// Open files, at most so many.
+/// Open files, at most `max`.
 pub(super) struct OpenFiles<O: Opener> {
     max: usize,
     handles: Mutex<Handles<O>>,
@@ -36,7 +37,7 @@ pub(super) struct PooledFile<O: Opener> {
     is_lost: AtomicBool,
 }
 
-/// What tells a file from another one that took its name.
+/// The identity of a file, to detect another one that took its name.
 #[derive(PartialEq, Eq)]
 struct Identity {
     len: u64,
@@ -61,7 +62,7 @@ impl<O: Opener> OpenFiles<O> {
         Ok(PooledFile { files, path, number, identity, is_lost: AtomicBool::new(false) })
     }
 
-    /// Why the file at `path` cannot be opened, which was not there before.
+    /// The error of opening the file at `path`, which was not there when its folder was listed.
     pub(super) fn why_missing(&self, path: &Path) -> io::Error {
         let error = self.handles().opener.open_table(path).err();
         error.unwrap_or_else(|| {
@@ -75,8 +76,8 @@ impl<O: Opener> OpenFiles<O> {
 }
 
 impl<O: Opener> Handles<O> {
-    /// Opens a file, for which what was read longest ago is closed: so that there are at most `max`,
-    /// or as many as the system allows.
+    /// Opens a file, closing those read longest ago, so that at most `max` are open, or as many as
+    /// the system allows.
     fn open_beside(&mut self, max: usize, path: &Path) -> io::Result<O::Table> {
         while !self.open.is_empty() && self.open.len() >= max {
             self.open.pop_front();
@@ -140,6 +141,14 @@ impl<O: Opener> ReadAt for PooledFile<O> {
         handles.open.push_back((self.number, file));
         bytes
     }
+
+    /// Passed on to the file if it is open: it is not opened again for that.
+    fn will_need(&self, ranges: &[Range<u64>]) {
+        let handles = self.files.handles();
+        if let Some((_, file)) = handles.open.iter().rfind(|(open, _)| *open == self.number) {
+            file.will_need(ranges);
+        }
+    }
 }
 
 impl<O: Opener> Drop for PooledFile<O> {
@@ -155,7 +164,7 @@ mod tests {
     use super::*;
     use crate::database::FileOpener;
 
-    /// The numbers of the files that are open, the one read last behind the others.
+    /// The numbers of the files that are open, the one read last after the others.
     fn open(files: &OpenFiles<FileOpener>) -> Vec<u64> {
         files.handles().open.iter().map(|(number, _)| *number).collect()
     }

@@ -1,4 +1,4 @@
-//! What opens the files of a database for a scan.
+//! The trait that opens the files of a database for a scan.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,12 +7,12 @@ use std::path::Path;
 use crate::table::ReadAt;
 use crate::table::source::try_open;
 
-/// Opens the tables and logs of a database, wherever they lie: for
+/// Opens the tables and logs of a database, wherever they are: for
 /// [`Database::scan_with`](super::Database::scan_with).
 ///
-/// Files are named by the paths that [`DatabaseFile::path`](super::DatabaseFile::path) has: of a
-/// listing these are its names, behind the place that
-/// [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir) gave it.
+/// Files are named by the paths that [`DatabaseFile::path`](super::DatabaseFile::path) has. In a
+/// listing these are its names, preceded by the place given to
+/// [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir).
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -70,7 +70,8 @@ pub trait Opener {
     /// Opens the table at `path`.
     ///
     /// So that few are open at a time, a table may be dropped and opened again later on. A table
-    /// that is live and was not listed is asked for too: the error tells why it is missing.
+    /// that is live and was not listed is asked for too: the error gives the reason why it is
+    /// missing.
     ///
     /// # Errors
     ///
@@ -78,22 +79,22 @@ pub trait Opener {
     /// each table.
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table>;
 
-    /// Opens the log at `path`. It is read to its end at once.
+    /// Opens the log at `path`. It is read to its end immediately.
     ///
     /// # Errors
     ///
     /// As [`open_table`](Self::open_table).
     fn open_log(&mut self, path: &Path) -> io::Result<Self::Log>;
 
-    /// What tells a table from another one of the same length that took its name, such as an `ETag`
-    /// or the time of the last change. Asked for each table that was opened; where the answer is no
-    /// longer the same when one is opened again, it is lost, and no byte is read of the other.
+    /// A mark that differs for another table of the same length that took this one's name, such as
+    /// an `ETag` or the time of the last change. Asked for each table that was opened. If it has
+    /// changed when a table is opened again, the table is lost, and no byte of the other is read.
     ///
-    /// Empty by default: then only another length tells.
+    /// Empty by default: then only a change of length is noticed.
     ///
     /// # Errors
     ///
-    /// Any. The table is taken as one that cannot be opened.
+    /// Any. The table is then treated as one that cannot be opened.
     fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {
         let _ = table;
         Ok(Vec::new())
@@ -134,7 +135,8 @@ impl Opener for FileOpener {
         try_open(path)
     }
 
-    /// The time of the last change, and device and inode, or else the time when it was created.
+    /// The time of the last change, with device and inode on Unix, or the time of creation
+    /// elsewhere.
     fn version(&mut self, table: &File) -> io::Result<Vec<u8>> {
         let found = table.metadata()?;
         #[cfg(unix)]

@@ -20,18 +20,18 @@ use crate::table::{ReadOptions, SharedComparator};
 use crate::{Error, InternalKey, Result, Structure, quote};
 
 /// Walks through the entries of a database, those of its logs included, as [`Database::scan`] and
-/// [`Database::scan_versions`] have it.
+/// [`Database::scan_versions`] describe.
 ///
 /// [`prev`](Self::prev) goes the other way, and the two can be mixed. A new scan is before the first
 /// entry.
 ///
 /// Damage costs no more than the block or record that it is in: after an error the next call goes on
-/// behind it. Where a newer version of a key is lost that way, an older one or a deleted one shows
+/// after it. If a newer version of a key is lost that way, an older one or a deleted one shows
 /// instead.
 ///
 /// A table that was replaced or removed before all of it was read is an error with
-/// [`NotFound`](std::io::ErrorKind::NotFound), one for each. Whoever gets it opens the database again
-/// and seeks to where it was.
+/// [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. Whoever gets it opens the
+/// database again and seeks to the last position.
 ///
 /// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range
 /// is there, the next call does what this one would have done.
@@ -41,7 +41,7 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// are not gathered. However many tables are open, they share [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES)
 /// handles, whatever opens them.
 ///
-/// [`ReadOptions::max_output`] limits what is decoded of each table.
+/// [`ReadOptions::max_output`] limits the bytes decoded of each table.
 ///
 /// ```no_run
 /// use filterblock::database::Database;
@@ -58,7 +58,8 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 pub struct Scan<'d, O: Opener = FileOpener> {
     order: SharedComparator,
     tables: TableOpener<O>,
-    /// The number of sources that are at their first entries. `None`: none is, nor at the start.
+    /// The number of sources that are at their first entries. `None`: the sources are yet to be
+    /// moved to the start.
     started: Option<usize>,
     /// The key to start at. `None`: the first of all.
     start: Option<Start>,
@@ -73,7 +74,7 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     missing: std::vec::IntoIter<u64>,
     /// Errors that have not been returned yet: a few for each log, and one for each table at most.
     errors: VecDeque<Error>,
-    /// Of each key only the newest version is returned, and no deletion.
+    /// Only the newest version of each key is returned, and no deletion.
     newest: bool,
     /// The user key returned last.
     last: Option<Vec<u8>>,
@@ -93,9 +94,9 @@ impl Database {
     /// LevelDB's iterator does. Keys that are deleted are left out.
     ///
     /// These are the entries of live tables and live logs. Without a sound MANIFEST all tables and
-    /// logs may be live, so that deleted keys may show that an obsolete table still has.
+    /// logs may be live, so deleted keys that an obsolete table still has may show.
     ///
-    /// Keys have to be in the order of the options' comparator. The files have to lie in a folder:
+    /// Keys have to be in the order of the options' comparator. The files have to be in a folder:
     /// those of a listing are opened by [`scan_with`](Self::scan_with).
     ///
     /// # Errors
@@ -106,10 +107,9 @@ impl Database {
     }
 
     /// Walks through all versions of all keys, deletions included, of all tables and logs, obsolete
-    /// ones included: by key, and the newest first. An entry that lies in several files comes once
-    /// for each.
+    /// ones included: by key, and the newest first. An entry in several files comes once for each.
     ///
-    /// All tables on level 0 and all that are not live are open at once.
+    /// All tables on level 0 and all that are not live are open at the same time.
     ///
     /// # Errors
     ///
@@ -118,10 +118,10 @@ impl Database {
         self.scan_versions_with(options, FileOpener)
     }
 
-    /// As [`scan`](Self::scan), of files that `opener` opens, wherever they lie.
+    /// Like [`scan`](Self::scan), but over files that `opener` opens, wherever they are.
     ///
-    /// Logs are opened and read here. A table is opened when its entries are needed, and
-    /// [`Scan`] tells how many are open at a time. Errors of the opener are those of the files.
+    /// Logs are opened and read here. A table is opened when its entries are needed; [`Scan`]
+    /// describes how many are open at a time. Errors of the opener are those of the files.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl Database {
         Scan::new(self, options, opener, true)
     }
 
-    /// As [`scan_versions`](Self::scan_versions), of files that `opener` opens, as for
+    /// Like [`scan_versions`](Self::scan_versions), but over files that `opener` opens, as in
     /// [`scan_with`](Self::scan_with).
     ///
     /// # Errors
@@ -272,7 +272,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         }
     }
 
-    /// Returns the errors that wait for it, one by one.
+    /// Returns the errors that have not been returned yet, one by one.
     fn tell_errors(&mut self) -> Result<()> {
         if let Some(error) = self.errors.pop_front() {
             return Err(error);
@@ -303,7 +303,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         Ok(())
     }
 
-    /// Tells whether the entry on top is to be returned.
+    /// Tells whether the entry on top should be returned.
     fn is_wanted(&mut self) -> Result<bool> {
         let mut last = self.last.take();
         let Some(DatabaseEntry { key, file, offset, .. }) = self.top() else {

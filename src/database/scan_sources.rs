@@ -15,7 +15,7 @@ use crate::error::IoAction;
 use crate::table::{Comparator, Cursor, ReadOptions, Table};
 use crate::{Error, KeyFormat, Origin, Result};
 
-/// Opens tables, and keeps only so many of their files open.
+/// Opens tables, and keeps only some of their files open.
 pub(super) struct TableOpener<O: Opener> {
     pub(super) options: ReadOptions,
     pub(super) files: Arc<OpenFiles<O>>,
@@ -39,7 +39,7 @@ pub(super) enum Way {
 /// Entries in the order of their keys.
 #[expect(clippy::large_enum_variant, reason = "there are few, and most are of the larger kind")]
 pub(super) enum Source<'d, O: Opener> {
-    /// `next` is the place behind the current entry.
+    /// `next` is the place after the current entry.
     Logs {
         table: Memtable<'d>,
         next: usize,
@@ -50,10 +50,11 @@ pub(super) enum Source<'d, O: Opener> {
 /// Tables that follow each other in the order of keys.
 pub(super) struct Run<'d, O: Opener> {
     tables: Vec<DatabaseTable<'d>>,
-    /// The number of tables up to the current one. If there is none, the run is behind so many.
+    /// The number of tables up to the current one. If no table is current, the run is after this
+    /// many.
     opened: usize,
     pub(super) current: Option<Current<'d, O>>,
-    /// An error about the order of its keys was returned.
+    /// An error about the order of the run's keys was returned.
     pub(super) unordered: bool,
 }
 
@@ -62,13 +63,13 @@ pub(super) struct Current<'d, O: Opener> {
     pub(super) table: DatabaseTable<'d>,
     pub(super) format: KeyFormat,
     pub(super) cursor: Cursor<'d, PooledFile<O>>,
-    place: Place,
+    place: CursorPosition,
 }
 
-/// Where a cursor is.
+/// The position of a cursor.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Before its first entry, or that at the start.
+enum CursorPosition {
+    /// Before the first entry, or the first at or after the start.
     Before,
     Within,
     Behind,
@@ -93,7 +94,7 @@ impl<'d, O: Opener> Source<'d, O> {
         }
     }
 
-    /// Moves behind the last entry.
+    /// Moves past the last entry.
     pub(super) fn seek_to_end(&mut self) {
         match self {
             Self::Logs { table, next } => *next = table.len().saturating_add(1),
@@ -124,7 +125,8 @@ impl<'d, O: Opener> Source<'d, O> {
         }
     }
 
-    /// `value`, that of the current entry, as bytes of their own: a view of its data block, or a copy.
+    /// `value`, that of the current entry, in bytes that outlive it: a view of its data block, or a
+    /// copy.
     pub(super) fn value(&self, value: &[u8]) -> Bytes {
         match self {
             Self::Tables(Run { current: Some(current), .. }) => current.cursor.value_bytes(),
@@ -165,7 +167,7 @@ impl<O: Opener> TableOpener<O> {
     }
 
     /// Opens a table for going through it. `None` if it has no file.
-    fn cursor<'d>(&self, table: DatabaseTable<'d>, place: Place) -> Result<Option<Current<'d, O>>> {
+    fn cursor<'d>(&self, table: DatabaseTable<'d>, place: CursorPosition) -> Result<Option<Current<'d, O>>> {
         let Some(path) = table.file.path() else { return Ok(None) };
         let cursor = self.open(path)?.into_cursor();
         let is_bashos = cursor.table().origin() == Some(Origin::Basho);
@@ -180,17 +182,20 @@ impl<O: Opener> TableOpener<O> {
 }
 
 impl<'d, O: Opener> Current<'d, O> {
-    fn go(&mut self, go: impl FnOnce(&mut Cursor<'d, PooledFile<O>>, Place) -> Result<bool>) -> Result<bool> {
+    fn go(
+        &mut self,
+        go: impl FnOnce(&mut Cursor<'d, PooledFile<O>>, CursorPosition) -> Result<bool>,
+    ) -> Result<bool> {
         let moved = go(&mut self.cursor, self.place);
-        // The same is tried again once the range is there.
+        // The same step is tried again once the range is there.
         if !moved.as_ref().is_err_and(Error::needs_range) {
-            self.place = Place::Within;
+            self.place = CursorPosition::Within;
         }
         moved
     }
 
-    /// Tells whether there is no more on this way, by what the last step led to. Passes damage. There
-    /// is one error for all that is left of a table that is gone.
+    /// Tells by the result of the last step whether this way is at its end. Passes damage. A table
+    /// that is gone gives one error for all that is left of it.
     fn is_done(&mut self, moved: &Result<bool>) -> bool {
         match moved {
             Ok(moved) => !moved,
@@ -211,11 +216,14 @@ impl<'d, O: Opener> Run<'d, O> {
 
     fn step(&mut self, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {
         loop {
-            if let Some(current) = self.current.as_mut().filter(|current| current.place != Place::Behind) {
-                let moved = current.go(|cursor, place| match start.filter(|_| place == Place::Before) {
-                    Some(start) => cursor.seek(&start.target),
-                    None => cursor.next(),
-                });
+            if let Some(current) =
+                self.current.as_mut().filter(|current| current.place != CursorPosition::Behind)
+            {
+                let moved =
+                    current.go(|cursor, place| match start.filter(|_| place == CursorPosition::Before) {
+                        Some(start) => cursor.seek(&start.target),
+                        None => cursor.next(),
+                    });
                 if !current.is_done(&moved) {
                     return moved;
                 }
@@ -224,7 +232,7 @@ impl<'d, O: Opener> Run<'d, O> {
             }
             self.current = None;
             let Some(&table) = self.tables.get(self.opened) else { return Ok(false) };
-            let opened = tables.cursor(table, Place::Before);
+            let opened = tables.cursor(table, CursorPosition::Before);
             if !opened.as_ref().is_err_and(Error::needs_range) {
                 self.opened = self.opened.saturating_add(1);
             }
@@ -236,9 +244,9 @@ impl<'d, O: Opener> Run<'d, O> {
         loop {
             if let Some(current) = self.current.as_mut() {
                 let moved = current.go(|cursor, place| match place {
-                    Place::Before => Ok(false),
-                    Place::Within => cursor.prev(),
-                    Place::Behind => cursor.seek_to_last(),
+                    CursorPosition::Before => Ok(false),
+                    CursorPosition::Within => cursor.prev(),
+                    CursorPosition::Behind => cursor.seek_to_last(),
                 });
                 if !current.is_done(&moved) {
                     return moved;
@@ -249,7 +257,7 @@ impl<'d, O: Opener> Run<'d, O> {
             }
             let table = self.opened.checked_sub(1).and_then(|at| self.tables.get(at));
             let Some(&table) = table else { return Ok(false) };
-            let opened = tables.cursor(table, Place::Behind);
+            let opened = tables.cursor(table, CursorPosition::Behind);
             if matches!(&opened, Ok(None)) || opened.as_ref().is_err_and(|error| !error.needs_range()) {
                 self.opened = self.opened.saturating_sub(1);
             }

@@ -1,4 +1,4 @@
-//! What an error was about: the operation that failed, and the structure that is malformed.
+//! The subjects of errors: the operation that failed, and the structure that is malformed.
 
 /// The operation that the system below failed to complete: [`Error::Io`](crate::Error::Io).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
@@ -78,10 +78,10 @@ pub enum Structure {
     /// A block's offset and size, as the footer, the index and the metaindex hold them.
     #[error("block handle")]
     BlockHandle,
-    /// The checksum behind a block.
+    /// The checksum after a block.
     #[error("block checksum")]
     Checksum,
-    /// The compression type behind a block.
+    /// The compression type after a block.
     #[error("compression type")]
     CompressionType,
     /// The compressed contents of a block.
@@ -99,7 +99,7 @@ pub enum Structure {
     /// The block that names the filter block.
     #[error("metaindex")]
     Metaindex,
-    /// A user key with sequence number and type behind it.
+    /// A user key with sequence number and type after it.
     #[error("internal key")]
     InternalKey,
     /// One entry of a log or a MANIFEST: header and contents.

@@ -26,9 +26,9 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
 /// end. Once the lengths of the keys differ and the policy goes by hashes, it keeps only their
-/// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that are to be hashed
-/// [together](FilterPolicy::hash_keys). A range without keys takes no memory until
-/// `finish`, and four bytes of the block then.
+/// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that will be hashed
+/// [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, and
+/// four bytes of the block then.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -171,8 +171,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds keys of the current data block. The filter is the same as if each were added by
     /// [`add_key`](Self::add_key).
     ///
-    /// Faster for those who have the keys of a data block at hand together: they are copied at once.
-    /// If each range gets its keys by one call, filters are made of the keys where they lie.
+    /// Faster for callers who have the keys of a data block at hand together: they are copied in one
+    /// go. If each range gets its keys by one call, filters are made of the keys without a copy.
     ///
     /// ```
     /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
@@ -192,7 +192,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         if self.pending.is_empty() && !keys.is_empty() {
             self.run.len = keys.len();
             // If these are all keys of the range again, their filter needs no copy of them: it is made
-            // of what the processor has at hand, while the copy waits for the case that more follow.
+            // of keys that are still in the cache. The copy below is used only if more keys follow.
             self.run.is_made = self.run.was_all
                 && self.pending.hashes_together(&self.policy)
                 && self.make_ahead(keys).is_ok();
@@ -349,7 +349,7 @@ fn make_behind_guard(
     made_filter(policy, scratch).map(|_| ())
 }
 
-/// Returns the filter that `policy` has made, which lies behind the guard.
+/// Returns the filter that `policy` has made, which lies after the guard.
 ///
 /// A damaged guard is an error: an empty filter instead would deny every key.
 #[inline]

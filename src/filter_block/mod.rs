@@ -1,4 +1,4 @@
-//! The filter block: the filters of a table's data blocks, and where each one starts (LevelDB's
+//! The filter block: the filters of a table's data blocks, and the start of each one (LevelDB's
 //! `table/filter_block.h`).
 //!
 //! ```text
@@ -26,7 +26,7 @@
 //! ```
 //!
 //! A lookup shifts the offset of the data block right by base_lg, which gives the number of its
-//! filter. The filter's entry in the array is its start, and the next entry is its end. Behind the
+//! filter. The filter's entry in the array is its start, and the next entry is its end. After the
 //! last entry, the offset of the array is the end of the last filter.
 //!
 //! ```

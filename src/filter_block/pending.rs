@@ -5,46 +5,62 @@ use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Keys, Result, kernel};
 /// The number of keys of several lengths that are kept until they are hashed together.
 const KEPT: usize = 256;
 
+/// The form in which further keys of a range are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Mode {
+    /// As keys. Those of several lengths are hashed together, `KEPT` at a time, if the policy can.
+    #[default]
+    BatchedHashes,
+    /// As keys: one of them has no hash, or the policy hashes none together.
+    Keys,
+    /// By their hashes, as they come.
+    Hashes,
+}
+
+/// The forms of keys that the policy is known to accept. The answers of a policy do not change.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Accepts {
+    #[default]
+    Unknown,
+    Hashes,
+    BatchedHashes,
+}
+
 /// The keys of the current range, end to end. Those added or kept by hash are in `hashes`.
 #[derive(Default)]
 pub(super) struct Pending {
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
-    /// The number of hashes whose keys were added as keys. Once it is above 0, keys are kept as keys
-    /// only until they are hashed together, or for want of a hash.
+    /// The number of hashes whose keys were added as keys. Once above 0, new keys are buffered only until the
+    /// next batch is hashed, or because they have no hash.
     hashed: u64,
-    /// True once the keys of this range are hashed as they come.
-    as_they_come: bool,
-    /// True once the policy has accepted hashes.
-    takes_hashes: bool,
-    /// Whether the policy hashes keys together and accepts their hashes, once it has been asked.
-    /// False, too, for a range with a key that has no hash.
-    hashes_together: Option<bool>,
+    mode: Mode,
+    accepts: Accepts,
 }
 
 impl Pending {
     /// Adds a key.
     #[inline]
     pub(super) fn push(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
-        if !self.keys.push_same_len(key) {
-            self.push_unlike(policy, key);
+        if !self.keys.push_if_same_len(key) {
+            self.push_other_len(policy, key);
         }
     }
 
     /// Adds keys: by one copy, or by their hashes if they are many.
     pub(super) fn push_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) {
-        if self.keys.push_fixed_len(keys) {
+        if self.keys.push_all_if_same_len(keys) {
             return;
         }
         if self.hashes_together(policy) {
-            if keys.len() <= KEPT && self.keys.push_run(keys) {
+            if keys.len() <= KEPT && self.keys.push_all_if_run(keys) {
                 if self.keys.is_mixed() && self.keys.len() >= KEPT {
-                    self.hash_kept(policy);
+                    self.hash_buffered(policy);
                 }
                 return;
             }
             // Keys added before stay before these.
-            if self.keys.is_empty() && self.hash_all(policy, keys) {
+            if self.keys.is_empty() && self.try_hash_run(policy, keys) {
                 return;
             }
         }
@@ -52,66 +68,75 @@ impl Pending {
     }
 
     /// Adds the first key of a range, or a key of a range whose keys are not all of one length. The
-    /// latter is kept to be hashed together with others, or hashed at once, as is faster with this
-    /// policy on this processor. Branches on mixed lengths are mispredicted, so that to copy a key
-    /// with some and to hash it later costs more than its hash.
+    /// latter is kept to be hashed together with others, or hashed immediately if that is faster
+    /// with this policy on this processor. Branches on mixed lengths are mispredicted, so copying a
+    /// key with such a branch and hashing it later costs more than its hash.
     #[inline(never)]
-    fn push_unlike(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
-        if self.as_they_come && self.keys.is_empty() {
+    fn push_other_len(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
+        if self.mode == Mode::Hashes && self.keys.is_empty() {
             if let Some(hash) = policy.hash_key(key) {
                 self.hashes.push(hash);
                 self.hashed = self.hashed.saturating_add(1);
                 return;
             }
-        } else if self.keys.push_mixed(key, KEPT) {
+        } else if self.keys.push_if_mixed(key, KEPT) {
             return;
         }
-        self.push_other(policy, key);
+        self.make_room_and_push(policy, key);
     }
 
-    /// Adds a key that finds no place yet, or cannot be hashed.
+    /// Adds a key for which the buffer has no room yet, or that cannot be hashed.
     #[inline(never)]
-    fn push_other(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
+    fn make_room_and_push(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
         if kernel::copies_short_keys() && self.hashes_together(policy) {
             if self.keys.is_mixed() && self.keys.len() >= KEPT {
-                self.hash_kept(policy);
+                self.hash_buffered(policy);
             }
-        } else if self.hash_pending(policy) {
-            self.as_they_come = true;
-            return self.push_unlike(policy, key);
+        } else if self.switch_to_hashes(policy) {
+            return self.push_other_len(policy, key);
         }
         self.keys.push(key);
     }
 
-    /// Returns `true` if the policy hashes keys together and makes filters from hashes.
+    /// Returns `true` if the policy hashes keys together and makes filters from hashes, and every key of the
+    /// range has a hash so far.
     #[inline]
     pub(super) fn hashes_together(&mut self, policy: &impl FilterPolicy) -> bool {
-        match self.hashes_together {
-            Some(together) => together,
-            None => {
-                let together = policy.hash_keys(KeyBuf::new().as_keys(), &mut Vec::new())
-                    && self.try_hashes(policy).is_ok();
-                *self.hashes_together.insert(together)
-            }
+        match self.accepts {
+            Accepts::BatchedHashes => self.mode != Mode::Keys,
+            _ => self.mode != Mode::Keys && self.ask_for_batches(policy),
         }
+    }
+
+    /// Asks the policy, with empty sets.
+    fn ask_for_batches(&mut self, policy: &impl FilterPolicy) -> bool {
+        let together =
+            policy.hash_keys(KeyBuf::new().as_keys(), &mut Vec::new()) && self.try_hashes(policy).is_ok();
+        if together {
+            self.accepts = Accepts::BatchedHashes;
+        } else if self.mode == Mode::BatchedHashes {
+            self.mode = Mode::Keys;
+        }
+        together
     }
 
     /// Replaces the keys by their hashes, unless one has none.
     #[cold]
-    fn hash_kept(&mut self, policy: &impl FilterPolicy) {
+    fn hash_buffered(&mut self, policy: &impl FilterPolicy) {
         let keys = std::mem::take(&mut self.keys);
-        let hashed = self.hash_all(policy, keys.as_keys());
+        let hashed = self.try_hash_run(policy, keys.as_keys());
         self.keys = keys;
         if hashed {
             self.keys.clear();
         } else {
             // A key has no hash. The others are kept, and not tried again and again.
-            self.hashes_together = Some(false);
+            self.mode = Mode::Keys;
         }
     }
 
-    /// Adds keys by their hashes, hashed together. Returns `false`, and adds none, if that cannot be.
-    fn hash_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) -> bool {
+    /// Adds keys by their hashes, hashed together. Returns `false`, and adds none, if that is
+    /// impossible.
+    fn try_hash_run(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) -> bool {
         let before = self.hashes.len();
         let done = policy.hash_keys(keys, &mut self.hashes)
             && self.hashes.len().checked_sub(before) == Some(keys.len());
@@ -123,9 +148,9 @@ impl Pending {
         done
     }
 
-    /// Replaces the keys, all of one length so far, by their hashes. Returns `false` if there are
-    /// none or they cannot be hashed.
-    fn hash_pending(&mut self, policy: &impl FilterPolicy) -> bool {
+    /// Replaces the keys, all of one length so far, by their hashes, and takes further ones by theirs. Returns
+    /// `false` if there are none or they cannot be hashed.
+    fn switch_to_hashes(&mut self, policy: &impl FilterPolicy) -> bool {
         let Self { keys, hashes, .. } = self;
         let (pending, added) = (keys.as_keys(), hashes.len());
         if pending.is_empty() || pending.fixed_len().is_none() {
@@ -138,14 +163,15 @@ impl Pending {
         }
         self.hashed = self.hashed.saturating_add(self.keys.len() as u64);
         self.keys.clear_and_mix();
+        self.mode = Mode::Hashes;
         true
     }
 
-    /// Probes the policy once, with an empty set, for support of `create_filter_from_hashes`.
+    /// Asks the policy once, with an empty set, whether it makes filters from hashes.
     fn try_hashes(&mut self, policy: &impl FilterPolicy) -> Result<()> {
-        if !self.takes_hashes {
+        if self.accepts == Accepts::Unknown {
             policy.create_filter_from_hashes(&[], &mut Vec::new())?;
-            self.takes_hashes = true;
+            self.accepts = Accepts::Hashes;
         }
         Ok(())
     }
@@ -173,8 +199,7 @@ impl Pending {
         self.keys.clear();
         self.hashes.clear();
         self.hashed = 0;
-        self.as_they_come = false;
-        self.hashes_together = self.hashes_together.filter(|together| *together);
+        self.mode = Mode::default();
     }
 
     /// Has the policy append the filter of the keys to `dst`. The keys stay.

@@ -31,10 +31,10 @@ pub struct FilterBlockReader<P: FilterPolicy, B: AsRef<[u8]> = Bytes> {
 /// The number of offsets that are assumed to be in the cache: 128 KiB of them.
 const CACHED_OFFSETS: usize = 32 << 10;
 
-/// The place of one filter's bytes, by its entries in the offset array.
-enum Place<'a> {
+/// The bytes of one filter, by its entries in the offset array.
+enum FilterSlice<'a> {
     At(&'a [u8]),
-    /// Empty, at an offset behind the filters. LevelDB denies every key here too.
+    /// Empty, at an offset beyond the filters. LevelDB denies every key here too.
     EmptyBeyond,
     Malformed,
 }
@@ -88,7 +88,16 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Prefetches the offsets that `queries` need, unless all are few enough to be in the cache.
+    /// Answers few queries, at most `N` and [`PREFETCHED`]. There are as many answers, all of them true.
+    #[cfg(feature = "table")]
+    pub(crate) fn few_may_match<const N: usize>(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
+        const { assert!(N <= PREFETCHED) };
+        self.fetch_offsets(queries);
+        self.ask_batch(queries, &mut [(&[][..], &[][..]); N], answers);
+    }
+
+    /// Prefetches the offsets that `queries` need, unless the block has so few that they are in the
+    /// cache.
     fn fetch_offsets(&self, queries: &[(u64, &[u8])]) {
         if self.num_filters <= CACHED_OFFSETS {
             return;
@@ -106,21 +115,21 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     fn ask_batch<'a>(
         &'a self,
         queries: &[(u64, &'a [u8])],
-        probes: &mut [(&'a [u8], &'a [u8]); PREFETCHED],
+        probes: &mut [(&'a [u8], &'a [u8])],
         answers: &mut [bool],
     ) {
         if self.base_lg > MAX_BASE_LG {
             return;
         }
-        // At first another one than the first query's.
+        // At first a number that is not the first query's.
         let first = queries.first().map_or(0, |(block_offset, _)| block_offset >> self.base_lg);
         let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {
             let index = block_offset >> self.base_lg;
             // Neighbours often ask the same filter.
             if index != last.0 {
-                let place = usize::try_from(index).ok().and_then(|index| self.place(index));
-                let Some(Place::At(filter)) = place else { return self.ask_some(queries, answers) };
+                let slice = usize::try_from(index).ok().and_then(|index| self.slice(index));
+                let Some(FilterSlice::At(filter)) = slice else { return self.ask_some(queries, answers) };
                 last = (index, filter);
             }
             *probe = (key, last.1);
@@ -205,11 +214,11 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Returns the bytes of filter `index`. They are empty if no data block starts in its range.
-    /// `None` if there are not so many filters, or if the offsets of this one are malformed.
+    /// `None` if there is no filter of this number, or if its offsets are malformed.
     pub fn filter(&self, index: usize) -> Option<&[u8]> {
-        match self.place(index)? {
-            Place::At(filter) => Some(filter),
-            Place::EmptyBeyond | Place::Malformed => None,
+        match self.slice(index)? {
+            FilterSlice::At(filter) => Some(filter),
+            FilterSlice::EmptyBeyond | FilterSlice::Malformed => None,
         }
     }
 
@@ -248,10 +257,10 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
             return true;
         }
         let Ok(index) = usize::try_from(block_offset >> self.base_lg) else { return true };
-        match self.place(index) {
-            Some(Place::At(filter)) => policy(filter),
-            Some(Place::EmptyBeyond) => false,
-            Some(Place::Malformed) | None => true,
+        match self.slice(index) {
+            Some(FilterSlice::At(filter)) => policy(filter),
+            Some(FilterSlice::EmptyBeyond) => false,
+            Some(FilterSlice::Malformed) | None => true,
         }
     }
 
@@ -272,13 +281,13 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     #[inline]
-    fn place(&self, index: usize) -> Option<Place<'_>> {
+    fn slice(&self, index: usize) -> Option<FilterSlice<'_>> {
         let (start, end) = self.offsets(index)?;
         let filters = self.contents.as_ref().get(..self.array_offset)?;
         Some(match filters.get(start..end) {
-            Some(filter) => Place::At(filter),
-            None if start == end => Place::EmptyBeyond,
-            None => Place::Malformed,
+            Some(filter) => FilterSlice::At(filter),
+            None if start == end => FilterSlice::EmptyBeyond,
+            None => FilterSlice::Malformed,
         })
     }
 

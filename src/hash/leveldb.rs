@@ -22,7 +22,25 @@ pub fn leveldb(bytes: &[u8], seed: u32) -> u32 {
     finish(h, bytes)
 }
 
-/// Returns the hash of no word. The length is taken modulo 2^32, as in LevelDB.
+/// Hashes a few keys, side by side if they have one length: their steps do not wait for each other.
+#[inline]
+pub(crate) fn leveldb_each<const N: usize>(keys: [&[u8]; N], seed: u32) -> [u32; N] {
+    let len = keys.first().map_or(0, |key| key.len());
+    if keys.iter().any(|key| key.len() != len) {
+        return keys.map(|key| leveldb(key, seed));
+    }
+    let words = keys.map(|key| key.as_chunks::<4>().0);
+    let mut hashes = [start(len, seed); N];
+    for number in 0..len / 4 {
+        for (h, words) in hashes.iter_mut().zip(words) {
+            *h = words.get(number).map_or(*h, |word| step(*h, LittleEndian::read_u32(word)));
+        }
+    }
+    hashes.iter_mut().zip(keys).for_each(|(h, key)| *h = finish(*h, key));
+    hashes
+}
+
+/// Returns the hash before any word is mixed in. The length is taken modulo 2^32, as in LevelDB.
 #[inline(always)]
 pub(crate) fn start(len: usize, seed: u32) -> u32 {
     seed ^ (len as u32).wrapping_mul(M)
@@ -34,7 +52,7 @@ pub(crate) fn step(h: u32, word: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// Mixes in the one to three bytes behind the last whole word of `bytes`.
+/// Mixes in the one to three bytes after the last whole word of `bytes`.
 #[inline(always)]
 pub(crate) fn finish(h: u32, bytes: &[u8]) -> u32 {
     let count = bytes.len() % 4;
@@ -60,9 +78,9 @@ pub(crate) fn last_step(h: u32, rest: u32) -> u32 {
 /// The seed of LevelDB's Bloom filters (`util/bloom.cc`).
 pub const BLOOM_SEED: u32 = 0xbc9f_1d34;
 
-/// Returns the hash of LevelDB up to 1.17 on x86, which reads the one to three bytes behind the
-/// last whole word of four as signed. It equals [`leveldb`] if these are below 0x80, and costs the
-/// same.
+/// Returns the hash of LevelDB up to 1.17 on x86, which reads the one to three bytes after the
+/// last whole four-byte word as signed. It equals [`leveldb`] if these are below 0x80, and costs
+/// the same.
 ///
 /// ```
 /// use filterblock::hash::{BLOOM_SEED, hash_signed_tail, leveldb};

@@ -1,4 +1,4 @@
-//! What the kernels do by hand on aarch64: prefetching.
+//! The handwritten part of the kernels on aarch64: prefetching.
 //!
 //! There is no NEON kernel. Every aarch64 CPU has NEON, so the compiler uses it for the portable code. Counted by qemu,
 //! kernels by hand took 10 % fewer instructions for building a filter of 200 keys of 16 bytes, 49 a key instead of 55:

@@ -3,14 +3,23 @@
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use super::level::{self, Chosen};
 use super::portable;
-use crate::key::{Places, SLOT};
-use crate::{Keys, hash};
+use crate::hash;
+use crate::lanes::{KeyPtrs, SLOT};
+
+/// Many keys of any lengths.
+pub(crate) trait AnyLenKeys: Copy {
+    /// Returns `count` keys from number `from` on, at most N. `None` if they cannot be read side by side where they lie.
+    fn side_by_side<const N: usize>(&self, from: usize, count: usize) -> Option<KeyPtrs<'_, N>>;
+
+    /// Returns a key by its number.
+    fn key(&self, index: usize) -> &[u8];
+}
 
 /// Hashes keys of any lengths from number `from` on, one for each of `hashes`. The longest of
 /// 32, sixteen or four decides for how long these are hashed, but no branch is one on the length
 /// of a single key.
 #[inline(never)]
-pub(crate) fn hash_any_len(keys: Keys<'_>, from: usize, seed: u32, hashes: &mut [u32]) {
+pub(crate) fn hash_any_len(keys: impl AnyLenKeys, from: usize, seed: u32, hashes: &mut [u32]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     match level::chosen() {
         Chosen::Portable => {}
@@ -47,14 +56,14 @@ pub(crate) fn copy_short(key: &[u8], room: &mut [u8; SLOT]) {
 /// Hashes N keys at a time by `hash`.
 #[inline(always)]
 fn in_groups<const N: usize>(
-    keys: Keys<'_>,
+    keys: impl AnyLenKeys,
     mut from: usize,
     seed: u32,
     hashes: &mut [u32],
-    hash: impl Fn(&Places<'_, N>) -> [u32; N],
+    hash: impl Fn(&KeyPtrs<'_, N>) -> [u32; N],
 ) {
     for hashes in hashes.chunks_mut(N) {
-        let places = keys.places(from, hashes.len());
+        let places = keys.side_by_side(from, hashes.len());
         let all =
             places.map_or_else(|| hash_apart(keys, from, seed, hashes.len(), &hash), |keys| hash(&keys));
         hashes.copy_from_slice(&all[..hashes.len()]);
@@ -65,16 +74,28 @@ fn in_groups<const N: usize>(
 /// Hashes `count` keys at the end of their bytes, or long ones.
 #[inline(never)]
 fn hash_apart<const N: usize>(
-    keys: Keys<'_>,
+    keys: impl AnyLenKeys,
     from: usize,
     seed: u32,
     count: usize,
-    hash: &impl Fn(&Places<'_, N>) -> [u32; N],
+    hash: &impl Fn(&KeyPtrs<'_, N>) -> [u32; N],
 ) -> [u32; N] {
-    let keys = std::array::from_fn(|index| if index < count { keys.at(from + index) } else { &[] });
+    let keys = std::array::from_fn(|index| if index < count { keys.key(from + index) } else { &[] });
     let mut slots = [[0; SLOT]; N];
-    match Places::copied(keys, &mut slots) {
+    match copied(keys, &mut slots) {
         Some(places) => hash(&places),
         None => keys.map(|key| hash::leveldb(key, seed)),
     }
+}
+
+/// Copies the keys into `slots`. `None` if one is longer than its slot.
+#[inline(always)]
+fn copied<'a, const N: usize>(keys: [&[u8]; N], slots: &'a mut [[u8; SLOT]; N]) -> Option<KeyPtrs<'a, N>> {
+    for (key, slot) in keys.iter().zip(slots.iter_mut()) {
+        if key.len() > SLOT {
+            return None;
+        }
+        copy_short(key, slot);
+    }
+    KeyPtrs::new(slots.as_flattened(), std::array::from_fn(|index| index * SLOT), keys.map(<[u8]>::len))
 }

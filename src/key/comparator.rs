@@ -71,7 +71,7 @@ impl Comparator for BytewiseComparator {
         a.cmp(b)
     }
 
-    /// Adds one to the first byte that differs and cuts `start` behind it, if the result is before
+    /// Adds one to the first byte that differs and cuts `start` after it, if the result is before
     /// `limit`.
     fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {
         let differs = start.iter().zip(limit).enumerate().find(|(_, (a, b))| a != b);
@@ -84,7 +84,7 @@ impl Comparator for BytewiseComparator {
         }
     }
 
-    /// Adds one to the first byte that is not 0xff and cuts `key` behind it.
+    /// Adds one to the first byte that is not 0xff and cuts `key` after it.
     fn find_short_successor(&self, key: &mut Vec<u8>) {
         let below_ff = key.iter().enumerate().find_map(|(index, byte)| Some((index, byte.checked_add(1)?)));
         if let Some((index, next)) = below_ff {

@@ -46,18 +46,18 @@ impl KeyBuf {
         Self::default()
     }
 
-    /// Adds a copy of `key` behind the others.
+    /// Adds a copy of `key` after the others.
     #[inline]
     pub fn push(&mut self, key: &[u8]) {
-        if !self.push_same_len(key) {
-            self.push_unlike(key);
+        if !self.push_if_same_len(key) {
+            self.push_other_len(key);
         }
     }
 
     /// Adds a copy of `key` if it is as long as all others. Returns `false` if it is not, or if it
     /// may be the first.
     #[inline]
-    pub(crate) fn push_same_len(&mut self, key: &[u8]) -> bool {
+    pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
         // `count` is the only field written: the next call has to wait for this store.
         let alike = key.len() == self.stride;
         if alike {
@@ -68,14 +68,14 @@ impl KeyBuf {
     }
 
     /// Adds the first key, or a key of a buffer whose keys are not all of one length.
-    fn push_unlike(&mut self, key: &[u8]) {
+    fn push_other_len(&mut self, key: &[u8]) {
         if self.count == 0 {
             self.stride = key.len();
-            self.push_same_len(key);
+            self.push_if_same_len(key);
             return;
         }
         self.mix();
-        if !self.push_mixed(key, usize::MAX) {
+        if !self.push_if_mixed(key, usize::MAX) {
             let end = self.mixed.end;
             self.copy_long(key, end);
             self.mixed.starts.push(end);
@@ -93,9 +93,9 @@ impl KeyBuf {
         }
     }
 
-    /// Adds copies of `keys` at once, if they lie end to end by their starts. Returns `false` if they do
-    /// not.
-    pub(crate) fn push_run(&mut self, keys: Keys<'_>) -> bool {
+    /// Adds copies of `keys` in one go, if they lie end to end by their starts. Returns `false` if they
+    /// do not.
+    pub(crate) fn push_all_if_run(&mut self, keys: Keys<'_>) -> bool {
         let (Starts::At { starts, end }, 0) = (keys.starts, keys.suffix) else { return false };
         let Some(&first) = starts.first() else { return true };
         self.mix();
@@ -108,13 +108,12 @@ impl KeyBuf {
         true
     }
 
-    /// Adds a copy of `key` if there are less than `most` keys, of several lengths so far, and room
-    /// for it.
-    /// No branch depends on its length, up to 64 bytes.
+    /// Adds a copy of `key` if there are fewer than `most` keys, of several lengths so far, and
+    /// room for it. No branch depends on its length, up to 64 bytes.
     #[inline(always)]
-    pub(crate) fn push_mixed(&mut self, key: &[u8], most: usize) -> bool {
+    pub(crate) fn push_if_mixed(&mut self, key: &[u8], most: usize) -> bool {
         let Mixed { starts, end } = &mut self.mixed;
-        // A kernel may read as far beyond the key as it may be long.
+        // A kernel may read this far beyond the end of a key.
         let room = self.bytes.get_mut(*end..).and_then(|room| room.first_chunk_mut::<{ 2 * SHORT }>());
         let Some((room, _)) = room.and_then(|room| room.split_first_chunk_mut::<SHORT>()) else {
             return false;
@@ -150,7 +149,7 @@ impl KeyBuf {
         self.bytes[at..at + key.len()].copy_from_slice(key);
     }
 
-    /// Makes room for `len` bytes at `at`, and for a short key behind them: kernels read beyond the end
+    /// Makes room for `len` bytes at `at`, and for a short key after them: kernels read beyond the end
     /// of a key as far as its longest neighbour goes.
     fn make_room(&mut self, at: usize, len: usize) {
         let needed = at + len + SHORT;
@@ -159,9 +158,9 @@ impl KeyBuf {
         }
     }
 
-    /// Adds copies of `keys` at once, if they and all others are known to be of one length. Returns
-    /// `false` if they are not.
-    pub(crate) fn push_fixed_len(&mut self, keys: Keys<'_>) -> bool {
+    /// Adds copies of `keys` in one go, if they and all others are known to be of one length.
+    /// Returns `false` if they are not.
+    pub(crate) fn push_all_if_same_len(&mut self, keys: Keys<'_>) -> bool {
         let Some(keys) = keys.fixed_len().filter(|keys| keys.key_len() == keys.stride()) else {
             return false;
         };
@@ -186,7 +185,7 @@ impl KeyBuf {
     }
 
     /// Removes all keys and forgets their common length, so that
-    /// [`push_same_len`](Self::push_same_len) accepts none of the next ones.
+    /// [`push_if_same_len`](Self::push_if_same_len) accepts none of the next ones.
     pub(crate) fn clear_and_mix(&mut self) {
         self.clear();
         self.stride = MIXED;
@@ -277,8 +276,7 @@ impl fmt::Debug for KeyBuf {
 mod tests {
     use super::*;
 
-    /// Growing doubles the room, so nearly all keys find theirs. No room is made that is not
-    /// needed.
+    /// Growing doubles the room, so nearly all keys find room. No more room is made than needed.
     #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn room_doubles_and_is_used_up() {

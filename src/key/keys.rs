@@ -2,13 +2,14 @@
 //!
 //! [`FilterBlockBuilder`](crate::FilterBlockBuilder) keeps its keys this way, as LevelDB does
 //! (`table/filter_block.h`), and hands them to a policy as a view. That needs no allocation for
-//! each key, and a policy can hash several keys at once.
+//! each key, and a policy can hash several keys together.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 
-use super::{FixedLenKeys, Places, SameLen};
+use crate::kernel;
+use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 use crate::{Error, Result};
 
 /// A view of many keys that lie end to end. Copying it copies no keys.
@@ -17,7 +18,7 @@ use crate::{Error, Result};
 /// all ([`len`](Keys::len)) when it chooses its size.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
-    /// The keys. Behind keys of several lengths more may follow, which kernels may read.
+    /// The keys. If their lengths differ, more bytes may follow, which kernels may read.
     pub(super) bytes: &'a [u8],
     pub(super) starts: Starts<'a>,
     /// The number of bytes cut from the end of each key. Every key is at least as long.
@@ -63,11 +64,11 @@ impl<'a> Keys<'a> {
         Ok(Self { bytes, starts: Starts::At { starts, end: bytes.len() }, suffix: 0 })
     }
 
-    /// Returns the keys as [`new`](Self::new) takes them: their bytes end to end, and where each key
-    /// begins. For policies of other libraries, which take keys in this form.
+    /// Returns the keys as [`new`](Self::new) takes them: their bytes end to end, and the start of
+    /// each key. For policies of other libraries, which take keys in this form.
     ///
     /// Neither is copied for keys that have come from `new`. The starts are made for keys that are
-    /// known to be of equal length. The bytes are copied where a policy sees a part of each key, as
+    /// known to be of equal length. The bytes are copied if a policy sees a part of each key, as
     /// that in [`InternalFilterPolicy`](crate::InternalFilterPolicy) does.
     ///
     /// ```
@@ -110,7 +111,7 @@ impl<'a> Keys<'a> {
         self.len() == 0
     }
 
-    /// Returns key number `index`, from 0, or `None` if there are not so many.
+    /// Returns key number `index`, from 0, or `None` if there is no such key.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
         (index < self.len()).then(|| self.at(index))
@@ -139,44 +140,14 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Returns N keys from number `index` on, if there are so many and they are of equal length.
+    /// Returns N keys from number `index` on, if there are N and they are of equal length.
     #[inline]
-    pub(crate) fn same_len<const N: usize>(&self, index: usize) -> Option<SameLen<'a, N>> {
+    pub(crate) fn same_len<const N: usize>(&self, index: usize) -> Option<EqualLenKeys<'a, N>> {
         let mut keys = [&[][..]; N];
         for (offset, key) in keys.iter_mut().enumerate() {
             *key = self.get(index + offset)?;
         }
-        SameLen::new(keys)
-    }
-
-    /// Returns `count` keys, 1 to N, from number `from` on, of any lengths. The others are empty.
-    /// `None` if a kernel could read beyond the bytes.
-    #[inline(always)]
-    pub(crate) fn places<const N: usize>(&self, from: usize, count: usize) -> Option<Places<'a, N>> {
-        let (mut starts, mut lens) = ([0; N], [0; N]);
-        match self.starts {
-            Starts::Fixed { stride, .. } => {
-                starts.iter_mut().enumerate().take(count).for_each(|(i, start)| *start = (from + i) * stride);
-                lens[..count].fill(stride - self.suffix);
-            }
-            Starts::At { starts: all, end } => match all[from..].split_at_checked(N) {
-                Some((some, &[next, ..])) if count == N => {
-                    starts.copy_from_slice(some);
-                    for index in 0..N - 1 {
-                        lens[index] = some[index + 1] - some[index] - self.suffix;
-                    }
-                    lens[N - 1] = next - some[N - 1] - self.suffix;
-                }
-                _ => {
-                    for index in 0..count {
-                        starts[index] = all[from + index];
-                        let end = all.get(from + index + 1).copied().unwrap_or(end);
-                        lens[index] = end - starts[index] - self.suffix;
-                    }
-                }
-            },
-        }
-        Places::new(self.bytes, starts, lens)
+        EqualLenKeys::new(keys)
     }
 
     /// Iterates over the keys in the order in which they were added.
@@ -287,6 +258,42 @@ impl fmt::Debug for Keys<'_> {
             Starts::At { end, .. } => end,
         };
         f.debug_struct("Keys").field("len", &self.len()).field("bytes", &bytes).finish()
+    }
+}
+
+impl kernel::AnyLenKeys for Keys<'_> {
+    /// The keys beyond `count`, which is at least 1, are empty. `None` if a kernel could read beyond the bytes.
+    #[inline(always)]
+    fn side_by_side<const N: usize>(&self, from: usize, count: usize) -> Option<KeyPtrs<'_, N>> {
+        let (mut starts, mut lens) = ([0; N], [0; N]);
+        match self.starts {
+            Starts::Fixed { stride, .. } => {
+                starts.iter_mut().enumerate().take(count).for_each(|(i, start)| *start = (from + i) * stride);
+                lens[..count].fill(stride - self.suffix);
+            }
+            Starts::At { starts: all, end } => match all[from..].split_at_checked(N) {
+                Some((some, &[next, ..])) if count == N => {
+                    starts.copy_from_slice(some);
+                    for index in 0..N - 1 {
+                        lens[index] = some[index + 1] - some[index] - self.suffix;
+                    }
+                    lens[N - 1] = next - some[N - 1] - self.suffix;
+                }
+                _ => {
+                    for index in 0..count {
+                        starts[index] = all[from + index];
+                        let end = all.get(from + index + 1).copied().unwrap_or(end);
+                        lens[index] = end - starts[index] - self.suffix;
+                    }
+                }
+            },
+        }
+        KeyPtrs::new(self.bytes, starts, lens)
+    }
+
+    #[inline]
+    fn key(&self, index: usize) -> &[u8] {
+        self.at(index)
     }
 }
 

@@ -4,6 +4,8 @@
 #[cfg(feature = "table")]
 pub(crate) mod comparator;
 #[cfg(feature = "table")]
+pub(crate) mod idb_comparator;
+#[cfg(feature = "table")]
 pub(crate) mod internal_comparator;
 #[allow(
     clippy::arithmetic_side_effects,
@@ -17,18 +19,10 @@ mod key_buf;
     reason = "starts are checked or made here, ascending and within the bytes; hot"
 )]
 mod keys;
+#[cfg(feature = "table")]
+pub(crate) mod known_comparators;
 pub(crate) mod parts;
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "lengths are compared before anything is read or written; hot"
-)]
-mod places;
-#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "within keys of one length; hot")]
-mod same_len;
 
 pub use key_buf::KeyBuf;
 pub use keys::{Keys, KeysIter};
 pub use parts::{InternalKey, KeyFormat};
-pub(crate) use places::{Places, SLOT};
-pub(crate) use same_len::{FixedLenKeys, SameLen};

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 
 use crate::{Error, KeyBuf, Keys, Result};
 
-/// The length of the sequence number and the type behind the user key, in bytes.
+/// The length of the sequence number and the type after the user key, in bytes.
 pub(crate) const TAG_LEN: usize = 8;
 
 /// The length of the time before them, in bytes, in Basho's keys of types 2 and 3.
@@ -21,7 +21,7 @@ const TIME_LEN: usize = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyFormat {
-    /// LevelDB's format, with eight bytes behind the user key, whatever the type. RocksDB's keys
+    /// LevelDB's format, with eight bytes after the user key, whatever the type. RocksDB's keys
     /// are cut the same way.
     #[default]
     LevelDb,
@@ -50,7 +50,7 @@ impl KeyFormat {
         self.split(key).map(|(user_key, _)| user_key)
     }
 
-    /// Returns the number of bytes behind the user key of an internal key, by its type. For a key
+    /// Returns the number of bytes after the user key of an internal key, by its type. For a key
     /// too short to have a type it is eight.
     pub fn suffix_len(self, key: &[u8]) -> usize {
         let tag = key.last_chunk::<TAG_LEN>().map(|tag| u64::from_le_bytes(*tag));
@@ -61,8 +61,8 @@ impl KeyFormat {
     }
 
     /// Orders internal keys by user key according to `user_order`, then by sequence and type
-    /// descending, so that the newest entry of a user key comes first. A time is no part of the
-    /// order. Keys that are no internal keys come before all that are, byte by byte.
+    /// descending, so that the newest entry of a user key comes first. The time in a key does not
+    /// affect the order. Keys that are not internal keys come before all that are, ordered byte by byte.
     #[inline]
     pub fn compare(self, a: &[u8], b: &[u8], user_order: impl FnOnce(&[u8], &[u8]) -> Ordering) -> Ordering {
         match (self.split(a), self.split(b)) {

@@ -89,7 +89,7 @@ impl AtomicBloomFilter {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if `filter` is no such filter, and [`Error::OutOfMemory`].
+    /// [`Error::Corrupt`] if `filter` is not such a filter, and [`Error::OutOfMemory`].
     pub fn from_filter(filter: &[u8]) -> Result<Self> {
         let (probes, array) = decode(filter).ok_or_else(|| {
             let found = match filter.split_last() {

@@ -6,7 +6,7 @@ use super::groups::{LastModulus, hashes, in_groups};
 use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, Origin, bit_array};
 use crate::hash::{BLOOM_SEED, hash_signed_tail, murmur64a, murmur64a_of_four, to_signed_tail};
 use crate::kernel::{self, MAX_PROBES, Modulus};
-use crate::key::SameLen;
+use crate::lanes::EqualLenKeys;
 use crate::{Error, Keys, Result};
 
 /// The largest number of bits. The original counts bits in 32 bits, and rounds them up to whole
@@ -17,7 +17,7 @@ const MAX_BITS: u64 = (1 << 32) - 8;
 const TEN_BITS: u8 = 6;
 const SIXTEEN_BITS: u8 = 11;
 
-/// The least number of bits, a prime.
+/// The smallest number of bits, a prime.
 const MIN_BITS: u64 = 61;
 
 /// The seed of the second hash.
@@ -71,8 +71,8 @@ impl BashoBloom2Policy {
         Self { bits_per_key, probes: BloomFilterPolicy::new(bits_per_key).probes() }
     }
 
-    /// Returns the hash of a key: what [`hash_key`](FilterPolicy::hash_key) returns, as this policy has
-    /// one for every key.
+    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has one
+    /// for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         hash_key(key)
@@ -88,7 +88,7 @@ impl BashoBloom2Policy {
         self.probes
     }
 
-    /// Returns the length of the bit array for `keys` keys, in bytes: the least whose modulus is
+    /// Returns the length of the bit array for `keys` keys, in bytes: the smallest whose modulus is
     /// not below the number of bits.
     fn array_len(&self, keys: usize) -> Result<usize> {
         let bits = bit_array::wished_bits(keys as u64, self.bits_per_key);
@@ -180,7 +180,7 @@ fn hash_key(key: &[u8]) -> KeyHash {
 }
 
 /// Hashes eight keys side by side.
-fn hash_eight(keys: SameLen<'_, 8>) -> [KeyHash; 8] {
+fn hash_eight(keys: EqualLenKeys<'_, 8>) -> [KeyHash; 8] {
     let mut first = [0; 8];
     kernel::hash_eight(keys, BLOOM_SEED, &mut first);
     if !keys.len().is_multiple_of(4) {

@@ -6,14 +6,14 @@ use super::{FilterPolicy, FilterShape, KeyHash, Origin};
 use crate::{KeyFormat, Keys, Result};
 
 /// Makes another policy look at the user key only, in Riak's databases. Keys of types 2 and 3 have
-/// 16 bytes behind the user key there, not eight.
+/// 16 bytes after the user key there, not eight.
 ///
 /// The name stays the inner policy's. For keys of LevelDB's own types, 0 and 1,
 /// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) does the same. If any key of a
 /// filter has a time, making the filter copies the user keys.
 ///
-/// A key too short for its suffix is no internal key. Looked up, it "may match". In a filter to be
-/// made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key too short for its suffix is not an internal key. Looked up, it "may match". In a filter
+/// to be made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct BashoInternalFilterPolicy<P> {
     policy: P,

@@ -5,7 +5,7 @@ use super::rate::check_rate;
 use super::{FilterPolicy, FilterShape, KeyHash, bit_array};
 use crate::hash::{murmur2_twice, murmur2_twice_of_four};
 use crate::kernel::Modulus;
-use crate::key::SameLen;
+use crate::lanes::EqualLenKeys;
 use crate::{Error, Keys, Result};
 
 /// The number of bits beyond n * buckets.
@@ -44,13 +44,13 @@ const PROBABILITIES: [&[f64]; MAX_BUCKETS as usize + 1] = [
     &[1.0, 0.0645, 0.0156, 0.00596, 0.003, 0.00183, 0.00128, 0.001, 0.000852, 0.000775, 0.000744],
 ];
 
-/// The least probability in the table.
+/// The smallest probability in the table.
 const FINEST: f64 = 0.000744;
 
 /// The Bloom filter of early Cassandra, `filterblock.CassandraBloomFilter1`.
 ///
 /// The encoding is this library's own: the filter files of Cassandra itself have another format.
-/// LevelDB opens tables with such filters and reads them without.
+/// LevelDB opens tables with such filters, but does not use the filters.
 ///
 /// A filter takes its buckets (bits) for each key, 20 more bits, rounded up to whole words of eight
 /// bytes, and one byte. Making it takes two passes over each key and K bits to set. A lookup takes
@@ -111,8 +111,8 @@ impl CassandraBloomPolicy {
         Ok(Self { sizing: Sizing::Rate(p) })
     }
 
-    /// Returns the hash of a key: what [`hash_key`](FilterPolicy::hash_key) returns, as this policy has
-    /// one for every key.
+    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has one
+    /// for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         hash_key(key)
@@ -123,8 +123,8 @@ impl CassandraBloomPolicy {
     ///
     /// # Errors
     ///
-    /// [`Error::FilterSize`] if not even one bit a key fits into 2^31 - 64 bits, or too few bits
-    /// for the rate wished.
+    /// [`Error::FilterSize`] if not even one bit a key fits into 2^31 - 64 bits, or if too few bits
+    /// fit for the wanted rate.
     pub fn bits_and_probes(&self, keys: u64) -> Result<(u64, u8)> {
         const MOST_BITS: u64 = i32::MAX as u64 - EXCESS;
         let most = MOST_BITS.checked_div(keys).unwrap_or(MAX_BUCKETS).min(MAX_BUCKETS);
@@ -167,7 +167,7 @@ fn row(buckets: u64) -> &'static [f64] {
     PROBABILITIES.get(buckets as usize).copied().unwrap_or_default()
 }
 
-/// Returns the K of the least probability in a row, at least 1, and that probability.
+/// Returns the K of the smallest probability in a row, at least 1, and that probability.
 fn best(buckets: u64) -> (u8, f64) {
     let mut best = (1, 1.0);
     for (k, &rate) in (0..).zip(row(buckets)).skip(1) {
@@ -186,11 +186,11 @@ fn hash_key(key: &[u8]) -> KeyHash {
     pair(murmur2_twice(key))
 }
 
-fn hash_four(keys: SameLen<'_, 4>) -> [KeyHash; 4] {
+fn hash_four(keys: EqualLenKeys<'_, 4>) -> [KeyHash; 4] {
     murmur2_twice_of_four(keys).map(pair)
 }
 
-/// Looks a key up. `modulus` prepares that by the number of bits.
+/// Looks a key up. `modulus` prepares the modulus by the number of bits.
 #[inline]
 fn may_match(hash: KeyHash, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool {
     match decode(filter) {

@@ -81,8 +81,8 @@ pub trait FilterPolicy: Send + Sync {
     /// from [`key_may_match`](Self::key_may_match). If the lengths differ, the shorter one counts,
     /// and answers beyond it stay as they are.
     ///
-    /// By default pairs are answered one by one. A policy that waits for memory can look up several
-    /// at once here.
+    /// By default pairs are answered one by one. A policy that waits for memory can look several up
+    /// together here.
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
         for (&(key, filter), answer) in probes.iter().zip(answers) {
             *answer = self.key_may_match(key, filter);
@@ -130,9 +130,9 @@ pub trait FilterPolicy: Send + Sync {
         true
     }
 
-    /// Returns the length in bytes of a filter for so many keys, repeated ones counted: exactly, or the
-    /// most it can be if that depends on the keys. `None` (the default) if it cannot be told, or there
-    /// is no filter for so many.
+    /// Returns the length in bytes of a filter for `num_keys` keys, repeated ones counted: exactly, or
+    /// the most it can be if that depends on the keys. `None` (the default) if the length is not known,
+    /// or there is no filter for this number.
     ///
     /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) asks for it, so
     /// it should take no time.
@@ -145,7 +145,7 @@ pub trait FilterPolicy: Send + Sync {
     /// resulting rate of false positives. Costs one pass over the filter.
     ///
     /// `filter` can be any bytes if it comes from a damaged file. `None` (the default) if the bytes
-    /// are no filter of this policy, or have no such measures.
+    /// are not a filter of this policy, or have no such measures.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn describe(&self, filter: &[u8]) -> Option<FilterShape> {
         None

@@ -1,8 +1,8 @@
-//! Many keys at once, for policies without kernels of their own.
+//! Many keys together, for policies without kernels of their own.
 
 use crate::Keys;
 use crate::kernel::{self, Modulus};
-use crate::key::SameLen;
+use crate::lanes::EqualLenKeys;
 
 /// The number of keys that are hashed before the first is looked up.
 const GROUP: usize = 32;
@@ -11,14 +11,14 @@ const GROUP: usize = 32;
 /// side.
 ///
 /// First the filters of a group are prefetched, then its keys are hashed, then they are looked up.
-/// Where a lookup ends is often mispredicted. By then all hashes are done, so that none has to be
-/// begun anew.
+/// The branch at which a lookup ends is often mispredicted. By then all hashes are done, so that
+/// none has to be started again.
 #[inline]
 pub(super) fn in_groups<H: Copy, const N: usize>(
     probes: &[(&[u8], &[u8])],
     answers: &mut [bool],
     one: impl Fn(&[u8]) -> H,
-    several: impl Fn(SameLen<'_, N>) -> [H; N],
+    several: impl Fn(EqualLenKeys<'_, N>) -> [H; N],
     mut matches: impl FnMut(H, &[u8]) -> bool,
 ) {
     let unused = one(&[]);
@@ -26,7 +26,8 @@ pub(super) fn in_groups<H: Copy, const N: usize>(
         kernel::prefetch_probes(probes);
         let mut hashes = [unused; GROUP];
         for (probes, hashes) in probes.chunks(N).zip(hashes.chunks_mut(N)) {
-            let same_len = probes.first_chunk().and_then(|probes| SameLen::new(probes.map(|(key, _)| key)));
+            let same_len =
+                probes.first_chunk().and_then(|probes| EqualLenKeys::new(probes.map(|(key, _)| key)));
             match (same_len, hashes.first_chunk_mut()) {
                 (Some(keys), Some(hashes)) => *hashes = several(keys),
                 _ => probes.iter().zip(hashes).for_each(|((key, _), hash)| *hash = one(key)),
@@ -46,7 +47,7 @@ const BATCH: usize = 16;
 pub(super) fn hashes<'a, H: Copy, const N: usize>(
     keys: Keys<'a>,
     one: impl Fn(&[u8]) -> H,
-    several: impl Fn(SameLen<'_, N>) -> [H; N],
+    several: impl Fn(EqualLenKeys<'_, N>) -> [H; N],
 ) -> impl Iterator<Item = H> {
     let unused = one(&[]);
     (0..keys.len()).step_by(BATCH).flat_map(move |from| {
@@ -62,8 +63,8 @@ pub(super) fn hashes<'a, H: Copy, const N: usize>(
     })
 }
 
-/// The modulus of the filter asked last. The next one often has the same size, if it is not the
-/// same.
+/// The modulus of the filter asked last. The next filter is often the same one, or of the same
+/// size.
 pub(super) struct LastModulus(Modulus);
 
 impl Default for LastModulus {

@@ -24,14 +24,14 @@ use crate::{Error, Keys, Result};
 /// has to ask for it.
 pub fn default_read_policies() -> Vec<SharedPolicy> {
     // The number of bits for each key matters only in writing.
-    let leveldbs: [SharedPolicy; 2] =
-        [Arc::new(BloomFilterPolicy::new(10)), Arc::new(LegacyBloomPolicy::new(10))];
+    let leveldbs: [SharedPolicy; 2] = [BloomFilterPolicy::new(10).into(), LegacyBloomPolicy::new(10).into()];
     let own = OWN_POLICIES.iter().map(|policy| policy.with_bits(10));
     let others: [SharedPolicy; 1] = [Arc::new(OpaquePolicy::new("rocksdb.BuiltinBloomFilter"))];
     leveldbs.into_iter().chain(own).chain(others).collect()
 }
 
-/// The policies under names of this library's own. Whatever offers a choice of policies takes them from here.
+/// The policies under names of this library's own. Everything that offers a choice of policies takes them
+/// from here.
 pub static OWN_POLICIES: [OwnPolicy; 2] = [
     OwnPolicy {
         name: "filterblock.CassandraBloomFilter1",
@@ -64,7 +64,7 @@ impl OwnPolicy {
         self.short_name
     }
 
-    /// The policy with so many bits a key.
+    /// The policy with this number of bits a key.
     pub fn with_bits(&self, bits_per_key: u32) -> SharedPolicy {
         (self.make)(bits_per_key)
     }
@@ -84,7 +84,7 @@ impl fmt::Debug for OwnPolicy {
     }
 }
 
-/// Stands for filters in an unknown encoding: every key may match. It makes no filters.
+/// A policy for filters in an unknown encoding: every key may match. It makes no filters.
 ///
 /// Used as a table's policy, it gives access to the filter block's structure and denies no key.
 ///

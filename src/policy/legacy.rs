@@ -1,11 +1,13 @@
 //! The Bloom filter under LevelDB's old name, as goleveldb still writes it.
 //!
 //! The filter is that of [`BloomFilterPolicy`]; only the hash may differ. LevelDB up to 1.17 read
-//! the bytes behind a key's last whole word of four as `char`: signed on x86, unsigned on ARM.
+//! the bytes after a key's last whole word of four as `char`: signed on x86, unsigned on ARM.
 //! goleveldb reads them as unsigned. A table does not record the choice.
 
+use std::sync::Arc;
+
 use super::bloom::{BATCH, hash_some};
-use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, bit_array};
+use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, SharedPolicy, bit_array};
 use crate::hash::{self, BLOOM_SEED, hash_signed_tail, to_signed_tail};
 use crate::kernel::MAX_PROBES;
 use crate::kernel::matches;
@@ -19,7 +21,7 @@ const MAX_BITS: u64 = (1 << 32) - 8;
 ///
 /// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is absent only if the
 /// filter denies it by the unsigned and by the signed hash. The hashes differ only for keys with a
-/// byte from 0x80 on among the one to three bytes behind the last whole word of four. For such
+/// byte from 0x80 on among the one to three bytes after the last whole word of four. For such
 /// keys, if absent, the second hash costs a second search and about doubles the false positives.
 ///
 /// Filters equal goleveldb's byte for byte. They take `bits_per_key` bits for each key, at least
@@ -41,7 +43,7 @@ pub struct LegacyBloomPolicy {
     hash: LegacyHash,
 }
 
-/// The way to read the one to three bytes behind a key's last whole word of four, set by
+/// The way to read the one to three bytes after a key's last whole four-byte word, set by
 /// [`LegacyBloomPolicy::with_hash`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -83,8 +85,8 @@ impl LegacyBloomPolicy {
         self.hash
     }
 
-    /// Returns the hash of a key: what [`hash_key`](FilterPolicy::hash_key) returns, as this policy has
-    /// one for every key.
+    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has one
+    /// for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         hash_key(key)
@@ -110,7 +112,7 @@ impl LegacyBloomPolicy {
     }
 }
 
-/// Returns `true` if a byte behind the key's last whole word of four is 0x80 or above. The signed
+/// Returns `true` if a byte after the key's last whole word of four is 0x80 or above. The signed
 /// hash of such a key differs from the unsigned one, and that of others does not.
 #[inline]
 fn has_high_tail(key: &[u8]) -> bool {
@@ -121,6 +123,13 @@ fn has_high_tail(key: &[u8]) -> bool {
 fn hash_key(key: &[u8]) -> KeyHash {
     let unsigned = hash::leveldb(key, BLOOM_SEED);
     KeyHash::from_pair(unsigned, to_signed_tail(unsigned, key))
+}
+
+/// In this crate, for the same reason as that of [`BloomFilterPolicy`].
+impl From<LegacyBloomPolicy> for SharedPolicy {
+    fn from(policy: LegacyBloomPolicy) -> Self {
+        Arc::new(policy)
+    }
 }
 
 impl FilterPolicy for LegacyBloomPolicy {

@@ -23,7 +23,7 @@
 //! | [`PrefixPolicy`] | given by the caller | a prefix, cut by the caller's function |
 //!
 //! [`default_read_policies`] returns the policies by which tables are read unless the caller names
-//! others. [`AtomicBloomFilter`] is a filter in memory that many threads fill at once.
+//! others. [`AtomicBloomFilter`] is a filter in memory that many threads fill at the same time.
 //!
 //! # Contract
 //!

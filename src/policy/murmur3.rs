@@ -20,8 +20,8 @@ const MAX_PROBES: u8 = 64;
 /// The Bloom filter of Go's `bloom` libraries, by MurmurHash3 over a power of two of bits,
 /// `filterblock.Murmur3BloomFilter1`.
 ///
-/// The encoding is this library's own. LevelDB opens tables with such filters and reads them
-/// without.
+/// The encoding is this library's own. LevelDB opens tables with such filters, but does not use the
+/// filters.
 ///
 /// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64
 /// bits, and one byte. So it takes up to twice the bits, and has fewer false positives accordingly.
@@ -72,7 +72,7 @@ impl Murmur3BloomPolicy {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if `p` is not a number, not above 0, not below 1, or below 2^-64,
-    /// the rate of the most probes.
+    /// the rate with the most probes.
     pub fn with_false_positive_rate(p: f64) -> Result<Self> {
         bits_per_key_for_rate(p).map(Self::new)
     }
@@ -163,7 +163,7 @@ fn may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     }
 }
 
-/// Does the same for one of many keys. More code is no loss where it runs again and again.
+/// Does the same for one of many keys. More code does no harm where it runs again and again.
 #[inline]
 fn one_of_many_may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     match decode(filter) {

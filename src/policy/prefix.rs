@@ -44,7 +44,7 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> PrefixPolicy<
     /// Returns a policy under the name `name`. It filters the first `prefix_len(key)` bytes of each
     /// key by `policy`.
     ///
-    /// A length beyond the key stands for the whole key. In database tables
+    /// A length beyond the key means the whole key. In database tables
     /// ([`internal_keys`](crate::InternalFilterPolicy)) the function sees user keys.
     pub fn new(name: impl Into<Cow<'static, str>>, policy: P, prefix_len: F) -> Self {
         Self { name: name.into(), policy, prefix_len }

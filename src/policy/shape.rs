@@ -27,8 +27,8 @@ impl FilterShape {
         Self { bits, bits_set, probes, expected_rate }
     }
 
-    /// Returns the same measures with another rate, for filters that deny more or less than their
-    /// bits say.
+    /// Returns the same measures with another rate, for filters that deny more or fewer keys than
+    /// their bits suggest.
     #[must_use]
     pub fn with_expected_rate(self, expected_rate: f64) -> Self {
         Self { expected_rate, ..self }

@@ -10,8 +10,8 @@ use crate::{KeyFormat, Keys, Result};
 ///
 /// LevelDB wraps the policy of every database this way. The name stays the inner policy's.
 ///
-/// A key of less than eight bytes is no internal key. Looked up, it "may match". In a filter to be
-/// made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key of less than eight bytes is not an internal key. Looked up, it "may match". In a filter
+/// to be made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct InternalFilterPolicy<P> {
     policy: P,

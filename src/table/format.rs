@@ -7,7 +7,7 @@ use crate::bytes::coding::{
 };
 use crate::{Error, Result, Structure};
 
-/// The length of the trailer behind each block: the compression type and the checksum.
+/// The length of the trailer after each block: the compression type and the checksum.
 pub(crate) const TRAILER_LEN: usize = 5;
 
 /// The length of the footer, the last bytes of every table.
@@ -34,7 +34,7 @@ pub struct BlockHandle {
     /// The offset of the block's first byte, in bytes from the start of the file.
     pub offset: u64,
     /// The length of the block's contents as stored, in bytes. The five bytes of compression type
-    /// and checksum behind them do not count.
+    /// and checksum after them do not count.
     pub size: u64,
 }
 
@@ -49,10 +49,10 @@ impl BlockHandle {
     }
 
     /// Reads the handle at the start of `bytes`. Returns it with the number of bytes it takes;
-    /// bytes behind it are ignored.
+    /// bytes after it are ignored.
     ///
-    /// `at` is the offset of `bytes` in the file, for error messages only. The block may lie
-    /// outside the file: that is not checked here.
+    /// `at` is the offset of `bytes` in the file, for error messages only. The block may be outside
+    /// the file: that is not checked here.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl BlockHandle {
         Ok((Self { offset, size }, offset_len.saturating_add(size_len)))
     }
 
-    /// The offset of the first byte behind the block and its five-byte trailer, or `None` if that
+    /// The offset of the first byte after the block and its five-byte trailer, or `None` if that
     /// is beyond 64 bits.
     pub fn end(&self) -> Option<u64> {
         self.offset.checked_add(self.size)?.checked_add(TRAILER_LEN as u64)

@@ -189,6 +189,40 @@ fn a_damaged_block_costs_its_entries_and_no_others_on_the_way_back() {
     assert_eq!(told, 5);
 }
 
+/// Older versions of a key are passed, and damage lies behind them: the way back passes them again.
+#[test]
+fn a_turn_at_damage_does_not_repeat_the_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut edit = Edit::default();
+    for (level, number, keys) in [
+        (0, 13, &[("b", 300, 1)][..]),
+        (1, 10, &[("a", 200, 1), ("b", 200, 1), ("c", 200, 1), ("d", 200, 1)]),
+    ] {
+        let (smallest, largest, size) = table(folder.path(), number, keys);
+        edit = edit.add(level, number, size, &smallest, &largest);
+    }
+    manifest(folder.path(), edit);
+    let database = Database::open(folder.path()).unwrap();
+    let mut scan = database.scan(&ReadOptions::default()).unwrap();
+    scan.seek(b"c");
+    assert!(scan.next().unwrap());
+    let offset = scan.entry().unwrap().offset as usize;
+    let path = folder.path().join("000010.ldb");
+    let mut file = fs::read(&path).unwrap();
+    file[offset] ^= 1;
+    fs::write(&path, file).unwrap();
+
+    let mut scan = database.scan(&ReadOptions::default()).unwrap();
+    assert!(scan.next().unwrap() && scan.next().unwrap());
+    let key = |scan: &Scan<'_>| shown(scan).map(|entry| (entry.0[0], entry.1));
+    assert_eq!(key(&scan), Some((b'b', 300)));
+    assert!(scan.next().unwrap_err().to_string().contains("000010.ldb"));
+    assert!(scan.prev().unwrap());
+    assert_eq!(key(&scan), Some((b'a', 200)));
+    assert!(scan.next().unwrap());
+    assert_eq!(key(&scan), Some((b'b', 300)));
+}
+
 #[test]
 fn a_range_that_is_missing_costs_nothing_on_the_way_back() {
     let dir = testdata("databases/levels");
@@ -284,6 +318,15 @@ fn every_key_is_found_as_a_scan_has_it() {
             let absent = [&key[..], b"\0absent"].concat();
             assert_eq!(database.get(&absent, &options).unwrap(), Lookup::Absent);
         }
+        let absent: Vec<_> = versions.iter().map(|(key, ..)| [&key[..], b"\0absent"].concat()).collect();
+        let keys: Vec<&[u8]> =
+            versions.iter().zip(&absent).flat_map(|((key, ..), absent)| [&key[..], &absent[..]]).collect();
+        let mut lookups = vec![Ok(Lookup::Deleted)];
+        for keys in [&keys[..], &keys[..1], &keys[3..40], &[]] {
+            database.get_many(keys, &options, &mut lookups).unwrap();
+            let one_by_one = keys.iter().map(|key| database.get(key, &options).unwrap());
+            assert!(one_by_one.eq(lookups.drain(..).map(|lookup| lookup.unwrap())), "{name}");
+        }
         assert!(values > 100 && deleted > 5, "{name}: {values} {deleted}");
     }
 }
@@ -292,7 +335,23 @@ fn every_key_is_found_as_a_scan_has_it() {
 fn asked(dir: &Path, key: &str, options: &ReadOptions) -> (filterblock::Result<Lookup>, Vec<String>) {
     let (memory, database) = Memory::of(dir);
     let found = database.get_with(key.as_bytes(), options, &memory);
-    (found, memory.asked())
+    let asked = memory.asked();
+    // The same key among others that are equal to it.
+    let mut all = Vec::new();
+    match (&found, database.get_many_with(&[key.as_bytes(); 20], options, &memory, &mut all)) {
+        (Err(error), Err(of_all)) => assert_eq!(error.to_string(), of_all.to_string()),
+        (_, of_all) => of_all.unwrap(),
+    }
+    for one in &all {
+        match (&found, one) {
+            (Ok(found), Ok(one)) => assert!(found == one),
+            (Err(error), Err(one)) => assert_eq!(error.to_string(), one.to_string()),
+            other => panic!("{other:?}"),
+        }
+    }
+    let of_all = memory.asked();
+    assert!(found.is_err() || database.manifest().is_err() || of_all == asked, "{asked:?}: {of_all:?}");
+    (found, asked)
 }
 
 #[test]
@@ -333,6 +392,16 @@ fn a_lookup_asks_as_leveldb_does_and_no_more() {
         assert_eq!(asked[0], "000030.log", "{key}");
         assert_eq!(asked[1..], *tables, "{key}");
     }
+    // Each table is opened once for all keys: "m" asks 20 alone, "b" and "f" before and after it.
+    let (memory, database) = Memory::of(dir);
+    let keys: Vec<&[u8]> = ["l", "zz", "z", "m", "g", "f", "d", "c", "b", "a"].map(str::as_bytes).to_vec();
+    let mut lookups = Vec::new();
+    database.get_many_with(&keys, &options, &memory, &mut lookups).unwrap();
+    let one_by_one = keys.iter().map(|key| database.get_with(key, &options, &memory).unwrap());
+    let opened = memory.asked();
+    let tables = ["000021.ldb", "000020.ldb", "000010.ldb", "000011.ldb", "000005.ldb"];
+    assert_eq!((&opened[0][..], &opened[1..]), ("000030.log", &tables.map(str::to_owned)[..]));
+    assert!(one_by_one.eq(lookups.into_iter().map(|lookup| lookup.unwrap())));
     // A table that is gone is an error where it is asked, and nowhere else.
     fs::remove_file(dir.join("000010.ldb")).unwrap();
     assert!(matches!(asked(dir, "m", &options).0, Ok(Lookup::Value(_))));

@@ -299,7 +299,7 @@ fn a_listing_that_nothing_is_supplied_for_has_no_manifest() {
         }
     }
     let error = listing.into_database().manifest().unwrap_err().to_string();
-    assert_eq!(error, "MANIFEST-000008: reading at offset 0: its contents were not supplied");
+    assert_eq!(error, "MANIFEST-000008: reading: its contents were not supplied");
 }
 
 #[test]

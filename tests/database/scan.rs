@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use filterblock::Error;
 use filterblock::database::{Database, EntryFile, LogWrites, Scan};
-use filterblock::table::{Comparator, ReadOptions, Table, TableBuilder, WriteOptions};
-use filterblock::{Error, InternalKey, KeyFormat};
+use filterblock::table::{Comparator, ReadOptions, TableBuilder, WriteOptions};
 
 use crate::databases::{Edit, copy_of, internal_key, log, testdata, unhex, value_key};
 
@@ -318,8 +318,11 @@ fn keys_out_of_order_or_too_short_are_told_and_the_others_shown() {
 }
 
 /// Of Riak's keys some have a time, which is no part of the user key. Those of type 2 and 3 are values.
+#[cfg(feature = "lz4")]
 #[test]
 fn a_database_of_riaks_is_merged_by_its_user_keys() {
+    use filterblock::{InternalKey, KeyFormat, table::Table};
+
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     let path = testdata("basho/versions-bloom.ldb");

@@ -323,7 +323,7 @@ fn without_a_sound_manifest_nothing_is_missing_or_obsolete() {
     for contents in [&b""[..], b"MANIFEST-000008", b"000005.ldb\n", &[b'0'; 200]] {
         check_unknown(write("CURRENT", contents.to_vec()).path(), "expected MANIFEST-, a number");
     }
-    check_unknown(write("CURRENT", b"MANIFEST-000009\n".to_vec()).path(), "MANIFEST-000009: opening");
+    check_unknown(write("CURRENT", b"MANIFEST-000009\n".to_vec()).path(), "MANIFEST-000009: does not exist");
     for name in ["CURRENT", "MANIFEST-000008"] {
         let gone = with(&|dir| fs::remove_file(dir.join(name)).unwrap());
         let error = check_unknown(gone.path(), name);

@@ -194,3 +194,48 @@ fn many_at_once_of_the_smallest_filters() {
         }
     }
 }
+
+/// LevelDB's `BloomFilterPolicy::CreateFilter`, step by step.
+fn plain_filter(bits_per_key: usize, keys: &[Vec<u8>]) -> Vec<u8> {
+    let probes = ((bits_per_key as f64 * 0.69) as u32).clamp(1, 30);
+    let bytes = (keys.len() * bits_per_key).max(64).div_ceil(8);
+    let mut filter = vec![0; bytes];
+    for key in keys {
+        let mut h = hash::leveldb(key, BLOOM_SEED);
+        let delta = h.rotate_right(17);
+        for _ in 0..probes {
+            let position = h as usize % (bytes * 8);
+            filter[position / 8] |= 1 << (position % 8);
+            h = h.wrapping_add(delta);
+        }
+    }
+    filter.push(probes as u8);
+    filter
+}
+
+/// Few keys are hashed and set in another way than many.
+#[test]
+fn filters_of_few_keys_are_leveldbs() {
+    for bits in [0, 1, 9, 10, 11, 12, 16, 20, 22, 44, 70] {
+        let policy = BloomFilterPolicy::new(bits as u32);
+        for count in 0..10_u32 {
+            for len in [0, 1, 3, 4, 15, 16, 17, 64, 100].into_iter().step_by(fewer(4)) {
+                // Of one length, of several, and all the same.
+                for kind in 0..3 {
+                    let key = |number: u32| -> Vec<u8> {
+                        let number = if kind == 2 { 7 } else { number };
+                        let len = if kind == 1 { len + number as usize } else { len };
+                        (0..len).map(|at| (number * 31 + at as u32 * 7 + 1) as u8 ^ 0x80).collect()
+                    };
+                    let keys: Vec<_> = (0..count).map(key).collect();
+                    let expected = plain_filter(bits, &keys);
+                    assert_eq!(filter_of(&policy, &keys), expected, "{bits} bits, {count} keys of {len}");
+                    let hashes: Vec<_> = keys.iter().map(|key| policy.hash(key)).collect();
+                    let mut of_hashes = b"before".to_vec();
+                    policy.create_filter_from_hashes(&hashes, &mut of_hashes).unwrap();
+                    assert_eq!(of_hashes, [b"before", &expected[..]].concat());
+                }
+            }
+        }
+    }
+}

@@ -24,15 +24,15 @@ pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
 pub(super) struct Paths {
     /// Tables, or database folders: their .ldb and .sst files by number
     ///
-    /// Also URLs of tables and folders in object storage, if the program was built with the feature
-    /// `remote`.
+    /// `inspect`, `verify` and `query` also take URLs of tables and folders in object storage, if the
+    /// program was built with the feature `remote`.
     #[arg(required_unless_present = "files_from", value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
     #[command(flatten)]
     pub(super) sources: PathSources,
 }
 
-/// The sources of paths besides the arguments.
+/// The sources of paths in addition to the arguments.
 #[derive(Args)]
 pub(super) struct PathSources {
     /// Take paths from the lines of this file too, after those given; - is standard input
@@ -47,7 +47,7 @@ pub(super) struct PathSources {
     recursive: bool,
     /// Exit with 0 once every path has its results, whatever they are
     ///
-    /// For programs that go by what each result says. Only wrong usage, a list of paths that cannot
+    /// For programs that check each result themselves. Only wrong usage, a list of paths that cannot
     /// be read to its end and output that cannot be written have other exit statuses then.
     #[arg(long)]
     pub(super) keep_going: bool,
@@ -62,14 +62,14 @@ impl Paths {
         }
     }
 
-    /// What is to be looked at.
+    /// The paths to look at: those given, then those of the list.
     pub(super) fn inputs(&self) -> Inputs {
         self.sources.after(&self.paths)
     }
 }
 
 impl PathSources {
-    /// `paths`, then those of the list.
+    /// The inputs: `paths`, then those of the list.
     pub(super) fn after(&self, paths: &[PathBuf]) -> Inputs {
         Inputs {
             paths: paths.to_vec(),
@@ -83,11 +83,11 @@ impl PathSources {
 
 #[derive(Args)]
 pub(super) struct Limits {
-    /// The most bytes of blocks and keys to decode of each file, and so of one block
+    /// The most bytes to decode of each file: its blocks, and the keys in them
     ///
-    /// If not given, 100 times the file's size and at least 256 MiB, and 256 MiB of one block. A
-    /// block never takes more memory than it really holds, or could hold by its stored size. K, M
-    /// and G behind the number stand for 2^10, 2^20 and 2^30 bytes.
+    /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB of one block.
+    /// A block never takes more memory than it really holds, or could hold by its stored size. K, M
+    /// and G after the number mean 2^10, 2^20 and 2^30 bytes.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_output: Option<u64>,
 }
@@ -114,7 +114,8 @@ impl Limits {
         options.max_output(bytes).max_block_size(usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
-    /// An engine with these limits and so many threads, whose work the console's meter counts.
+    /// An engine with these limits, whose work the console's meter counts. `jobs`: its number of
+    /// threads; `None`: as many as there are processors.
     pub(super) fn engine(&self, jobs: Option<u16>, console: &Console) -> Engine {
         let engine = Engine::new().meter(console.meter());
         let engine = self.max_output.into_iter().fold(engine, Engine::max_output);
@@ -129,8 +130,8 @@ pub(super) enum KeyOrder {
     Bytewise,
 }
 
-/// The policies that tables can be built with. Basho's has the name of another one, and a table by
-/// it needs marks that only Riak's tables have.
+/// A policy that tables can be built with. Basho's is not among them: it has the name of another
+/// one, and a table by it needs marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);
 
@@ -153,12 +154,12 @@ impl ValueEnum for PolicyName {
     }
 }
 
-/// How tables in object storage are read.
+/// The arguments for reading tables in object storage.
 #[cfg(feature = "remote")]
 #[derive(Args)]
 pub(super) struct RemoteArguments {
-    /// Number of tables in object storage to read at once; 64 if not given, and 16 if they are read
-    /// to their ends
+    /// Number of tables in object storage to read at a time; 64 if not given, and 16 if they are
+    /// read to their ends
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
     in_flight: Option<u16>,
     /// Show tables in object storage in the order of the listing, not as their results come
@@ -177,7 +178,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 #[cfg(feature = "remote")]
 impl RemoteArguments {
-    /// How tables in object storage are read.
+    /// The options for reading tables in object storage.
     pub(super) fn fleet(&self, depth: Depth) -> FleetOptions {
         let in_flight = self.in_flight.map(usize::from);
         FleetOptions { in_flight, ordered: self.ordered, timeout: self.timeout, depth }

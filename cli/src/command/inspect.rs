@@ -13,7 +13,7 @@ use crate::text::{ALL_LIVE, TextInspect};
 #[cfg(feature = "remote")]
 use filterblock_engine::report::Depth;
 
-/// Something is damaged, and everything could be read.
+/// Something is damaged, but everything could be read.
 const EXIT_DAMAGE: u8 = 1;
 
 /// Show what tables and their filters are like
@@ -47,13 +47,13 @@ pub(crate) struct Arguments {
     /// unless given
     #[arg(long, value_name = "NAME", requires = "block", value_parser = policy)]
     policy: Option<SharedPolicy>,
-    /// Number of tables to look at at once; as many as there are processors if not given
+    /// Number of tables to work on at a time; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
     #[cfg(feature = "remote")]
     #[command(flatten)]
     remote: super::arguments::RemoteArguments,
-    /// How much to read of tables in object storage
+    /// The part of each table in object storage to read
     #[cfg(feature = "remote")]
     #[arg(long, value_enum, value_name = "DEPTH", default_value_t = DepthArgument::Tail)]
     depth: DepthArgument,
@@ -66,7 +66,7 @@ enum DepthArgument {
     Tail,
     /// Also up to 16 data blocks, in up to three requests: for the number of keys and measured rates
     Sample,
-    /// As much as of files
+    /// As much as is read of local files
     All,
 }
 
@@ -140,7 +140,7 @@ fn policy(name: &str) -> Result<SharedPolicy, String> {
     known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)
 }
 
-/// Writes a line of JSON, and messages on what it says of faults. `list_filters`: each filter is shown.
+/// Writes a line of JSON, and messages about the faults in it. `list_filters`: each filter is shown.
 fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> io::Result<()> {
     match line {
         InspectLine::Folder(folder) => {

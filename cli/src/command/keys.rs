@@ -1,4 +1,5 @@
-//! Keys and values given: as arguments and as lines of a file, as bytes, in hexadecimal or as the program shows them.
+//! Keys and values from arguments and from lines of a file: as bytes, in hexadecimal or escaped as the program shows
+//! them.
 
 use std::io::{self, Read};
 use std::{ffi::OsString, fmt::Display, fs::File, path::Path};
@@ -17,14 +18,22 @@ pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Resu
     let name = input_name(path);
     let mut contents = Vec::new();
     let read = open_input(path).and_then(|mut input| input.read_to_end(&mut contents));
-    read.map_err(|error| format!("{name}: {error}"))?;
+    read.map_err(|error| format!("{name}: {}", in_words(&error)))?;
     for (number, line) in (1..).zip(contents.split_inclusive(|&byte| byte == b'\n')) {
         keys.push(decode(without_end(line).to_owned(), hex, &format_args!("{name}: line {number}"))?);
     }
-    if keys.is_empty() { Err(format!("{name}: expected keys, found none")) } else { Ok(keys) }
+    if keys.is_empty() { Err(format!("{name}: has no keys")) } else { Ok(keys) }
 }
 
-/// `-` stands for standard input or output.
+/// An error of opening or reading a file, in the engine's words.
+pub(super) fn in_words(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "does not exist".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Returns true for `-`, which means standard input or output.
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -51,13 +60,13 @@ fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, Stri
 
 /// Reads bytes in hexadecimal, or in the escaped form that results show.
 ///
-/// Digits come in pairs. Groups of them may begin with `0x` and be parted by spaces. With a
-/// backslash in it, `text` is the escaped form: `\xNN` is a byte, a backslash stands before a
-/// backslash or a quote, and everything else stands for itself. Text that both could be is refused.
+/// Digits come in pairs. Groups of them may begin with `0x` and be separated by spaces. If `text`
+/// has a backslash, it is in the escaped form: `\xNN` is a byte, a backslash precedes a backslash
+/// or a quote, and everything else is itself. Text that could be either is refused.
 ///
 /// # Errors
 ///
-/// The expected and the found, in words.
+/// A message with the expected and the found.
 pub(super) fn unhex(text: &[u8]) -> Result<Vec<u8>, String> {
     if text.contains(&b'\\') { unescape(text) } else { digits(text, 0) }
 }
@@ -89,7 +98,7 @@ fn digits(text: &[u8], start: usize) -> Result<Vec<u8>, String> {
 fn unescape(text: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
-    // The runs that stand for themselves could be hexadecimal too, and one is not empty.
+    // All runs between the escapes could be hexadecimal too, and at least one is not empty.
     let (mut may_be_digits, mut has_plain) = (true, false);
     loop {
         let plain = rest.iter().position(|&byte| byte == b'\\').unwrap_or(rest.len());
@@ -182,7 +191,7 @@ mod tests {
         assert!(unhex("é".as_bytes()).is_err());
     }
 
-    /// Whatever the program shows of a key is that key again.
+    /// The program reads each key in the form in which it shows it.
     #[test]
     fn escaped_keys_come_back() {
         for key in [&b"\0"[..], b"\0\xff", b"item/\0\x01", b"a\"\\x00", b"\\", b"\xff key\n", b"\"", b"g\0"] {

@@ -22,16 +22,16 @@ const EXIT_NOT_FOUND: u8 = 1;
 /// database are read to their ends for the keys.
 ///
 /// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
-/// leveldb.BytewiseComparator, or --comparator tells the order, the filters of all data blocks are
-/// asked, and the more filters there are the likelier it is that one errs: the output says how
+/// leveldb.BytewiseComparator, or --comparator gives the order, the filters of all data blocks are
+/// asked. The more filters there are, the likelier it is that one errs: the output shows how
 /// likely.
 #[derive(Args)]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Arguments {
     /// A table, or a database folder: all tables that the database uses are asked
     ///
-    /// Several tables need -- before the keys, or --keys-from and no key. With --files-from there
-    /// is none unless -- follows it.
+    /// Several tables need -- before the keys, or --keys-from and no key. With --files-from, no
+    /// table is given here unless -- follows it.
     #[arg(required_unless_present = "files_from")]
     table: Option<OsString>,
     /// The keys, as the filters know them: in a database's tables the user keys
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Show only, for each table, how many of the keys may be there
     #[arg(long)]
     count: bool,
-    /// The order of the keys, so that the index tells the one data block that may hold a key
+    /// The order of the keys, so that the index gives the one data block that may hold a key
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
     #[command(flatten)]
@@ -117,18 +117,18 @@ pub(crate) fn run(mut arguments: Arguments, console: &mut Console) -> Result<u8,
 }
 
 impl Arguments {
-    /// The tables, and what they are asked.
+    /// The tables, and the question to ask them.
     fn question(&mut self) -> Result<(Vec<PathBuf>, Question), String> {
         let (paths_from, keys_from) = (&self.sources.files_from, self.keys_from.as_deref());
         if paths_from.as_deref().is_some_and(keys::is_standard) && keys_from.is_some_and(keys::is_standard) {
-            return Err("expected paths or keys from standard input, found both".to_owned());
+            return Err("paths and keys cannot both come from standard input".to_owned());
         }
         let before = self.table.take().into_iter().chain(std::mem::take(&mut self.words)).collect();
         let behind = std::mem::take(&mut self.behind);
         let (tables, keys) = split(before, behind, paths_from.is_some(), keys_from.is_some())?;
         let keys = keys::read(keys, keys_from, self.hex)?;
         if keys.is_empty() {
-            return Err("expected keys, found none".to_owned());
+            return Err("no keys were given".to_owned());
         }
         let wanted = match () {
             () if self.count => Wanted::Counts,
@@ -177,7 +177,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
         }
         QueryLine::Count(count) if json => write_line(console, &count),
         QueryLine::Count(count) => text::query::write_count(&count, console),
-        // The answers for the tables have it.
+        // Each answer has its part of these sums: `lookup_blocks`.
         QueryLine::Lookups(_) if json => Ok(()),
         QueryLine::Lookups(keys) => {
             for (key, blocks) in keys {
@@ -188,15 +188,15 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
     }
 }
 
-/// Tells the tables and folders to ask from the keys to ask them for, among the arguments without a name. `before` and
-/// `behind`: those around `--`. A list of paths or a file of keys may be given too.
+/// Separates the tables and folders to ask from the keys to look up, among the arguments without a name. `before` and
+/// `behind`: those before and after `--`. A list of paths or a file of keys may be given too.
 ///
-/// If there are keys behind `--`, all words before it are tables. Otherwise the first word is the table, and there is
+/// If there are keys after `--`, all words before it are tables. Otherwise the first word is the table, and there is
 /// none with a list of paths. The other words are keys, except that with a file of keys all words may be tables.
 ///
 /// # Errors
 ///
-/// A key is also a table's path, which is more likely meant.
+/// A key that is also a table's path, which is more likely meant.
 fn split(
     mut before: Vec<OsString>,
     behind: Vec<OsString>,
@@ -214,7 +214,7 @@ fn split(
     let keys = before.split_off(if has_path_list { 0 } else { before.len().min(1) });
     if let Some(path) = keys.iter().map(Path::new).find(|path| is_input(path)) {
         return Err(format!(
-            "{}: expected a key, found a file or database of this name: with several tables, or for such \
+            "{}: is a file or database, not a key: with several tables, or for such \
              a key, put -- before the keys: filterblock query TABLE... -- KEY...",
             escape_path(path)
         ));
@@ -249,15 +249,15 @@ mod tests {
             })
         };
         let both = |tables: &str, keys: &str| Ok((tables.to_owned(), keys.to_owned()));
-        // The first word is a table, there or not.
+        // The first word is a table, whether it exists or not.
         assert_eq!(split(&["a.ldb", "x", "y"], &[], false, false), both("a.ldb", "x y"));
         assert_eq!(split(&["x", "x"], &[], false, false), both("x", "x"));
-        // A folder without tables is nothing to ask.
+        // A folder without tables is not taken for a table.
         assert_eq!(split(&["a.ldb", "plain"], &[], false, false), both("a.ldb", "plain"));
         for words in [&["a.ldb", "b.ldb", "x"][..], &["a.ldb", "a.ldb"], &["a.ldb", "x", "db"]] {
             assert!(split(words, &[], false, false).unwrap_err().contains("TABLE... -- KEY..."), "{words:?}");
         }
-        // Behind -- there are only keys, and before it only tables.
+        // After -- there are only keys, and before it only tables.
         assert_eq!(split(&["a.ldb", "x"], &["b.ldb"], false, false), both("a.ldb x", "b.ldb"));
         assert_eq!(split(&["a.ldb"], &["x"], true, false), both("a.ldb", "x"));
         assert_eq!(split(&[], &["x"], true, false), both("", "x"));

@@ -14,7 +14,7 @@ use super::arguments::{PolicyName, bytes};
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// What was found, or asked for, does not allow it.
+/// The request or the state of the files does not allow it.
 const EXIT_REFUSED: u8 = 1;
 /// Another program has the database open.
 const EXIT_IN_USE: u8 = 3;
@@ -23,10 +23,10 @@ const EXIT_IN_USE: u8 = 3;
 ///
 /// Data blocks and indexes are copied byte for byte, with their checksums verified and every entry
 /// decoded for its key. Filter blocks are new, and so is the MANIFEST. The new tables are verified
-/// before they count.
+/// before they are put to use.
 ///
-/// With --to, the original stays as it is. With --in-place, a crash at any time leaves the database
-/// as it was or as it is to be, and the next rebuild clears away what is left. The tables before are
+/// With --to, the original stays as it is. With --in-place, a crash at any time leaves the old
+/// database or the new one, and the next rebuild clears away what is left. The former tables are
 /// kept beside the database, in DB.filterblock-undo, until --undo or --discard.
 #[derive(Args)]
 #[command(after_help = NOTES)]
@@ -55,23 +55,23 @@ pub(crate) struct Arguments {
     /// The filters' policy, by its name in files; that of the tables if not given
     #[arg(long, value_name = "NAME", value_enum)]
     policy: Option<PolicyName>,
-    /// The hash of leveldb.BuiltinBloomFilter, where the tables do not tell it
+    /// The hash of leveldb.BuiltinBloomFilter, if the tables do not show it
     #[arg(long, value_enum)]
     hash: Option<Hash>,
     /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table; that of the
     /// tables if not given
     #[arg(long, value_name = "LG", value_parser = clap::value_parser!(u8).range(..=63))]
     base_lg: Option<u8>,
-    /// Take the filters away
+    /// Remove the filters
     #[arg(long = "drop", conflicts_with_all = ["bits_per_key", "policy", "hash", "base_lg"])]
     drop_filters: bool,
     /// Leave tables whose blocks cannot be decoded as they are, rather than refuse
     #[arg(long)]
     keep_undecodable: bool,
-    /// Replace tables of so many bytes at a time, so that the space for more is not needed
+    /// Replace tables in batches of this many bytes, so that less free space is needed
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "no_undo", conflicts_with = "to")]
     batch: Option<u64>,
-    /// Number of tables to write at once; as many as there are processors if not given
+    /// Number of tables to write at a time; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
     /// Write nothing: only show what would become of each table
@@ -89,12 +89,12 @@ pub(crate) struct Arguments {
     /// Do not verify the new tables; their filters are asked for every key all the same
     #[arg(long)]
     no_verify: bool,
-    /// Do not keep the tables from before --in-place for --undo
+    /// Do not keep the former tables after --in-place, so that --undo is not possible
     #[arg(long, conflicts_with = "to")]
     no_undo: bool,
 }
 
-/// What goes with neither --undo nor --discard.
+/// The options that go with neither --undo nor --discard.
 const OPTIONS: [&str; 12] = [
     "bits_per_key",
     "policy",
@@ -130,7 +130,7 @@ Exit status: 0 done; 1 refused, for the reason shown; 2 wrong usage, or an error
 been replaced already. 141 the reader of the output went away, and all is done.";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Hash {
+pub(super) enum Hash {
     /// LevelDB up to 1.17 on x86
     Signed,
     /// goleveldb, and LevelDB up to 1.17 on ARM
@@ -148,7 +148,7 @@ impl From<Hash> for LegacyHash {
 
 /// Reads bits a key: a number, or numbers by level.
 fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
-    /// More take space and lower no rate: k is 30 at most.
+    /// More bits take space without lowering the rate: k is 30 at most.
     const MOST: u32 = 100;
     let bits = |text: &str| text.parse().ok().filter(|bits| (1..=MOST).contains(bits));
     let parsed = match text.contains('=') {

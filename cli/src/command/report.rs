@@ -5,14 +5,13 @@ use std::{fs, io::Write as _, sync::Arc};
 
 use clap::Args;
 use filterblock::{database::FileKind, escape_path};
-use filterblock_engine::page::{Page, Verdict, document};
-use filterblock_engine::{Kind, MAX_JOBS, Request};
+use filterblock_engine::{MAX_JOBS, Request, page::PageRequest};
 
 use super::arguments::{Limits, about};
 use super::keys;
 use crate::io::{Console, Progress, WholeFile};
 
-/// The page was written, and tells of something that is damaged or could not be read.
+/// The page was written, and reports something that is damaged or could not be read.
 const EXIT_FINDINGS: u8 = 1;
 
 /// Write a page about a database: what its filters are like, and what to do about them
@@ -48,7 +47,7 @@ pub(crate) struct Arguments {
     hex: bool,
     #[command(flatten)]
     limits: Limits,
-    /// Number of tables to look at at once; as many as there are processors if not given
+    /// Number of tables to work on at a time; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
 }
@@ -69,40 +68,33 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let from = arguments.lookups.as_deref();
     let lookups = keys::read(Vec::new(), from, arguments.hex).map_err(about(from.unwrap_or(path)))?;
     let is_file = !keys::is_standard(output);
-    // A link may have any name, and what it leads to is replaced.
+    // A link may have any name; its target is replaced.
     if is_file
         && (is_of_database(output) || fs::canonicalize(output).is_ok_and(|target| is_of_database(&target)))
     {
-        return Err(about(output)("expected a name that no file of a database has"));
+        return Err(about(output)("databases have files of this name; choose another one"));
     }
     let progress = Arc::new(Progress::new(true));
     let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
-    let overview = engine.overview(path, !arguments.no_verify).map_err(about(path))?;
-    let strips = engine.strips(&overview);
-    // There is nothing to try other filters on without tables in use.
-    let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;
-    let request = Request { lookups, ..Request::default() };
-    let tuning = (has_database && !arguments.no_tune).then(|| engine.tune_path(path, &request));
+    let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
+    let page = engine.page(path, None, &PageRequest { verify: !arguments.no_verify, tune });
     progress.end();
-    let tuning = tuning.as_ref().map(|tuned| tuned.as_ref().map_err(|failure| &*failure.text));
-    let page = Page { path, overview: &overview, strips: &strips, tuning };
-    let verdict = Verdict::of(&page);
-    let text = document(&page, &verdict);
-    let status = if verdict.is_bad() { EXIT_FINDINGS } else { 0 };
+    let page = page.map_err(about(path))?;
+    let status = if page.is_bad { EXIT_FINDINGS } else { 0 };
     if is_file {
-        WholeFile::write(output, Some(path).filter(|path| path.is_file()), text.as_bytes())
+        WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html.as_bytes())
             .map_err(about(output))?;
-        let line = writeln!(console, "{}: {}", escape_path(path), verdict.line());
+        let line = writeln!(console, "{}: {}", escape_path(path), page.verdict);
         return Ok(console.finish(line.map(|()| status)));
     }
-    console.write_all(text.as_bytes()).map_err(about(output))?;
-    Ok(console.finish(Ok(status)))
+    let written = console.write_all(page.html.as_bytes());
+    Ok(console.finish(written.map(|()| status)))
 }
 
 /// Returns true if a database has, or might have, a file of this name.
 fn is_of_database(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    // Some file systems do not tell large letters from small ones.
+    // Some file systems do not distinguish upper and lower case.
     [name.to_owned(), name.to_ascii_uppercase(), name.to_ascii_lowercase()]
         .iter()
         .any(|name| FileKind::parse(name).is_some() || name.ends_with(".ldb") || name.ends_with(".sst"))

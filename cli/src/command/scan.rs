@@ -9,22 +9,22 @@ use filterblock_engine::{KeyRange, ScanOutcome, ScanRequest};
 use super::arguments::{KeyOrder, Limits, Paths};
 use super::keys::{bytes_of, unhex};
 use crate::io::{Console, EXIT_ERROR};
-use crate::text::{Entries, ValuePart};
+use crate::text::{Entries, ValuePart, write_raw};
 
 /// Something is damaged and was passed over.
 const EXIT_DAMAGED: u8 = 1;
 
 /// Show the entries of databases, tables and logs
 ///
-/// Of a database: the newest version of each key, in order, with its logs merged in. Keys that are
-/// deleted are left out. Of a table given by itself: the same, as far as this table knows. Of a log
+/// For a database: the newest version of each key, in order, with its logs merged in. Keys that are
+/// deleted are left out. For a table given by itself: the same, but only from this table. For a log
 /// (.log): its writes in the order in which they were made. With --all, every version and every
 /// deletion, also of obsolete files, with sequence number, type, state and place.
 ///
 /// A line is a key, a tab and a value, both escaped as in all output. With --hex, `filterblock build
 /// --hex` reads the lines.
 ///
-/// A damaged block is passed over and told. Older versions of its keys may then show.
+/// A damaged block is skipped and reported. Older versions of its keys may then show.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Find the data blocks of tables by their checksums, without footer and index
     ///
     /// For tables that were cut off or whose index is damaged, also within other files. Blocks of up
-    /// to 16 MiB are found, behind damage of up to 1 MiB. Tables and logs of a folder come one by one.
+    /// to 16 MiB are found, after damage of up to 1 MiB. Tables and logs of a folder come one by one.
     #[arg(long)]
     carve: bool,
     /// Show only keys
@@ -61,14 +61,18 @@ pub(crate) struct Arguments {
     /// Keys and values are in hexadecimal, also those given
     #[arg(long)]
     hex: bool,
+    /// Write raw bytes: each key, then its value unless --keys is given, each after its length in four
+    /// little-endian bytes. With --hex, only keys given are in hexadecimal
+    #[arg(long, conflicts_with_all = ["all", "json", "sizes"])]
+    raw: bool,
     #[command(flatten)]
     limits: Limits,
     /// The order of the keys of a database without a sound MANIFEST, whose tables and logs come one by
     /// one otherwise
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// The format of the keys of tables outside of databases; by default their filters or first keys
-    /// tell
+    /// The format of the keys of tables outside of databases; by default it is taken from their
+    /// filters or first keys
     #[arg(long, value_name = "FORMAT")]
     key_format: Option<StoredKeys>,
     /// Write one JSON object a line
@@ -84,6 +88,7 @@ Examples:
   filterblock scan 000005.ldb | head               the first entries of a table
   filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
   filterblock scan --carve --all damaged.ldb       what is left of a table without its index
+  filterblock scan --raw ~/db > entries            lengths and bytes, for programs
   filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
 
 Exit status: 0 all was shown; 1 something is damaged and was passed over;
@@ -98,6 +103,9 @@ enum StoredKeys {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
+    if arguments.raw && console.is_terminal() {
+        return Err("entries as they are stored are not text: redirect them".to_owned());
+    }
     let request = arguments.request()?;
     let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
     let engine = arguments.limits.engine(None, console).bytewise(is_bytewise);
@@ -106,6 +114,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         ScanLine::Entry(input, row) if arguments.json => {
             write_line(&mut *console, &Entry::new(input, &row, entries.value == ValuePart::Whole))
         }
+        ScanLine::Entry(_, row) if arguments.raw => write_raw(&row, !arguments.keys, console),
         ScanLine::Entry(_, row) => entries.write(&row, console),
         ScanLine::Fault(subject, fault) => {
             console.message_about(subject.path, &fault.message);
@@ -121,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
 }
 
 impl Arguments {
-    /// What is asked for. Fails with a message about keys that are not what they should be.
+    /// The request. Fails with a message about a key that is not valid.
     fn request(&self) -> Result<ScanRequest, String> {
         Ok(ScanRequest {
             all: self.all,
@@ -151,7 +160,7 @@ impl Arguments {
         Entries::new(value, self.all, self.hex)
     }
 
-    /// The keys that are shown. Fails with a message about keys that are not what they should be.
+    /// The range of keys that are shown. Fails with a message about a key that is not valid.
     fn range(&self) -> Result<KeyRange, String> {
         let key = |option: &str, given: &Option<OsString>| {
             let Some(given) = given else { return Ok(None) };

@@ -16,10 +16,10 @@ const EXIT_FAULTS: u8 = 1;
 /// Find out which filters a database should have, and what the present ones cost
 ///
 /// Makes filters of the database's own keys with 4 to 20 bits a key and several ranges, and asks
-/// them for absent keys: random ones, stored ones that were changed, and your own (--lookups). From
-/// the levels of the tables it tells how many data blocks a lookup reads now and would read then.
+/// them for absent keys: random ones, some like those stored, and your own (--lookups). From
+/// the levels of the tables it finds how many data blocks a lookup reads now and would read then.
 ///
-/// Of large databases some tables are decoded, 128 MiB in all; --all takes every table. Nothing is
+/// In large databases, some tables are decoded, 128 MiB in all; --all takes every table. Nothing is
 /// written and nothing locked.
 #[derive(Args)]
 #[command(after_help = NOTES)]
@@ -36,6 +36,9 @@ pub(crate) struct Arguments {
     /// bits a key where tables have none
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     budget: Option<u64>,
+    /// Advise no rebuild of tables that take less in all
+    #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "1M")]
+    min_size: u64,
     /// Decode every table
     #[arg(long)]
     all: bool,
@@ -50,7 +53,7 @@ pub(crate) struct Arguments {
     /// Show every setting tried
     #[arg(long, conflicts_with = "json")]
     wide: bool,
-    /// Number of tables to look at at once; as many as there are processors if not given
+    /// Number of tables to work on at a time; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
 }
@@ -60,6 +63,7 @@ Examples:
   filterblock tune ~/db                            would other filters serve better?
   filterblock tune ~/db --lookups keys.txt         by the keys that the program really looks up
   filterblock tune ~/db --budget 5M                the best that 5 MiB of filters can do
+  filterblock tune -r ~/databases                  at the end: where a rebuild pays, most first
   filterblock tune --json ~/db | jq 'select(.object == \"tuning\").advice.text'
 
 What the numbers mean, and how they are found: docs/tune.md, in the source of this program
@@ -72,9 +76,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let progress = Arc::new(Progress::new(!arguments.json));
     let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
     let mut is_first = true;
+    let mut ranking = text::tune::Ranking::default();
     let mut show = |tuned: Tuned| {
         progress.show(console, |console| {
             text::tune::write_messages(&tuned, console);
+            ranking.add(&tuned);
             match arguments.json {
                 true => tuned.write_json(console),
                 false => text::tune::write(&tuned, arguments.wide, &mut is_first, console),
@@ -83,9 +89,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     };
     let outcome = engine.tune(arguments.paths.inputs(), &request, &mut show);
     progress.end();
-    let status = outcome.map(|outcome| {
+    let status = outcome.and_then(|outcome| {
         outcome.not_started.iter().for_each(|reason| console.message(reason));
-        arguments.status(&outcome)
+        if !arguments.json {
+            ranking.write(console)?;
+        }
+        Ok(arguments.status(&outcome))
     });
     Ok(console.finish(status))
 }
@@ -94,7 +103,8 @@ impl Arguments {
     fn request(&self) -> Result<Request, String> {
         let lookups = keys::read(Vec::new(), self.lookups.as_deref(), self.hex)?;
         let policy = self.policy.map(|name| name.0);
-        Ok(Request { lookups, budget: self.budget, all: self.all, policy })
+        let least_size = self.min_size;
+        Ok(Request { lookups, budget: self.budget, all: self.all, policy, least_size })
     }
 
     fn status(&self, outcome: &TuneOutcome) -> u8 {

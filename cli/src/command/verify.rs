@@ -3,7 +3,7 @@
 use std::{io, sync::Arc};
 
 use clap::Args;
-use filterblock_engine::report::{Verified, write_line};
+use filterblock_engine::report::{Verified, VerifyStatus, write_line};
 use filterblock_engine::{MAX_JOBS, VerifyOutcome};
 
 use super::arguments::{KeyOrder, Limits, Paths};
@@ -16,8 +16,8 @@ const EXIT_FINDINGS: u8 = 1;
 /// Check tables and their filters throughout
 ///
 /// Reads every block with its checksum and every entry in it, and asks the filter for every key, as
-/// LevelDB would. Looks at the order of keys and index, at blocks that overlap, and at what the
-/// MANIFEST says of the tables in a database. Measures how often the filters let absent keys pass.
+/// LevelDB would. Checks the order of keys and index, blocks that overlap, and the MANIFEST's
+/// records of the tables in a database. Measures how often the filters let absent keys pass.
 ///
 /// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are
 /// replaced by those that the MANIFEST lists then.
@@ -29,16 +29,19 @@ pub(crate) struct Arguments {
     /// Write JSON, one object a line: tables and folders
     #[arg(long)]
     json: bool,
+    /// Show only what has findings or cannot be read, and the totals
+    #[arg(short, long)]
+    quiet: bool,
     /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is
     /// bytewise
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
     #[command(flatten)]
     limits: Limits,
-    /// Another number makes other absent keys to measure the false positives with
+    /// Seed of the absent keys that false positives are measured with
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
-    /// Number of tables to check at once; as many as there are processors if not given
+    /// Number of tables to check at a time; as many as there are processors if not given
     #[arg(short, long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=MAX_JOBS))]
     jobs: Option<u16>,
     #[cfg(feature = "remote")]
@@ -52,7 +55,7 @@ Examples:
   filterblock verify --json ~/db | jq -r 'select(.denied > 0) | .path'
                                               the tables whose filters deny keys
   find / -name '*.ldb' -print0 | filterblock verify --files-from - -0
-  filterblock verify --recursive ~/databases  every database below a folder
+  filterblock verify -r --quiet ~/databases   what is wrong in all databases below a folder
 
 What each finding means, and what to do about it: docs/findings.md, in the source of this program
 
@@ -70,6 +73,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     #[cfg(feature = "remote")]
     let engine = engine.fleet(arguments.remote.fleet(filterblock_engine::report::Depth::All));
     let mut show = |verified: Verified| {
+        if arguments.quiet && matches!(verified.status, VerifyStatus::Sound | VerifyStatus::NotLive) {
+            return Ok(());
+        }
         progress.show(console, |console| match arguments.json {
             true => write_json(&verified, console),
             false => text::verify::write(&verified, console),

@@ -26,13 +26,13 @@ pub(crate) struct Console {
     messages: Box<dyn Write>,
     colour: bool,
     message_colour: bool,
-    /// The signs that small pictures are made of; `None` if results do not go to a terminal.
+    /// The characters that small pictures are made of; `None` if results do not go to a terminal.
     signs: Option<Signs>,
     width: Option<usize>,
     meter: Arc<Meter>,
 }
 
-/// The signs that a terminal can show.
+/// The characters that a terminal can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Signs {
     /// Unicode's block elements too.
@@ -41,8 +41,8 @@ pub(crate) enum Signs {
 }
 
 impl Signs {
-    /// The signs that a terminal shows by the encoding that `variable` names for it. On Windows text
-    /// is written as Unicode in any case.
+    /// The characters that a terminal shows, by the encoding that `variable` names for it. On Windows text is
+    /// written as Unicode in any case.
     fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
@@ -75,7 +75,7 @@ impl Tone {
     }
 }
 
-/// Text in the looks of a tone: what [`Console::tone`] returns.
+/// Text in the style of a tone, returned by [`Console::tone`].
 pub(crate) struct Toned<T> {
     style: Style,
     text: T,
@@ -149,13 +149,13 @@ impl Console {
         self.signs.is_some()
     }
 
-    /// The signs that small pictures beside results are made of. `None` if there are to be none,
-    /// since results do not go to a terminal.
+    /// The characters that small pictures beside results are made of. `None` if there are no pictures, as
+    /// results do not go to a terminal.
     pub(crate) const fn signs(&self) -> Option<Signs> {
         self.signs
     }
 
-    /// Gives `text` the looks of `tone`, if the output has colours.
+    /// Returns `text` in the style of `tone`, or plain if the output has no colours.
     pub(crate) fn tone<T: Display>(&self, tone: Tone, text: T) -> Toned<T> {
         Toned { style: if self.colour { tone.style() } else { Style::new() }, text }
     }
@@ -187,12 +187,12 @@ impl Console {
         let _ = self.messages.flush();
     }
 
-    /// Writes text: what `write!` calls.
+    /// Writes text. `write!` calls this.
     pub(crate) fn write_fmt(&mut self, text: fmt::Arguments<'_>) -> io::Result<()> {
         self.out.write_fmt(text)
     }
 
-    /// Writes a line: `text` in the looks of `tone`, and `rest` as it is.
+    /// Writes a line: `text` in the style of `tone`, and `rest` as it is.
     pub(crate) fn line(&mut self, tone: Tone, text: impl Display, rest: &str) -> io::Result<()> {
         let text = self.tone(tone, text);
         writeln!(self, "{text}{rest}")
@@ -251,7 +251,7 @@ mod tests {
             (&[("LC_CTYPE", "de_DE.utf8"), ("LANG", "C")], Signs::Blocks),
             (&[("LANG", "en_GB.ISO-8859-1")], otherwise),
             (&[("LANG", "en_GB.UTF-8"), ("TERM", "xterm-256color")], Signs::Blocks),
-            // The console of Linux has fonts without all of these signs.
+            // The fonts of Linux's console lack some of these characters.
             (&[("LANG", "en_GB.UTF-8"), ("TERM", "linux")], Signs::Ascii),
             (&[("LANG", "en_GB.UTF-8"), ("TERM", "dumb")], Signs::Ascii),
         ] {

@@ -1,5 +1,5 @@
-//! What happens when a signal ends the program: temporary files are removed, and work that must not
-//! be cut off comes to its end.
+//! The end of the program by a signal: temporary files are removed, and work that must not be cut
+//! off is finished first.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -16,12 +16,12 @@ struct State {
     is_watching: bool,
     /// The temporary files being written.
     unfinished: Vec<PathBuf>,
-    /// The number of those that put off the end of the program.
+    /// The number of guards that delay the end of the program.
     deferred: usize,
 }
 
 impl State {
-    /// Sees to it that a thread waits for signals.
+    /// Makes sure that a thread waits for signals.
     fn watch(&mut self) -> io::Result<()> {
         if !self.is_watching {
             watch()?;
@@ -64,8 +64,8 @@ impl Unfinished {
         Ok((file, Self { path }))
     }
 
-    /// Gives the file its name through `persist`. A signal ends the program before or after that,
-    /// not meanwhile.
+    /// Gives the file its name through `persist`. A signal ends the program before or after that
+    /// call, not during it.
     pub(crate) fn finish<T>(self, persist: impl FnOnce() -> T) -> T {
         let state = state();
         let result = persist();
@@ -80,9 +80,9 @@ impl Drop for Unfinished {
     }
 }
 
-/// Puts off the end of the program: while there is one, a signal does not end it. Whoever holds it
-/// asks whether one came, brings the work to a state that may stay, and drops it. The signal then
-/// does what it came for.
+/// Puts off the end of the program: while a value of this type exists, a signal does not end it.
+/// The holder asks whether a signal came, brings the work to a state that may stay, and drops the
+/// value. The signal then ends the program.
 pub(crate) struct Deferred(());
 
 impl Deferred {
@@ -142,7 +142,7 @@ mod system {
     impl Signals {
         pub(super) fn new() -> io::Result<Self> {
             let ignored = ignored();
-            // If the system does not tell, SIGHUP is taken to be ignored, as `nohup` may have
+            // If the system does not report it, SIGHUP is taken to be ignored, as `nohup` may have
             // asked.
             let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
             let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
@@ -154,8 +154,8 @@ mod system {
         }
     }
 
-    /// The signals that this process was told to ignore, one bit each from signal 1 on; `None` if
-    /// the system does not tell.
+    /// The signals that this process ignores, one bit each from signal 1 on; `None` if the system
+    /// does not report them.
     fn ignored() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

@@ -23,9 +23,10 @@ const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 /// but the work, where that can be ended.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// Completed once the bar is shown, or if it never is to be.
+    /// Completed once the bar is shown, or from the start if no bar is wanted.
     shown: Once,
-    /// What puts off signals, if they are, and the template for a total that is known.
+    /// The guard that puts off signals, and the template for a known total. `None`: signals are not
+    /// put off.
     deferred: Mutex<Option<(Deferred, &'static str)>>,
 }
 
@@ -103,7 +104,7 @@ impl Watch for Progress {
         self.bar.set_length(0);
         set_template(&self.bar, if begin { GROWING_FLEET } else { GROWING_TOTAL });
         let deferred = if begin { Some((Deferred::begin()?, FLEET)) } else { None };
-        // What was put off comes when this is dropped.
+        // Dropping the earlier guard lets a signal that it put off take effect.
         let before = std::mem::replace(&mut *self.deferred(), deferred);
         drop(before);
         Ok(())

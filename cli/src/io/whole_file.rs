@@ -18,10 +18,10 @@ pub(crate) struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins the file that is to appear at `output`, with the permissions of any new file.
+    /// Begins the file that will appear at `output`, with the permissions of any new file.
     ///
     /// The target of a symbolic link is replaced, not the link. Without `replace`, no file may be
-    /// there; `input` is never replaced.
+    /// at `output`; `input` is never replaced.
     pub(crate) fn create(output: &Path, replace: bool, input: Option<&Path>) -> io::Result<Self> {
         let target = match fs::canonicalize(output) {
             Ok(target) => target,
@@ -30,17 +30,15 @@ impl WholeFile {
         };
         if let Ok(metadata) = fs::metadata(&target) {
             if !metadata.is_file() {
-                return Err(io::Error::other("expected a regular file to replace, found something else"));
+                return Err(io::Error::other("exists and is not a regular file"));
             }
             if let Some(input) = input
                 && fs::canonicalize(input)? == target
             {
-                return Err(io::Error::other("expected a file other than the one that is read"));
+                return Err(io::Error::other("is the file that is read"));
             }
             if !replace {
-                return Err(io::Error::other(
-                    "expected no file of this name, found one; --force replaces it",
-                ));
+                return Err(io::Error::other("exists already; --force replaces it"));
             }
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -48,7 +46,10 @@ impl WholeFile {
         if let Some(folder) = folder
             && let Err(error) = fs::metadata(folder)
         {
-            return Err(io::Error::new(error.kind(), format!("looking up its folder: {error}")));
+            return Err(match error.kind() {
+                io::ErrorKind::NotFound => io::Error::new(error.kind(), "its folder does not exist"),
+                kind => io::Error::new(kind, format!("looking up its folder: {error}")),
+            });
         }
         let mut builder = tempfile::Builder::new();
         builder.prefix(".filterblock-");
@@ -59,7 +60,7 @@ impl WholeFile {
         Ok(Self { file, unfinished, target, replace })
     }
 
-    /// Writes all of a file that may be there already, and is not `input`.
+    /// Writes all of the file at `output`, which may exist but may not be `input`.
     pub(crate) fn write(output: &Path, input: Option<&Path>, contents: &[u8]) -> io::Result<()> {
         let file = Self::create(output, true, input)?;
         file.file.as_file().write_all(contents)?;

@@ -13,7 +13,8 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) width: usize,
     pub(crate) align: Align,
-    /// If there is no room for all columns, those of the highest rank go first. Rank 0 stays.
+    /// If there is no room for all columns, those of the highest rank are hidden first. Rank 0
+    /// stays.
     pub(crate) rank: u8,
     /// Shown only if all columns are asked for.
     pub(crate) is_extra: bool,
@@ -138,8 +139,7 @@ impl Layout {
     /// The cells with the spaces between them, and no space at the end of the line.
     ///
     /// If the first cell is text that is wider than its column, the line breaks after it. Another
-    /// cell that is too wide pushes the next ones aside as far as their own space does not make up
-    /// for it.
+    /// cell that is too wide shifts the next ones, unless their own spare space makes up for it.
     fn pieces(&self, cells: Vec<Cell>) -> Vec<Cell> {
         let mut pieces: Vec<Cell> = Vec::new();
         // The start of the current column, and the width of the line so far.

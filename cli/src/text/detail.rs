@@ -12,8 +12,8 @@ use super::{filter_list, list, pictures};
 use crate::io::{Console, Tone};
 
 const LABEL_WIDTH: usize = 15;
-/// The widths of small pictures in signs: of a bar, and the most and the least for the fill of
-/// filters along a table.
+/// The widths of small pictures in characters: of a bar, and the largest and smallest for the
+/// fill of filters along a table.
 const BAR_WIDTH: usize = 20;
 const MAX_FILL_WIDTH: usize = 78;
 const MIN_FILL_WIDTH: usize = 8;
@@ -178,7 +178,7 @@ fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Re
     line(console, label, or_dash(estimated))
 }
 
-/// Writes what the policy's name leaves open.
+/// Writes which hash the filters use, if the policy's name leaves that open.
 fn hash(table: &Table, console: &mut Console) -> io::Result<()> {
     let text = match table.dialect {
         Some(Dialect::Unsigned) => "unsigned: goleveldb, or LevelDB up to 1.17 on ARM",
@@ -202,7 +202,8 @@ fn larger_ranges(filter: &FilterBlock, console: &mut Console) -> io::Result<()> 
     line(console, "larger ranges", format_args!("base_lg {base_lg} would save about {saves}{rate}{empty}"))
 }
 
-/// Writes which relative of LevelDB's wrote the table, and what that means for the rest.
+/// Writes the name of the LevelDB relative that wrote the table, if there is a mark of one,
+/// and lists the parts that are not judged or read for that reason.
 fn origin(table: &Table, console: &mut Console) -> io::Result<()> {
     let text = match table.origin {
         Some(Dialect::Basho) => "Basho's LevelDB (Riak): bloom2 filters under LevelDB's name are not judged",

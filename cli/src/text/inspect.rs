@@ -10,16 +10,16 @@ use super::list::{self, Listing, ListingKind, table_name};
 use super::{columns::width, detail, levels};
 use crate::io::{Console, Tone};
 
-/// What it means that a MANIFEST cannot be relied on.
+/// The consequence of a MANIFEST that cannot be relied on.
 pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
 
 pub(crate) struct TextInspect {
     list_filters: bool,
     /// Exactly one path was given.
     is_single: bool,
-    /// What a listing of tables outside of folders is like.
+    /// The layout of listings of tables outside of folders.
     outside: ListingKind,
-    /// What the next listing is like.
+    /// The layout of the next listing.
     kind: ListingKind,
     /// The listing that is being written.
     listing: Option<Listing>,
@@ -36,7 +36,7 @@ impl TextInspect {
         Self { list_filters, is_single, outside, kind: outside, listing: None, written: false }
     }
 
-    /// Writes a line of what was found out.
+    /// Writes a line of the results.
     pub(crate) fn line(&mut self, line: &InspectLine, console: &mut Console) -> io::Result<()> {
         match line {
             InspectLine::Folder(folder) => self.begin_folder(folder, console),

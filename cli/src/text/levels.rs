@@ -12,7 +12,7 @@ use crate::io::{Console, Signs, Tone};
 pub(super) const KEYS_NOTE: &str =
     "~ keys: estimated from some data blocks of each table; +-: how far they may be off";
 
-/// The width of the bar for the share of all keys, in signs.
+/// The width of the bar for the share of all keys, in characters.
 const BAR_WIDTH: usize = 12;
 
 /// A level as a listing names it; `None`: tables that are not live.
@@ -26,13 +26,14 @@ pub(super) fn key_sum(sum: &KeySum) -> String {
     or_dash(sum.keys.map(|keys| format!("{about}{}", count(keys))))
 }
 
-/// The share by which a number of keys may be off; nothing if it is exact. A dash if some tables are
-/// not in it, or none.
+/// The share by which a number of keys may be off; nothing if it is exact or no number is known. A
+/// dash if the keys of some tables are not known.
 pub(super) fn key_error(sum: &KeySum) -> String {
     if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }
 
-/// The cell of a level. The keys of all levels, and the signs to draw with, if there are any.
+/// The cell of a level, by the number of keys on all levels and the characters to draw with, if
+/// there are any.
 type LevelCell = fn(&LevelTotals, (u64, Option<Signs>)) -> Cell;
 
 fn unfiltered(tables: u64) -> Cell {
@@ -49,7 +50,7 @@ fn picture(level: &LevelTotals, (keys, signs): (u64, Option<Signs>)) -> Cell {
     bar.unwrap_or_default().into()
 }
 
-/// Writes a line for each level, if the MANIFEST tells the levels.
+/// Writes a line for each level, if the levels are known from the MANIFEST.
 pub(super) fn write(totals: &Totals, console: &mut Console) -> io::Result<()> {
     if totals.levels.is_empty() {
         return Ok(());

@@ -13,7 +13,7 @@ use crate::io::{Console, Tone};
 
 /// The width to fit lines into where there is no terminal.
 const WIDTH: usize = 100;
-/// The least and the greatest width of the column of names. A longer name has a line to itself.
+/// The smallest and the greatest width of the column of names. A longer name has a line to itself.
 const MIN_NAME_WIDTH: usize = 10;
 const MAX_NAME_WIDTH: usize = 60;
 
@@ -27,14 +27,14 @@ pub(crate) struct Listing {
     shows_estimate: bool,
 }
 
-/// The tables that a listing is of.
+/// The properties of the tables in a listing, which decide its layout.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct ListingKind {
     /// The width of the longest name.
     pub(crate) name_width: usize,
-    /// They are in one folder, so that their file names are enough.
+    /// All tables are in one folder, so that their file names are enough.
     pub(crate) in_folder: bool,
-    /// A MANIFEST records each of them.
+    /// A MANIFEST records each of the tables.
     pub(crate) has_records: bool,
     /// All columns are shown, however wide the lines are.
     pub(crate) is_wide: bool,
@@ -43,7 +43,7 @@ pub(crate) struct ListingKind {
 /// A column, its cell for a table, and its text for the totals.
 type ListColumn = (Column, fn(&Table, ListingKind) -> Cell, fn(&Totals) -> String);
 
-/// All columns. Those that say what the MANIFEST records are left out without one.
+/// All columns. Those with the MANIFEST's records are left out if there is no MANIFEST.
 fn columns(kind: ListingKind) -> Vec<ListColumn> {
     let (left, right, none) = (Column::left, Column::right, |_: &Totals| String::new());
     let name = left("table", kind.name_width.min(MAX_NAME_WIDTH), 0);
@@ -219,7 +219,7 @@ fn compression_cell(table: &Table, _: ListingKind) -> Cell {
     or_dash(names.map(|names| names.join(", "))).into()
 }
 
-/// The size of the filter block, or what one would cost.
+/// The size of the filter block, or the cost of one if there is none.
 fn filter_size_cell(table: &Table, _: ListingKind) -> Cell {
     match table.filter_cost {
         Some(cost) => Cell::toned(format!("(~{})", size(cost.size)), Tone::Dim),
@@ -251,12 +251,12 @@ pub(crate) fn range(base_lg: u8) -> Option<String> {
     1u64.checked_shl(base_lg.into()).map(size)
 }
 
-/// The state of a table in one or two words. What is wrong follows in lines of its own.
+/// The state of a table in one or two words. Faults follow in lines of their own.
 fn state_cell(table: &Table, _: ListingKind) -> Cell {
     match table.state_of_the_rest() {
         TableState::Damaged => Cell::toned("damaged", Tone::Bad),
         TableState::NoFilter => Cell::toned("no filter", Tone::Dim),
-        // It is no whole table, and need not be one.
+        // It is not a whole table, and need not be one.
         TableState::Unfinished => Cell::toned("unfinished", Tone::Dim),
         TableState::UnknownPolicy => "unknown".into(),
         _ => "ok".into(),

@@ -7,9 +7,11 @@ pub(crate) mod inspect;
 mod labelled;
 mod levels;
 mod list;
+pub(crate) mod manifest;
 mod pictures;
 pub(crate) mod query;
 pub(crate) mod rebuild;
+pub(crate) mod repair;
 pub(crate) mod scan;
 pub(crate) mod tune;
 pub(crate) mod verify;
@@ -18,4 +20,4 @@ pub(crate) mod verify;
 mod tests;
 
 pub(crate) use inspect::{ALL_LIVE, TextInspect};
-pub(crate) use scan::{Entries, ValuePart};
+pub(crate) use scan::{Entries, ValuePart, write_raw};

@@ -4,7 +4,7 @@ use filterblock_engine::words::{FillBin, FillBins};
 
 use crate::io::Signs;
 
-/// A share from 0 to 1 as a bar within brackets, which are `width` signs apart.
+/// A share from 0 to 1 as a bar of `width` characters in brackets.
 pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {
     let steps = match signs {
         Signs::Blocks => {
@@ -16,7 +16,7 @@ pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {
     let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
     let all = width.saturating_mul(steps.len());
     let mut filled = ((share * all as f64).round() as usize).min(all);
-    // Only 0 and 1 themselves look like it.
+    // Only a share of 0 is drawn empty, and only a share of 1 full.
     if share > 0.0 && share < 1.0 && all > 1 {
         filled = filled.clamp(1, all - 1);
     }
@@ -26,8 +26,8 @@ pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {
     format!("[{}{rest}{}]", full.repeat(signs), " ".repeat(width.saturating_sub(used)))
 }
 
-/// The fill of filters within brackets, one sign a part: the higher, the more bits are set. A part
-/// without a key is blank; one with nothing but filters that are malformed or not known has a
+/// The fill of filters within brackets, one character a part: the higher, the more bits are set. A
+/// part without a key is blank; one with nothing but filters that are malformed or not known has a
 /// question mark.
 pub(super) fn fill_line(fill: &FillBins, signs: Signs) -> String {
     let signs: String = fill.bins.iter().map(|bin| fill_sign(bin, signs)).collect();
@@ -81,7 +81,7 @@ mod tests {
         let blocks = "[\u{2581}\u{2581}\u{2582}\u{2585}\u{2587}\u{2588}\u{2588} ?\u{2585}]";
         assert_eq!(fill_line(&fill, Signs::Blocks), blocks);
         assert_eq!(fill_line(&fill, Signs::Ascii), "[__.=*## ?=]");
-        // A part of some empty filters is no gap.
+        // A part with some empty filters is not a gap.
         let fill = FillBins::new(4, 2, [Fill::Empty, Fill::Share(0.9), Fill::Unknown, Fill::Share(0.1)]);
         assert_eq!(fill_line(&fill, Signs::Ascii), "[#_]");
         assert_eq!(fill_line(&FillBins::default(), Signs::Ascii), "[]");

@@ -9,7 +9,8 @@ use filterblock_engine::words::{count, counted, percent};
 
 use crate::io::{Console, Tone};
 
-/// The most data blocks to name on a line of a terminal, whose width is limited. All are counted.
+/// The greatest number of data blocks to name on a line of a terminal, whose width is limited.
+/// All are counted.
 const NAMED_BLOCKS: usize = 6;
 
 pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {
@@ -45,7 +46,7 @@ pub(crate) fn write_count(of: &Count<'_>, console: &mut Console) -> io::Result<(
     }
 }
 
-/// Writes the sums behind the numbers of each table.
+/// Writes the sums over all tables.
 pub(crate) fn write_totals(outcome: &QueryOutcome, console: &mut Console) -> io::Result<()> {
     if outcome.files < 2 {
         return Ok(());

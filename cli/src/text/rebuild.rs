@@ -1,4 +1,4 @@
-//! What became of a database that was rebuilt, for people.
+//! The results of a rebuild, for people.
 
 use std::{collections::BTreeMap, io, path::Path};
 
@@ -9,7 +9,7 @@ use filterblock_engine::words::{count, counted, path_word, size};
 
 use crate::io::{Console, Tone};
 
-/// Writes what became of a database by a request.
+/// Writes the results of a request to rebuild a database.
 pub(crate) fn write(
     database: &Path,
     request: &Request,
@@ -110,7 +110,7 @@ fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
     Some(each.join(", "))
 }
 
-/// What the user should know or do next.
+/// Writes what the user should know or do next.
 fn advice(database: &Path, report: &Report, console: &mut Console) -> io::Result<()> {
     if report.status != RebuildStatus::Rebuilt || report.tables.is_empty() {
         return Ok(());

@@ -7,8 +7,6 @@ use filterblock_engine::report::{FileState, Row};
 
 use crate::io::Console;
 
-const HEX: &[u8; 16] = b"0123456789abcdef";
-
 /// The part of a value that is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ValuePart {
@@ -61,45 +59,93 @@ impl Entries {
     }
 }
 
-fn push_hex(line: &mut Vec<u8>, bytes: &[u8]) {
-    line.reserve(bytes.len().saturating_mul(2));
-    let digit = |value: u8| HEX.get(usize::from(value & 0xf)).copied().unwrap_or_default();
-    line.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]));
+/// Writes the key and, if it is wanted, the value: the length of each in four bytes, little-endian, and its bytes.
+pub(crate) fn write_raw(row: &Row<'_>, with_value: bool, console: &mut Console) -> io::Result<()> {
+    for bytes in [row.key].into_iter().chain(with_value.then_some(row.value)) {
+        // A block holds less: its own offsets have four bytes.
+        let len = u32::try_from(bytes.len()).map_err(io::Error::other)?;
+        console.write_all(&len.to_le_bytes())?;
+        console.write_all(bytes)?;
+    }
+    Ok(())
 }
 
-/// Appends what [`escape`] shows.
+fn push_hex(line: &mut Vec<u8>, bytes: &[u8]) {
+    // A few bytes at a time, as values may be long.
+    for bytes in bytes.chunks(64) {
+        let mut digits = [[0; 2]; 64];
+        for (digits, byte) in digits.iter_mut().zip(bytes) {
+            *digits = hex(*byte);
+        }
+        line.extend_from_slice(digits.get(..bytes.len()).unwrap_or_default().as_flattened());
+    }
+}
+
+const fn hex(byte: u8) -> [u8; 2] {
+    const fn digit(value: u8) -> u8 {
+        if value < 10 { b'0'.wrapping_add(value) } else { b'a'.wrapping_add(value.wrapping_sub(10)) }
+    }
+    [digit(byte >> 4), digit(byte & 0xf)]
+}
+
+const fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')
+}
+
+/// Appends `bytes` as [`escape`] shows them.
 fn push_escaped(line: &mut Vec<u8>, mut bytes: &[u8]) {
-    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
     loop {
-        let plain = bytes.iter().position(|byte| !is_plain(byte)).unwrap_or(bytes.len());
-        let (before, rest) = bytes.split_at(plain);
-        line.extend_from_slice(before);
-        let Some((&first, behind)) = rest.split_first() else { return };
-        bytes = behind;
-        match first {
-            b'"' | b'\\' => line.extend([b'\\', first]),
-            0..=0x7f => {
-                line.extend(b"\\x");
-                push_hex(line, &[first]);
-            }
-            _ => {
-                // No character of UTF-8 has bytes of ASCII in it, so these stand for themselves.
-                let len = rest.iter().position(u8::is_ascii).unwrap_or(rest.len());
-                let (run, behind) = rest.split_at(len);
+        // Sixteen at a time while none of them is escaped.
+        while let Some((some, behind)) = bytes.split_first_chunk::<16>()
+            && some.iter().fold(true, |plain, byte| plain & is_plain(*byte))
+        {
+            line.extend_from_slice(some);
+            bytes = behind;
+        }
+        // Then the next sixteen, or the last few, one by one.
+        let end = bytes.len().saturating_sub(16);
+        loop {
+            let Some((&byte, behind)) = bytes.split_first() else { return };
+            if is_plain(byte) {
+                line.push(byte);
                 bytes = behind;
-                for chunk in run.utf8_chunks() {
-                    if !chunk.valid().is_empty() {
-                        // Writing to memory does not fail.
-                        let _ = write!(line, "{}", escape(chunk.valid().as_bytes()));
-                    }
-                    for &byte in chunk.invalid() {
-                        line.extend(b"\\x");
-                        push_hex(line, &[byte]);
-                    }
-                }
+            } else {
+                bytes = push_special(line, byte, bytes);
+            }
+            if bytes.len() <= end {
+                break;
             }
         }
     }
+}
+
+/// Appends the character at the start of `bytes`, which is escaped or not ASCII. Returns the bytes after
+/// it.
+fn push_special<'b>(line: &mut Vec<u8>, first: u8, bytes: &'b [u8]) -> &'b [u8] {
+    let len = match first {
+        b'"' | b'\\' => {
+            line.extend_from_slice(&[b'\\', first]);
+            return bytes.get(1..).unwrap_or_default();
+        }
+        // The first bytes of characters of two, three and four bytes.
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => 1,
+    };
+    if let Some((char, behind)) = bytes.split_at_checked(len)
+        && len > 1
+        && str::from_utf8(char).is_ok()
+    {
+        // Writing to memory does not fail.
+        let _ = write!(line, "{}", escape(char));
+        return behind;
+    }
+    // Not a character: the byte is escaped alone. No character begins within another, so the next
+    // bytes are treated alike.
+    let [high, low] = hex(first);
+    line.extend_from_slice(&[b'\\', b'x', high, low]);
+    bytes.get(1..).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -131,10 +177,28 @@ mod tests {
         for a in pieces {
             for b in pieces {
                 for c in pieces {
-                    let bytes = [a, b, c].concat();
-                    assert_eq!(escaped(&bytes), escape(&bytes).to_string());
+                    for before in [0, 13, 14, 15, 16, 31] {
+                        let bytes = [&[b'x'; 31][..before], a, b, c, &[b'y'; 31][..before]].concat();
+                        assert_eq!(escaped(&bytes), escape(&bytes).to_string());
+                    }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_escaped_as_everything_else() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize
+        };
+        for round in 0..20_000 {
+            // Any bytes, or bytes that begin, continue and break characters of UTF-8.
+            let some = b"a\xc2\xa0\xe2\x80\xae\xf0\x9f\x99\x82\xed\xf4\x90\xc0\xff";
+            let byte = |at: usize| if round % 2 == 0 { at as u8 } else { some[at % some.len()] };
+            let bytes: Vec<u8> = (0..random() % 70).map(|_| byte(random())).collect();
+            assert_eq!(escaped(&bytes), escape(&bytes).to_string(), "{bytes:x?}");
         }
     }
 

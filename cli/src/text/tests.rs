@@ -10,7 +10,7 @@ use filterblock_engine::report::{Depth, Inspected, Totals};
 use super::{detail, levels};
 use crate::io::{Console, Screen, Signs};
 
-/// What `write` writes to a terminal, or elsewhere if there is none.
+/// The output of `write` to a terminal, or elsewhere if `terminal` is `None`.
 fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> String {
     let screen = Screen::default();
     let mut console = match terminal {
@@ -84,7 +84,7 @@ fn the_fill_of_filters_fits_the_terminal() {
     for width in [29, 40, 80] {
         let lines = line(width);
         assert_eq!(lines[0].len(), width.min(21 + 69), "{lines:?}");
-        // None of the three is lost where a sign stands for several.
+        // None of the three is lost though a sign may show several.
         assert_eq!(lines[0].matches('-').count(), 3, "{lines:?}");
     }
     assert_eq!(line(40)[1], "                   up to 4 filters a sign, blank: no keys");

@@ -5,10 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use filterblock_engine::ScanRequest;
-use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Version};
-use filterblock_engine::{Engine, Inputs};
-use filterblock_engine::{Memory, Storage};
+use filterblock_engine::page::PageRequest;
+use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Tuned, Version};
+use filterblock_engine::{Engine, Inputs, Memory, Request, ScanRequest, Storage};
 
 use super::*;
 
@@ -187,16 +186,22 @@ fn wrong_arguments_are_told() {
     }
 }
 
+/// The files of `dir`, in memory below `path`.
+fn in_memory(dir: &Path, path: &Path) -> Memory {
+    let mut memory = Memory::default();
+    for file in std::fs::read_dir(dir).unwrap() {
+        let file = file.unwrap();
+        memory.insert(path.join(file.file_name()), std::fs::read(file.path()).unwrap());
+    }
+    memory
+}
+
 /// What lies in memory has the entries of the same files in a folder.
 #[test]
 fn entries_come_from_wherever_files_are() {
     for name in ["levels", "unfiltered"] {
-        let mut memory = Memory::default();
         let dir = database(name);
-        for file in std::fs::read_dir(&dir).unwrap() {
-            let path = file.unwrap().path();
-            memory.insert(path.clone(), std::fs::read(path).unwrap());
-        }
+        let memory = in_memory(&dir, &dir);
         for all in [false, true] {
             let entries = |storage: Option<Arc<dyn Storage>>| {
                 let inputs = Inputs { paths: vec![dir.clone()], storage, ..Inputs::default() };
@@ -216,4 +221,35 @@ fn entries_come_from_wherever_files_are() {
             assert!(found.len() > 100 && found == entries(None), "{name}");
         }
     }
+}
+
+/// What lies in memory is tuned, and shown as a page, as the same files in a folder are.
+#[cfg_attr(windows, ignore = "results have another separator in the paths of each")]
+#[test]
+fn advice_and_pages_come_from_wherever_files_are() {
+    // Relative to this package, where Cargo runs its tests: short, and without what a page or a shell would write in
+    // another way. The second is a path at which this system has nothing.
+    let (dir, elsewhere) = (Path::new("../testdata/databases/unfiltered"), Path::new("/nowhere"));
+    let storage: Arc<dyn Storage> = Arc::new(in_memory(dir, elsewhere));
+    let engine = Engine::new();
+    let found = |path: &Path, storage: Option<&Arc<dyn Storage>>| {
+        let inputs = Inputs { paths: vec![path.to_owned()], storage: storage.cloned(), ..Inputs::default() };
+        let mut lines = Vec::new();
+        engine.tune(inputs, &Request::default(), &mut |tuned: Tuned| tuned.write_json(&mut lines)).unwrap();
+        // Advice has a test of its own, and takes long.
+        let request = PageRequest { tune: None, ..PageRequest::default() };
+        let page = engine.page(path, storage, &request).unwrap();
+        [str::from_utf8(&lines).unwrap(), &page.html].map(|text| text.replace(path.to_str().unwrap(), "DB"))
+    };
+    let here = found(dir, None);
+    assert!(here[0].contains("\"advice\":{\"action\"") && here[1].contains("</html>"));
+    assert!(here == found(elsewhere, Some(&storage)));
+    // Of keys like those stored, the kind counts of which most are read.
+    for line in here[0].lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
+        let reads = &line["outcome"]["reads"];
+        let Some(near) = reads["near"].as_object() else { continue };
+        let most = near.values().filter_map(|kind| kind["value"].as_f64()).fold(0.0, f64::max);
+        assert_eq!(reads["neighbours"]["value"].as_f64(), Some(most), "{reads}");
+    }
+    assert!(here[0].lines().count() > 10);
 }

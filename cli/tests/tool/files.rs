@@ -185,9 +185,12 @@ mod unix {
             let verify = run(&args!["verify", folder.path()]).expect(1).out;
             assert!(verify.contains("000007.ldb: findings\n  table-missing: "), "{name}: {verify}");
             let query = run(&args!["query", folder.path(), "no such key"]).expect(2);
-            assert!(query.err.contains("000007.ldb: expected a table, as the MANIFEST has it"), "{query:?}");
+            assert!(query.err.contains("000007.ldb: is missing: the MANIFEST has this table"), "{query:?}");
             let inspect = run(&args!["inspect", folder.path()]).expect(1);
-            assert!(inspect.err.contains("000007.ldb: expected a table of "), "{inspect:?}");
+            assert!(
+                inspect.err.contains("000007.ldb: is missing: the MANIFEST has a table of "),
+                "{inspect:?}"
+            );
         }
         // A live table that may be there: neither missing nor sound.
         let link = folder.path().join("000007.ldb");

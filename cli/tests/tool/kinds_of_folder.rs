@@ -113,6 +113,32 @@ fn inspect() {
 }
 
 #[test]
+fn get() {
+    let newer = "a newer version may be in what cannot be read";
+    let says = [
+        NOTHING,
+        ("tables and logs", newer, ""),
+        ("MANIFEST damaged", newer, ""),
+        ("tables alone", "", newer),
+    ];
+    walk("get", &[], &["item/0001/919"], false, &says);
+}
+
+#[test]
+fn manifest() {
+    let says = [
+        NOTHING,
+        ("tables and logs", "CURRENT: ", "can be given by itself"),
+        ("tables alone", "expected a database", ""),
+        ("CURRENT missing", "there is MANIFEST-000008, which can be given by itself", ""),
+        ("CURRENT damaged", "there is MANIFEST-000008, which can be given by itself", ""),
+        ("MANIFEST missing", "MANIFEST-000008: does not exist", ""),
+        ("MANIFEST damaged", "checksum", "live on"),
+    ];
+    walk("manifest", &[], &[], false, &says);
+}
+
+#[test]
 fn query() {
     let log = "000010.log: \"item/0000/0\": may be there, with a value in this log";
     let says = [
@@ -282,7 +308,7 @@ fn report() {
 
 #[test]
 fn rebuild() {
-    let current = "found no file CURRENT in it";
+    let current = "CURRENT is missing";
     let says = [
         ("empty", current, ""),
         ("tables and logs", current, ""),

@@ -13,6 +13,7 @@ mod dialects;
 mod entries;
 mod extract;
 mod files;
+mod get;
 mod inspect;
 mod inspect_database;
 #[cfg(unix)]
@@ -24,6 +25,7 @@ mod kinds_of_folder;
 mod large_values;
 mod larger_ranges;
 mod lost_keys;
+mod manifests;
 mod output;
 mod query;
 mod query_database;
@@ -32,6 +34,7 @@ mod query_riak;
 // Elsewhere it makes copies only.
 #[cfg(unix)]
 mod rebuild;
+mod repair;
 mod report;
 mod scan;
 mod scan_bounds;
@@ -99,9 +102,9 @@ impl Run {
     }
 }
 
-/// What the system says of a file that is not there: error 2 on Unix and on Windows.
-fn not_found() -> String {
-    std::io::Error::from_raw_os_error(2).to_string()
+/// What is said of a file that is not there.
+const fn not_found() -> &'static str {
+    "does not exist"
 }
 
 fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
@@ -203,12 +206,22 @@ macro_rules! args {
 }
 pub(crate) use args;
 
+/// The commands that the program says it has, but for `help`.
+fn commands() -> Vec<String> {
+    let help = run(&["--help"]).expect(0).quiet().out;
+    let (_, list) = help.split_once("Commands:\n").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let names = names.filter(|name| !name.is_empty() && *name != "help").map(str::to_owned);
+    let names: Vec<String> = names.collect();
+    assert!(names.len() >= 13 && names[0] == "inspect" && names.last().unwrap() == "man", "{help}");
+    names
+}
+
 #[test]
 fn help_and_version() {
-    for command in
-        ["inspect", "query", "scan", "verify", "extract", "build", "rebuild", "tune", "completions", "man"]
-    {
-        let help = run(&[command, "--help"]).expect(0).quiet().out;
+    for command in commands() {
+        let help = run(&[&*command, "--help"]).expect(0).quiet().out;
         assert!(help.contains("Examples:\n  filterblock "), "{help}");
         let (_, statuses) = help.split_once("Exit status: 0 ").unwrap();
         assert!(statuses.contains("141 the reader of the output went away"), "{help}");
@@ -233,6 +246,10 @@ fn wrong_usage_is_status_2_and_prints_no_results() {
         &["query", "x"],
         &["query", "x", "key", "--comparator", "frobnicate"],
         &["extract"],
+        &["get", "x"],
+        &["manifest"],
+        &["get", "x", "--hex", "0"],
+        &["scan", "x", "--raw", "--json"],
         &["inspect", "--color", "frobnicate", "x"],
     ] {
         let run = run(arguments).expect(2);

@@ -30,9 +30,9 @@ fn run_and_read<A: AsRef<std::ffi::OsStr>>(arguments: &[A], len: usize) -> Run {
 /// For each command that only reads: arguments with which it writes more than pipe and buffer hold.
 fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
     let (sound, damaged) = (table("single-4096-bloom10.ldb"), file(folder, "damaged.ldb", "damaged"));
-    let many = |options: &[&str], first: &PathBuf, rest: &PathBuf| -> Vec<OsString> {
+    let many = |count: usize, options: &[&str], first: &PathBuf, rest: &PathBuf| -> Vec<OsString> {
         let options = options.iter().map(OsString::from);
-        let rest = std::iter::repeat_n(rest.clone().into_os_string(), 1500);
+        let rest = std::iter::repeat_n(rest.clone().into_os_string(), count);
         options.chain([first.into()]).chain(rest).collect()
     };
     let keys = |options: &[&str], path: &PathBuf| -> Vec<OsString> {
@@ -47,16 +47,17 @@ fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
     let large = file(folder, "large.ldb", large);
     // Whatever verdict there would be, of all of the input or of the beginning.
     vec![
-        many(&["inspect"], &sound, &sound),
-        many(&["inspect", "--json"], &damaged, &sound),
-        many(&["inspect", "--filters"], &filters, &filters),
-        many(&["verify"], &sound, &damaged),
-        many(&["verify", "--json"], &damaged, &sound),
-        many(&["verify", "--json"], &sound, &sound),
+        many(1200, &["inspect"], &sound, &sound),
+        many(200, &["inspect", "--json"], &damaged, &sound),
+        many(30, &["inspect", "--filters"], &filters, &filters),
+        many(1200, &["verify"], &sound, &damaged),
+        many(400, &["verify", "--json"], &damaged, &sound),
+        many(400, &["verify", "--json"], &sound, &sound),
         keys(&["query"], &sound),
         keys(&["query", "--json"], &table("single-4096-unfiltered.ldb")),
         keys(&["query", "--json"], &damaged),
         args!["extract", large].to_vec(),
+        args!["scan", "--raw", filters].to_vec(),
     ]
 }
 
@@ -91,6 +92,9 @@ fn an_output_that_is_closed_from_the_start_is_no_verdict_either() {
         args!["verify", damaged].to_vec(),
         args!["verify", "--json", database("levels")].to_vec(),
         args!["extract", filtered].to_vec(),
+        args!["get", database("levels"), "item/0001/919"].to_vec(),
+        args!["manifest", database("levels")].to_vec(),
+        args!["report", "--no-tune", database("levels"), "-o", "-"].to_vec(),
         args!["completions", "zsh"].to_vec(),
         args!["man"].to_vec(),
         args!["--help"].to_vec(),
@@ -111,6 +115,7 @@ fn what_writes_nothing_needs_no_reader() {
     run_unread(&args!["verify", folder.path()]).expect(0);
     run_unread(&args!["extract", table("words-4096-unfiltered.ldb")]).expect(1);
     run_unread(&args!["inspect", folder.path().join("missing")]).expect(2);
+    run_unread(&args!["get", database("levels"), "absent"]).expect(1);
 }
 
 /// What they were asked for is the file.
@@ -261,4 +266,19 @@ fn a_terminal_gets_colours_and_its_width() {
     assert!(plain.contains("000005.ldb         2    12.1 KiB"), "{plain}");
     let refused = on_a_terminal(&args!["extract", table("single-4096-bloom10.ldb")], "").unwrap();
     assert!(refused.contains("a filter block is not text"), "{refused}");
+}
+
+/// A value may be meant as a command for the terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn values_are_escaped_on_a_terminal_and_nowhere_else() {
+    let folder = folder();
+    let pairs = file(&folder, "pairs", "61\t1b5b316d\n");
+    let path = folder.path().join("000005.ldb");
+    run(&args!["build", "--hex", pairs, path]).expect(0);
+    assert_eq!(run(&args!["get", path, "a"]).expect(0).raw, b"\x1b[1m");
+    let Some(shown) = on_a_terminal(&args!["get", path, "a"], "") else { return };
+    assert_eq!(shown.trim_end(), "\\x1b[1m");
+    let refused = on_a_terminal(&args!["scan", "--raw", path], "").unwrap();
+    assert!(refused.contains("are not text: redirect them"), "{refused}");
 }

@@ -235,7 +235,7 @@ fn status_tells_a_sound_no_from_all_else() {
     let run_missing = run(&args!["query", "--json", missing, "no"]).expect(2);
     assert_eq!(run_missing.one()["may_match"], true);
     assert_eq!(run_missing.one()["error"], not_found());
-    assert!(run_missing.err.contains(&not_found()), "{run_missing:?}");
+    assert!(run_missing.err.contains(not_found()), "{run_missing:?}");
 
     let folder = folder();
     run(&args!["query", folder.path(), "no"]).expect(2);
@@ -306,7 +306,7 @@ fn keys_from_standard_input_and_missing_key_files() {
     let keys: Vec<_> = answers.iter().map(|answer| answer["key"].as_str().unwrap()).collect();
     assert_eq!(keys, ["first", "second", "third"]);
     let none = run(&args!["query", path, "--keys-from", "-"]).expect(2);
-    assert_eq!(none.err, "filterblock: standard input: expected keys, found none\n");
+    assert_eq!(none.err, "filterblock: standard input: has no keys\n");
     let missing = run(&args!["query", path, "key", "--keys-from", "/nonexistent/keys"]).expect(2);
     assert!(missing.err.starts_with("filterblock: /nonexistent/keys: "), "{missing:?}");
 }

@@ -117,7 +117,7 @@ fn paths_come_from_a_list_too() {
 
     for (arguments, message) in [
         (&["query", "--files-from", "-"][..], "keys"),
-        (&["query", "--files-from", "-", "--keys-from", "-"], "found both"),
+        (&["query", "--files-from", "-", "--keys-from", "-"], "cannot both come from standard input"),
         (&["query", "--recursive", "x"], "KEY"),
     ] {
         let wrong = run(arguments).expect(2);

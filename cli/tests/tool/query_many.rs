@@ -61,7 +61,7 @@ fn a_table_in_the_place_of_a_key_is_refused_with_the_way_to_say_it() {
     ] {
         let refused = run(&arguments).expect(2);
         assert_eq!(refused.out, "", "{arguments:?}");
-        assert!(refused.err.contains(": expected a key, found a file or database"), "{refused:?}");
+        assert!(refused.err.contains(": is a file or database, not a key"), "{refused:?}");
         assert!(refused.err.contains("filterblock query TABLE... -- KEY..."), "{refused:?}");
     }
     // As a key it is taken where it can be nothing else.

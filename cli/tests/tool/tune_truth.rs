@@ -1,7 +1,7 @@
 //! What `tune` says of a database, held against tables that were really written with each setting, and
 //! a plain count of the blocks that lookups read of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
@@ -278,40 +278,63 @@ fn chosen(specs: &[Spec], choice: &Value) -> Vec<Spec> {
     with(specs, |level| bits[&level.into()], number(&choice["base_lg"]) as u8)
 }
 
-/// Keys drawn by the test: random ones beside stored ones, changed ones, and stored ones.
-fn drawn(specs: &[Spec], count: usize) -> [Vec<Vec<u8>>; 3] {
+/// What the sets of keys are about that the test draws.
+const KINDS: [&str; 5] = ["/random", "/near/changed", "/near/cut", "/near/longer", "/present"];
+
+/// Keys drawn by the test: random ones beside stored ones, stored ones with a byte changed to another one that
+/// occurs there, cut by one to four bytes and made longer by as many, and stored ones.
+fn drawn(specs: &[Spec], count: usize) -> [Vec<Vec<u8>>; 5] {
     let mut random = Lcg(3);
     let all: Vec<&Vec<u8>> = specs.iter().flat_map(|spec| spec.entries.keys()).collect();
     let store = Store::new(specs);
-    let mut sets = [Vec::new(), Vec::new(), Vec::new()];
-    while sets[..2].iter().any(|set| set.len() < count) {
+    let longest = all.iter().map(|key| key.len()).max().unwrap();
+    let occurring: Vec<BTreeSet<u8>> =
+        (0..longest).map(|at| all.iter().filter_map(|key| key.get(at).copied()).collect()).collect();
+    let mut sets = [const { Vec::new() }; 5];
+    while sets[..4].iter().any(|set| set.len() < count) {
         let seed = all[random.below(all.len() as u64) as usize].clone();
         let tail: Vec<u8> = (0..8).map(|_| random.below(256) as u8).collect();
         let beside: Vec<u8> = [&seed[..], &tail].concat();
         let mut changed = seed.clone();
-        if random.below(2) == 0 {
-            let at = random.below(seed.len() as u64) as usize;
-            changed[at] ^= 1 + random.below(255) as u8;
-        } else {
-            changed.extend(&tail[..6]);
+        let at = random.below(seed.len() as u64) as usize;
+        let others: Vec<u8> = occurring[at].iter().copied().filter(|byte| *byte != seed[at]).collect();
+        changed[at] = match others.is_empty() {
+            true => seed[at] ^ (1 + random.below(255) as u8),
+            false => others[random.below(others.len() as u64) as usize],
+        };
+        let cut = seed[..seed.len() - 1 - random.below(4) as usize].to_vec();
+        let mut longer = seed.clone();
+        for _ in 0..=random.below(4) {
+            let bytes = &occurring[longest.min(longer.len()) - 1];
+            longer.extend(bytes.iter().nth(random.below(bytes.len() as u64) as usize));
         }
         sets[0].push(beside);
-        if store.read(&changed).1.is_none() {
-            sets[1].push(changed);
+        for (set, key) in sets[1..4].iter_mut().zip([changed, cut, longer]) {
+            if store.read(&key).1.is_none() {
+                set.push(key);
+            }
         }
     }
     let newest: BTreeMap<_, _> = all.iter().map(|key| (*key, store.read(key).1)).collect();
-    sets[2] =
+    sets[4] =
         newest.into_iter().filter(|(_, kind)| *kind == Some(VALUE)).map(|(key, _)| key.clone()).collect();
     sets
 }
 
-fn reads_agree(outcome: &Value, specs: &[Spec], sets: &[Vec<Vec<u8>>; 3], what: &str) {
+fn reads_agree(outcome: &Value, specs: &[Spec], sets: &[Vec<Vec<u8>>; 5], what: &str) {
     let store = Store::new(specs);
-    for (set, kind) in sets.iter().zip(["random", "neighbours", "present"]) {
+    for (set, kind) in sets.iter().zip(KINDS) {
         let counted: Vec<u64> = set.iter().map(|key| store.read(key).0).collect();
-        agrees(&outcome["reads"][kind], &counted, &format!("{what}, {kind}"));
+        agrees(outcome["reads"].pointer(kind).unwrap(), &counted, &format!("{what}, {kind}"));
     }
+    // The headline is the worst of what is likely: keys of one length are neither cut nor made longer.
+    let reads = &outcome["reads"];
+    let of = |kind: &str| reads["near"][kind]["value"].as_f64().unwrap_or_default();
+    assert_eq!(number(&reads["neighbours"]["value"]), of(reads["worst"].as_str().unwrap()), "{reads}");
+    let has_one_length =
+        specs.iter().flat_map(|spec| spec.entries.keys()).all(|key| key.len() == sets[4][0].len());
+    let likely: &[&str] = if has_one_length { &["changed"] } else { &["changed", "cut", "longer"] };
+    assert!(likely.iter().all(|kind| of(kind) <= number(&reads["neighbours"]["value"])), "{reads}");
 }
 
 #[test]
@@ -321,7 +344,7 @@ fn reads_are_what_lookups_of_other_random_keys_read() {
     specs[4].filters = None;
     let folder = tempfile::tempdir().unwrap();
     write(&specs, folder.path());
-    let (settings, tuning) = tune(folder.path(), &[]);
+    let (settings, tuning) = tune(folder.path(), &["--min-size", "0"]);
     let sets = drawn(&specs, 10_000);
     reads_agree(&tuning["now"], &specs, &sets, "now");
     assert_eq!(tuning["budget"]["origin"], "ten-bits");
@@ -343,8 +366,17 @@ fn reads_are_what_lookups_of_other_random_keys_read() {
         assert_eq!(number(&choice["outcome"]["size"]["value"]), size as f64, "{name}");
         assert!(size as f64 <= number(&tuning["budget"]["bytes"]), "{name}");
     }
-    let reads = |name: &str| number(&tuning[name]["outcome"]["reads"]["neighbours"]["value"]);
-    assert!(reads("by_level") <= reads("uniform") * 1.05, "{} {}", reads("by_level"), reads("uniform"));
+    // Level 0 has the program's own bits, as tables come and go there; with the same on all levels no setting that
+    // fits the budget is better.
+    let by_level = &tuning["by_level"];
+    assert_eq!(by_level["bits_per_key"][0], serde_json::json!({"level": 0, "bits_per_key": 10}));
+    let reads = |of: &Value| number(&of["outcome"]["reads"]["neighbours"]["value"]);
+    let fitting = settings.iter().filter(|one| {
+        one["bits_per_key"] == 10
+            && number(&one["outcome"]["size"]["value"]) <= number(&tuning["budget"]["bytes"])
+    });
+    let best = fitting.map(reads).fold(f64::INFINITY, f64::min);
+    assert!(best.is_finite() && reads(by_level) <= best * 1.05, "{} {best}", reads(by_level));
     assert_eq!(tuning["advice"]["action"], "rebuild");
 }
 

@@ -157,18 +157,23 @@ fn the_entries_at_the_start_of_a_table_cut_short_are_counted() {
     let path = table("binary-256-bloom10.ldb");
     let sound = fs::read(&path).unwrap();
     let opened = filterblock::table::Table::open(&sound[..], &Default::default()).unwrap();
-    // Cut within each of these blocks, which takes its entries.
-    for (blocks, end) in [(1, 0), (3, 1), (10, 4)] {
+    // Cut within each of these blocks, which takes its entries. Damage in the second one takes but its own.
+    for (blocks, end, is_damaged) in [(1, 0, false), (3, 1, false), (10, 4, false), (10, 4, true)] {
         let handles: Vec<_> = opened.data_blocks().take(blocks + 1).map(Result::unwrap).collect();
         let mut entries = 0;
-        for handle in &handles[..blocks] {
+        for (at, handle) in handles[..blocks].iter().enumerate() {
+            if is_damaged && at == 1 {
+                continue;
+            }
             let mut cursor = opened.block_cursor(*handle).unwrap();
             while cursor.next().unwrap() {
                 entries += 1;
             }
         }
         let folder = folder();
-        let cut = file(&folder, "cut.ldb", &sound[..handles[blocks].offset as usize + end]);
+        let mut cut = sound[..handles[blocks].offset as usize + end].to_vec();
+        cut[handles[1.min(blocks - 1)].offset as usize + 5] ^= u8::from(is_damaged);
+        let cut = file(&folder, "cut.ldb", &cut);
         let expected = format!("; {entries} entries at its start can be read");
         for command in [args!["inspect", cut], args!["verify", cut]] {
             let run = run(&command).expect(1);

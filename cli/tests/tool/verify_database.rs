@@ -258,6 +258,19 @@ fn tables_that_overlap_on_a_level_below_0() {
     assert_eq!(all[0]["code"], "table-overlap");
     let expected = all[0]["expected"].as_str().unwrap();
     assert!(expected.ends_with(" on the same level 2"), "{expected}");
+
+    // What is advised against it mends it.
+    let place = folder();
+    let new = place.path().join("new");
+    run(&args!["repair", copy.path(), "--to", &new]).expect(0);
+    verify(&new, 0);
+    let entries = |dir: &Path| {
+        let lines = run(&args!["scan", "--json", dir]).expect(0).json();
+        lines.iter().map(|line| format!("{} {}", line["key"], line["value"])).collect::<Vec<_>>()
+    };
+    let expected = entries(&database("levels"));
+    assert!(expected[0].starts_with("\"item/0000/0\" \"6974"), "{expected:?}");
+    assert_eq!(entries(&new), expected);
 }
 
 /// A folder of tables, one for each of these: number, level, first and last user key. Each holds an
@@ -406,4 +419,26 @@ fn a_path_may_end_in_cr_where_zeros_end_the_paths() {
     let list = format!("{}\0", path.display());
     let found = run_with_input(&["verify", "--json", "--files-from", "-", "-0"], list.as_bytes()).expect(0);
     assert_eq!(found.one()["path"], path.to_str().unwrap());
+}
+
+/// Nothing of what is sound, and everything of what is not.
+#[test]
+fn quiet_shows_what_is_wrong() {
+    let copy = manifest::copy_of(&database("levels"));
+    let all = run(&args!["verify", copy.path()]).expect(0).quiet().out;
+    let sum = all.lines().last().unwrap();
+    assert!(sum.contains("files in all"), "{all}");
+    let quiet = run(&args!["verify", "--quiet", copy.path()]).expect(0).quiet().out;
+    assert_eq!(quiet, format!("{sum}\n"));
+    assert_eq!(run(&args!["verify", "--quiet", "--json", copy.path()]).expect(0).quiet().out, "");
+    let path = copy.path().join("000005.ldb");
+    let mut file = std::fs::read(&path).unwrap();
+    file[100] ^= 1;
+    std::fs::write(&path, file).unwrap();
+    let all = run(&args!["verify", copy.path()]).expect(1).out;
+    let quiet = run(&args!["verify", "-q", copy.path()]).expect(1).out;
+    let kept: Vec<_> =
+        all.lines().filter(|line| !line.contains(": sound") && !line.contains(": not live")).collect();
+    assert_eq!(quiet.lines().collect::<Vec<_>>(), kept);
+    assert!(quiet.contains("000005.ldb: findings") && !quiet.contains("000007.ldb"), "{quiet}");
 }

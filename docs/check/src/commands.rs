@@ -1,8 +1,9 @@
 //! The commands with JSON, and the types of their lines.
 
 use filterblock_engine::report::{
-    Answer, Count, End, Entry, FaultAt, Folder, Framed, Report, Table, TableReport, Totals, Tried,
-    TuningLine, Unreadable, Verified,
+    AddedTable, Answer, Count, DoubtfulKey, End, Entry, FaultAt, Folder, Framed, LossReport, ManifestEdit,
+    ManifestState, RepairReport, RepairedFile, Report, Table, TableReport, Totals, Tried, TuningLine,
+    Unreadable, Verified,
 };
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::schema::{COUNT, Schema};
 
 /// The schemas of all commands, in the order of the page.
 pub(crate) fn schemas() -> Vec<Schema> {
-    vec![inspect(), query(), count(), scan(), verify(), tune(), rebuild()]
+    vec![inspect(), query(), count(), scan(), manifest(), verify(), tune(), rebuild(), repair()]
 }
 
 /// The depth of commands that look at objects in one way.
@@ -63,6 +64,16 @@ fn scan() -> Schema {
     Schema::of("scan", &kinds, &[], &Value::Null)
 }
 
+fn manifest() -> Schema {
+    let kinds = [
+        Kind::of::<Framed<ManifestEdit>>("edit", &["edit"]),
+        Kind::of::<FaultAt>("fault", &["fault"]),
+        Kind::of::<Framed<AddedTable>>("table", &["table"]),
+        Kind::of::<Framed<ManifestState>>("state", &["state"]),
+    ];
+    Schema::of("manifest", &kinds, &[("InternalKeyParts", "internal_key")], &Value::Null)
+}
+
 fn verify() -> Schema {
     let kinds = [Kind::of::<Verified>("verdict", &["table", "folder", "unreadable"])];
     let names = [("MeasuredRate", "neighbour_rate"), ("LostKeys", "lost")];
@@ -93,4 +104,14 @@ fn rebuild() -> Schema {
         Kind::of::<Framed<Report>>("database", &["database"]),
     ];
     Schema::of("rebuild", &kinds, &[("FiltersReport", "filters")], &Value::Null)
+}
+
+fn repair() -> Schema {
+    let kinds = [
+        Kind::of::<Framed<RepairedFile>>("file", &["file"]),
+        Kind::of::<Framed<LossReport>>("loss", &["loss"]),
+        Kind::of::<Framed<DoubtfulKey>>("key", &["key"]),
+        Kind::of::<Framed<RepairReport>>("database", &["database"]),
+    ];
+    Schema::of("repair", &kinds, &[], &Value::Null)
 }

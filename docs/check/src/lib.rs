@@ -23,6 +23,8 @@ mod outputs;
 #[cfg(test)]
 mod rebuilds;
 #[cfg(test)]
+mod repairs;
+#[cfg(test)]
 #[path = "../../../tests/common/tables.rs"]
 mod tables;
 #[cfg(test)]

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::schema::{COUNT, Schema, docs, properties};
 
 /// The commands that have `--json`, and `query --count`, whose lines are others.
-pub(crate) const SCHEMAS: [&str; 7] = ["inspect", "query", COUNT, "scan", "verify", "tune", "rebuild"];
+pub(crate) const SCHEMAS: [&str; 9] =
+    ["inspect", "query", COUNT, "scan", "manifest", "verify", "tune", "rebuild", "repair"];
 
 /// A schema that holds lines against itself.
 pub(crate) struct Validator(boon::Schemas, boon::SchemaIndex);

@@ -42,6 +42,7 @@ pub(crate) fn outputs() -> &'static [Line] {
         runs.bare_filter_blocks();
         runs.unreadable_paths();
         runs.rebuilds();
+        runs.repairs();
         runs.tunings();
         runs.objects();
         runs.lines
@@ -108,6 +109,7 @@ impl Runs {
         self.run(COUNT, args![path, "apple", "", "no such key"]);
         self.run("scan", args!["--comparator", "bytewise", path]);
         self.run("scan", args!["--all", "--limit", "40", "--comparator", "bytewise", path]);
+        self.run("manifest", args![path]);
         self.run("verify", args![path]);
         self.run("verify", args!["--comparator", "bytewise", path]);
     }

@@ -16,7 +16,7 @@ impl Runs {
         let unfiltered = testdata().join("databases/unfiltered");
         // Nothing to gain, with a log; a rebuild; another order of keys; a single table, and one that is
         // empty.
-        self.run("tune", args![levels, unfiltered, testdata().join("databases/reversed")]);
+        self.run("tune", args!["--min-size", "0", levels, unfiltered, testdata().join("databases/reversed")]);
         self.run("tune", args![testdata().join("goleveldb/base-lg-19")]);
         self.run("tune", args![testdata().join("tables/words-4096-bloom10-snappy.ldb")]);
         self.run("tune", args![testdata().join("tables/empty-4096-bloom10.ldb")]);

@@ -8,7 +8,7 @@ use filterblock::{InternalKey, KeyFormat};
 pub enum KeyEncoding {
     /// Keys as they are.
     Whole,
-    /// Internal keys; filters are made of the user part. Those of the types 2 and 3 have a time, as
+    /// Internal keys; filters are made of the user part. Keys of the types 2 and 3 have a time, as
     /// Riak's do.
     Internal,
     /// Internal keys without a time, whatever their type. RocksDB has other meanings for the types
@@ -16,7 +16,7 @@ pub enum KeyEncoding {
     Untimed,
 }
 
-/// Returns true if the key's type is one with which Riak stores a time. Keys of less than 8 bytes
+/// Returns true if the key's type is one with which Riak stores a time. Keys of fewer than 8 bytes
 /// have no type.
 pub(crate) fn has_timed_type(key: &[u8]) -> bool {
     KeyFormat::Basho.suffix_len(key) > KeyFormat::LevelDb.suffix_len(key)
@@ -38,7 +38,8 @@ impl KeyEncoding {
         }
     }
 
-    /// The part of the key that filters are made of; `None` if it is too short for an internal key.
+    /// The part of the key that filters are made of; `None` if the key is too short for an internal
+    /// key.
     #[inline]
     pub fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self.format() {
@@ -47,12 +48,13 @@ impl KeyEncoding {
         }
     }
 
-    /// Compares two keys where user keys are ordered byte by byte. Of one user key's versions the
-    /// newest comes first.
+    /// Compares two keys where user keys are ordered byte by byte. The newest version of a user key
+    /// comes first.
     #[inline]
     pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self.format() {
-            // Keys that are too short for their type are in no order that anyone knows.
+            // Keys that are too short for their type have no known order, and are compared byte by
+            // byte.
             Some(format) if format.split(a).is_some() && format.split(b).is_some() => {
                 format.compare(a, b, Ord::cmp)
             }

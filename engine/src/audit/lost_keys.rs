@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::key_encoding::KeyEncoding;
 use crate::report::json_text;
 
-/// The most bytes of a key that are kept, and that a message shows.
+/// The most bytes of a key that are kept, and the most that a message shows.
 const MAX_KEPT: usize = 256;
 const MAX_SHOWN: usize = 48;
 
@@ -16,7 +16,7 @@ const MAX_SHOWN: usize = 48;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct CutKey {
-    /// Its first bytes.
+    /// The first bytes of the key.
     pub start: Vec<u8>,
     /// The length of the whole key.
     pub len: usize,
@@ -33,7 +33,7 @@ impl CutKey {
     }
 }
 
-/// The text of the key, with the length of a cut one.
+/// The text of the key, with its length if it is cut.
 impl Serialize for CutKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let start = json_text(&self.start);
@@ -57,11 +57,11 @@ impl Display for CutKey {
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostKeys {
-    /// The first of the keys, by the MANIFEST. `None`: not known.
+    /// The first key of the range, by the MANIFEST. `None`: not known.
     pub from: Option<CutKey>,
-    /// A key that comes before all of them, as the index has it. `None`: not known.
+    /// A key of the index that comes before the whole range. `None`: not known.
     pub after: Option<CutKey>,
-    /// The last of them, or a key behind it and before the next block. `None`: not known.
+    /// The last key of the range, or a key after it and before the next block. `None`: not known.
     pub up_to: Option<CutKey>,
 }
 
@@ -73,7 +73,8 @@ impl LostKeys {
         (after.is_some() || up_to.is_some()).then_some(Self { from: None, after, up_to })
     }
 
-    /// The keys of the data block at `offset`, by the index.
+    /// The keys of the data block at `offset`, by the index. `None`: the index does not name the
+    /// block, as far as it can be read.
     pub fn of_block<R>(table: &Table<R>, offset: u64, encoding: KeyEncoding) -> Option<Self> {
         let mut index = table.index();
         let mut before: Option<Vec<u8>> = None;
@@ -88,7 +89,8 @@ impl LostKeys {
         None
     }
 
-    /// The user keys of a whole table, by the MANIFEST.
+    /// The user keys of a whole table, by the MANIFEST. `None`: the first or the last is of a type
+    /// that is not LevelDB's.
     pub fn of_table(table: &LiveTable) -> Option<Self> {
         let (smallest, largest) = table.user_keys()?;
         Some(Self { from: Some(CutKey::new(smallest)), after: None, up_to: Some(CutKey::new(largest)) })

@@ -1,13 +1,16 @@
 //! The facts about a table, whoever asks for them and however they are shown.
 //!
-//! `inspect::table`, `verify::table` and `query::table` take any source of bytes. If it lacks a
-//! range, they return [`filterblock::Error::NeedRange`]: supply the range and call again. Damage is
-//! part of the result, and not an error; only `query::table` also fails if the table does not open.
+//! `inspect::inspect_table`, `verify::table` and `query::candidates::table` take any source of
+//! bytes. If it lacks a range, they return [`filterblock::Error::NeedRange`]: supply the range and
+//! call again. Damage is part of the result, and not an error; only the last also fails if the
+//! table does not open.
 
-pub(crate) mod foreign;
+pub(crate) mod correct;
+pub(crate) mod file_type;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
 pub(crate) mod lost_keys;
+pub(crate) mod manifest;
 #[cfg(feature = "page")]
 pub(crate) mod overview;
 pub(crate) mod policies;

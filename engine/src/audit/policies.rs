@@ -1,6 +1,4 @@
-//! The policies that tables can be given filters of.
-
-use std::sync::Arc;
+//! The policies with which filters for tables can be made.
 
 use filterblock::policy::{OWN_POLICIES, OwnPolicy};
 use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
@@ -13,35 +11,35 @@ use super::stats::OLD_NAME;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 #[serde(into = "String")]
 pub enum Policy {
-    /// That of LevelDB since 1.18.
+    /// The policy of LevelDB since 1.18.
     Builtin2,
-    /// That of goleveldb and of LevelDB up to 1.17, which differ by the hash.
+    /// The policy of goleveldb, and of LevelDB up to 1.17. The two differ by the hash.
     Builtin(LegacyHash),
-    /// One of this library's own.
+    /// A policy of this library's own.
     Own(OwnPolicy),
 }
 
 impl Policy {
-    /// The policy of this name, as it stands in files.
+    /// The policy with this name in files; `None` if no policy has it.
     pub fn of(name: &str, hash: LegacyHash) -> Option<Self> {
         Self::all(hash).find(|policy| policy.name() == name)
     }
 
-    /// All of them, with `hash` for the one that has two.
+    /// All policies, with `hash` for the one that has two hashes.
     pub fn all(hash: LegacyHash) -> impl Iterator<Item = Self> {
         [Self::Builtin2, Self::Builtin(hash)].into_iter().chain(OWN_POLICIES.map(Self::Own))
     }
 
-    /// The policy with so many bits a key.
+    /// The policy with `bits_per_key` bits a key.
     pub fn with_bits(self, bits_per_key: u32) -> SharedPolicy {
         match self {
-            Self::Builtin2 => Arc::new(BloomFilterPolicy::new(bits_per_key)),
-            Self::Builtin(hash) => Arc::new(LegacyBloomPolicy::new(bits_per_key).with_hash(hash)),
+            Self::Builtin2 => BloomFilterPolicy::new(bits_per_key).into(),
+            Self::Builtin(hash) => LegacyBloomPolicy::new(bits_per_key).with_hash(hash).into(),
             Self::Own(policy) => policy.with_bits(bits_per_key),
         }
     }
 
-    /// The name in files, without `filter.` before it.
+    /// The name in files, without the prefix `filter.`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Builtin2 => "leveldb.BuiltinBloomFilter2",

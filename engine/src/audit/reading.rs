@@ -10,17 +10,17 @@ pub fn read_options() -> ReadOptions {
     ReadOptions::default().filter_policies(default_read_policies())
 }
 
-/// The limit on bytes to decode of a file if none is given: a multiple of the file's size, and a
-/// minimum, which is that on one block.
+/// The limit on the bytes decoded from a file if the user gives none: a multiple of the file's
+/// size, but at least the limit on one block.
 const MAX_EXPANSION: u64 = 100;
 const MIN_DECODED: u64 = 256 << 20;
 
-/// The limit on bytes to decode of a file of this size. `given`: the user's.
+/// The limit on the bytes decoded from a file of this size. `given`: the user's limit.
 pub fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
     given.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED))
 }
 
-/// The same limit for walks through tables of any size.
+/// Sets the limit of [`decode_limit`] for walks through tables of any size.
 pub(crate) fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
     match given {
         Some(bytes) => options.max_output(bytes),
@@ -28,13 +28,13 @@ pub(crate) fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptio
     }
 }
 
-/// The limit on what is decoded of a file, in words.
+/// The limit on the bytes decoded from a file, in words.
 pub(crate) fn decode_limit_text(limit: u64) -> String {
     format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
 }
 
-/// The reason why filters of a known policy are not used. Filters of an unknown one are no trouble:
-/// the names in the metaindex tell of them.
+/// The reason why filters of a known policy are not used. Filters of an unknown policy are no
+/// trouble: the metaindex names the policy.
 pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
     let is_unknown = |error: &Error| {
         let is_unsupported =
@@ -52,9 +52,9 @@ pub fn why_no_filter<R>(table: &Table<R>) -> String {
     let metaindex = Metaindex::read(table);
     let names: Vec<_> = metaindex.filter_names().map(|name| format!("\"{}\"", escape(name))).collect();
     if names.is_empty() {
-        return "expected a filter block, found none".to_owned();
+        return "has no filter block".to_owned();
     }
-    format!("expected filters of a policy that is known here, found those of {}", names.join(", "))
+    format!("has filters of a policy that is not known here: {}", names.join(", "))
 }
 
 /// Returns true if bytes could not be read, which says nothing about what they are.

@@ -1,7 +1,8 @@
-//! Tests with a source that has to be given each range first, as one in object storage would.
+//! Tests with a source to which each range has to be supplied before it is read, as with object
+//! storage.
 //!
-//! The audit starts again at each missing range. In the end it finds what it finds in the whole
-//! file.
+//! The audit starts again after each missing range. In the end its result is the same as with the
+//! whole file.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -13,10 +14,10 @@ use filterblock::table::{
 use filterblock::{BloomFilterPolicy, Error, LegacyBloomPolicy, Result};
 
 use super::query::{self, SoughtKeys};
-use super::{inspect, rates::random::Effort, reading::read_options, verify};
+use super::{inspect, rates::random::ProbeBudget, reading::read_options, verify};
 use crate::{engine::Engine, report::Depth};
 
-/// Tables for where the test data are not: the package that is published.
+/// Tables that replace the test data, which the published package lacks.
 fn built() -> Vec<(PathBuf, Bytes)> {
     let table = |number: usize| {
         let options =
@@ -45,7 +46,7 @@ fn large() -> (PathBuf, Bytes) {
     (PathBuf::from("large"), builder.finish().unwrap().0.into())
 }
 
-/// The tables of the test data, below all of its folders.
+/// The tables in all folders of the test data.
 fn tables() -> Vec<(PathBuf, Bytes)> {
     let mut found = Vec::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")];
@@ -68,12 +69,13 @@ fn tables() -> Vec<(PathBuf, Bytes)> {
     found
 }
 
-/// Options that let no range be read by chance, as part of the end of the file.
+/// Options with which no range is read by chance as part of the end of the file.
 fn small_tail() -> ReadOptions {
     read_options().tail_size(48)
 }
 
-/// Calls `audit` until no range is missing. Returns its result, and the number of ranges that were.
+/// Calls `audit` until no range is missing. Returns its result, and the number of ranges that were
+/// missing.
 fn resume<T>(path: &Path, file: &Bytes, audit: impl Fn(&FetchedRanges) -> Result<T>) -> (T, usize) {
     let source = FetchedRanges::new(file.len() as u64, 0, Bytes::new());
     let blocks = Table::open(file.clone(), &read_options()).map_or(0, |table| table.data_blocks().count());
@@ -92,9 +94,9 @@ fn resume<T>(path: &Path, file: &Bytes, audit: impl Fn(&FetchedRanges) -> Result
     panic!("{}: more than {most} ranges are missing", path.display());
 }
 
-/// The result of `audit` is the same with the whole file as with each range given when it is
-/// missing. `audit` gets the file and the options to read it with. Returns the number of ranges
-/// that were missing.
+/// Checks that the result of `audit` is the same with the whole file as with each range given when
+/// it is missing. `audit` gets the file and the options to read it with. Returns the number of
+/// ranges that were missing.
 fn check<T: Debug>(
     path: &Path,
     file: &Bytes,
@@ -110,8 +112,8 @@ fn check<T: Debug>(
     missing
 }
 
-/// The file, and the same damaged: a byte of a data block, of the filter, of the index or of the
-/// footer is changed, or the last one is missing.
+/// The file, and damaged copies: a byte of a data block, of the filter, of the index or of the
+/// footer is changed, or the last byte is missing.
 fn variants(file: &Bytes) -> Vec<Bytes> {
     let len = file.len();
     let mut variants = vec![file.clone(), file.slice(..len.saturating_sub(1))];
@@ -132,7 +134,7 @@ fn an_inspection_resumed_at_each_missing_range_finds_what_the_whole_file_holds()
                 let report = inspect::table::table_to_depth(
                     source,
                     options,
-                    Effort { random_keys: 2048, neighbours: 16 },
+                    ProbeBudget { random_keys: 2048, neighbours: 16 },
                     Depth::All,
                 )?;
                 let filters: Vec<_> =

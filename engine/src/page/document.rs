@@ -5,18 +5,18 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::sections::{facts, fill, findings, levels, rates, reads, settings, tables, tree};
 use super::verdict::{Tone, Verdict};
-use super::{pictures, shown::Page, words::text};
+use super::{pictures, shown::Shown, words::text};
 use crate::audit::overview::Kind;
 use crate::words::{count, counted, measured, size};
 
-/// The style sheet of a page, for light and dark, besides that of its pictures.
+/// The style sheet of a page, for light and dark, apart from that of its pictures.
 const STYLE: &str = include_str!("style.css");
 /// The rules for the browser: nothing is loaded, nothing is run, and only the page's own style
-/// counts.
+/// is used.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The page as HTML.
-pub fn document(page: &Page<'_>, verdict: &Verdict) -> String {
+pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
     let path = text(escape_path(page.path).to_string().as_bytes());
     let what = match page.overview.kind {
         Kind::Database => "The filters of the database",
@@ -75,8 +75,8 @@ fn verdict_box(verdict: &Verdict) -> Markup {
     }
 }
 
-/// The numbers that everybody wants first.
-fn numbers(page: &Page<'_>) -> Markup {
+/// The most important numbers.
+fn numbers(page: &Shown<'_>) -> Markup {
     let sums = page.overview.sums();
     let about = if sums.keys.estimated { "~" } else { "" };
     let mut numbers = vec![("tables", count(sums.all())), ("size", size(sums.size))];

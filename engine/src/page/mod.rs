@@ -2,6 +2,7 @@
 
 mod document;
 mod pictures;
+mod request;
 mod sections;
 mod shown;
 #[cfg(test)]
@@ -9,6 +10,4 @@ mod tests;
 mod verdict;
 mod words;
 
-pub use document::document;
-pub use shown::{Page, Strip};
-pub use verdict::Verdict;
+pub use request::{Page, PageRequest};

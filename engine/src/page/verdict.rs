@@ -2,28 +2,28 @@
 
 use std::path::Path;
 
-use super::shown::Page;
+use super::shown::Shown;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
 use crate::report::{Code, LevelTotals, TableState, Tuning};
 use crate::words::{count, counted, counted_as, measured, path_word, rebuild_command, size};
 
-/// What to make of a database.
+/// The verdict on a database, folder or table.
 #[derive(Debug)]
-pub struct Verdict {
+pub(super) struct Verdict {
     pub(super) tone: Tone,
-    /// What it is like.
+    /// The state of the database, folder or table.
     pub(super) state: String,
-    /// What to do.
+    /// The advice.
     pub(super) advice: String,
     pub(super) command: Option<String>,
 }
 
-/// How a verdict looks.
+/// The tone of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tone {
     Good,
-    /// It could be better.
+    /// Nothing is wrong, but the filters could be better.
     Better,
     Bad,
 }
@@ -32,8 +32,8 @@ pub(super) enum Tone {
 const USUAL_POLICY: [&str; 2] = ["--policy", "leveldb.BuiltinBloomFilter2"];
 
 impl Verdict {
-    /// Judges what a page tells.
-    pub fn of(page: &Page<'_>) -> Self {
+    /// Judges the contents of a page.
+    pub(super) fn of(page: &Shown<'_>) -> Self {
         let overview = page.overview;
         let sums = overview.sums();
         let is_database = overview.kind == Kind::Database && overview.has_records;
@@ -59,7 +59,8 @@ impl Verdict {
             let usual = USUAL_POLICY.map(str::to_owned);
             let arguments = if filtered(&sums) == 0 { &usual[..] } else { &[] };
             let advice = "If the program that opens it uses filters, all tables should have some.";
-            (Tone::Better, advice.to_owned(), rebuild(arguments))
+            let tone = if filtered(&sums) == 0 { Tone::Good } else { Tone::Better };
+            (tone, advice.to_owned(), rebuild(arguments))
         } else if sums.in_state(&[TableState::UnknownPolicy]) > 0 {
             (Tone::Better, "What they do cannot be told, and nothing else is wrong.".to_owned(), None)
         } else if !overview.found.verified {
@@ -73,22 +74,26 @@ impl Verdict {
         Self { tone, state, advice, command }
     }
 
-    /// The verdict by what other filters would do.
+    /// The verdict by the effects that other filters would have.
     fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
         let (tone, command) = match &tuning.advice.arguments {
-            Some(arguments) => (Tone::Better, is_database.then(|| rebuild_command(path, arguments))),
+            Some(arguments) => {
+                // The program decides whether that is better.
+                let tone = if tuning.has_no_filters() { Tone::Good } else { Tone::Better };
+                (tone, is_database.then(|| rebuild_command(path, arguments)))
+            }
             None => (Tone::Good, None),
         };
         Self { tone, state, advice: sentence(&tuning.advice.text), command }
     }
 
     /// Returns true if something is damaged or could not be read.
-    pub fn is_bad(&self) -> bool {
+    pub(super) fn is_bad(&self) -> bool {
         self.tone == Tone::Bad
     }
 
     /// The verdict in one line.
-    pub fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let Self { state, advice, command, .. } = self;
         match command {
             Some(command) => format!("{state} {advice} Run: {command}"),
@@ -97,7 +102,7 @@ impl Verdict {
     }
 }
 
-/// The worst that was found, and what to do about it. `None` if nothing was.
+/// The worst of the findings, and the advice on it. `None` if there are none.
 fn worst(found: &OverviewFindings) -> Option<(String, String)> {
     if found.is_empty() {
         return None;
@@ -134,7 +139,7 @@ fn worst(found: &OverviewFindings) -> Option<(String, String)> {
     })
 }
 
-/// What is said of the logs, if there are some: they are not read.
+/// A remark on the logs, if there are some: they are not read.
 pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     match &*overview.logs {
         [] => None,
@@ -143,12 +148,12 @@ pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     }
 }
 
-/// The tables that have filters which can be judged.
+/// The number of tables that have filters which can be judged, unfinished tables included.
 fn filtered(sums: &LevelTotals) -> u64 {
     sums.in_state(&[TableState::Filtered, TableState::Unfinished])
 }
 
-/// What the filters are like.
+/// The state of the filters, as a sentence.
 fn state(sums: &LevelTotals) -> String {
     let (all, unfiltered) = (sums.all(), sums.in_state(&[TableState::NoFilter]));
     let rate = sums.random_fpr.mean().map(|rate| format!(" and let {} of absent keys pass", measured(rate)));

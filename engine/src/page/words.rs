@@ -6,11 +6,11 @@ use maud::{Markup, html};
 use crate::report::{TableLevel, TableState};
 use crate::words::count;
 
-/// The most bytes of a name that are shown.
+/// The greatest number of bytes of a name that are shown.
 const MOST: usize = 120;
 
-/// A name from a file or of one, as text that is safe to read: what would act on the text around it
-/// is shown as `\xNN`, and of a long name only the start, with its length.
+/// A name from a file or of one, as text that is safe to read: characters that would act on the text around
+/// them are shown as `\xNN`, and of a long name only the start, with its length.
 pub(super) fn text(name: &[u8]) -> String {
     // Cuts at the end of a character, not inside it.
     let is_inside = |at: &usize| name.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
@@ -21,7 +21,7 @@ pub(super) fn text(name: &[u8]) -> String {
     }
 }
 
-/// The same of a message, which has escaped what it quotes: only its length is cut.
+/// A message, which is escaped already: it is only cut if it is long.
 pub(super) fn message(text: &str) -> String {
     const LONGEST: usize = 1000;
     match text.char_indices().nth(LONGEST) {

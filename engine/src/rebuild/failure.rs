@@ -1,4 +1,4 @@
-//! The reasons why a rebuild does not come about.
+//! The reasons why a rebuild is refused or fails.
 
 use std::fmt::{self, Display};
 use std::{io, path::Path};
@@ -7,7 +7,7 @@ use filterblock::{Error, escape_path};
 
 use crate::report::{ErrorKind, RebuildStatus, Report};
 
-/// The reason why a database was not rebuilt. It is as it was before.
+/// The reason why a run did not finish. The database is as it was before, or as after one of several commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// [`Refused`](RebuildStatus::Refused), [`InUse`](RebuildStatus::InUse), [`Failed`](RebuildStatus::Failed) or
@@ -15,11 +15,11 @@ pub struct Failure {
     pub status: RebuildStatus,
     /// The reason in words, with the path at fault.
     pub text: String,
-    /// The kind of fault in the files; `None`: there is none, only other options are needed.
+    /// The kind of fault in the files; `None`: the files are not at fault.
     pub kind: Option<ErrorKind>,
 }
 
-/// What does not allow it, where only errors of the system can be returned: the payload of an [`io::Error`].
+/// The reason for a refusal where only errors of the system can be returned: the payload of an [`io::Error`].
 #[derive(Debug)]
 pub(super) struct Refusal(pub(super) String);
 
@@ -35,25 +35,25 @@ impl std::error::Error for Refusal {}
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
-    /// A refusal for what was found at `path`.
-    pub(super) fn refused(path: &Path, why: impl Display) -> Self {
+    /// A refusal that names `path` and the reason.
+    pub(crate) fn refused(path: &Path, why: impl Display) -> Self {
         Self { status: RebuildStatus::Refused, ..Self::failed(format!("{}: {why}", escape_path(path)), None) }
     }
 
-    pub(super) const fn failed(text: String, kind: Option<ErrorKind>) -> Self {
+    pub(crate) const fn failed(text: String, kind: Option<ErrorKind>) -> Self {
         Self { status: RebuildStatus::Failed, text, kind }
     }
 
-    pub(super) const fn in_use(text: String) -> Self {
+    pub(crate) const fn in_use(text: String) -> Self {
         Self { status: RebuildStatus::InUse, text, kind: None }
     }
 
-    pub(super) fn interrupted() -> Self {
+    pub(crate) fn interrupted() -> Self {
         Self { status: RebuildStatus::Interrupted, text: "interrupted".to_owned(), kind: None }
     }
 
-    /// The system refused `action` at `path`; or this program did, if the error is a [`Refusal`].
-    pub(super) fn system(action: &str, path: &Path, error: &io::Error) -> Self {
+    /// A failure of the system in `action` at `path`; a refusal if the error holds a [`Refusal`].
+    pub(crate) fn system(action: &str, path: &Path, error: &io::Error) -> Self {
         if let Some(Refusal(why)) = error.get_ref().and_then(|error| error.downcast_ref()) {
             return Self::refused(path, why);
         }
@@ -61,8 +61,8 @@ impl Failure {
         Self::failed(text, Some(ErrorKind::of_io(error)))
     }
 
-    /// An error of the library's about the file at `path`.
-    pub(super) fn of(error: Error, path: &Path) -> Self {
+    /// A failure for an error of the library about `path`.
+    pub(crate) fn of(error: Error, path: &Path) -> Self {
         let error = if error.path().is_some() { error } else { error.with_path(path) };
         if error.is_in_use() {
             return Self::in_use(error.to_string());
@@ -75,17 +75,17 @@ impl Failure {
         Self { status, text: format!("{error}{advice}"), kind: Some(ErrorKind::of(&error)) }
     }
 
-    /// Says what kind of fault in the files it is.
-    pub(super) fn of_kind(self, kind: ErrorKind) -> Self {
+    /// Sets the kind of fault in the files.
+    pub(crate) fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind: Some(kind), ..self }
     }
 
-    pub(super) fn is_refusal(&self) -> bool {
+    pub(crate) fn is_refusal(&self) -> bool {
         self.status == RebuildStatus::Refused
     }
 
     /// Adds to the message.
-    pub(super) fn and(self, more: &str) -> Self {
+    pub(crate) fn and(self, more: &str) -> Self {
         Self { text: format!("{}; {more}", self.text), ..self }
     }
 }
@@ -103,7 +103,7 @@ impl From<&Failure> for Report {
     }
 }
 
-/// What may help, if anything.
+/// Advice on an error; empty if there is none.
 const fn advice(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "; run this as the user that the database belongs to",
@@ -116,6 +116,6 @@ const fn advice(kind: io::ErrorKind) -> &'static str {
 }
 
 /// Tells whether the system is at fault, and not the file.
-pub(super) fn is_system(error: &Error) -> bool {
+pub(crate) fn is_system(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }

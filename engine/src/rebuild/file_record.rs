@@ -1,4 +1,4 @@
-//! Files by name, length and checksum: enough to tell whether one is still the same.
+//! Files by name, length and checksum: enough to detect that one has changed.
 
 use std::io::{self, Read as _};
 
@@ -9,7 +9,7 @@ use super::failure::{Failure, Result};
 use super::files::Folder;
 use crate::report::ErrorKind;
 
-/// Longer than the name of a MANIFEST.
+/// The most bytes of CURRENT: more than the name of a MANIFEST has.
 const MAX_CURRENT: usize = 64;
 
 /// The name and the contents of a file, the latter by length and checksum.
@@ -51,7 +51,7 @@ impl FileRecord {
     }
 }
 
-/// The name in CURRENT, if it is that of a MANIFEST.
+/// The name of a MANIFEST that CURRENT holds. Any other contents are refused.
 pub(super) fn current_name(dir: &Folder) -> Result<String> {
     let path = dir.path_of("CURRENT");
     let contents = dir
@@ -75,11 +75,11 @@ pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
 /// Makes CURRENT name the MANIFEST of this number. On an error CURRENT is as it was, unless the folder could not be
 /// synced afterwards.
 ///
-/// The same as [`set_current`](filterblock::database::set_current), by calls that tests can watch.
+/// Does the same as [`set_current`](filterblock::database::set_current), by calls that tests can watch.
 pub(super) fn set_current(dir: &Folder, number: u64) -> Result<()> {
     let temporary = FileKind::Temporary.file_name(number);
     let contents = format!("{}\n", FileKind::Manifest.file_name(number));
-    // One left over may be a link to somewhere else.
+    // A temporary file left over may be a link to somewhere else.
     dir.remove(&temporary)?;
     let before = dir.open_file("CURRENT");
     let before = before.map_err(|error| Failure::system("opening it", &dir.path_of("CURRENT"), &error))?;

@@ -1,4 +1,4 @@
-//! Which filters the new tables get.
+//! The choice of filters for the new tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::request::{BitsByLevel, FilterRequest, Options, check};
 use super::{files::Folder, opening::open};
 use crate::{audit::Policy, audit::stats::OLD_NAME, report::FiltersReport, run::Watch};
 
-/// The range of LevelDB's filters.
+/// The binary logarithm of the range of LevelDB's filters.
 const USUAL_BASE_LG: u8 = 11;
 
 /// The filters to make, or none.
@@ -24,11 +24,11 @@ pub(super) struct Maker {
     bits: BitsByLevel,
     policy: Policy,
     base_lg: Option<u8>,
-    /// For tables that have no filters of their own to go by.
+    /// The `base_lg` most common among the tables, for tables whose own is not known.
     usual_base_lg: u8,
 }
 
-/// The filters of one table, as they are to be.
+/// The filters to make for one table.
 pub(super) struct TableFilters {
     pub(super) policy: SharedPolicy,
     pub(super) bits_per_key: u32,
@@ -36,8 +36,8 @@ pub(super) struct TableFilters {
 }
 
 impl Filters {
-    /// Chooses for the database in `dir`. `found`: the live tables' names, and the filters that each
-    /// has now.
+    /// Chooses the filters for the database in `dir`. `found`: the live tables' names, and the filters that
+    /// each has now.
     pub(super) fn choose(
         request: &Options,
         dir: &Folder,
@@ -69,7 +69,7 @@ impl Filters {
         Ok(Self::Make(Maker { bits: bits.clone(), policy, base_lg: *base_lg, usual_base_lg }))
     }
 
-    /// The filters for a table of this level. `before`: those that it has now.
+    /// The filters for a table of this level; `None`: it gets none. `before`: the filters that it has now.
     pub(super) fn of(&self, level: u8, before: Option<&FiltersReport>) -> Option<TableFilters> {
         let Self::Make(maker) = self else { return None };
         let own = before.and_then(|filters| filters.base_lg);
@@ -81,7 +81,7 @@ impl Filters {
         })
     }
 
-    /// The policy's name.
+    /// The policy's name; `None`: filters are dropped.
     pub(super) fn name(&self) -> Option<String> {
         match self {
             Self::Drop => None,
@@ -96,7 +96,7 @@ fn most_common(numbers: impl Iterator<Item = u8>) -> u8 {
     counts.into_iter().max_by_key(|&(_, count)| count).map_or(USUAL_BASE_LG, |(number, _)| number)
 }
 
-/// The one name that the filters of the tables have.
+/// The name of the one policy that the filters of the tables have.
 fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
     let names: BTreeSet<&str> =
         found.iter().filter_map(|(_, filters)| Some(&*filters.as_ref()?.policy)).collect();
@@ -121,8 +121,8 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
     }
 }
 
-/// The hash of the filters under the name that stands for two.
-fn hash_in(
+/// The hash of the filters of the policy whose name is used for two hashes.
+pub(crate) fn hash_in(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
@@ -134,7 +134,7 @@ fn hash_in(
         .filter(|(_, filters)| filters.as_ref().is_some_and(|filters| filters.policy == OLD_NAME));
     for (name, _) in olds {
         let hash = match hash_of(dir, name, watch) {
-            // It stays as it is. Others may tell.
+            // This table stays as it is. Other tables may show the hash.
             Err(failure) if failure.is_refusal() && keep_undecodable => None,
             hash => hash?,
         };
@@ -163,8 +163,8 @@ fn needs_hash(dir: &Folder, why: &str) -> Failure {
     Failure::refused(dir.path(), why)
 }
 
-/// The hash of a table's filters, told by its keys: the other one denies one of them. `None` if no
-/// key tells, or both deny some.
+/// The hash of a table's filters, found by its keys: by the other hash, the filters deny one. `None`: no key
+/// shows it, or keys are denied by both.
 fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyHash>> {
     let (_, table) = open(dir, name)?;
     let error = |error| Failure::of(error, &dir.path_of(name));
@@ -191,7 +191,7 @@ fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyH
             fits_signed &= signed.key_may_match(handle.offset, block.key());
             fits_unsigned &= unsigned.key_may_match(handle.offset, block.key());
         }
-        // One key is enough, and a filter that denies keys by both hashes tells nothing.
+        // One key is enough, and a filter that denies keys by both hashes shows nothing.
         if !(fits_signed && fits_unsigned) {
             break;
         }

@@ -1,4 +1,4 @@
-//! New tables in the place of the old ones, in the same folder.
+//! New tables that replace the old ones in the same folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::run::Watch;
 ///
 /// # Errors
 ///
-/// The database is as it was before then, or as after one of several commits.
+/// The database is then as it was before, or as after one of several commits.
 pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
@@ -42,12 +42,12 @@ pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watc
     rebuilt.map_err(|failure| recovery::also(failure, &recovered))
 }
 
-/// All options as text, so that a run which only finishes another one can tell.
+/// The requested filters as text, to compare them with those of a run that was cut off.
 fn as_text(request: &Options) -> String {
     format!("{:?}", request.filters)
 }
 
-/// Rebuilds a database whose lock is held, and that has no marker.
+/// Rebuilds an open database, which has no marker any more unless this is a dry run.
 fn rebuild(
     request: &Options,
     how: &InPlace,
@@ -78,7 +78,7 @@ fn rebuild(
     Ok(report)
 }
 
-/// Replaces the tables, as many with each commit as were asked for.
+/// Replaces the tables in batches, as `how.batch` limits them.
 fn replace_all(
     request: &Options,
     how: &InPlace,
@@ -107,7 +107,7 @@ fn replace_all(
         let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
         report.tables.extend(done.into_iter().map(|done| done.report));
         report.manifest = Some(state.file.name.clone());
-        // The new tables are the database's. What is left to do can wait for the next run.
+        // The new tables are live now. The rest can wait for the next run.
         if let Err(failure) = recovery::recover(place) {
             let failure = failure.and("the next rebuild clears it away");
             if at != last {
@@ -120,7 +120,7 @@ fn replace_all(
     Ok(())
 }
 
-/// Adds what else is to be told. All is done, so nothing can fail any more.
+/// Completes the report. The rebuild is done, so errors become notes.
 fn conclude(place: &DatabaseFolder, report: &mut Report) {
     match undo_path(place) {
         Ok(path) => report.undo = path,
@@ -135,7 +135,7 @@ fn undo_path(place: &DatabaseFolder) -> Result<Option<PathBuf>> {
     Ok(found.filter(|found| found.contents == Contents::All).map(|_| place.undo.path()))
 }
 
-/// Refuses while it is not decided what becomes of an earlier rebuild.
+/// Refuses while an earlier rebuild has yet to be undone or discarded.
 fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
     let why = match found.contents {
         Contents::Nothing => return Ok(()),
@@ -226,7 +226,8 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Before the commit, so that it cannot fail after it, and nobody can open the database between.
+    /// Makes the undo folder before the commit, so that it cannot fail after it, and nobody can open the
+    /// database in between.
     fn make_undo_folder(&self, new: &FileRecord, done: &[NewTable]) -> Result<()> {
         let source = &self.work.source;
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
@@ -270,7 +271,7 @@ const fn so_far(commit: u64) -> &'static str {
     }
 }
 
-/// The live tables with those of `jobs` replaced by what became of them.
+/// The live tables, with those of `jobs` replaced by the new ones in `done`.
 fn replaced(tables: &[LiveTable], jobs: &[Job<'_>], done: &[NewTable]) -> Vec<LiveTable> {
     let new: BTreeMap<u64, &LiveTable> =
         jobs.iter().zip(done).map(|(job, done)| (job.table.record.number, &done.record)).collect();

@@ -11,32 +11,31 @@ use crate::report::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb pass over it.
 const NAME: &str = "filterblock-rebuild";
-/// The name while it is written.
+/// The marker's name while it is written.
 const TEMPORARY: &str = "filterblock-rebuild.tmp";
 
 /// The version of the marker's format.
 const FORMAT: u32 = 1;
 
-/// What a run is about to do, written before it does it.
+/// The next steps of a run, written before it takes them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Marker {
     pub(super) format: u32,
     pub(super) action: Action,
-    /// The options of the run, so that the same one is not made twice.
+    /// The filters that were requested, so that the same run is not made twice. Empty for an undo.
     pub(super) options: String,
-    /// Nothing is left to do once this is through.
+    /// Nothing is left to do after this commit.
     pub(super) is_last: bool,
     /// Files for `--undo` are kept in a folder of their own.
     pub(super) keeps_undo: bool,
-    /// The MANIFEST before.
+    /// The MANIFEST before the commit.
     pub(super) old: FileRecord,
-    /// The MANIFEST afterwards, once its contents are known. Without it nothing was committed.
+    /// The MANIFEST after the commit; `None`: its contents are not known yet, and nothing was committed.
     pub(super) new: Option<FileRecord>,
-    /// The names that are removed before the commit, if it does not come about: new tables from the
-    /// lowest number on, and the new MANIFEST.
+    /// The files to remove if the commit has not taken place: new tables from the lowest number on, then the
+    /// new MANIFEST.
     pub(super) new_files: Vec<String>,
-    /// The names that are removed after the commit: old tables from the lowest number on, and the
-    /// old MANIFEST.
+    /// The files to remove after the commit: old tables from the lowest number on, then the old MANIFEST.
     pub(super) old_files: Vec<String>,
 }
 
@@ -88,7 +87,7 @@ impl Marker {
         if marker.format != FORMAT {
             return Err(refused(format!("one of format {}, not {FORMAT}", marker.format)));
         }
-        // A file of somebody else's making must not get others removed.
+        // A file that somebody else made must not cause others to be removed.
         let is_ours =
             |name: &str| matches!(FileKind::parse(name), Some((FileKind::Table | FileKind::Manifest, _)));
         if let Some(name) = marker.names().find(|name| !is_ours(name)) {

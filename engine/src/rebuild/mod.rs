@@ -1,8 +1,7 @@
-//! New filters for the tables of a database that exists: what `filterblock rebuild` does.
+//! New filters for the tables of a database that exists: the work of `filterblock rebuild`.
 //!
-//! Data blocks and indexes are copied byte for byte, and no entry is touched. `to_folder` makes a
-//! second database. `in_place` replaces the tables of the first one, in steps of which a crash can
-//! cut off any:
+//! Data blocks and indexes are copied byte for byte, and no entry is touched. `to_folder` makes a second
+//! database. `in_place` replaces the tables of the first one, in steps, any of which a crash can cut off:
 //!
 //! ```text
 //! 1  LOCK is held; what an earlier run left is cleared away       recovery
@@ -19,21 +18,21 @@
 //! the higher number on level 0 for the newer table, and `RepairDB` does so for all tables. Numbers
 //! are above all that were ever used, since a table of another size under an old number is damage.
 
-mod failure;
+pub(crate) mod failure;
 mod file_record;
-mod files;
-mod filters;
+pub(crate) mod files;
+pub(crate) mod filters;
 mod in_place;
 mod marker;
 mod opening;
-mod place;
+pub(crate) mod place;
 mod recovery;
-mod request;
+pub(crate) mod request;
 mod source;
 mod table;
 #[cfg(all(test, unix))]
-mod tests;
-mod to_folder;
+pub(crate) mod tests;
+pub(crate) mod to_folder;
 mod undo;
 mod undo_folder;
 mod work;
@@ -44,13 +43,15 @@ use crate::report::{RebuildStatus, Report};
 use crate::run::Watch;
 
 pub use self::failure::{Failure, Result};
+pub(crate) use self::files::{Folder, NewFile, Purpose};
 pub use self::request::{BitsByLevel, FilterRequest, InPlace, Options, Request};
 
-/// Does what is asked for with the database in the folder `dir`.
+/// Carries out a request for the database in the folder `dir`.
 ///
 /// # Errors
 ///
-/// The database is as it was before then, or as after one of several commits, and there is no second one.
+/// The database is then as it was before, or as after one of several commits. There is no second database,
+/// unless only its last sync failed.
 pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Report> {
     let mut report = match request {
         Request::To(target, options) => to_folder::run(dir, options, target, watch),

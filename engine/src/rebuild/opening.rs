@@ -11,7 +11,7 @@ use crate::audit::{decode_limit, read_options};
 use crate::report::{ErrorKind, FiltersReport};
 use crate::walk::PathError;
 
-/// Opens the table of this name, with the options of a database's tables, and a limit on what is decoded of it.
+/// Opens the table of this name, with the options for a database's tables, and a limit on the bytes decoded.
 pub(super) fn open(dir: &Folder, name: &str) -> Result<(File, Table<File>)> {
     let path = &dir.path_of(name);
     let file = open_file(dir, name)?;
@@ -22,7 +22,7 @@ pub(super) fn open(dir: &Folder, name: &str) -> Result<(File, Table<File>)> {
     Ok((file, table.with_path(path)))
 }
 
-/// Opens a file that was there a moment ago.
+/// Opens a file that was listed before. If it is missing now, it has vanished.
 pub(super) fn open_file(dir: &Folder, name: &str) -> Result<File> {
     dir.open_file(name).map_err(|error| {
         let path = dir.path_of(name);
@@ -41,8 +41,8 @@ pub(super) fn options() -> ReadOptions {
     read_options().internal_keys(true)
 }
 
-/// Looks at the filters of a table. `None`: it has none that are known by name, or cannot be opened
-/// and is to be kept then.
+/// Looks at the filters of a table. `None`: no filter block with a name was found, or the table cannot be
+/// opened and `keep_undecodable` is set.
 pub(super) fn survey(dir: &Folder, name: &str, keep_undecodable: bool) -> Result<Option<FiltersReport>> {
     let table = match open(dir, name) {
         Err(failure) if failure.is_refusal() && keep_undecodable => return Ok(None),

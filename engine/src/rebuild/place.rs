@@ -1,4 +1,4 @@
-//! The folder of a database: whether it can be worked in, and its lock.
+//! The folder of a database: checks that it can be worked in, and its lock.
 
 use std::path::Path;
 
@@ -17,13 +17,14 @@ pub(super) struct DatabaseFolder {
 }
 
 impl DatabaseFolder {
-    /// Opens the database, and keeps all other programs out. `command`: what was asked for, with `DB` for the path.
+    /// Opens the database, and keeps all other programs out. `command`: the command for messages, with `DB` in
+    /// place of the path.
     pub(super) fn open(path: &Path, command: &str) -> Result<Self> {
         Self::open_with(path, command, |dir| lock(dir).map(Some))
     }
 
-    /// Opens the database for looking at it, and keeps programs out that would write. Nothing is written for that:
-    /// there is no lock if there is no LOCK, as in a database that no program has opened since it was copied.
+    /// Opens the database for reading, and keeps out programs that would write. Nothing is written: without LOCK
+    /// there is no lock, as in a database that no program has opened since it was copied.
     pub(super) fn open_for_reading(path: &Path, command: &str) -> Result<Self> {
         Self::open_with(path, command, lock_for_reading)
     }
@@ -43,16 +44,21 @@ impl DatabaseFolder {
     }
 }
 
-/// A database that is only copied.
-pub(super) struct Original {
-    pub(super) dir: Folder,
+/// A database that is copied and not changed.
+pub(crate) struct Original {
+    pub(crate) dir: Folder,
     _lock: Option<DatabaseLock>,
 }
 
 impl Original {
-    /// Keeps programs out that would write to the database in `dir`.
+    /// Opens the database in `dir`, and keeps out programs that would write to it.
     pub(super) fn new(dir: Folder) -> Result<Self> {
         check_is_database(&dir)?;
+        Self::damaged(dir)
+    }
+
+    /// Does the same as `new`, where CURRENT may be missing.
+    pub(crate) fn damaged(dir: Folder) -> Result<Self> {
         let lock = lock_for_reading(&dir)?;
         Ok(Self { dir, _lock: lock })
     }
@@ -62,7 +68,7 @@ fn check_is_database(dir: &Folder) -> Result<()> {
     match dir.look("CURRENT") {
         Ok(Some(_)) => Ok(()),
         Ok(None) => {
-            let why = "expected the folder of a database, found no file CURRENT in it";
+            let why = "CURRENT is missing, so this is not the folder of a database";
             let text = format!("{}: {why}", escape_path(dir.path()));
             Err(Failure::failed(text, Some(ErrorKind::Missing)))
         }
@@ -70,7 +76,7 @@ fn check_is_database(dir: &Folder) -> Result<()> {
     }
 }
 
-/// Refuses to work as root for somebody else: he may exchange whatever is in his folder between two steps.
+/// Refuses to work as root in another user's folder: that user may exchange anything in it between two steps.
 fn check_owner(dir: &Folder, command: &str) -> Result<()> {
     let status = dir.status().map_err(|error| Failure::system("looking at it", dir.path(), &error))?;
     if !is_root() || status.owner == 0 {
@@ -85,7 +91,7 @@ fn check_owner(dir: &Folder, command: &str) -> Result<()> {
     Err(Failure::refused(dir.path(), why))
 }
 
-/// Refuses where locks, renames and links are not what this relies on.
+/// Refuses where locks, renames and links cannot be relied on.
 fn check_platform(dir: &Folder) -> Result<()> {
     if cfg!(windows) {
         let why = "expected another system than Windows for this; --to makes a copy";

@@ -1,4 +1,4 @@
-//! What is left to do after the commit, and after a run that was cut off.
+//! The steps after the commit, and those after a run that was cut off.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,20 @@ use super::marker::{Action, Marker};
 use super::source::{SourceTable, live_tables, read_database};
 use super::{file_record::current, files::Folder, place::DatabaseFolder};
 
-/// What a run that was cut off had left.
+/// The state in which a run was cut off.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Recovered {
     /// Nothing: there was no marker.
     Nothing,
-    /// It had not committed. Its files are removed, and the database is as it was before.
+    /// The run had not committed. Its files are removed, and the database is as it was before.
     Abandoned,
-    /// It had committed. The files that it replaced are removed.
+    /// The run had committed. The files that it replaced are removed.
     Finished(Box<Marker>),
-    /// It had not committed, and the database was opened by another program since. What that had not removed is gone.
+    /// The run had not committed, and another program has opened the database since. Its temporary files and its undo
+    /// folder are removed.
     Overtaken,
-    /// The database was opened by another program since, and it is not known whether it had committed. Only temporary
-    /// files and the marker go.
+    /// Another program has opened the database since, and it is not known whether the run had committed. Only
+    /// temporary files and the marker are removed.
     Forgotten,
 }
 
@@ -32,7 +33,7 @@ impl Recovered {
         marker.action == Action::Rebuild && marker.is_last && marker.options == options
     }
 
-    /// Tells whether `--undo` was finished by this.
+    /// Tells whether this finished an `--undo`.
     pub(super) fn is_end_of_undo(&self) -> bool {
         matches!(self, Self::Finished(marker) if marker.action == Action::Undo)
     }
@@ -41,15 +42,15 @@ impl Recovered {
 /// Clears away what the last run left in a database whose lock is held: backwards if it had not committed, forwards if
 /// it had.
 ///
-/// CURRENT and the MANIFEST tell which. What is seen of them is made durable first: that run may have been killed
-/// between the commit and the sync of the folder, and a loss of power would take the commit back when the old tables
-/// are gone. If neither MANIFEST is as the marker has it, another program has opened the database, has removed what it
-/// does not know, and may have used the same numbers.
+/// CURRENT and its MANIFEST show which. Their present state is made durable first: that run may have been killed
+/// between the commit and the sync of the folder, and a loss of power would take the commit back after the old tables
+/// are gone. If the MANIFEST is neither of those in the marker, another program has opened the database, has removed
+/// files that it does not know, and may have used the same numbers.
 pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
     let Some(marker) = Marker::read(dir)? else {
-        // One that was being written is of no use.
+        // A marker that was being written is of no use.
         Marker::remove_temporary(dir)?;
         undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);
@@ -76,9 +77,9 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
         }
         Recovered::Abandoned
     } else {
-        // LevelDB keeps such a file if it has made a table of the same number since.
+        // LevelDB keeps a temporary file if it has made a table of the same number since.
         remove_temporaries(dir, &marker.new_files)?;
-        // The commit takes all of these out of the database at once.
+        // The commit takes all old tables out of the database together.
         let is_old = live.iter().any(|table| marker.old_files.contains(&table.name));
         if is_old && marker.action == Action::Rebuild {
             if marker.keeps_undo {
@@ -106,9 +107,8 @@ fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
 
 /// Removes the files of these names that the database does not use. `live`: its tables, and the name of its MANIFEST.
 ///
-/// `one_by_one`: each is durably gone before the next one goes. With the lowest number first, what is
-/// left are then the newest tables, so that `RepairDB`, which takes higher numbers for newer, finds
-/// nothing outdated.
+/// `one_by_one`: each removal is durable before the next. As the lowest number goes first, the tables that remain are
+/// the newest, so that `RepairDB`, which takes higher numbers for newer tables, finds nothing outdated.
 fn remove_all(dir: &Folder, names: &[String], live: (&[SourceTable], &str), one_by_one: bool) -> Result<()> {
     let (tables, manifest) = live;
     let tables: BTreeSet<u64> = tables.iter().map(|table| table.record.number).collect();
@@ -139,12 +139,12 @@ fn remove_temporaries(dir: &Folder, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Says what was done about a run that was cut off.
+/// A note on the handling of a run that was cut off; `None`: there was none.
 pub(super) fn note(recovered: &Recovered, dir: &Folder) -> Option<String> {
     words(recovered).map(|what| format!("{}: {what}", escape_path(dir.path())))
 }
 
-/// Adds what was done about a run that was cut off to a failure of this one.
+/// Adds to a failure of this run what was done about one that was cut off.
 pub(super) fn also(failure: Failure, recovered: &Recovered) -> Failure {
     match words(recovered) {
         Some(what) => failure.and(what),

@@ -1,4 +1,4 @@
-//! What is asked for.
+//! The request to rebuild a database, and its options.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,12 @@ use filterblock::LegacyHash;
 use super::failure::{Failure, Result};
 use crate::{report::RebuildStatus, run::Watch};
 
-/// What is to be done with a database.
+/// The work to do on a database.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// Make a second one in this folder, which appears whole or not at all.
+    /// Make a second database in this folder, which appears whole or not at all.
     To(PathBuf, Options),
-    /// Replace its tables.
+    /// Replace the tables of the database.
     InPlace(Options, InPlace),
     /// Bring back the tables from before they were replaced, if nothing was written since.
     Undo,
@@ -21,7 +21,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What has become of a database once this is done.
+    /// The status of the report once this is done.
     pub(super) const fn status(&self) -> RebuildStatus {
         match self {
             Self::To(_, options) | Self::InPlace(options, _) if options.dry_run => RebuildStatus::DryRun,
@@ -32,56 +32,56 @@ impl Request {
     }
 }
 
-/// What new tables are to be like, and how they are made.
+/// Options for the new tables and for making them.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Their filters.
+    /// The filters of the new tables.
     pub filters: FilterRequest,
     /// Tables whose blocks cannot be decoded keep their bytes.
     pub keep_undecodable: bool,
-    /// Keys that are equal to the comparator have equal bytes, whatever comparator it is.
+    /// Keys that the comparator takes for equal are assumed to have equal bytes, whatever comparator it is.
     pub assume_bytewise_equality: bool,
     /// The new tables are verified before they take the place of the old ones.
     pub verify: bool,
-    /// The most tables to work on at once; as many as there are processors if `None`.
+    /// The most tables to work on simultaneously; `None`: as many as there are processors.
     pub jobs: Option<u16>,
     /// Nothing is written.
     pub dry_run: bool,
 }
 
-/// What is special to a rebuild in place.
+/// The options of a rebuild in place alone.
 #[derive(Clone, Debug)]
 pub struct InPlace {
-    /// The most bytes of tables to replace with one commit.
+    /// The most bytes of tables to replace with one commit; `None`: no limit.
     pub batch: Option<u64>,
     /// The old tables are kept for [`Request::Undo`].
     pub keeps_undo: bool,
 }
 
 /// Fails once the program is asked to stop.
-pub(super) fn check(watch: &dyn Watch) -> Result<()> {
+pub(crate) fn check(watch: &dyn Watch) -> Result<()> {
     if watch.is_interrupted() { Err(Failure::interrupted()) } else { Ok(()) }
 }
 
-/// The filters that are asked for.
+/// The requested filters.
 #[derive(Clone, Debug)]
 pub enum FilterRequest {
-    /// None.
+    /// No filters.
     Drop,
-    /// New ones.
+    /// New filters.
     Make {
         /// Bits a key.
         bits: BitsByLevel,
         /// The policy's name; `None`: that of the tables.
         policy: Option<String>,
-        /// For the policy whose name stands for two hashes.
+        /// The hash, for the policy whose name is used for two; `None`: the one that the tables show.
         hash: Option<LegacyHash>,
-        /// `None`: that of each table.
+        /// The binary logarithm of a filter's range; `None`: that of each table.
         base_lg: Option<u8>,
     },
 }
 
-/// Bits a key: one number for all levels, or one for each of some.
+/// Bits a key: one number for all levels, or numbers for some levels.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BitsByLevel(Vec<(u8, u32)>);
 
@@ -91,15 +91,15 @@ impl BitsByLevel {
         Self(vec![(0, bits)])
     }
 
-    /// Numbers by level, of which there is at least one. `None` if a level comes twice.
+    /// Numbers by level. `None` if there are none, or two for one level.
     pub fn new(mut levels: Vec<(u8, u32)>) -> Option<Self> {
         levels.sort_unstable();
         let twice = levels.iter().zip(levels.iter().skip(1)).any(|(a, b)| a.0 == b.0);
         (!twice && !levels.is_empty()).then_some(Self(levels))
     }
 
-    /// The number for a level: that of the nearest level above it that has one, else that of the
-    /// first.
+    /// The number for a level: its own or that of the nearest level above it, else that of the first one
+    /// given.
     pub fn of(&self, level: u8) -> u32 {
         let above = self.0.iter().rev().find(|&&(of, _)| of <= level);
         above.or(self.0.first()).map_or(0, |&(_, bits)| bits)

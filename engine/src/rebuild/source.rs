@@ -1,4 +1,4 @@
-//! The database as it is before the rebuild, and whether it can be rebuilt.
+//! The database before the rebuild, and checks that it can be rebuilt.
 
 use filterblock::database::{Database, DatabaseListing, FileKind, FileState, LiveTable, LogWriter, Manifest};
 use filterblock::{escape_path, quote};
@@ -8,12 +8,12 @@ use super::file_record::{FileRecord, current};
 use super::files::Folder;
 use crate::report::{ErrorKind, RebuildStatus};
 
-/// Higher numbers are refused: those of goleveldb have 63 bits, and more are to come.
+/// The highest number of a file that is accepted: goleveldb's have 63 bits, and new files need higher ones.
 const MAX_NUMBER: u64 = 1 << 62;
 
-/// Numbers left to a program that opens the database after a crash. goleveldb refuses a database with
-/// both `000010.sst` and `000010.ldb`: the first left over, the second the table that it has just made of
-/// a log, before it removes what is left over. Of two names `.ldb` the new one replaces the old.
+/// Numbers left free for a program that opens the database after a crash. goleveldb refuses a database with
+/// both `000010.sst` and `000010.ldb`: the first is left over, and the second is a table that it has just made
+/// from a log, before it removes leftovers. If both are named `.ldb`, the new one replaces the old.
 const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.
@@ -21,11 +21,11 @@ pub(super) struct OldDatabase {
     pub(super) dir: Folder,
     pub(super) manifest: Manifest,
     pub(super) manifest_file: FileRecord,
-    /// From the lowest number on: the oldest first.
+    /// The live tables by number, the oldest first.
     pub(super) tables: Vec<SourceTable>,
     /// The names of the logs that may hold writes which are in no table yet.
     pub(super) logs: Vec<String>,
-    /// The lowest number that no file has had.
+    /// The first number for new files, above all that were used.
     pub(super) first_free: u64,
 }
 
@@ -77,7 +77,7 @@ impl OldDatabase {
         Err(Failure::refused(self.dir.path(), why))
     }
 
-    /// Refuses what only a copy can be made of.
+    /// Refuses a database that can only be copied.
     pub(super) fn check_in_place(&self) -> Result<()> {
         let path = self.dir.path_of(&self.manifest_file.name);
         if let Some(offset) = self.manifest.incomplete_tail() {
@@ -90,8 +90,8 @@ impl OldDatabase {
         Ok(())
     }
 
-    /// Refuses if CURRENT, the MANIFEST or `logs`, those of [`log_records`](Self::log_records), are no
-    /// longer as they were read.
+    /// Refuses if CURRENT, the MANIFEST or the logs have changed. `logs`: the earlier result of
+    /// [`log_records`](Self::log_records).
     pub(super) fn check_unchanged(&self, logs: &[FileRecord]) -> Result<()> {
         if current(&self.dir)? == self.manifest_file && self.log_records()? == logs {
             return Ok(());
@@ -102,7 +102,7 @@ impl OldDatabase {
         )))
     }
 
-    /// The live logs as they are.
+    /// The live logs as they are now.
     pub(super) fn log_records(&self) -> Result<Vec<FileRecord>> {
         let record = |name: &String| {
             FileRecord::read(&self.dir, name.clone())
@@ -111,8 +111,8 @@ impl OldDatabase {
         self.logs.iter().map(record).collect()
     }
 
-    /// The contents of a MANIFEST of this number, which says of the database what its own one does, but
-    /// for the tables: these ones.
+    /// The contents of a MANIFEST of this number: the same as in the database's own, except that it has these
+    /// tables.
     pub(super) fn manifest_with(&self, tables: &[LiveTable], number: u64) -> Result<Vec<u8>> {
         let mut edit = self.manifest.snapshot();
         edit.new_tables = tables.to_vec();
@@ -140,7 +140,7 @@ pub(super) fn read_database(dir: &Folder) -> Result<Database> {
         let system = |error| Failure::system("looking at it", &dir.path_of(name), &error);
         match dir.look_behind(name).map_err(system)? {
             Some(found) if found.is_file() => listing.push((name.to_owned(), found.len)),
-            // In place, what is replaced has to be the file itself.
+            // In place, links are refused: the file itself has to be replaced.
             Some(found) if found.is_link() && is_data(kind) => drop(dir.open_file(name).map_err(system)?),
             _ => {}
         }
@@ -153,7 +153,7 @@ pub(super) fn read_database(dir: &Folder) -> Result<Database> {
     Ok(listing.into_database())
 }
 
-/// Whether a database is made of files of this kind.
+/// Returns true for the kinds of files that hold the data of a database. The others can be left out of a copy.
 fn is_data(kind: FileKind) -> bool {
     matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest | FileKind::Current)
 }
@@ -180,7 +180,7 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
     let path = database.table_path(record.number);
     let FileState::Present(file) = file else {
         let why = format!(
-            "expected a table of {} bytes on level {}, found no such file",
+            "is missing: the MANIFEST has a table of {} bytes on level {}",
             record.size, record.level
         );
         return Err(Failure::refused(&path, why).of_kind(ErrorKind::Missing));

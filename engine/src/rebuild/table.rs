@@ -15,26 +15,26 @@ use crate::run::Watch;
 
 /// The unit of the space that file systems share between files.
 const SHARED_UNIT: u64 = 4096;
-/// Progress is reported in steps of so many bytes.
+/// The smallest number of bytes between two reports of progress.
 const PROGRESS_STEP: u64 = 256 << 10;
 
-/// Where the new table goes.
+/// The destination of the new table.
 #[derive(Clone, Copy)]
 pub(super) enum OutputFile<'a> {
-    /// A file that is not there yet, in this folder. Never a second name for the old one: a program that opens the
-    /// database before the commit may write to a file of this number.
+    /// A new file of this name in this folder. It is never a second name for the old table: a program that opens
+    /// the database before the commit may write to a file of this number.
     File(&'a Folder, &'a str),
-    /// Nowhere: only its size is of interest.
+    /// Nowhere: only the size of the table is of interest.
     Nowhere,
 }
 
 /// A table that was written again.
 pub(super) struct Rewritten {
     pub(super) size: u64,
-    /// The size of the filter block; `None` if there is none.
+    /// The size of the filter block; `None`: there is none, or the table was left as it is.
     pub(super) filter_size: Option<u64>,
     pub(super) entries: Option<u64>,
-    /// The reason why it was left as it is.
+    /// The reason why the table was left as it is; `None`: it was written again.
     pub(super) kept: Option<Failure>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Rewritten {
 ///
 /// # Errors
 ///
-/// There is no new file then.
+/// No new file is left then, unless removing it or copying the old table failed.
 pub(super) fn rewrite(
     (dir, name): (&Folder, &str),
     target: OutputFile<'_>,
@@ -105,7 +105,7 @@ fn try_rewrite(
     Ok(done)
 }
 
-/// Copies all blocks. `new`: the file that errors of the writer are about.
+/// Copies all blocks. `new`: the path for errors of the writer.
 fn write<'f>(
     table: &Table<File>,
     output: Output<'f>,
@@ -141,10 +141,10 @@ fn write<'f>(
 /// A new table as it is written. The data blocks are those of the old table, at the same offsets, so
 /// they are copied from file to file, which shares them where the file system can.
 struct Output<'f> {
-    /// `None`: what is written goes nowhere.
+    /// `None`: nothing is written to a file.
     file: Option<NewFile>,
     source: &'f File,
-    /// The number of bytes that are still to be copied.
+    /// The number of bytes that have yet to be copied from `source`.
     uncopied: u64,
     /// Data blocks are being written.
     is_data: Rc<Cell<bool>>,
@@ -196,12 +196,12 @@ fn keep((dir, name): (&Folder, &str), target: OutputFile<'_>, why: Failure) -> R
     Ok(Rewritten { size: found.len, filter_size: None, entries: None, kept: Some(why) })
 }
 
-/// Asks the filters of the new table for every key, as a reader of the database would. What
-/// `verify` does is not the same: it finds out for itself of what part of the keys filters are.
+/// Asks the filters of the new table for every key, as a reader of the database would. `verify` does otherwise: it
+/// finds out for itself from what part of the keys the filters are made.
 fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: &dyn Watch) -> Result<()> {
     let file = open_file(dir, name)?;
     let options = options().filter_policies(vec![filters.policy.clone()]);
-    // The table was decoded before, so nothing of this is a reason to leave it as it is.
+    // The table was decoded before, so no failure here is a reason to leave it as it is.
     let fault = |what: &str| {
         let text = format!("{}: {what}, which is a fault of this program", escape_path(&dir.path_of(name)));
         Failure::failed(text, None)

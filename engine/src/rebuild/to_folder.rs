@@ -16,7 +16,7 @@ use crate::{report::Report, run::Watch};
 ///
 /// # Errors
 ///
-/// There is no such folder then.
+/// There is no such folder then, unless only the last sync of the parent failed.
 pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watch) -> Result<Report> {
     // Both paths are resolved before anything is done.
     let (_, dir) = Folder::open(dir, Purpose::Copy)?;
@@ -67,62 +67,62 @@ pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watc
     Ok(report)
 }
 
-/// Writes a file with the rights that one of the same name has in `dir`.
+/// Writes a file with the permissions that one of the same name has in `dir`.
 fn write_like(dir: &Folder, name: &str, new: &Folder, contents: &[u8]) -> Result<()> {
     let like = dir.open_file(name);
     let like = like.map_err(|error| Failure::system("opening it", &dir.path_of(name), &error))?;
     new.write_new(name, contents, Some(&like))
 }
 
-/// The folder that the new one is to be in, and its name there.
-fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
+/// The parent of the new folder, and the name of the new folder in it.
+pub(crate) fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         Some(_) => Path::new("."),
-        None => return Err(Failure::refused(target, "expected a folder that is not there yet")),
+        None => return Err(Failure::refused(target, "exists already")),
     };
     let Some(name) = target.file_name() else {
-        return Err(Failure::refused(target, "expected a path that ends with a name"));
+        return Err(Failure::refused(target, "does not end with a name"));
     };
     Ok((Folder::open_trusted(parent, Purpose::Copy)?, name))
 }
 
-/// Refuses a target in the database, or where there is something else than an empty folder.
-fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir: &Folder) -> Result<()> {
+/// Refuses a target in the database, or one that exists and is not an empty folder.
+pub(crate) fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir: &Folder) -> Result<()> {
     if parent.path().starts_with(dir.path()) {
-        return Err(Failure::refused(target, "expected a folder outside the database"));
+        return Err(Failure::refused(target, "lies in the database itself"));
     }
     let path = parent.path_of(name);
     let system = |error| Failure::system("looking for it", &path, &error);
-    let is_free = match parent.look(name).map_err(system)? {
+    let is_empty = match parent.look(name).map_err(system)? {
         None => true,
-        Some(found) if !found.is_folder() => false,
+        Some(found) if !found.is_folder() => {
+            return Err(Failure::refused(&path, "exists and is not a folder"));
+        }
         Some(_) => parent.open_folder(name).map_err(system)?.names()?.is_empty(),
     };
-    match is_free {
+    match is_empty {
         true => Ok(()),
-        false => {
-            let why = "expected no folder of this name, or an empty one, found something there";
-            Err(Failure::refused(&path, why))
-        }
+        false => Err(Failure::refused(&path, "exists and is not empty")),
     }
 }
 
-/// A folder of a name that nobody else has, in which files are written. It and its files go when this is dropped.
+/// A folder of a random name, in which files are written. Dropping this removes it and its files, unless it was
+/// finished.
 #[derive(Debug)]
-struct Unfinished {
+pub(crate) struct Unfinished {
     parent: Folder,
     name: String,
-    folder: Folder,
+    pub(crate) folder: Folder,
     is_kept: bool,
 }
 
-/// Names that are tried before another folder is believed to be none.
+/// The greatest number of names that are tried for a new folder.
 const TRIES: u32 = 8;
 
 impl Unfinished {
     /// Makes a hidden folder in `parent`.
-    fn new(parent: &Folder) -> Result<Self> {
+    pub(crate) fn new(parent: &Folder) -> Result<Self> {
         let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..TRIES {
             let name = format!(".filterblock-{:016x}", RandomState::new().hash_one(std::process::id()));
@@ -138,8 +138,8 @@ impl Unfinished {
         Err(Failure::system("making a folder in it", parent.path(), &last))
     }
 
-    /// Gives the folder its name, where there may be an empty one, and makes that durable.
-    fn finish(mut self, name: &OsStr) -> Result<()> {
+    /// Renames the folder to `name`, in place of an empty one if there is one, and syncs the parent.
+    pub(crate) fn finish(mut self, name: &OsStr) -> Result<()> {
         let renamed = self.parent.move_folder(&self.name, &self.parent, name, true);
         renamed.map_err(|error| Failure::system("giving it its name", &self.parent.path_of(name), &error))?;
         self.is_kept = true;

@@ -1,4 +1,4 @@
-//! Back to the state before a rebuild in place, or the end of that possibility.
+//! Returning to the state before a rebuild in place, or giving up that possibility.
 
 use std::{io, path::Path};
 
@@ -12,11 +12,11 @@ use super::undo_folder::{Contents, FoundUndo, TableFile, UndoFolder, UndoRecord}
 use super::{place::DatabaseFolder, recovery};
 use crate::report::{ErrorKind, RebuildStatus, Report};
 
-/// Brings the tables back that a rebuild replaced, if nothing was written since.
+/// Brings back the tables that a rebuild replaced, if nothing was written since.
 ///
 /// # Errors
 ///
-/// The database is as it was.
+/// The database is as it was, unless its folder could not be synced after the commit.
 pub(super) fn undo(path: &Path) -> Result<Report> {
     let place = &DatabaseFolder::open(path, "filterblock rebuild --undo DB")?;
     let recovered = recovery::recover(place)?;
@@ -63,7 +63,7 @@ pub(super) fn discard(path: &Path) -> Result<Report> {
     let notes = recovery::note(&recovered, &place.dir).into_iter().collect();
     let mut report = Report { notes, ..Report::default() };
     if recovered.is_end_of_undo() {
-        // It has removed the folder.
+        // The undo has removed the folder.
         report.status = RebuildStatus::Finished;
     } else {
         let removed = existing(&place.undo).and_then(|_| place.undo.remove());
@@ -78,7 +78,7 @@ fn existing(undo: &UndoFolder) -> Result<FoundUndo> {
     {
         return Ok(found);
     }
-    let why = "expected the folder with the tables before the rebuild, found none";
+    let why = "does not exist: the tables from before the rebuild are not kept";
     Err(Failure::refused(&undo.path(), why).of_kind(ErrorKind::Missing))
 }
 
@@ -112,7 +112,7 @@ fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &Undo
     }
     let names = record.original_tables.iter().map(|table| &table.name).chain([&record.original.name]);
     for name in names {
-        // A rebuild that could not clear away everything leaves the file itself.
+        // A rebuild that could not clear away everything has left the same file there.
         if is_there(dir, name)? && !is_same(&undo.folder, dir, name)? {
             return Err(written(&format!("another {name} was written")));
         }
@@ -122,7 +122,7 @@ fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &Undo
     match record.original.is_in(&undo.folder) {
         Ok(true) => {}
         Ok(false) => {
-            let why = "expected the MANIFEST before the rebuild, found none or another";
+            let why = "is missing or another one than the MANIFEST before the rebuild";
             return Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged));
         }
         Err(error) => return Err(Failure::system("reading it", &path, &error)),
@@ -130,17 +130,16 @@ fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &Undo
     look(&undo.folder, name)?.map_or(Ok(()), |found| place.undo.check_file(&found, name, None))
 }
 
-/// Refuses if a table from before the rebuild is not there any more.
+/// Refuses if a table from before the rebuild is missing or has changed.
 fn check_table(undo: &UndoFolder, found: &FoundUndo, table: &TableFile) -> Result<()> {
     let path = found.folder.path_of(&table.name);
-    let found = match look(&found.folder, &table.name)? {
+    let why = match look(&found.folder, &table.name)? {
         Some(found) if found.is_file() && found.len == table.length => {
             return undo.check_file(&found, &table.name, table.rights);
         }
-        Some(found) => found.len.to_string(),
-        None => "no such file".to_owned(),
+        Some(found) => format!("has {} bytes; the table before the rebuild had {}", found.len, table.length),
+        None => format!("is missing: a table of {} bytes before the rebuild", table.length),
     };
-    let why = format!("expected a table of {} bytes, found {found}", table.length);
     Err(Failure::refused(&path, why).of_kind(ErrorKind::Damaged))
 }
 
@@ -172,7 +171,7 @@ fn is_there(dir: &Folder, name: &str) -> Result<bool> {
     Ok(look(dir, name)?.is_some())
 }
 
-/// Tells whether this name is of one file in both folders.
+/// Tells whether `name` is the same file in both folders.
 fn is_same(a: &Folder, b: &Folder, name: &str) -> Result<bool> {
     Ok(matches!((look(a, name)?, look(b, name)?), (Some(a), Some(b)) if a.is_unchanged_since(&b)))
 }

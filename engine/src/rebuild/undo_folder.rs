@@ -1,7 +1,7 @@
 //! The folder beside a database that keeps what a rebuild replaced.
 //!
-//! It is made within the database's folder and moved to its place as a whole: whoever can write to the folder around
-//! the database can neither exchange it meanwhile nor get anything else put into it.
+//! The undo folder is made in the database's folder and moved to its place as a whole: whoever can write to the folder
+//! around the database can neither exchange it in the meantime nor get anything else put into it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -16,27 +16,27 @@ use super::files::{Folder, Status};
 use super::opening::open_file;
 use crate::report::{ErrorKind, RebuildStatus};
 
-/// What the name of the folder ends with, behind the database's.
+/// The end of the folder's name, after the database's name.
 const SUFFIX: &str = ".filterblock-undo";
-/// The name of the record in it.
+/// The name of the record in the folder.
 const RECORD: &str = "filterblock-undo";
 /// The name of the folder while it is made, in the database's folder. LevelDB and goleveldb pass over it.
 const UNFINISHED: &str = "filterblock-undo.tmp";
-/// What a first attempt puts into it: a file that every database has, and no undo folder.
+/// The file that a trial puts into the folder: every database has one, and no undo folder keeps one.
 const TRIAL: &str = "CURRENT";
 const FORMAT: u32 = 1;
 
-/// What `--undo` has to know.
+/// The facts that `--undo` needs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct UndoRecord {
     format: u32,
     /// The MANIFEST before the rebuild.
     pub(super) original: FileRecord,
     pub(super) original_tables: Vec<TableFile>,
-    /// The MANIFEST that the rebuild wrote. A database with another one was opened since.
+    /// The MANIFEST that the rebuild wrote. A database with another MANIFEST was opened since.
     pub(super) rebuilt: FileRecord,
     pub(super) rebuilt_tables: Vec<String>,
-    /// The live logs: what is written is written there first.
+    /// The live logs. If they have changed, something was written since.
     pub(super) logs: Vec<FileRecord>,
     /// Logs from this number on are live.
     pub(super) first_live_log: u64,
@@ -46,12 +46,13 @@ pub(super) struct UndoRecord {
 pub(super) struct TableFile {
     pub(super) name: String,
     pub(super) length: u64,
-    /// Records of earlier versions do not tell.
+    /// The file's owner and permissions before the rebuild; `None`: they were not recorded, as by earlier
+    /// versions.
     #[serde(default)]
     pub(super) rights: Option<Rights>,
 }
 
-/// Who may write to a file.
+/// The owner, group and mode of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Rights {
     owner: u32,
@@ -78,7 +79,7 @@ impl UndoRecord {
         }
     }
 
-    /// All names, with the kind that each has to be.
+    /// All names in the record, each with the kind it has to have.
     fn names(&self) -> impl Iterator<Item = (FileKind, &String)> {
         let manifests = [&self.original.name, &self.rebuilt.name].into_iter();
         let tables = self.original_tables.iter().map(|table| &table.name).chain(&self.rebuilt_tables);
@@ -88,34 +89,34 @@ impl UndoRecord {
     }
 }
 
-/// The folder, whether it is there or not.
+/// The undo folder, whether it exists or not.
 pub(super) struct UndoFolder {
     /// The folder of the database.
     database: Folder,
-    /// The folder that both are in.
+    /// The folder that holds the database and the undo folder.
     parent: Folder,
     name: OsString,
 }
 
-/// The folder, as it was found.
+/// The undo folder as it was found.
 pub(super) struct FoundUndo {
     pub(super) folder: Folder,
     pub(super) contents: Contents,
 }
 
-/// What is in the folder, by the names of the files.
+/// The contents of the undo folder, by the names of its files.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Contents {
-    /// Nothing that was ever in use: a first attempt that was cut off, or the end of a removal.
+    /// Nothing that was ever in use: a trial that was cut off, or the end of a removal.
     Nothing,
     /// Files without their record: a removal that was cut off.
     Rest,
-    /// The record, which is the last to come and the first to go.
+    /// The record, which is written last and removed first.
     All,
 }
 
 impl UndoFolder {
-    /// The folder for a database that is in `parent`.
+    /// The undo folder for a database that is in `parent`; `None` is refused.
     pub(super) fn of(database: &Folder, parent: Option<Folder>) -> Result<Self> {
         let path = database.path();
         let (Some(parent), Some(name)) = (parent, path.file_name()) else {
@@ -134,7 +135,7 @@ impl UndoFolder {
     ///
     /// # Errors
     ///
-    /// If it is not of a rebuild's making: no folder, another owner, or with other files.
+    /// If no rebuild can have made it: it is not a folder, has another owner, lets others write, or holds other files.
     pub(super) fn find(&self) -> Result<Option<FoundUndo>> {
         let path = self.path();
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
@@ -145,9 +146,9 @@ impl UndoFolder {
         };
         match looked {
             None => return Ok(None),
-            // Behind a link may be anything.
+            // A link may lead to anything.
             Some(found) if !found.is_folder() => {
-                let why = "expected the folder with the tables before the rebuild, found no folder";
+                let why = "is not a folder; that of the tables from before the rebuild has this name";
                 return Err(Failure::refused(&path, why));
             }
             Some(_) => {}
@@ -160,11 +161,11 @@ impl UndoFolder {
         Ok(Some(FoundUndo { folder, contents }))
     }
 
-    /// Makes the folder and removes it again, with one link in it, so that what makes it impossible is known before
-    /// all other work. `like`: a file whose attributes new files get.
+    /// Makes the folder with one link in it and removes it again, so that any obstacle is known before all other work.
+    /// `like`: the file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
         self.try_all(like).inspect_err(|_| {
-            // The next run does so if this fails, too.
+            // If this fails, too, the next run does it.
             _ = self.remove_unfinished();
         })
     }
@@ -197,8 +198,8 @@ impl UndoFolder {
         self.remove()
     }
 
-    /// Makes the folder: links to the database's files of these names, and last the record. All of it is durable then,
-    /// and was nowhere to be seen before.
+    /// Makes the folder: links to the database's files of these names, and then the record. It is moved to its place
+    /// only when it is complete, and is durable then.
     pub(super) fn make(&self, names: impl Iterator<Item = String>, record: &UndoRecord) -> Result<()> {
         let system = |error: io::Error| Failure::system("making the folder for --undo", &self.path(), &error);
         let folder = self.database.make_folder(UNFINISHED).map_err(system)?;
@@ -218,7 +219,7 @@ impl UndoFolder {
         self.database.move_folder(UNFINISHED, &self.parent, &self.name, false)
     }
 
-    /// Removes what was left of the folder while it was being made, and what a first attempt left in its place.
+    /// Removes a folder that was being made, and one that a trial left in its place.
     pub(super) fn remove_unfinished(&self) -> Result<()> {
         let path = self.database.path_of(UNFINISHED);
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
@@ -251,7 +252,8 @@ impl UndoFolder {
         self.parent.sync()
     }
 
-    /// Refuses a file in the folder that was not put there by a rebuild. `before`: the rights that it had then.
+    /// Refuses a file in the folder that was not put there by a rebuild. `before`: the owner and permissions
+    /// that the file had before the rebuild; `None`: not known.
     pub(super) fn check_file(&self, found: &Status, name: &str, before: Option<Rights>) -> Result<()> {
         let path = self.path().join(name);
         if before.is_some_and(|before| before != Rights::of(found)) {
@@ -269,7 +271,7 @@ impl UndoFolder {
 }
 
 impl FoundUndo {
-    /// Reads the record.
+    /// Reads the record. `of`: the folder of the database.
     pub(super) fn record(&self, of: &Folder) -> Result<UndoRecord> {
         let path = self.folder.path_of(RECORD);
         let refused = |found: String| {
@@ -303,7 +305,7 @@ impl FoundUndo {
     }
 }
 
-/// Tells whether nobody can have put this there or changed it who could not do so to `of`.
+/// Tells whether only those who can change `of` can have put this there or changed it.
 fn is_safe(found: &Status, of: &Status) -> bool {
     found.owner == of.owner && found.lets_nobody_else_write_than(of)
 }
@@ -325,7 +327,7 @@ fn foreign(path: &Path, what: &str, found: &Status, of: &Status) -> Failure {
     Failure::refused(path, why)
 }
 
-/// What the folder holds. Refuses one with files of others.
+/// Finds the contents of a folder. Refuses one with files of others.
 fn contents(folder: &Folder) -> Result<Contents> {
     let foreign = |name: &OsStr| {
         let name = quote(name.as_encoded_bytes());
@@ -346,13 +348,13 @@ fn contents(folder: &Folder) -> Result<Contents> {
     }
 }
 
-/// Tells whether a first attempt has put the file [`TRIAL`] there: one of a database's, or a new one without contents.
+/// Tells whether a trial has put the file [`TRIAL`] there: the database's own, or a new one without contents.
 fn is_of_trial(folder: &Folder) -> bool {
     current_name(folder).is_ok()
         || matches!(folder.look(TRIAL), Ok(Some(found)) if found.is_file() && found.len == 0)
 }
 
-/// What the folder holds if it holds this name. `None`: it is not of a rebuild's making.
+/// The contents that a file of this name shows. `None`: no rebuild makes such a file.
 fn kind(name: &OsStr) -> Option<Contents> {
     match name.to_str()? {
         RECORD => Some(Contents::All),

@@ -1,5 +1,4 @@
-//! A database, and what is to be done with its tables: what rebuilding in place and into another
-//! folder have in common.
+//! A database, and the work on its tables: the common part of rebuilding in place and into another folder.
 
 use std::path::Path;
 
@@ -7,7 +6,7 @@ use filterblock::database::{LiveTable, Manifest};
 use rayon::{ThreadPool, prelude::*};
 
 use super::failure::{Failure, Result};
-use super::files::{Folder, Room};
+use super::files::{Folder, FreeSpace};
 use super::filters::Filters;
 use super::opening::{open_file, survey};
 use super::request::{FilterRequest, Options, check};
@@ -21,21 +20,21 @@ use crate::{audit::verify, engine::Engine};
 /// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
 /// larger than the old ones.
 const SPARE: u64 = 1 << 20;
-/// Files beside the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
+/// The number of files beside the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
 const SPARE_FILES: u64 = 5;
 
-/// A database, and what is to be done with its tables.
+/// A database, and the work on its tables.
 pub(super) struct RebuildPlan<'r> {
     pub(super) source: OldDatabase,
     pub(super) filters: Filters,
     request: &'r Options,
     watch: &'r dyn Watch,
-    /// The filters that each table has now.
+    /// The filters that each table has now; `None`: none that are known.
     before: Vec<Option<FiltersReport>>,
     pool: ThreadPool,
 }
 
-/// A table with the number it is to have.
+/// A table with the number that it will have.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'w> {
     pub(super) table: &'w SourceTable,
@@ -82,9 +81,8 @@ impl<'r> RebuildPlan<'r> {
         self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
     }
 
-    /// The tables in groups of up to `most` bytes, the newest first: the newest group comes first,
-    /// and in each group the newest table. So all tables that have a new number are newer than all
-    /// others, whatever group was the last.
+    /// The tables in groups of at least one table and up to `most` bytes: the newest group comes first, and in each
+    /// group the newest table. So after each group, all tables with new numbers are newer than all others.
     pub(super) fn batches(&self, most: Option<u64>) -> Vec<Vec<Job<'_>>> {
         let mut batches: Vec<Vec<Job<'_>>> = vec![Vec::new()];
         let mut bytes = 0_u64;
@@ -112,13 +110,14 @@ impl<'r> RebuildPlan<'r> {
         }
     }
 
-    /// Writes tables again, several at once. `target` tells where each goes, if anywhere.
+    /// Writes tables again, several simultaneously. `target` gives the folder and name of each new file; `None`: no
+    /// file.
     pub(super) fn rewrite<'t>(
         &self,
         jobs: &[Job<'_>],
         target: impl Fn(&Job<'_>) -> Option<(&'t Folder, String)> + Sync,
     ) -> Result<Vec<NewTable>> {
-        // One by one, so that a table that takes long holds up no others.
+        // One by one, so that a slow table holds up no others.
         let each = jobs.par_iter().with_max_len(1);
         self.pool.install(|| each.map(|job| self.rewrite_one(job, target(job))).collect())
     }
@@ -159,8 +158,8 @@ impl<'r> RebuildPlan<'r> {
         Ok(NewTable { record, report })
     }
 
-    /// Verifies that the new tables in `dir` are what the new MANIFEST says, and all that `verify` checks, if that is
-    /// asked for. `manifest`: the contents of the new one.
+    /// If the request asks for it, checks that the new tables in `dir` are those of the new MANIFEST, and all that
+    /// `verify` checks. `manifest`: the contents of the new MANIFEST.
     pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
         if !self.request.verify {
             return Ok(());
@@ -169,7 +168,7 @@ impl<'r> RebuildPlan<'r> {
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
         let verify = |table: &NewTable| {
             check(self.watch)?;
-            // Of other tables it is known that they are damaged.
+            // Tables that were kept are known to be damaged.
             let is_kept = table.report.status == TableStatus::Kept;
             if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
         };
@@ -212,13 +211,13 @@ impl<'r> RebuildPlan<'r> {
 
 /// A table that was written again.
 pub(super) struct NewTable {
-    /// What the new MANIFEST says of it.
+    /// The table's record in the new MANIFEST.
     pub(super) record: LiveTable,
     pub(super) report: TableReport,
 }
 
 impl Job<'_> {
-    /// The name of the new file. It ends as that of the old one does.
+    /// The new file's name, with the old one's extension.
     pub(super) fn new_name(&self) -> String {
         let name = &self.table.name;
         if self.number == self.table.record.number {
@@ -229,13 +228,13 @@ impl Job<'_> {
     }
 }
 
-/// What is missing for so many bytes and files.
-fn lack_of_room(room: Room, bytes: u64, files: u64) -> Option<String> {
+/// The message if there is no room for these bytes and files.
+fn lack_of_room(room: FreeSpace, bytes: u64, files: u64) -> Option<String> {
     if room.bytes < bytes {
-        return Some(format!("expected {bytes} bytes of free space, found {}", room.bytes));
+        return Some(format!("{bytes} bytes of free space are needed, and {} are there", room.bytes));
     }
     let found = room.files.filter(|found| *found < files)?;
-    Some(format!("expected room for {files} files, found it for {found}"))
+    Some(format!("room for {files} files is needed, and there is room for {found}"))
 }
 
 #[cfg(test)]
@@ -244,10 +243,16 @@ mod tests {
 
     #[test]
     fn there_has_to_be_room_for_bytes_and_for_files() {
-        let room = |bytes, files| lack_of_room(Room { bytes, files }, 1000, 7);
+        let room = |bytes, files| lack_of_room(FreeSpace { bytes, files }, 1000, 7);
         assert_eq!(room(1000, Some(7)), None);
         assert_eq!(room(1000, None), None);
-        assert_eq!(room(999, None).as_deref(), Some("expected 1000 bytes of free space, found 999"));
-        assert_eq!(room(1000, Some(6)).as_deref(), Some("expected room for 7 files, found it for 6"));
+        assert_eq!(
+            room(999, None).as_deref(),
+            Some("1000 bytes of free space are needed, and 999 are there")
+        );
+        assert_eq!(
+            room(1000, Some(6)).as_deref(),
+            Some("room for 7 files is needed, and there is room for 6")
+        );
     }
 }

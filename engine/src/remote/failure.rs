@@ -9,11 +9,11 @@ use crate::{report::ErrorKind, walk::PathError};
 
 /// The most characters of an answer to repeat.
 const MAX_TEXT: usize = 240;
-/// Where clients look for credentials last: services that only the machines of a cloud have.
+/// The last places where clients look for credentials: services that only the machines of a cloud have.
 const METADATA_SERVICES: [&str; 4] =
     ["169.254.169.254", "169.254.170.2", "metadata.google.internal", "/latest/api/token"];
 
-/// What the stores say of a bucket that does not exist.
+/// The words of the stores for a bucket that does not exist.
 const BUCKET_MISSING: [&str; 3] =
     ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
 const NO_CREDENTIALS: &str =
@@ -21,7 +21,7 @@ const NO_CREDENTIALS: &str =
 const HTTP_NOT_PERMITTED: &str = "expected an endpoint with https, found http, which is not permitted: \
     AWS_ALLOW_HTTP=true, GOOGLE_ALLOW_HTTP=true or AZURE_ALLOW_HTTP=true permits it";
 
-/// The object became another while it was read. `what` tells the two apart.
+/// The object was replaced while it was read. `what`: the property in which the two differ.
 pub(super) fn changed(what: &str, expected: &str, found: &str) -> PathError {
     let expected = escape(expected.as_bytes());
     let found = escape(found.as_bytes());
@@ -59,7 +59,7 @@ pub(super) fn of(error: &Error, listed: bool) -> PathError {
     }
 }
 
-/// The messages of an error and of those behind it, each once.
+/// The messages of an error and of its sources, each once.
 fn chain(error: &Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! Many tables at once: what URLs lead to, read with so many tables in flight.
+//! Many tables at a time: those that URLs lead to, read with a limited number in flight.
 
 use std::path::{Path, PathBuf};
 use std::{io, pin::pin, sync::Arc, time::Duration};
@@ -15,9 +15,9 @@ use super::store::{Stores, Traffic};
 use super::{object::Object, order::Order};
 use crate::report::{Depth, Remark};
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
-use crate::walk::{Given, PathError};
+use crate::walk::{InputPath, PathError};
 
-/// The most bytes of all tables that are streamed, and of one.
+/// The most bytes in memory of all tables that are streamed, and of one.
 const ALL_WINDOWS: usize = 48 << 20;
 const MAX_WINDOW: usize = 4 << 20;
 /// The results that may wait for others, for each table in flight.
@@ -25,16 +25,16 @@ const WAITING: usize = 4;
 /// The time between two looks at the signals.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How tables in object storage are read.
+/// The options for reading tables in object storage.
 #[derive(Clone, Copy, Debug)]
 pub struct FleetOptions {
-    /// The most tables to read at once; `None`: a number that suits the depth.
+    /// The most tables to read simultaneously; `None`: a number that suits the depth.
     pub in_flight: Option<usize>,
     /// Results are in the order of the listing, not as they come.
     pub ordered: bool,
     /// The time that each request may take.
     pub timeout: Duration,
-    /// How deep tables are looked into.
+    /// The depth to which tables are read.
     pub depth: Depth,
 }
 
@@ -45,7 +45,7 @@ impl Default for FleetOptions {
 }
 
 impl FleetOptions {
-    /// The tables to read at once. Those that are streamed need a thread and memory each.
+    /// The number of tables to read simultaneously. Tables that are streamed need a thread and memory each.
     fn in_flight(&self) -> usize {
         self.in_flight.unwrap_or(if self.depth == Depth::All { 16 } else { 64 }).max(1)
     }
@@ -56,14 +56,14 @@ impl FleetOptions {
     }
 }
 
-/// Looks at the tables that `urls` lead to, and calls `show` with what is found out. Once `watch` is interrupted, it
-/// ends with the results that are there.
+/// Looks at the tables that `urls` lead to, and calls `show` with the results. Once `watch` is interrupted,
+/// it ends with the results that are there.
 ///
 /// # Errors
 ///
-/// Those of `show`, or that the system does not let work begin.
+/// Those of `show`, or an error of the system that keeps the work from beginning.
 pub(crate) fn objects<S: Survey>(
-    urls: &mut dyn Iterator<Item = Given>,
+    urls: &mut dyn Iterator<Item = InputPath>,
     recursive: bool,
     survey: &Arc<S>,
     options: FleetOptions,
@@ -87,7 +87,7 @@ pub(crate) fn objects<S: Survey>(
     result
 }
 
-/// What became of a table: its number, and what is to be shown.
+/// The outcome for a table: its number, and the event to show, if there is one.
 type Done<T> = (u64, Option<Event<T>>);
 
 /// The tables in flight.
@@ -210,7 +210,7 @@ async fn table<S: Survey>(
     Some(Event::Table { target, fetched, result })
 }
 
-/// Fetches what the survey wants, and lets it look.
+/// Fetches the parts that the survey wants, and lets it look at the table.
 async fn look<S: Survey>(
     reader: &Reader,
     survey: &Arc<S>,
@@ -226,7 +226,7 @@ async fn look<S: Survey>(
         if fetch == Fetch::Sample {
             reader.sample(survey.options()).await?;
         }
-        // An end is dealt with faster than it is handed to another thread.
+        // The end of a table is dealt with faster than it is handed to another thread.
         let work = if depth == Depth::Tail { RunOn::Here } else { RunOn::Apart };
         reader.ask(work, move |source| looking.table(&of, source, depth, &())).await?
     };

@@ -1,4 +1,4 @@
-//! The tables and folders that URLs stand for.
+//! The tables and folders that URLs lead to.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -11,28 +11,29 @@ use super::store::{self, Store, Stores};
 use super::{failure, object::Object};
 use crate::report::ErrorKind;
 use crate::run::{InputFile, ListedFolder, LogUse};
-use crate::walk::{Barren, Folder, PathError, url};
+use crate::walk::{EmptyInputs, Folder, PathError, url};
 
 /// The names that a store lists in one answer.
 const NAMES_AN_ANSWER: usize = 1000;
 /// The bytes of a log that are looked at for writes.
 const LOG_START: u64 = 64 << 10;
-/// More tables than these do not change what is spent on each.
+/// More tables than this do not change the effort for each.
 const ENOUGH_TABLES: usize = 2500;
 
-/// A log of a folder that may hold writes that are in no table yet, with nothing or its contents, as the survey wants it.
+/// A log that may hold writes that are in no table yet, with its contents if the survey reads logs, otherwise
+/// with nothing.
 pub(super) type RemoteLog = (PathBuf, Result<Vec<u8>, PathError>);
 /// The objects of a folder by their names.
 type Names = BTreeMap<String, ObjectMeta>;
 
-/// Where a table is read from.
+/// The source of a table.
 pub(super) enum ObjectSource {
     Listed(Object),
-    /// Its size is not known.
+    /// An object whose size is not known.
     Named(store::ObjectLocation),
 }
 
-/// What a URL leads to, piece by piece.
+/// The tables and folders that a URL leads to, piece by piece.
 pub(super) enum ListingEvent {
     Failed { input: Arc<Path>, path: PathBuf, error: PathError },
     Begin(ListedFolder, Vec<RemoteLog>),
@@ -46,20 +47,20 @@ pub(super) struct Lister<I> {
     recursive: bool,
     logs: LogUse,
     stores: Stores,
-    /// What was found and not given out.
+    /// The events that are not given out yet.
     pending: VecDeque<ListingEvent>,
-    /// The folders below the current URL that are to be listed, the next one last.
+    /// The folders below the current URL that have to be listed, the next one last.
     below: Vec<(Arc<Path>, store::ObjectLocation, PathBuf)>,
     /// Something was found below the current URL.
-    is_fruitful: bool,
-    barren: Barren,
+    found_any: bool,
+    empty: EmptyInputs,
 }
 
 impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     pub(super) fn new(urls: I, recursive: bool, logs: LogUse, stores: Stores) -> Self {
         let (pending, below) = Default::default();
-        let barren = Barren::new(recursive);
-        Self { urls, recursive, logs, stores, pending, below, is_fruitful: false, barren }
+        let empty = EmptyInputs::new(recursive);
+        Self { urls, recursive, logs, stores, pending, below, found_any: false, empty }
     }
 
     pub(super) async fn next(&mut self) -> Option<ListingEvent> {
@@ -69,24 +70,24 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             }
             if let Some((input, place, url)) = self.below.pop() {
                 if let Err(error) = self.list(&input, &place, &url).await {
-                    self.barren.found_something();
+                    self.empty.found_something();
                     return Some(ListingEvent::Failed { input, path: url, error });
                 }
                 continue;
             }
-            if let Some(input) = self.barren.take(None) {
+            if let Some(input) = self.empty.take(None) {
                 let (path, error) = (input.to_path_buf(), Folder::nothing_below());
                 return Some(ListingEvent::Failed { input, path, error });
             }
             let (input, url) = self.urls.next()?;
-            self.is_fruitful = false;
+            self.found_any = false;
             if let Err(error) = self.look_at(&input, &url).await {
                 return Some(ListingEvent::Failed { input, path: url, error });
             }
         }
     }
 
-    /// Finds out whether a URL stands for an object or a folder.
+    /// Finds out whether a URL names an object or a folder.
     async fn look_at(&mut self, input: &Arc<Path>, url: &Path) -> Result<(), PathError> {
         let place = self.stores.place(url)?;
         if !place.is_folder {
@@ -124,7 +125,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         url: &Path,
     ) -> Result<(), PathError> {
         let (mut names, below) = names(place).await?;
-        let is_first = !self.is_fruitful && self.below.is_empty();
+        let is_first = !self.found_any && self.below.is_empty();
         let is_empty = names.is_empty() && below.is_empty();
         if self.recursive {
             self.below.extend(below.iter().rev().map(|key| {
@@ -134,7 +135,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             }));
         }
         let mut folder = database(&place.store, &names, url).await;
-        // A writer at work may be the reason.
+        // A writer at work may be the reason for the missing tables.
         if folder.missing().next().is_some() {
             (names, _) = self::names(place).await?;
             folder = database(&place.store, &names, url).await;
@@ -143,18 +144,18 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             if is_empty && is_first {
                 return Err(PathError::failed(ErrorKind::Missing, "no such object or folder"));
             }
-            if self.barren.passes_over(input, is_first) {
+            if self.empty.passes_over(input, is_first) {
                 return Ok(());
             }
             return Err(Folder::nothing_among(!below.is_empty()));
         }
-        self.barren.found_something();
-        self.is_fruitful = true;
+        self.empty.found_something();
+        self.found_any = true;
         self.found(input, &place.store, folder, &names).await;
         Ok(())
     }
 
-    /// Puts a folder and its tables among what was found.
+    /// Adds a folder and its tables to the pending events.
     async fn found(&mut self, input: &Arc<Path>, store: &Arc<Store>, folder: Folder, names: &Names) {
         let object = |path: &Path| {
             let meta = names.get(path.file_name()?.to_str()?)?;
@@ -181,7 +182,8 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     }
 }
 
-/// The contents of a log, if they are wanted. `None` if it holds no writes.
+/// The contents of a log, or nothing if they are not wanted. `None` if they are not wanted and the log holds
+/// no writes.
 async fn log(object: &Object, wanted: LogUse) -> Result<Option<Vec<u8>>, PathError> {
     let size = object.size();
     if wanted == LogUse::Read {

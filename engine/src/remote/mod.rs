@@ -1,8 +1,8 @@
-//! Tables in object storage: many at once, each with few requests.
+//! Tables in object storage: many at a time, each with few requests.
 //!
 //! ```text
 //! fleet ──► listing ──► object ──► store        URLs in, a result a table out
-//!   └─────► reader ──► stream ──► object        how one table is read
+//!   └─────► reader ──► stream ──► object        the reading of one table
 //! ```
 
 mod failure;

@@ -29,7 +29,7 @@ struct Version {
     e_tag: Option<String>,
     /// Compared if there is no tag: seconds since 1970.
     modified: i64,
-    /// The tag came with an answer, and is as the store compares it.
+    /// The tag came with an answer, in the form that the store compares.
     is_answer: bool,
 }
 
@@ -38,13 +38,13 @@ impl Version {
         Self { e_tag: meta.e_tag.clone(), modified: meta.last_modified.timestamp(), is_answer }
     }
 
-    /// The tag to be compared by the store. A weak tag equals none there. One from a listing may be
-    /// written in another way.
+    /// The tag for the store to compare. There, a weak tag equals none, and one from a listing may be written
+    /// in another way.
     fn if_match(&self) -> Option<String> {
         self.e_tag.clone().filter(|tag| self.is_answer && !tag.starts_with("W/"))
     }
 
-    /// Compares two versions, of which `next` came with an answer.
+    /// Compares this version with `next`, which came with an answer.
     fn compare(&self, next: &Self) -> Result<(), PathError> {
         match (&self.e_tag, &next.e_tag) {
             (Some(known), Some(found)) if bare(known) != bare(found) => {
@@ -60,7 +60,7 @@ impl Version {
     }
 }
 
-/// A tag as all parts of a store's interface write it: Azure's listing has no quotes.
+/// A tag without the marks that only some parts of a store's interface write: Azure's listing has no quotes.
 fn bare(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"')
 }
@@ -91,7 +91,7 @@ impl Object {
         self.size
     }
 
-    /// What reading it has taken so far.
+    /// The cost of reading the object so far.
     pub(super) fn fetched(&self, depth: Depth) -> Fetched {
         let (requests, bytes_read) = self.traffic.so_far();
         Fetched {
@@ -132,7 +132,7 @@ impl Object {
         let found = Version::of(&answer.meta, true);
         known.compare(&found)?;
         if !known.is_answer {
-            // Of several requests side by side, the first one to be answered counts.
+            // With several requests side by side, the first answer decides.
             let mut version = self.version();
             version.compare(&found)?;
             *version = found;

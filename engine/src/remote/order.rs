@@ -35,7 +35,7 @@ impl<T> Order<T> {
         self.push(Slot::Awaited)
     }
 
-    /// Adds what no other result passes.
+    /// Adds a mark, which no other result passes.
     pub(super) fn mark(&mut self, mark: T) {
         self.push(Slot::Ready { result: mark, is_mark: true });
     }
@@ -45,7 +45,7 @@ impl<T> Order<T> {
         self.first.saturating_add(self.slots.len() as u64).saturating_sub(1)
     }
 
-    /// Takes the result that was announced as this number.
+    /// Stores the result that was announced with this number.
     pub(super) fn put(&mut self, number: u64, result: T) {
         let at = number.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
         if let Some(slot) = at.and_then(|at| self.slots.get_mut(at)) {
@@ -61,7 +61,7 @@ impl<T> Order<T> {
         }
         let is_mark = |slot: &Slot<T>| matches!(slot, Slot::Ready { is_mark: true, .. });
         let passable = if self.is_strict { Some(1) } else { self.slots.iter().position(is_mark) };
-        // The first one passes none.
+        // The first result passes none.
         let mut slots = self.slots.iter_mut().take(passable.map_or(usize::MAX, |count| count.max(1)));
         let ready = slots.find(|slot| matches!(slot, Slot::Ready { .. }))?;
         match std::mem::replace(ready, Slot::Shown) {

@@ -15,25 +15,25 @@ use crate::walk::PathError;
 
 /// The bytes to read from the end: all that opening needs of most tables.
 const TAIL: u64 = 64 << 10;
-/// Ranges that lie no further apart take one request.
+/// Ranges that are no further apart are fetched with one request.
 const MAX_GAP: u64 = 64 << 10;
-/// The most bytes of a range that has to be in memory at once, and of a start that is only looked at
-/// to tell what a damaged file is.
+/// The most bytes of a range that has to be in memory as a whole, and of the start of a damaged file, which
+/// is only read to find out what the file is.
 const MAX_RANGE: u64 = 256 << 20;
 const MAX_START: usize = 64 << 10;
 /// The most rounds: each fetches something new, and no table is known to need more than four.
 const MAX_ROUNDS: u32 = 32;
 
-/// Where the work on bytes that are there is done.
+/// The thread that does the work on bytes that are there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunOn {
-    /// On the thread that waits for the requests: for work of less than a millisecond.
+    /// The thread that waits for the requests: for work of less than a millisecond.
     Here,
-    /// On another one.
+    /// Another thread.
     Apart,
 }
 
-/// One table, and what of it has been fetched.
+/// One table, and the ranges of it that have been fetched.
 pub(super) struct Reader {
     object: Arc<Object>,
     ranges: Arc<FetchedRanges>,
@@ -63,7 +63,7 @@ impl Reader {
         Self { object: Arc::new(object), ranges, window }
     }
 
-    /// What reading has taken so far.
+    /// The cost of reading so far.
     pub(super) fn fetched(&self, depth: Depth) -> Fetched {
         self.object.fetched(depth)
     }
@@ -131,7 +131,7 @@ impl Reader {
         let stream = Stream::new(Arc::clone(&self.object), Handle::current(), self.window);
         let answer = spawn_blocking(move || {
             let answer = question(&stream);
-            // Whatever was found out without the missing bytes says nothing of the table.
+            // An answer without the missing bytes says nothing about the table.
             stream.into_failure().map_or(Ok(answer), Err)
         });
         joined(answer.await)?

@@ -1,4 +1,4 @@
-//! The stores behind URLs, set up from the environment as the tools of each cloud are.
+//! The stores that URLs name, set up from the environment as the tools of each cloud are.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,8 @@ use crate::walk::{PathError, url};
 const CONNECT: &str = "5s";
 /// The most times that the client repeats a request that failed.
 const MAX_RETRIES: usize = 3;
-/// The client gives a request up by then, with all its repetitions.
+/// The number of timeouts after which a request ends: by then, the client has given it up with all its
+/// repetitions.
 const TIMEOUTS: u32 = 4;
 
 /// Stores in this process, by their names.
@@ -49,7 +50,7 @@ impl Traffic {
     }
 }
 
-/// A store, and how it is asked.
+/// A store, and the terms of requests to it.
 pub(super) struct Store {
     pub(super) objects: Arc<dyn ObjectStore>,
     pub(super) has_listing: bool,
@@ -60,7 +61,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// Makes a request, unless its answer takes too long.
+    /// Makes a request, and gives it up if the answer takes too long.
     pub(super) async fn ask<T>(
         &self,
         request: impl Future<Output = Result<T, PathError>>,
@@ -91,7 +92,7 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    /// `timeout`: of each request, with its body. `traffic`: counts them.
+    /// `timeout`: the time for each request, with its body. `traffic`: the count of requests.
     pub(super) fn new(timeout: Duration, traffic: Arc<Traffic>) -> Self {
         // Fails only if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -164,7 +165,7 @@ impl Stores {
                 built!(MicrosoftAzureBuilder::from_env().with_url(name), AzureConfigKey::Client)
             }
             "http" | "https" => {
-                // Whoever names such a URL permits it.
+                // Whoever names such a URL permits HTTP.
                 let builder = HttpBuilder::new().with_config(ClientConfigKey::AllowHttp, "true");
                 built!(builder.with_url(name), identity)
             }

@@ -9,15 +9,15 @@ use tokio::runtime::Handle;
 use super::object::Object;
 use crate::walk::{PathError, part};
 
-/// The bytes to fetch at once as long as reads are not in order.
+/// The bytes to fetch with one request as long as reads are not in order.
 const LEAST_WINDOW: usize = 64 << 10;
-/// A read that begins no further behind the window goes on from there.
+/// A read that begins no further after the window continues it.
 const MAX_GAP: u64 = 64 << 10;
 
 /// An object as a source for one thread, which waits for the requests.
 ///
-/// Reads in order get ever larger windows, others a small one. An object that is no larger than the
-/// largest window is fetched at once.
+/// Reads in order get ever larger windows, others a small one. An object that is no larger than the largest
+/// window is fetched as a whole.
 pub(super) struct Stream {
     object: Arc<Object>,
     runtime: Handle,
@@ -31,7 +31,7 @@ struct State {
     window: (u64, Bytes),
     /// The size of the next window.
     ahead: usize,
-    /// The first request that failed. None is made after it.
+    /// The failure of the first request that failed. No request is made after it.
     failure: Option<PathError>,
 }
 

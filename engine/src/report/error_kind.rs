@@ -1,4 +1,4 @@
-//! The kinds of reasons why something is not as it should be, for programs to act upon.
+//! The kinds of faults, for programs to act upon.
 
 use std::io::{Error as IoError, ErrorKind as IoErrorKind};
 
@@ -11,17 +11,17 @@ words! {
     ErrorKind {
         /// The bytes read are not as they should be.
         Damaged = "damaged",
-        /// The system could not read it, for a reason that is not told apart here.
+        /// The file could not be read, for a reason that no other kind names.
         Unreadable = "unreadable",
-        /// It was there when its folder was listed, and was gone when it was opened.
+        /// The file was there when its folder was listed, and was gone when it was opened.
         Vanished = "vanished",
-        /// It became another between two requests, or since it was listed.
+        /// The file was replaced between two requests, or since it was listed.
         Changed = "changed",
-        /// It is not there.
+        /// The file or folder does not exist.
         Missing = "missing",
-        /// The system does not allow it to be read.
+        /// The system does not permit reading the file.
         Denied = "denied",
-        /// It may be sound, but this program cannot read it, or not within its limits.
+        /// The file may be sound, but this program cannot read it, or not within its limits.
         Unsupported = "unsupported",
     }
 }

@@ -35,26 +35,27 @@ pub struct FilterBlock {
     pub larger_ranges: Option<LargerRanges>,
     /// Bits of all filters together. Filters in an encoding that is not known count as 0.
     pub bits: u64,
-    /// Number of those bits that are 1.
+    /// Number of bits of all filters that are 1.
     pub bits_set: u64,
     /// Probes a key, *k*. `None`: the filters differ in it, or none has it.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
     /// Share of absent keys expected to pass, 0 to 1, going by the bits set: the mean over the data blocks,
-    /// and for a bare filter block over the filters that are not empty. `None`: there are none of these, or
-    /// the encoding is not read.
+    /// and for a bare filter block over the filters that are not empty. `None`: there are no such blocks or
+    /// filters, or the encoding cannot be read.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// Share of random keys that pass, measured: the mean over the data blocks, and for a bare filter block
+    /// Measured share of random keys that pass: the mean over the data blocks, and for a bare filter block
     /// over the filters that are not empty. `None`: there was nothing to ask, or no data block was looked at.
     pub random_fpr: Option<MeasuredRate>,
-    /// Share of neighbours that pass, measured in up to 16 data blocks: keys that are not stored, made from
-    /// stored ones by changing a byte or appending six. `None`: none was asked for, or `key_format` is null.
+    /// Share of neighbours that pass, as measured in up to 16 data blocks: keys that are not stored, made
+    /// from stored ones by changing a byte or appending six. `None`: none was asked for, or `key_format` is
+    /// null.
     pub neighbour_fpr: Option<MeasuredRate>,
-    /// The first contradiction in the block's structure. Offsets in it are within the block. `None`: well
-    /// formed.
+    /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
+    /// block is well formed.
     pub malformed: Option<String>,
-    /// The number of stored keys that the filters deny, of those tried. `None`: none.
+    /// Number of stored keys that the filters deny, out of those tried. `None`: they deny none.
     pub unsound: Option<String>,
     /// Each filter, in order. Present only with `--filters`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,18 +63,18 @@ pub struct FilterBlock {
     pub list: Option<Filters>,
 }
 
-/// Larger ranges, and what they would save.
+/// Larger ranges, and the bytes that they would save.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LargerRanges {
-    /// The smallest base_lg that saves nine tenths of what one filter for the whole table would.
+    /// The smallest base_lg that saves nine tenths of the bytes that one filter for the whole table would.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 63)))]
     pub base_lg: u8,
-    /// Bytes of the filter block that it saves, estimated from the sizes of the filters.
+    /// Bytes of the filter block that `base_lg` saves, estimated from the sizes of the filters.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub saves: u64,
-    /// Share of random absent keys expected to pass then, 0 to 1. Of keys that count up more may pass.
-    /// `None`: the filters' sizes do not tell.
+    /// Share of random absent keys expected to pass with `base_lg`, 0 to 1; of keys that count up, more may
+    /// pass. `None`: it does not follow from the filters' sizes.
     #[serde(rename = "estimated_fpr")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: Option<f64>,
@@ -83,7 +84,7 @@ pub struct LargerRanges {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilterCost {
-    /// Bits a key that the estimate is for. The range is LevelDB's, 2 KiB.
+    /// Bits a key that the estimate assumes, with LevelDB's range of 2 KiB for each filter.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: u64,
     /// Number of keys in the table.
@@ -94,7 +95,7 @@ pub struct FilterCost {
     pub size: u64,
 }
 
-/// The filters of a table, which serialize to the list of [`ListedFilter`]s: there may be millions.
+/// The filters of a table, which serialize to a list of [`ListedFilter`]s that may have millions of them.
 #[derive(Clone, Debug)]
 pub struct Filters {
     pub(crate) stats: FilterStats,
@@ -108,24 +109,24 @@ pub struct Filters {
 pub struct ListedFilter<'a> {
     /// Position of the filter in the block, from 0.
     pub index: u64,
-    /// First offset of its range: the filter is for the data blocks that begin in the range.
+    /// First offset of the filter's range: the filter is for the data blocks that begin in that range.
     pub first_offset: u64,
-    /// Last offset of its range, inclusive.
+    /// Last offset of the filter's range, inclusive.
     pub last_offset: u64,
-    /// Offsets of these data blocks. Empty for a bare filter block.
+    /// Offsets of the data blocks that the filter is for. Empty for a bare filter block.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub data_blocks: CoveredBlocks<'a>,
     /// Size of the filter in bytes, with the byte for *k*.
     pub bytes: u64,
     /// Bits of the filter. 0: the encoding is not known, or filters of the block share bytes.
     pub bits: u64,
-    /// Number of those bits that are 1.
+    /// Number of bits of the filter that are 1.
     pub bits_set: u64,
     /// Probes a key, *k*. `None`: the filter is empty or malformed, or has no known bits.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass, a malformed one nearly
-    /// always all.
+    /// Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass; a malformed one nearly
+    /// always lets all pass.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
     /// `empty`: no bytes. `malformed`: its offsets contradict each other.

@@ -11,19 +11,19 @@ use crate::{audit::LostKeys, walk::PathError};
 /// The number of findings of one code that are kept. Others are counted.
 const MAX_OF_A_CODE: u64 = 16;
 
-/// What a finding says of its table.
+/// The gravity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weight {
     /// Something could not be looked at, whatever may be there.
     Hides,
     /// Something is not as it should be.
     Damage,
-    /// Only filters are not as they should be, and no entry is concerned.
+    /// Only filters are not as they should be, and no entry is affected.
     Filter,
 }
 
-/// Defines the codes: word, weight, the kind of fault unless an error tells more, and what `docs/findings.md` says in
-/// short: meaning and remedy.
+/// Defines the codes: word, weight, the kind of fault unless an error names another, and, in short, the
+/// meaning and the remedy that `docs/findings.md` explains.
 macro_rules! codes {
     ($($code:ident = $word:literal, $weight:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
         words! {
@@ -32,7 +32,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// What findings of this code say of their table.
+            /// The gravity of findings of this code.
             pub const fn weight(self) -> Weight {
                 match self {
                     $(Self::$code => Weight::$weight,)*
@@ -45,14 +45,14 @@ macro_rules! codes {
                 }
             }
 
-            /// What it means.
+            /// The meaning of the code.
             pub const fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$code => $meaning,)*
                 }
             }
 
-            /// What to do about it.
+            /// The remedy.
             pub const fn remedy(self) -> &'static str {
                 match self {
                     $(Self::$code => $remedy,)*
@@ -62,11 +62,11 @@ macro_rules! codes {
     };
 }
 
-const RESTORE: &str = "Restore the file from a copy; failing that, leveldb::RepairDB, which drops what it cannot read. Check disk \
-     and memory.";
+const RESTORE: &str = "Restore the file from a copy; failing that, filterblock repair DB --to NEW saves what can be read. Check \
+     disk and memory.";
 const REBUILD: &str = "filterblock rebuild DB --in-place writes new filters.";
 const REORDER: &str = "Open the database with the comparator it was written with. If that is so already, copy the entries into a \
-     new database: leveldb::RepairDB does not sort.";
+     new database.";
 
 codes! {
     Unreadable = "unreadable", Hides, Unreadable,
@@ -121,26 +121,26 @@ codes! {
     Manifest = "manifest", Damage, Damaged,
         "CURRENT or the MANIFEST is missing or damaged: LevelDB does not open the database, or passes over \
          the end of it.",
-        "Restore both from the same copy as the tables; failing that, leveldb::RepairDB.";
+        "Restore both from the same copy as the tables; failing that, filterblock repair DB --to NEW.";
     TableMissing = "table-missing", Damage, Missing,
         "The MANIFEST has a table that does not exist: its keys are gone.",
         "Restore the file: LevelDB removes only tables that it does not use.";
     TableSize = "table-size", Damage, Damaged,
         "A table has another size than the MANIFEST has recorded: lookups in it fail.",
-        "Restore the file, or run leveldb::RepairDB, which records sizes again.";
+        "Restore the file; failing that, filterblock repair DB --to NEW.";
     TableRange = "table-range", Damage, Damaged,
         "A table begins or ends with another key than the MANIFEST has recorded: keys are not found.",
         "The file belongs to another table: restore it.";
     TableOverlap = "table-overlap", Damage, Damaged,
         "Tables of one level overlap: keys are not found, or deleted ones come back.",
-        "Copy all entries, read with an iterator, into a new database; or run leveldb::RepairDB.";
+        "filterblock repair DB --to NEW sorts all entries into new tables.";
     More = "more", Damage, Damaged,
         "More findings than are listed.",
         "filterblock verify lists them.";
 }
 
 impl Code {
-    /// Returns true if it means that something could not be looked at, whatever may be there.
+    /// Returns true if the code means that something could not be looked at, whatever may be there.
     pub const fn hides(self) -> bool {
         matches!(self.weight(), Weight::Hides)
     }
@@ -155,13 +155,13 @@ pub struct Finding {
     /// The kind of fault.
     #[serde(skip)]
     pub kind: ErrorKind,
-    /// Offset in the file, in bytes. `None`: it concerns the file as a whole.
+    /// Offset in the file, in bytes. `None`: the finding concerns the file as a whole.
     pub offset: Option<u64>,
-    /// What should be there.
+    /// Description of what was expected.
     pub expected: String,
-    /// What is there.
+    /// Description of what was found instead.
     pub found: String,
-    /// The keys that cannot be read because of it. `None`: none, or not known.
+    /// The keys that cannot be read because of the finding. `None`: there are none, or they are not known.
     pub lost: Option<Box<LostKeys>>,
 }
 
@@ -198,7 +198,7 @@ impl Finding {
         Self { kind, ..self }
     }
 
-    /// Adds the keys that cannot be read because of it.
+    /// Adds the keys that cannot be read because of the finding.
     pub fn with_lost(self, lost: Option<LostKeys>) -> Self {
         Self { lost: lost.map(Box::new), ..self }
     }
@@ -210,7 +210,7 @@ impl Finding {
         Self::new(Code::Unreadable, None, expected, found).of_kind(kind)
     }
 
-    /// The finding behind an error of the library's.
+    /// The finding that corresponds to an error of the library.
     pub fn of(error: &Error) -> Self {
         match error.without_path() {
             Error::Io { action, offset, source, .. } => {
@@ -224,7 +224,7 @@ impl Finding {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
             Error::Limit { what, offset, limit, found, .. } => {
-                // What a block takes. The limit on a MANIFEST's tables is another.
+                // The option limits blocks. The limit on a MANIFEST's tables is another.
                 let option = if *what == "live tables" { "" } else { " (--max-output)" };
                 let expected = format!("a {what} of at most {limit} bytes{option}");
                 Self::new(Code::Limit, *offset, expected, format!("{found} bytes"))
@@ -304,7 +304,7 @@ impl Findings {
         self.list.is_empty()
     }
 
-    /// The first of all.
+    /// The first finding of all.
     pub fn first(&self) -> Option<&Finding> {
         self.list.first()
     }
@@ -314,7 +314,7 @@ impl Findings {
         self.counts.iter().copied()
     }
 
-    /// The number of all.
+    /// The number of all findings.
     pub fn total(&self) -> u64 {
         self.counts.iter().map(|(_, count)| count).sum()
     }
@@ -324,7 +324,7 @@ impl Findings {
         self.list.iter().any(|finding| finding.code.hides())
     }
 
-    /// The kind of the first of those that hide something, or of the first of all.
+    /// The kind of the first finding that hides something, or else of the first of all.
     pub fn kind(&self) -> Option<ErrorKind> {
         let hides = self.list.iter().find(|finding| finding.code.hides());
         hides.or(self.first()).map(|finding| finding.kind)

@@ -1,4 +1,4 @@
-//! What is known of a folder before its tables, and of what cannot be looked at.
+//! The facts about a folder, reported before its tables, and about paths that cannot be looked at.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -10,21 +10,21 @@ use super::subject::{Remark, Subject};
 use super::{error_kind::ErrorKind, frame::Frame, inspect::InspectStatus};
 use crate::walk::{Folder as Listed, PathError};
 
-/// A folder, before its tables.
+/// A folder, reported before its tables.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Folder {
     /// The folder.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// True if there is a MANIFEST, or a CURRENT or a log that says there should be one.
+    /// True if the folder has a MANIFEST, or a CURRENT or a log that implies one.
     pub database: bool,
     /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on.
     pub comparator: Option<Name>,
-    /// Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. `None`: it can,
-    /// or there is no database.
+    /// Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. `None`: it can
+    /// be relied on, or there is no database.
     pub error: Option<String>,
-    /// Number of files of tables in the folder.
+    /// Number of table files in the folder.
     pub tables: u64,
     /// Paths of the logs with writes that may be in no table yet, which no filter covers.
     #[serde(serialize_with = "paths")]
@@ -37,7 +37,7 @@ pub struct Folder {
     /// The files of the folder.
     #[serde(skip)]
     pub listed: Arc<Listed>,
-    /// Facts to note, which the frame has as text.
+    /// Notes, which the frame has as text.
     #[serde(skip)]
     pub remarks: Vec<Remark>,
 }
@@ -60,7 +60,7 @@ pub struct Unreadable {
 }
 
 impl Folder {
-    /// The folder that a subject is. `logs`: those with writes that are in no table yet.
+    /// The folder that `subject` names. `logs`: its logs with writes that are in no table yet.
     pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>) -> Self {
         let fault = folder.manifest_error();
         let kind = fault.map(|(_, error)| ErrorKind::of(error));
@@ -79,7 +79,7 @@ impl Folder {
 }
 
 impl Unreadable {
-    /// The path that a subject is, and the reason.
+    /// The path that `subject` names, and the reason why it cannot be looked at.
     pub fn new(subject: &Subject<'_>, error: &PathError) -> Self {
         Self {
             frame: Frame::new("unreadable", subject, Some(error.kind())).into_owned(),

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::strings::{Hex, json_path};
 use super::{error_kind::ErrorKind, subject::Subject};
 
-/// Raised when a field changes its meaning or goes.
+/// The version of the format, raised when a field changes its meaning or goes.
 const SCHEMA_VERSION: u32 = 1;
 
-/// What each result says first: what it is, and of which path.
+/// The start of each result: its kind and its path.
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
@@ -23,17 +23,17 @@ pub struct Frame<'a> {
     /// Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
     /// the path of the list. Every input has at least one object.
     pub input: Cow<'a, str>,
-    /// Path that the object is about: the input, or what was found in or below it.
+    /// Path that the object is about: the input, or a path found in or below it.
     pub path: Cow<'a, str>,
-    /// Bytes of `path` in lowercase hexadecimal. `None`: it is UTF-8.
+    /// Bytes of `path` in lowercase hexadecimal. `None`: `path` is UTF-8.
     pub path_bytes: Option<String>,
-    /// Kind of the first fault. `damaged`: it was read and is not as it should be. `missing`: it is not
-    /// there. `vanished`: it was there when its folder was listed, and is gone. `changed`: it became another
-    /// while it was read, or since it was listed. `denied`: the system does not permit reading it.
+    /// Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+    /// not exist. `vanished`: it was there when its folder was listed, and is gone. `changed`: it was
+    /// replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
     /// `unsupported`: this program cannot read it, or not within its limits. `unreadable`: any other reason
     /// not to read it. `None`: there is no fault.
     pub error_kind: Option<ErrorKind>,
-    /// Facts that are no faults and good to know. They are on standard error, too.
+    /// Facts that are not faults but good to know. They are written to standard error, too.
     pub notes: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Frame<'a> {
         self
     }
 
-    /// The same with strings of its own.
+    /// The same frame, with strings of its own.
     pub fn into_owned(self) -> Frame<'static> {
         let Self { schema_version, object, input, path, path_bytes, error_kind, notes } = self;
         let [input, path] = [input, path].map(|text| text.into_owned().into());
@@ -75,11 +75,11 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A result, and what it is about: a line of JSON.
+/// A result and its subject: a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Framed<'a, T> {
-    /// What it is about.
+    /// The subject.
     #[serde(flatten)]
     pub frame: Frame<'a>,
     /// The result.

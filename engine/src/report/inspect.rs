@@ -1,4 +1,4 @@
-//! What is found out about a table, or about a filter block without its table.
+//! The facts about a table, or about a filter block without its table.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -20,16 +20,16 @@ use crate::walk::TableRecord;
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Table {
-    /// The path that it is about. The kind of object is `table` or `filter_block`.
+    /// The subject. The kind of object is `table` or `filter_block`.
     #[serde(flatten)]
     pub frame: Frame<'static>,
     /// `error` if the table could not be opened, or if its index or a data block that was looked at is
     /// damaged or cannot be read. `not-live` if it was found in a database's folder, the database does not
-    /// use it, and it is no whole table: it is being written, or was left behind. Trouble with the filters
-    /// alone leaves it `ok`.
+    /// use it, and it is not a whole table: it is being written, or was left behind. Faults of the filters
+    /// alone leave it `ok`.
     pub status: InspectStatus,
-    /// The first such fault, and how many more there are; with `not-live`, why it is no whole table. `None`:
-    /// `status` is `ok`.
+    /// First fault of the table, and the number of others; with `not-live`, the reason why the file is not a
+    /// whole table. `None`: `status` is `ok`.
     pub error: Option<String>,
     /// Size of the file in bytes. `None`: the file could not be opened.
     pub file_size: Option<u64>,
@@ -40,7 +40,7 @@ pub struct Table {
     /// data block could be decoded, or none was looked at.
     pub keys: Option<KeyCount>,
     /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
-    /// whose codec could not be told is `type N`, with the candidates in parentheses if there are any.
+    /// whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
     /// `None`: no data block was looked at.
     pub compression: Option<Vec<Cow<'static, str>>>,
     /// Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
@@ -50,41 +50,44 @@ pub struct Table {
     /// databases write it; `user` is the whole key. `None`: there are no filters to try, or the keys tried do
     /// not decide it, or no data block was looked at.
     pub key_format: Option<KeyFormat>,
-    /// Relative of LevelDB whose mark is in the metaindex. `None`: no mark. LevelDB itself leaves none.
+    /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves
+    /// none.
     pub origin: Option<Dialect>,
     /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
     /// the hash by which all keys tried pass: `unsigned`, `signed`, or `either` if both let them pass. If
     /// that does not apply, the same as `origin`. `None`: the name has one meaning, or neither hash fits.
     pub dialect: Option<Dialect>,
-    /// Comparator that the MANIFEST names. This field and the next three are null if the table is in no
-    /// database, or if its MANIFEST cannot be relied on.
+    /// Comparator that the MANIFEST names. `None`: the table is in no database, or its MANIFEST cannot be
+    /// relied on.
     pub comparator: Option<Name>,
-    /// Level that the MANIFEST has the table on. `None` also if the table is not live.
+    /// Level that the MANIFEST has the table on. `None`: the table is not live or in no database, or its
+    /// MANIFEST cannot be relied on.
     pub level: Option<u8>,
-    /// True if the MANIFEST lists the table; false if the database no longer uses it.
+    /// True if the MANIFEST lists the table; false if the database does not use it any longer, or not yet.
+    /// `None`: it is in no database, or its MANIFEST cannot be relied on.
     pub live: Option<bool>,
-    /// Size in bytes that the MANIFEST records; LevelDB looks for the footer there. `None` also if the table
-    /// is not live.
+    /// Size in bytes that the MANIFEST records, at whose end LevelDB looks for the footer. `None`: the table
+    /// is not live or in no database, or its MANIFEST cannot be relied on.
     pub recorded_size: Option<u64>,
     /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys
     /// are not known.
     pub lost: Option<LostKeys>,
-    /// Reason why the filters cannot be used: metaindex or filter block cannot be read, or their encoding is
-    /// not what their name says. `None`: there is no such reason.
+    /// Reason why the filters cannot be used: the metaindex or the filter block cannot be read, or their
+    /// encoding is not the one that their name implies. `None`: there is no such reason.
     pub filter_error: Option<String>,
     /// The filter block. `None`: the table has none of a known policy, or it could not be read.
     pub filter: Option<FilterBlock>,
     /// Estimate of a filter block for a table that has none. `None`: the table has one of any kind, or too
-    /// little of it could be read to tell.
+    /// little of it could be read for an estimate.
     pub filter_cost: Option<FilterCost>,
-    /// What reading it took, if it is in object storage.
+    /// The cost of reading the table, if it is in object storage.
     #[serde(flatten)]
     pub fetched: Fetched,
 
-    /// The path that it is about, as it is.
+    /// The path of the table, not escaped.
     #[serde(skip)]
     pub path: PathBuf,
-    /// Facts to note, which the frame has as text.
+    /// Notes, which the frame has as text.
     #[serde(skip)]
     pub remarks: Vec<Remark>,
     /// The kind of `error`.
@@ -93,13 +96,13 @@ pub struct Table {
     /// The kind of `filter_error`.
     #[serde(skip)]
     pub filter_error_kind: Option<ErrorKind>,
-    /// The filter error means that filters are in an encoding that is not taken on trust.
+    /// The filter error means that filters are in an encoding that is not relied on.
     #[serde(skip)]
     pub filter_unsupported: bool,
     /// The reason why `key_format` is not known.
     #[serde(skip)]
     pub no_key_format: Option<String>,
-    /// Something could not be read, rather than being damaged.
+    /// The fault is that something could not be read, not that it is damaged.
     #[serde(skip)]
     pub unreadable: bool,
     /// The file is too short for a table, or does not end like one.
@@ -108,7 +111,7 @@ pub struct Table {
     /// The contradiction between the size of the file and the record.
     #[serde(skip)]
     pub size_mismatch: Option<String>,
-    /// The number that the MANIFEST has it under, if it is live.
+    /// The number that the MANIFEST gives the table, if it is live.
     #[serde(skip)]
     pub number: Option<u64>,
     /// The first and the last user key, as the MANIFEST records them, if it is live.
@@ -116,7 +119,7 @@ pub struct Table {
     pub ends: Option<[CutKey; 2]>,
 }
 
-/// Whether a table, or anything else that was looked at, is sound.
+/// The soundness of a table, or of anything else that was looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -124,10 +127,10 @@ pub enum InspectStatus {
     /// Nothing wrong was seen.
     #[default]
     Ok,
-    /// It could not be opened, or it is damaged or cannot be read.
+    /// The file could not be opened, is damaged, or cannot be read.
     Error,
-    /// It was found in a database's folder, the database does not use it, and it is no whole table: it is being
-    /// written, or was left behind.
+    /// The file was found in a database's folder, the database does not use it, and it is not a whole table:
+    /// it is being written, or was left behind.
     NotLive,
 }
 
@@ -140,7 +143,7 @@ pub struct KeyCount {
     pub keys: u64,
     /// Lower end of an interval that holds the number for 19 of 20 tables.
     pub low: u64,
-    /// Upper end of the interval.
+    /// Upper end of an interval that holds the number for 19 of 20 tables.
     pub high: u64,
     /// True if all keys were counted. `low` and `high` are then the same as `count`.
     pub exact: bool,
@@ -156,17 +159,17 @@ words! {
     }
 }
 
-/// What a policy's name leaves open: the hash by which stored keys pass, or the relative of LevelDB's that wrote the
-/// table.
+/// The encoding that a policy's name leaves open: the hash by which stored keys pass, or the relative of
+/// LevelDB that wrote the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
     /// LevelDB's old hash, with unsigned bytes at the end of a key.
     Unsigned,
-    /// The same with signed bytes.
+    /// LevelDB's old hash, with signed bytes at the end of a key.
     Signed,
-    /// All keys tried fit both.
+    /// All keys tried fit both hashes.
     Either,
     /// Basho's LevelDB, of Riak.
     Basho,
@@ -174,12 +177,12 @@ pub enum Dialect {
     Rocksdb,
 }
 
-/// What was found out about a table, with its filters.
+/// The facts about a table, with its filters.
 #[derive(Clone, Default, Debug)]
 pub struct Inspected {
     /// The table.
     pub table: Table,
-    /// Its filters, which take as much memory as they do in the file.
+    /// The table's filters, as large in memory as in the file.
     pub filters: Option<Filters>,
 }
 
@@ -188,28 +191,28 @@ pub struct Inspected {
 pub enum TableLevel {
     /// The level, 0 to 6.
     Level(u8),
-    /// No MANIFEST tells.
+    /// The place is not known, as there is no MANIFEST that can be relied on.
     Unknown,
-    /// The database does not use it, or not yet.
+    /// The database does not use the table, or not yet.
     NotLive,
 }
 
 /// The state of a table in a word.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TableState {
-    /// It has filters, and nothing wrong was seen.
+    /// The table has filters, and nothing wrong was seen.
     Filtered,
-    /// It has no filters.
+    /// The table has no filters.
     NoFilter,
-    /// Its filters are of a policy, or in an encoding, that is not known here.
+    /// The filters are of a policy, or in an encoding, that this program does not know.
     UnknownPolicy,
-    /// No whole table, and not one of the database's.
+    /// The file is not a whole table, and the database does not use it.
     Unfinished,
-    /// Something in it is damaged.
+    /// Something in the table is damaged.
     Damaged,
-    /// The MANIFEST has it, and there is no file.
+    /// The MANIFEST lists the table, but there is no file.
     Missing,
-    /// Something in it cannot be read.
+    /// Something in the table cannot be read.
     Unreadable,
 }
 
@@ -231,8 +234,8 @@ impl Table {
         Self { unreadable: false, ..Self::unreadable(message, ErrorKind::Missing) }
     }
 
-    /// Adds the path that it is about, and what the database says of it. `listed`: the name was found in a folder, so
-    /// that a file that is no whole table, and that the database does not use, may be being written.
+    /// Adds the subject, and the database's record of the table. `listed`: the name was found in a folder, so
+    /// that an incomplete file which the database does not use may be in the course of being written.
     pub(crate) fn about(&mut self, subject: &Subject<'_>, record: Option<TableRecord<'_>>, listed: bool) {
         let live = record.and_then(|record| record.live);
         self.comparator = record.and_then(|record| record.comparator).map(Name::cut);
@@ -280,8 +283,8 @@ impl Table {
         }
     }
 
-    /// Returns true if the file is no whole table, and not one of the database's: it is being written, or was left
-    /// behind.
+    /// Returns true if the file is not a whole table, and the database does not use it: it is being written,
+    /// or was left behind.
     pub fn is_not_live(&self) -> bool {
         self.status == InspectStatus::NotLive
     }
@@ -310,7 +313,7 @@ impl Table {
         self.is_opened() && self.filter.is_none()
     }
 
-    /// All that is wrong, each with what it is about.
+    /// All findings, each with a word for its subject.
     pub fn findings(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let filter = self.filter.as_ref();
         let findings = [
@@ -341,7 +344,7 @@ impl Table {
         }
     }
 
-    /// The state of what could be read of the table.
+    /// The state of the readable parts of the table.
     pub fn state_of_the_rest(&self) -> TableState {
         match &self.filter {
             _ if self.is_damaged() => TableState::Damaged,
@@ -368,7 +371,7 @@ impl Table {
         self.filter.as_ref().filter(|_| !self.filter_unsupported)
     }
 
-    /// The size of the file in bytes; of one that cannot be opened, what the MANIFEST records.
+    /// The size of the file in bytes; if it cannot be opened, the size that the MANIFEST records, or 0.
     pub fn size(&self) -> u64 {
         self.file_size.or(self.recorded_size).unwrap_or_default()
     }
@@ -387,7 +390,7 @@ impl Table {
 
 /// The first and the last user key of a table, as the MANIFEST records them.
 pub fn ends_of(live: &LiveTable) -> [&[u8]; 2] {
-    // Behind the user key are eight bytes of sequence number and type.
+    // After the user key come eight bytes of sequence number and type.
     [&live.smallest, &live.largest].map(|key| key.get(..key.len().saturating_sub(8)).unwrap_or_default())
 }
 

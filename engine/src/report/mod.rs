@@ -1,4 +1,4 @@
-//! The results: what is found out, as types that serialize to the objects of `docs/json.md`.
+//! The results, as types that serialize to the objects of `docs/json.md`.
 
 mod error_kind;
 mod filter_list;
@@ -6,10 +6,13 @@ mod findings;
 mod folder;
 mod frame;
 mod inspect;
+mod manifest;
 mod outcome;
 mod query;
 #[cfg(feature = "fs")]
 mod rebuild;
+#[cfg(feature = "fs")]
+mod repair;
 mod scan;
 mod strings;
 mod subject;
@@ -17,6 +20,7 @@ mod subject;
 mod tests;
 mod totals;
 mod tune;
+mod tune_failure;
 mod verify;
 
 pub use crate::audit::rates::{MeanRate, MeasuredRate};
@@ -30,10 +34,19 @@ pub use frame::{Frame, Framed};
 pub use inspect::{
     Dialect, InspectStatus, Inspected, KeyCount, KeyFormat, Table, TableLevel, TableState, ends_of, name_of,
 };
-pub use outcome::{Estimate, LevelOutcome, Outcome, Rates, Reads};
+pub use manifest::{
+    AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
+    ManifestState,
+};
+pub use outcome::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
 #[cfg(feature = "fs")]
 pub use rebuild::{FiltersReport, RebuildStatus, Report, Sums, TableReport, TableStatus};
+#[cfg(feature = "fs")]
+pub use repair::{
+    DoubtfulKey, FileStanding, LossKind, LossReport, RepairReport, RepairStatus, RepairSums, RepairedFile,
+    RepairedKind,
+};
 pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
@@ -41,6 +54,7 @@ pub use subject::{Depth, Fetched, Remark, Subject};
 pub use totals::{KeySum, LevelTotals, Totals};
 pub use tune::{
     Action, Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, SampleSize, Setting,
-    Tried, TuneFailure, TuneFault, TuneStatus, Tuned, Tuning, TuningLine, Visits,
+    Tried, TuneStatus, Tuned, Tuning, TuningLine, Visits,
 };
+pub use tune_failure::{TuneFailure, TuneFault};
 pub use verify::{About, Note, Verdict, VerdictCounts, Verified, VerifyStatus};

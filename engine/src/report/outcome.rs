@@ -1,4 +1,4 @@
-//! What filters do, or would do.
+//! The effects of filters, in use or tried.
 
 use serde::Serialize;
 
@@ -8,13 +8,13 @@ use crate::audit::rates::MeasuredRate;
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// The number. It may have a fraction also where it counts something.
+    /// The number. It may have a fraction even where it counts something.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub value: f64,
-    /// Lower end of its 95 % interval. The same as `value` if the number is exact.
+    /// Lower end of the 95 % interval. The same as `value` if the number is exact.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub low: f64,
-    /// Upper end of the interval.
+    /// Upper end of the 95 % interval. The same as `value` if the number is exact.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub high: f64,
 }
@@ -26,34 +26,33 @@ impl Estimate {
     }
 }
 
-/// What some filters do: those in use, or those of a setting.
+/// The effects of some filters: those in use, or those of a setting.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
     /// Bytes of all filter blocks.
     pub size: Estimate,
-    /// `size` for each entry. 0 without entries.
+    /// `size` divided by the number of entries. 0 without entries.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub bytes_per_key: f64,
     /// Shares of absent keys that pass.
     pub rates: Rates,
-    /// Data blocks that lookups read. `None`: the order of keys is not known, or it is a table that was given
-    /// singly.
+    /// Data blocks that lookups read. `None`: the order of keys is not known, or a table was given by itself.
     pub reads: Option<Reads>,
-    /// The same for each level of the tuning.
+    /// Sizes and rates on each level of the tuning.
     pub levels: Vec<LevelOutcome>,
 }
 
-/// What some filters do on one level.
+/// The effects of some filters on one level.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelOutcome {
-    /// The level. `None`: a table that was given singly, or the tables of a folder whose levels are not
+    /// The level. `None`: a table that was given by itself, or the tables of a folder whose levels are not
     /// known.
     #[serde(rename = "level")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub number: Option<u8>,
-    /// Bits of filter for each key. `None`: not known, as of the filters in use.
+    /// Bits of filter for each key. `None`: not known, which holds for the filters in use.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: Option<u32>,
     /// Bytes of the filter blocks of this level.
@@ -62,20 +61,24 @@ pub struct LevelOutcome {
     pub rates: Rates,
 }
 
-/// The shares of absent keys that pass, of those that come to a filter. Tables without filters let
-/// all pass.
+/// The shares of absent keys that pass, out of those that reach a filter. Tables without filters let all
+/// pass.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
-    /// What the formula for Bloom filters gives for the bits a key, 0 to 1. `None`: they differ by level, or
-    /// are those in use.
+    /// Rate by the formula for Bloom filters with these bits a key, 0 to 1. `None`: the bits differ by level,
+    /// or the filters are those in use.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub formula: Option<f64>,
-    /// Keys without any likeness to stored ones. `None`: none was asked for.
+    /// Share of passes among keys without any likeness to stored ones. `None`: no such key was asked for.
     pub random: Option<MeasuredRate>,
-    /// Stored keys with a byte changed or some appended. `None`: none was asked for.
+    /// Share of passes among keys near stored ones: the greatest for the kinds in `near` that a program with
+    /// such keys is likely to ask for. `None`: no such key was asked for.
     pub neighbours: Option<MeasuredRate>,
-    /// Those keys of `--lookups` that come to a table which does not hold them. `None`: none was asked for.
+    /// Shares of passes among keys near stored ones, by kind.
+    pub near: NearRates,
+    /// Share of passes among those keys of `--lookups` that reach a table which does not hold them. `None`:
+    /// no such key was asked for.
     pub lookups: Option<MeasuredRate>,
 }
 
@@ -83,14 +86,78 @@ pub struct Rates {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reads {
-    /// Mean number for absent keys that lie between the stored ones as these lie between each other.
+    /// Mean number of data blocks for absent keys that are distributed among the stored ones as these are
+    /// themselves.
     pub random: Estimate,
-    /// Mean number for absent keys near stored ones.
+    /// Mean number of data blocks for absent keys near stored ones: of the kinds in `near` that a program
+    /// with such keys is likely to ask for, the one that reads most.
     pub neighbours: Estimate,
-    /// Mean number for those keys of `--lookups` that are absent. `None`: there are none.
+    /// Kind of keys that `neighbours` is for. `None`: no key near stored ones was asked for.
+    pub worst: Option<NearKind>,
+    /// Mean numbers of data blocks for absent keys near stored ones, by kind.
+    pub near: NearReads,
+    /// Mean number of data blocks for those keys of `--lookups` that are absent. `None`: there are none.
     pub lookups: Option<Estimate>,
-    /// Mean number for stored keys, or for those keys of `--lookups` that are stored.
+    /// Mean number of data blocks for stored keys, or for those keys of `--lookups` that are stored.
     pub present: Estimate,
+}
+
+/// A kind of absent keys near stored ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum NearKind {
+    /// A stored key with a byte changed.
+    Changed,
+    /// A stored key with its number, or else its last bytes, changed to one that is missing before the next
+    /// key, or to one close to it.
+    Between,
+    /// A stored key without its last bytes.
+    Cut,
+    /// A stored key with some bytes appended.
+    Longer,
+}
+
+impl NearKind {
+    /// All kinds, in the order of the fields of [`NearRates`] and [`NearReads`].
+    pub const ALL: [Self; 4] = [Self::Changed, Self::Between, Self::Cut, Self::Longer];
+}
+
+/// The shares of keys near stored ones that pass, by kind.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NearRates {
+    /// Stored keys with a byte changed. `None`: no such key was asked for.
+    pub changed: Option<MeasuredRate>,
+    /// Numbers missing between stored ones: decimal, hexadecimal, big- or little-endian. Where keys have no
+    /// such number, the keys next to stored ones in the order of keys. `None`: no number is missing.
+    pub between: Option<MeasuredRate>,
+    /// Stored keys without their last bytes. `None`: no such key was asked for.
+    pub cut: Option<MeasuredRate>,
+    /// Stored keys with some bytes appended. `None`: no such key was asked for.
+    pub longer: Option<MeasuredRate>,
+}
+
+/// The mean numbers of data blocks that lookups of absent keys near stored ones read, by kind.
+#[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NearReads {
+    /// Stored keys with a byte changed. `None`: no such key was asked for.
+    pub changed: Option<Estimate>,
+    /// Numbers missing between stored ones: decimal, hexadecimal, big- or little-endian. Where keys have no
+    /// such number, the keys next to stored ones in the order of keys. `None`: no number is missing.
+    pub between: Option<Estimate>,
+    /// Stored keys without their last bytes. `None`: no such key was asked for.
+    pub cut: Option<Estimate>,
+    /// Stored keys with some bytes appended. `None`: no such key was asked for.
+    pub longer: Option<Estimate>,
+}
+
+impl NearReads {
+    /// The numbers by kind, in the order of [`NearKind::ALL`].
+    pub const fn all(&self) -> [Option<Estimate>; 4] {
+        [self.changed, self.between, self.cut, self.longer]
+    }
 }
 
 impl Reads {

@@ -1,4 +1,4 @@
-//! What `query` answers: for each table and key, or counted for each table.
+//! The answers of `query`: for each table and key, or counted for each table.
 
 use std::path::Path;
 
@@ -15,16 +15,16 @@ use super::{
 words! {
     /// The newest write of a log for one key.
     LogAnswer {
-        /// It has a value.
+        /// The write sets a value.
         Value = "value",
-        /// It deletes the key.
+        /// The write deletes the key.
         Deletion = "deletion",
-        /// None.
+        /// The log has no write for the key.
         Absent = "absent",
     }
 }
 
-/// A reason why keys may be there whatever is known of them.
+/// A reason, with its kind, why keys may be there whatever the filters say.
 pub type Reason = (String, ErrorKind);
 
 /// The data blocks that may hold a key.
@@ -34,7 +34,7 @@ pub struct KeyBlocks {
     pub offsets: Vec<u64>,
     /// The number of the table's data blocks.
     pub of: u64,
-    /// The index named them; otherwise the filters of all were asked.
+    /// True if the index named the blocks; false if the filters of all blocks were asked.
     pub by_index: bool,
     /// There are filters to ask.
     pub filtered: bool,
@@ -44,12 +44,12 @@ pub struct KeyBlocks {
     pub lookup_blocks: Option<u64>,
 }
 
-/// What is known of a key.
+/// The facts known about a key.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Reply {
-    /// By a table.
+    /// From a table: the data blocks that may hold the key.
     Blocks(KeyBlocks),
-    /// By a log.
+    /// From a log: its newest write for the key.
     Log(LogAnswer),
     /// Nothing: the table could not be opened.
     Unknown,
@@ -66,13 +66,13 @@ pub struct Answer<'a> {
     pub key: Option<&'a str>,
     /// The key in lowercase hexadecimal.
     pub key_hex: Hex<'a>,
-    /// False if the key is not in the table, or the log sets it to no value. True if it may be there.
+    /// False if the key is not in the table, or the log has no value for it; true if it may be there.
     pub may_match: bool,
     /// Offsets of the data blocks that may hold the key. Empty also for a log, or if the table could not be
     /// opened.
     pub blocks: Vec<u64>,
     /// Reason why the key may be there whatever the filters or the writes say. `None`: the file was read
-    /// soundly.
+    /// without a fault.
     pub error: Option<&'a str>,
     /// The newest write of this log for the key: a value, a deletion, or none. `None`: the file is a table,
     /// or could not be opened.
@@ -81,14 +81,14 @@ pub struct Answer<'a> {
     /// except where keys can be read in several ways. False: the filters of all data blocks were asked, or
     /// none.
     pub by_index: bool,
-    /// Data blocks of the table that a lookup in its database reads at most; 0 for a log, or if the database
+    /// The most data blocks of the table that a lookup in its database reads; 0 for a log, or if the database
     /// does not use the table. `None`: the index was of no use, or the table could not be opened.
     pub lookup_blocks: Option<u64>,
     /// Chance, 0 to 1, that this answer is "may be there" for an absent key. 1 with an `error` or without a
     /// filter; 0 if the index or the MANIFEST alone excludes the key, and for a log.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// What reading the table took, if it is in object storage.
+    /// The cost of reading the table, if it is in object storage.
     #[serde(flatten)]
     pub fetched: Fetched,
     /// The path of the table or log.
@@ -103,7 +103,8 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// The answer for `key`. `error`: the reason why every key may be there.
+    /// The answer for `key`. `error`: the reason why the filter could not be asked, so that every key may
+    /// match.
     pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Reason>, reply: Reply) -> Self {
         let mut answer = Self {
             frame: Frame::new("answer", &subject, error.map(|(_, kind)| *kind)),
@@ -140,23 +141,24 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// The answers for one table, counted.
+/// The answers for one table or log, counted.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Count<'a> {
     /// The table or log.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// Number of keys that it was asked for.
+    /// Number of keys that were looked for.
     pub keys: u64,
-    /// Number of these that may be there: all with an `error` or without a filter.
+    /// Number of keys that may be there: all of them with an `error` or without a filter.
     pub matches: u64,
-    /// Reason why every key may be there whatever the filters say. `None`: the table was read soundly.
+    /// Reason why every key may be there whatever the filters say. `None`: the table was read without a
+    /// fault.
     pub error: Option<&'a str>,
     /// Chance, 0 to 1, that an absent key is said to be there: the mean over the keys asked for.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// What reading the table took, if it is in object storage.
+    /// The cost of reading the table, if it is in object storage.
     #[serde(flatten)]
     pub fetched: Fetched,
     /// The path of the table or log.
@@ -190,7 +192,7 @@ impl<'a> Count<'a> {
     }
 }
 
-/// What comes of a query, in order.
+/// The results of a query, in order.
 #[expect(missing_debug_implementations, reason = "it holds iterators")]
 pub enum QueryLine<'a> {
     /// The answers for the tables and logs of a folder follow.
@@ -206,6 +208,6 @@ pub enum QueryLine<'a> {
     },
     /// The number of answers for a table or log.
     Count(Count<'a>),
-    /// For keys, the most data blocks that a lookup in the database before reads.
+    /// For keys, the most data blocks that a lookup in the preceding database reads.
     Lookups(&'a mut dyn Iterator<Item = (&'a [u8], u64)>),
 }

@@ -1,4 +1,4 @@
-//! What becomes of a database that is rebuilt.
+//! The outcome of a rebuild, for a database and for each of its tables.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use super::{error_kind::ErrorKind, strings::write_line, subject::Subject};
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// `rebuilt`, `dry-run`, `undone` and `discarded`: that was done. `finished`: an earlier run that had
-    /// been cut off was finished, and that was all. `refused`: what was found or asked for does not allow it.
-    /// `in-use`: another program has the database open. `interrupted`: by a signal. `failed`: any other
-    /// error.
+    /// `rebuilt`, `dry-run`, `undone` and `discarded`: the run did just that. `finished`: it only completed
+    /// an earlier run that had been cut off. `refused`: the request or the state of the files does not allow
+    /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`:
+    /// any other error.
     pub status: RebuildStatus,
-    /// Reason why it was not done, and the state that the database is in. `None`: it was done.
+    /// Reason why the run did not succeed, and the state that the database is in. `None`: it succeeded.
     pub error: Option<String>,
     /// All tables in numbers.
     #[serde(flatten)]
@@ -32,13 +32,14 @@ pub struct Report {
     /// Folder of the new database, with `--to`. `None`: there is none.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
-    /// Folder that keeps the tables before, until `--undo` or `--discard`. `None`: there is none.
+    /// Folder that keeps the tables from before the rebuild until `--undo` or `--discard`. `None`: there is
+    /// none.
     #[serde(serialize_with = "path")]
     pub undo: Option<PathBuf>,
-    /// By level, then by number. Each is a line of its own.
+    /// The tables by level, then by number. Each is a line of its own.
     #[serde(skip)]
     pub tables: Vec<TableReport>,
-    /// Good to know: what was cleared away, and what could not be after the commit.
+    /// Facts good to know: the files that were cleared away, and those that could not be after the commit.
     #[serde(skip)]
     pub notes: Vec<String>,
     /// The kind of fault in the files, if there is one.
@@ -46,29 +47,29 @@ pub struct Report {
     pub error_kind: Option<ErrorKind>,
 }
 
-/// What became of a database.
+/// The outcome for a database, in a word.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RebuildStatus {
-    /// Its tables, or those of a second one, have new filters.
+    /// The tables of the database, or those of a second one, have new filters.
     #[default]
     Rebuilt,
-    /// Nothing was written: this is what would become of it.
+    /// Nothing was written: the report shows what a rebuild would do.
     DryRun,
     /// The tables are those from before a rebuild.
     Undone,
     /// The tables from before a rebuild are gone.
     Discarded,
-    /// Nothing but an earlier run was finished, which had been cut off.
+    /// This run only completed an earlier one that had been cut off.
     Finished,
-    /// What was found or asked for does not allow it.
+    /// The request or the state of the files does not allow it.
     Refused,
     /// Another program has the database open.
     InUse,
     /// A signal asked the program to stop.
     Interrupted,
-    /// The system, or a file that cannot be read, does not allow it.
+    /// An error of the system, or a file that cannot be read, prevented it.
     Failed,
 }
 
@@ -76,17 +77,17 @@ pub enum RebuildStatus {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sums {
-    /// Number of tables. This and the next five are 0 if it was not done, and after `--undo` and `--discard`.
+    /// Number of tables. 0 unless `status` is `rebuilt` or `dry-run`.
     pub tables: u64,
-    /// Number of tables that were left as they are.
+    /// Number of tables that were left as they are. 0 if `tables` is 0.
     pub kept: u64,
-    /// Bytes of all tables before.
+    /// Bytes of all tables before the rebuild. 0 if `tables` is 0.
     pub old_size: u64,
-    /// Bytes of all tables now.
+    /// Bytes of all tables after the rebuild. 0 if `tables` is 0.
     pub new_size: u64,
-    /// Bytes of all filter blocks before.
+    /// Bytes of all filter blocks before the rebuild. 0 if `tables` is 0.
     pub old_filter_size: u64,
-    /// Bytes of all filter blocks now.
+    /// Bytes of all filter blocks after the rebuild. 0 if `tables` is 0.
     pub new_filter_size: u64,
 }
 
@@ -112,28 +113,28 @@ pub struct TableReport {
     pub old_size: u64,
     /// Size of the new file in bytes.
     pub new_size: u64,
-    /// The filter block before. `None`: the table had none, or could not be opened.
+    /// The filter block before the rebuild. `None`: the table had none, or could not be opened.
     #[serde(rename = "old_filter")]
     pub old_filters: Option<FiltersReport>,
-    /// The filter block now. `None`: the table has none.
+    /// The filter block after the rebuild. `None`: the table has none.
     #[serde(rename = "new_filter")]
     pub new_filters: Option<FiltersReport>,
-    /// The file's name before.
+    /// The file's name before the rebuild.
     #[serde(skip)]
     pub old_name: String,
-    /// The kind of fault for which it was left as it is.
+    /// The kind of fault for which the table was left as it is.
     #[serde(skip)]
     pub error_kind: Option<ErrorKind>,
 }
 
-/// What became of a table.
+/// The outcome for a table, in a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TableStatus {
-    /// It has other filters.
+    /// The table has been written again, or would be with `--dry-run`.
     Rebuilt,
-    /// It was left as it is.
+    /// The table was left as it is.
     Kept,
 }
 
@@ -149,8 +150,8 @@ pub struct FiltersReport {
     /// A filter covers the data blocks that begin in a range of 2^base_lg bytes. `None`: the filter block is
     /// malformed, or of no known policy.
     pub base_lg: Option<u8>,
-    /// Bits a key that the filters were made with. `None`: not known, as of every filter that was there
-    /// before.
+    /// Bits a key that the filters were made with. `None`: not known, which holds for every filter from
+    /// before the rebuild.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: Option<u32>,
 }

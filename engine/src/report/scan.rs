@@ -1,4 +1,5 @@
-//! What `scan` shows: entries with their places, what was passed over, and the end of each file or database.
+//! The results of `scan`: entries with their places, parts that were passed over, and the end of each file or
+//! database.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -14,20 +15,20 @@ use super::{
 };
 use crate::audit::decode_limit_text;
 
-/// One version of a key, and where it lies.
+/// One version of a key, and its place.
 #[derive(Debug)]
 pub struct Row<'a> {
     /// The file.
     pub path: &'a Path,
-    /// The offset in it of the data block, or of the log's record.
+    /// The offset of the data block, or of the log's record, in the file.
     pub offset: u64,
-    /// The part that the file has in its database; `None` if it was given by itself.
+    /// The role of the file in its database; `None` if it was given by itself.
     pub state: Option<FileState>,
     /// The user key, or the stored key of a table whose keys are not internal keys.
     pub key: &'a [u8],
-    /// `None`: the keys are not internal keys.
+    /// The sequence number and type. `None`: the keys are not internal keys.
     pub version: Option<Version>,
-    /// Empty for a deletion.
+    /// The value; empty for a deletion.
     pub value: &'a [u8],
 }
 
@@ -57,17 +58,17 @@ impl Version {
 }
 
 words! {
-    /// The part that a file has in its database.
+    /// The role of a file in its database.
     FileState {
         /// A table that the MANIFEST lists.
         Live = "live",
-        /// Also a log whose writes are all in tables.
+        /// A file that is no longer used, such as a log whose writes are all in tables.
         Obsolete = "obsolete",
         /// A table that is newer than the MANIFEST, or a second one of its number.
         Unlisted = "unlisted",
         /// There is no MANIFEST that can be relied on.
         Unknown = "unknown",
-        /// A log that may hold what is in no table.
+        /// A log that may hold writes that are in no table.
         Log = "log",
     }
 }
@@ -79,24 +80,25 @@ pub struct Entry<'a> {
     /// The file.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// The user key, or the whole key of a table that is no database's. `None`: it is not UTF-8.
+    /// The user key, or the stored key of a table whose keys are not internal keys. `None`: it is not UTF-8.
     pub key: Option<&'a str>,
     /// The key in lowercase hexadecimal.
     pub key_hex: Hex<'a>,
     /// The value. `None`: it is not UTF-8, or there is none to show.
     pub value: Option<&'a str>,
-    /// The value in lowercase hexadecimal, if it is not UTF-8.
+    /// The value in lowercase hexadecimal. `None`: it is UTF-8, or there is none to show.
     pub value_hex: Option<Hex<'a>>,
     /// Size of the value in bytes, also with `--keys` and `--sizes`. `None`: a deletion.
     pub value_size: Option<usize>,
     /// Sequence number of the write. `None`: the keys are not internal keys.
     pub sequence: Option<u64>,
-    /// `value`, `deletion`, or `type N` for a relative's. `None`: the keys are not internal keys.
+    /// Type of the entry: `value`, `deletion`, or `type N` for one of LevelDB's relatives. `None`: the keys
+    /// are not internal keys.
     #[serde(rename = "type")]
     pub kind: Option<Cow<'a, str>>,
-    /// Part that the file has in its database. `obsolete`: it is no longer used. `unlisted`: the MANIFEST
-    /// does not account for it. `unknown`: there is no sound MANIFEST. `log`: it may hold what no table has.
-    /// `None`: the file was given by itself.
+    /// Role of the file in its database. `live`: the MANIFEST lists it. `obsolete`: it is no longer used.
+    /// `unlisted`: the MANIFEST does not account for it. `unknown`: there is no sound MANIFEST. `log`: it may
+    /// hold writes that no table has. `None`: the file was given by itself.
     pub state: Option<FileState>,
     /// Offset of the entry's data block or log record in the file, in bytes.
     pub offset: u64,
@@ -135,7 +137,7 @@ pub struct FaultAt<'a> {
 }
 
 impl<'a> FaultAt<'a> {
-    /// A fault of what `subject` names.
+    /// A fault of the file that `subject` names.
     pub fn new(subject: Subject<'a>, fault: &'a Fault) -> Self {
         Self { frame: Frame::new("fault", &subject, Some(fault.kind)), error: &fault.message }
     }
@@ -153,27 +155,27 @@ pub struct End<'a> {
 }
 
 impl<'a> End<'a> {
-    /// The end of what `subject` names, of which so many entries were shown.
+    /// The end of the file or database that `subject` names. `entries`: the number of those shown.
     pub fn new(subject: Subject<'a>, entries: u64) -> Self {
         Self { frame: Frame::new("end", &subject, None), entries }
     }
 }
 
-/// What comes of a scan, in order.
+/// The results of a scan, in order.
 #[derive(Debug)]
 pub enum ScanLine<'a> {
     /// An entry, and the path as the user gave it.
     Entry(&'a Path, Row<'a>),
     /// Something cannot be shown. The subject names the file.
     Fault(Subject<'a>, &'a Fault),
-    /// The end of a file or database of which so many entries were shown.
+    /// The end of a file or database, with the number of its entries that were shown.
     End(Subject<'a>, u64),
 }
 
 /// Something that cannot be shown, and the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// `None`: the file that was asked for.
+    /// The file at fault. `None`: the file that was asked for.
     pub path: Option<PathBuf>,
     /// The whole reason, without the file.
     pub message: String,
@@ -181,14 +183,14 @@ pub struct Fault {
     pub kind: ErrorKind,
     /// The offset in the file.
     pub offset: Option<u64>,
-    /// What should be there.
+    /// The expected state. `None`: there is only the message.
     pub expected: Option<String>,
-    /// What is there.
+    /// The state found. `None`: there is only the message.
     pub found: Option<String>,
 }
 
 impl Fault {
-    /// A fault of which no more is known than its message.
+    /// A fault with only a message.
     pub const fn new(message: String, kind: ErrorKind) -> Self {
         Self { path: None, message, kind, offset: None, expected: None, found: None }
     }
@@ -198,7 +200,7 @@ impl Fault {
         Self::at(ErrorKind::Damaged, what, offset, expected, found)
     }
 
-    /// What lies behind `offset` takes more to decode than `limit` bytes.
+    /// A fault: the contents from `offset` on decode to more than `limit` bytes.
     pub(crate) fn over_limit(offset: u64, limit: u64) -> Self {
         let what = format!("limit at offset {offset}");
         Self::at(ErrorKind::Unsupported, &what, offset, decode_limit_text(limit), "more".to_owned())

@@ -42,7 +42,8 @@ pub(super) fn json_path(path: &Path) -> Cow<'_, str> {
     json_text(path.as_os_str().as_encoded_bytes())
 }
 
-/// A name from a file. It serializes to text if it is UTF-8, otherwise escaped; shown, it is escaped in any case.
+/// A name from a file. It serializes to text if it is UTF-8, otherwise escaped; it displays escaped in any
+/// case.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -80,24 +81,33 @@ pub struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |value: u8| DIGITS.get(usize::from(value & 0xf)).copied().unwrap_or_default();
-        // Some bytes at once, as values may be long.
+        // Several bytes in each step, as values may be long.
         for bytes in self.0.chunks(64) {
             let mut digits = [[0; 2]; 64];
-            for (digits, byte) in digits.iter_mut().zip(bytes) {
-                *digits = [digit(byte >> 4), digit(*byte)];
-            }
-            let digits = digits.get(..bytes.len()).unwrap_or_default().as_flattened();
-            f.write_str(str::from_utf8(digits).unwrap_or_default())?;
+            f.write_str(hex_in(digits.get_mut(..bytes.len()).unwrap_or_default(), bytes))?;
         }
         Ok(())
     }
 }
 
+/// Writes the digits of `bytes` to `room`, which has to hold as many, and returns them.
+fn hex_in<'r>(room: &'r mut [[u8; 2]], bytes: &[u8]) -> &'r str {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |value: u8| DIGITS.get(usize::from(value & 0xf)).copied().unwrap_or_default();
+    for (digits, byte) in room.iter_mut().zip(bytes) {
+        *digits = [digit(byte >> 4), digit(*byte)];
+    }
+    str::from_utf8(room.as_flattened()).unwrap_or_default()
+}
+
 impl Serialize for Hex<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        // Keys are short, and cost less in one piece.
+        let mut digits = [[0; 2]; 64];
+        match digits.get_mut(..self.0.len()) {
+            Some(digits) => serializer.serialize_str(hex_in(digits, self.0)),
+            None => serializer.collect_str(self),
+        }
     }
 }
 
@@ -112,10 +122,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them.
+            /// All values.
             pub const ALL: &[Self] = &[$(Self::$value),*];
 
-            /// The word for it.
+            /// The word for the value.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$value => $word,)*
@@ -128,30 +138,81 @@ macro_rules! words {
 pub(crate) use words;
 
 /// Writes `value` as one line.
-pub fn write_line<T: Serialize>(mut to: impl Write, value: &T) -> io::Result<()> {
-    value.serialize(&mut ser::Serializer::with_formatter(&mut to, Ascii))?;
-    to.write_all(b"\n")
+pub fn write_line<T: Serialize>(to: impl Write, value: &T) -> io::Result<()> {
+    let mut pieces = Pieces { to, bytes: [0; PIECES], len: 0 };
+    value.serialize(&mut ser::Serializer::with_formatter(&mut pieces, Ascii))?;
+    pieces.write_all(b"\n")?;
+    pieces.pass_on()
+}
+
+/// The length of nearly all lines, in bytes.
+const PIECES: usize = 1024;
+
+/// Gathers the small pieces of a line, so that a line is written in one piece, or a long one in a few.
+struct Pieces<W> {
+    to: W,
+    bytes: [u8; PIECES],
+    len: usize,
+}
+
+impl<W: Write> Pieces<W> {
+    fn pass_on(&mut self) -> io::Result<()> {
+        let gathered = self.bytes.get(..std::mem::take(&mut self.len)).unwrap_or_default();
+        self.to.write_all(gathered)
+    }
+}
+
+impl<W: Write> Write for Pieces<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_all(bytes).map(|()| bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let room = self.bytes.get_mut(self.len..).and_then(|room| room.get_mut(..bytes.len()));
+        if let Some(room) = room {
+            room.copy_from_slice(bytes);
+            self.len = self.len.saturating_add(bytes.len());
+            return Ok(());
+        }
+        self.pass_on()?;
+        if bytes.len() >= PIECES { self.to.write_all(bytes) } else { self.write_all(bytes) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.pass_on()?;
+        self.to.flush()
+    }
 }
 
 /// Compact, with every character beyond printable ASCII escaped.
 struct Ascii;
 
 impl Formatter for Ascii {
+    #[inline]
     fn write_string_fragment<W: Write + ?Sized>(&mut self, to: &mut W, fragment: &str) -> io::Result<()> {
-        let mut rest = fragment;
-        while let Some(at) = rest.find(|c: char| !matches!(c, ' '..='~')) {
-            let (plain, special) = rest.split_at(at);
-            to.write_all(plain.as_bytes())?;
-            let mut chars = special.chars();
-            if let Some(c) = chars.next() {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    write!(to, "\\u{unit:04x}")?;
-                }
-            }
-            rest = chars.as_str();
+        // Without an early end, so that several bytes are compared in one step.
+        if fragment.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
+            return to.write_all(fragment.as_bytes());
         }
-        to.write_all(rest.as_bytes())
+        escape_fragment(to, fragment)
     }
+}
+
+fn escape_fragment<W: Write + ?Sized>(to: &mut W, fragment: &str) -> io::Result<()> {
+    let mut rest = fragment;
+    while let Some(at) = rest.find(|c: char| !matches!(c, ' '..='~')) {
+        let (plain, special) = rest.split_at(at);
+        to.write_all(plain.as_bytes())?;
+        let mut chars = special.chars();
+        if let Some(c) = chars.next() {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(to, "\\u{unit:04x}")?;
+            }
+        }
+        rest = chars.as_str();
+    }
+    to.write_all(rest.as_bytes())
 }
 
 #[cfg(test)]
@@ -180,6 +241,20 @@ mod tests {
         assert_eq!(line("\x1b[m\n\x7f"), "\"\\u001b[m\\n\\u007f\"\n");
         assert_eq!(line("\u{9b}é\u{202e}x"), "\"\\u009b\\u00e9\\u202ex\"\n");
         assert_eq!(line("𝄞"), "\"\\ud834\\udd1e\"\n");
+    }
+
+    #[test]
+    fn a_line_of_any_length_is_written_whole() {
+        for len in (0..40).chain(PIECES - 40..PIECES + 40).chain(3 * PIECES - 10..3 * PIECES + 10) {
+            for text in ["x".repeat(len), "é".repeat(len), "x".repeat(len) + "\n" + &"y".repeat(len)] {
+                assert_eq!(line(&text), serde_json::to_string(&text).unwrap().replace('é', "\\u00e9") + "\n");
+            }
+            let hex = Hex(&vec![0xa5; len]).to_string();
+            assert_eq!(hex, "a5".repeat(len));
+            let mut written = Vec::new();
+            write_line(&mut written, &Hex(&vec![0xa5; len])).unwrap();
+            assert_eq!(written, format!("\"{hex}\"\n").as_bytes());
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The subject of a result, and what reading it took.
+//! The subject of a result, and the cost of reading it.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,20 @@ use super::strings::json_name;
 pub struct Subject<'a> {
     /// The path as the user gave it, from which `path` follows.
     pub input: &'a Path,
-    /// The path that it is about.
+    /// The path that the result is about.
     pub path: &'a Path,
-    /// Facts to note besides the result.
+    /// Notes in addition to the result.
     pub remarks: &'a [Remark],
-    /// What reading it took, if it is in object storage.
+    /// The cost of reading the path, if it is in object storage.
     pub fetched: Option<&'a Fetched>,
 }
 
 /// A fact about a path that is good to know.
 #[derive(Clone, Debug)]
 pub struct Remark {
-    /// The path that it is about.
+    /// The path that the remark is about.
     pub about: PathBuf,
-    /// What is to be said of it.
+    /// The text of the remark.
     pub text: String,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Subject<'a> {
         Self { input, path: input, remarks: &[], fetched: None }
     }
 
-    /// The path of a table of this file name, in the folder that the subject is, or the subject's own.
+    /// The path of the table with this file name: in the folder that is the subject, or the subject itself.
     pub fn table_path(&self, name: &str) -> PathBuf {
         let is_own = self.path.file_name().is_some_and(|own| own == name);
         if is_own { self.path.to_owned() } else { self.path.join(name) }
@@ -57,24 +57,27 @@ pub enum Depth {
     Tail,
     /// Also up to 16 data blocks, in three places.
     Sample,
-    /// Whatever the command asks for.
+    /// All parts that the command asks for.
     All,
 }
 
-/// What is known of an object in storage elsewhere besides its contents. Of a file, nothing is.
+/// The facts about an object in storage elsewhere, apart from its contents. For a file, all are `None`.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fetched {
-    /// How much is read of a table in object storage. `tail`: index, metaindex and filters. `sample`: also up
-    /// to 16 data blocks. `all`: as much as of a file. `None`: it is a file, or could not be asked for.
+    /// Parts that are read of a table in object storage. `tail`: index, metaindex and filters. `sample`: also
+    /// up to 16 data blocks. `all`: as much as of a file. `None`: the path is that of a file, or the object
+    /// could not be requested.
     pub depth: Option<Depth>,
-    /// The store's tag for the version of the object that was read. `None`: there is none, or it is a file.
+    /// The store's tag for the version of the object that was read. `None`: there is none, or the path is
+    /// that of a file.
     #[serde(serialize_with = "tag")]
     pub e_tag: Option<String>,
-    /// Requests made for the object; repetitions after a failure are not counted. `None`: it is a file, or
-    /// could not be asked for.
+    /// Requests made for the object; repetitions after a failure are not counted. `None`: the path is that of
+    /// a file, or the object could not be requested.
     pub requests: Option<u64>,
-    /// Bytes of the object that were received. `None`: it is a file, or could not be asked for.
+    /// Bytes of the object that were received. `None`: the path is that of a file, or the object could not be
+    /// requested.
     pub bytes_read: Option<u64>,
 }
 

@@ -15,14 +15,14 @@ pub struct Totals {
     /// The folder.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// Number of files of tables.
+    /// Number of table files.
     pub tables: u64,
-    /// Number of live tables that have no file. They are in no other number.
+    /// Number of live tables that have no file. No other number includes them.
     pub missing: u64,
     /// Number of tables in which damage was found.
     pub damaged: u64,
-    /// Number of files that are no whole tables and that the database does not use: they are being written,
-    /// or were left behind.
+    /// Number of files that are not whole tables and that the database does not use: they are being
+    /// written, or were left behind.
     pub not_live: u64,
     /// Number of tables that could not be read.
     pub unreadable: u64,
@@ -40,7 +40,7 @@ pub struct Totals {
     pub empty_filters: u64,
     /// Bits of all filters.
     pub bits: u64,
-    /// Number of those bits that are 1.
+    /// Number of bits of all filters that are 1.
     pub bits_set: u64,
     /// Mean of `estimated_fpr` of the tables, weighted by their keys. `None`: no table has one.
     pub estimated_fpr: Mean,
@@ -48,8 +48,8 @@ pub struct Totals {
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
-    /// The same by level, from level 0 on; tables that are not live come last. Empty: there is no MANIFEST
-    /// that can be relied on.
+    /// Sums by level, from level 0 on; tables that are not live come last. Empty: there is no MANIFEST that
+    /// can be relied on.
     #[serde(serialize_with = "values")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<LevelTotals>"))]
     pub levels: BTreeMap<TableLevel, LevelTotals>,
@@ -72,7 +72,7 @@ pub struct LevelTotals {
     /// The level. `None`: the tables that are not live.
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub level: Option<u8>,
-    /// Number of files of tables.
+    /// Number of table files.
     pub tables: u64,
     /// Number of tables that were opened and have no filter block that could be read.
     pub unfiltered: u64,
@@ -96,13 +96,13 @@ pub struct LevelTotals {
     /// The number of tables by their state, those without a file among them.
     #[serde(skip)]
     pub states: BTreeMap<TableState, u64>,
-    /// Bytes of all files; of those that cannot be opened, what the MANIFEST records.
+    /// Bytes of all files; for those that cannot be opened, the sizes that the MANIFEST records.
     #[serde(skip)]
     pub size: u64,
     /// Bytes of the filter blocks that can be judged.
     #[serde(skip)]
     pub judged_size: u64,
-    /// The keys of the tables with such filters.
+    /// The keys of the tables with filters that can be judged.
     #[serde(skip)]
     pub judged_keys: KeySum,
 }
@@ -111,9 +111,9 @@ pub struct LevelTotals {
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeySum {
-    /// Number of keys of the tables of which it is known. `None`: it is known of none.
+    /// Number of keys of those tables for which it is known. `None`: it is known for none.
     pub keys: Option<u64>,
-    /// Not all keys were counted. Serialized is the contrary.
+    /// Not all keys were counted. The opposite is serialized.
     #[serde(rename = "keys_exact", serialize_with = "not")]
     #[cfg_attr(
         feature = "schema",
@@ -123,7 +123,7 @@ pub struct KeySum {
         )
     )]
     pub estimated: bool,
-    /// The squares of what each estimate may be off by, added up.
+    /// The sum of the squares of the errors that the estimates may have.
     #[serde(skip)]
     squared_error: f64,
     /// The keys of some table are not known.
@@ -213,7 +213,7 @@ impl LevelTotals {
         self.states.values().sum()
     }
 
-    /// The bytes of filters for each key of the tables that have some which can be judged.
+    /// The bytes of filters for each key in the tables whose filters can be judged.
     pub fn bytes_per_key(&self) -> Option<f64> {
         let keys = self.judged_keys.keys.filter(|keys| *keys > 0)?;
         Some(self.judged_size as f64 / keys as f64)
@@ -232,8 +232,8 @@ impl KeySum {
         self.is_partial |= count.is_none();
     }
 
-    /// The share of the sum that it is likely to be off by at most; `None` if it is exact. The
-    /// tables' errors are independent of each other.
+    /// The greatest likely error as a share of the sum; `None` if the sum is exact. The tables' errors are
+    /// independent of each other.
     pub fn error(&self) -> Option<f64> {
         self.estimated.then(|| self.squared_error.sqrt() / self.keys.unwrap_or_default().max(1) as f64)
     }

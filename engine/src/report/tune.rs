@@ -1,34 +1,30 @@
-//! What `tune` finds out: which filters would serve a database best.
+//! The results of `tune`: the filters that would serve a database best.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use filterblock::Error;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::frame::{Frame, Framed};
 use super::outcome::{Estimate, Outcome};
-use super::{
-    error_kind::ErrorKind,
-    strings::{json_path, write_line},
-    subject::Subject,
-};
+use super::tune_failure::{TuneFailure, TuneFault};
+use super::{strings::write_line, subject::Subject};
 use crate::audit::Policy;
 
-/// What was found out about one of the paths given.
+/// The results for one of the paths given.
 #[derive(Debug)]
 pub struct Tuned {
     /// The path as the user gave it.
     pub input: Arc<Path>,
     /// The path of the database or the table.
     pub path: PathBuf,
-    /// What was found out, or why nothing was.
+    /// The results, or the reason why there are none.
     pub result: Result<Tuning, TuneFailure>,
 }
 
 impl Tuned {
-    /// Writes a line of JSON for each setting tried, and then one for what follows from them.
+    /// Writes a line of JSON for each setting tried, and then one for the conclusions.
     ///
     /// # Errors
     ///
@@ -63,41 +59,41 @@ impl Tuned {
     }
 }
 
-/// A line about a database or a single table, behind those of the settings tried.
+/// A line about a database or a single table, after those of the settings tried.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TuningLine<'a> {
-    /// What it is about.
+    /// The subject of the line.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// `error` if nothing was found out. All fields behind `error` are then null.
+    /// `ok`, or `error` if there are no results. With `error`, all fields after the field `error` are null.
     pub status: TuneStatus,
-    /// Reason why nothing was found out. `None`: `status` is `ok`.
+    /// Reason why there are no results. `None`: `status` is `ok`.
     pub error: Option<&'a str>,
-    /// What was.
+    /// The results.
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Tuning>"))]
     pub found: TuningOrNothing<'a>,
 }
 
-/// Whether anything was found out.
+/// The success of a tuning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TuneStatus {
-    /// It was.
+    /// There are results.
     Ok,
-    /// Nothing was.
+    /// There are no results.
     Error,
 }
 
-/// What was found out, or nothing.
+/// The results, or nothing.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum TuningOrNothing<'a> {
-    /// What was found out.
+    /// The results.
     Tuning(&'a Tuning),
-    /// The same fields with nothing in them.
+    /// The fields of the results, all empty.
     Nothing(Nothing),
 }
 
@@ -118,88 +114,56 @@ pub struct Nothing {
     faults: (),
 }
 
-/// A database, or a single table, and what other filters would do for it.
+/// A database, or a single table, and the effects that other filters would have on it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tuning {
-    /// Name of the filter policy of the filters in use, or of the one that `--policy` says, without `filter.`
+    /// Name of the policy of the filters in use, or of the one given by `--policy`, without `filter.`
     pub policy: Policy,
-    /// True if no table has filters of a policy that can be made here, so that `policy` is LevelDB's own.
+    /// True if no table has filters of a policy that this program can make, so that `policy` is LevelDB's
+    /// own.
     pub policy_assumed: bool,
-    /// How much was looked at.
+    /// The amount of data that was looked at.
     pub sample: SampleSize,
-    /// The levels that have tables, from the top. A table that was given singly is one of no number.
+    /// The levels that have tables, from the top. A table that was given by itself has a level without a
+    /// number.
     pub levels: Vec<Level>,
-    /// What the filters in use do.
+    /// The effects of the filters in use.
     pub now: Outcome,
-    /// The most that filters may take.
+    /// The most bytes that filters may take.
     pub budget: Budget,
-    /// The best that the same bits a key on all levels do within the budget. `None` also if no setting fits
-    /// it.
+    /// The best filters within the budget with the same bits a key on all levels. `None`: no setting fits the
+    /// budget, or `status` is `error`.
     pub uniform: Option<Choice>,
-    /// The best that bits a key by level do within the budget. `None` also if there are no levels to tell
-    /// apart.
+    /// The best filters within the budget with bits a key by level. `None`: there are no two levels, the
+    /// order of keys is not known, no setting fits the budget, or `status` is `error`.
     pub by_level: Option<Choice>,
-    /// What to do.
+    /// The advice.
     pub advice: Advice,
-    /// The keys of `--lookups`. `None` also without it.
+    /// The keys of `--lookups`. `None`: none were given, or `status` is `error`.
     pub lookups: Option<Lookups>,
-    /// Where LevelDB holds the filters in use. goleveldb holds all in its block cache.
+    /// Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
+    /// cache.
     pub memory: Memory,
     /// Tables that could not be read. The numbers leave them out.
     pub faults: Vec<TuneFault>,
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
     pub settings: Vec<Tried>,
-    /// Facts that are no faults and good to know.
+    /// Facts that are not faults but good to know.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
 
-/// The reason why there is nothing to show of a database or table.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct TuneFailure {
-    /// The reason in words.
-    pub text: String,
-    /// `None` if nothing is wrong with what was read.
-    pub kind: Option<ErrorKind>,
-}
-
-impl TuneFailure {
-    /// The error in words, without the path, which stands before them.
-    pub fn of(error: &Error) -> Self {
-        Self { text: error.without_path().to_string(), kind: Some(ErrorKind::of(error)) }
+impl Tuning {
+    /// Returns true if no table has filters. That is the best sign that the program sets no filter policy, so
+    /// that it would not ask any filters.
+    pub fn has_no_filters(&self) -> bool {
+        self.levels.iter().all(|level| level.unfiltered == level.tables)
     }
 }
 
-impl From<Error> for TuneFailure {
-    fn from(error: Error) -> Self {
-        Self::of(&error)
-    }
-}
-
-/// A table that could not be read.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TuneFault {
-    /// Path of the table.
-    #[serde(serialize_with = "path")]
-    pub path: PathBuf,
-    /// Reason why it could not be read.
-    pub error: String,
-    /// The name of its file.
-    #[serde(skip)]
-    pub name: String,
-    /// See [`TuneFailure::kind`].
-    #[serde(skip)]
-    pub kind: Option<ErrorKind>,
-}
-
-fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&json_path(path))
-}
-
-/// How much was looked at.
+/// The amount of data that was looked at.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SampleSize {
@@ -207,7 +171,7 @@ pub struct SampleSize {
     pub tables: u64,
     /// Number of all tables.
     pub of_tables: u64,
-    /// Bytes of the files of those tables.
+    /// Bytes of the files of the tables whose every entry was decoded.
     pub bytes: u64,
     /// Bytes of the files of all tables.
     pub of_bytes: u64,
@@ -221,32 +185,32 @@ pub struct SampleSize {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
-    /// The level. `None`: a table that was given singly, or the tables of a folder whose levels are not
+    /// The level. `None`: a table that was given by itself, or the tables of a folder whose levels are not
     /// known.
     #[serde(rename = "level")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub number: Option<u8>,
     /// Number of tables.
     pub tables: u64,
-    /// Number of those without filters that the policy can ask.
+    /// Number of tables without filters that the policy can ask.
     pub unfiltered: u64,
     /// Bytes of the files of the tables.
     pub size: u64,
     /// Entries of the tables.
     pub entries: Estimate,
-    /// Tables of this level that a lookup comes to. `None`: the order of keys is not known, or it is a table
-    /// that was given singly.
+    /// Tables of this level that a lookup reaches in vain. `None`: the order of keys is not known, or a table
+    /// was given by itself.
     pub visits: Option<Visits>,
 }
 
-/// The mean number of tables that a lookup comes to in vain.
+/// The mean number of tables that a lookup reaches in vain.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Visits {
-    /// Mean number for a key that is nowhere.
+    /// Mean number of tables for a key that is stored nowhere.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub absent: f64,
-    /// Mean number for a key that is found on a level below.
+    /// Mean number of tables for a key that is found on a level below.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub present: f64,
 }
@@ -265,7 +229,7 @@ pub struct Setting {
     pub bits_per_key: u32,
 }
 
-/// A setting, on all levels, and what it would do.
+/// A setting for all levels, and its effects.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tried {
@@ -274,11 +238,11 @@ pub struct Tried {
     pub setting: Setting,
     /// True if most of the filters in use are of this setting.
     pub in_use: bool,
-    /// What filters of this setting would do.
+    /// The effects of filters of this setting.
     pub outcome: Outcome,
 }
 
-/// Filters to have instead.
+/// Filters to replace those in use.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice {
@@ -290,7 +254,7 @@ pub struct Choice {
     /// Bits of filter for each key, by level.
     #[serde(rename = "bits_per_key")]
     pub bits: Vec<LevelBits>,
-    /// What these filters would do.
+    /// The effects of these filters.
     pub outcome: Outcome,
 }
 
@@ -298,7 +262,7 @@ pub struct Choice {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelBits {
-    /// The level. `None`: a table that was given singly, or the tables of a folder whose levels are not
+    /// The level. `None`: a table that was given by itself, or the tables of a folder whose levels are not
     /// known.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub level: Option<u8>,
@@ -327,47 +291,47 @@ impl Choice {
 pub struct Budget {
     /// The most bytes of all filter blocks.
     pub bytes: u64,
-    /// `given`: by `--budget`. `in-use`: what the filters take today. `ten-bits`: what 10 bits a key take, as
-    /// some tables have no filters.
+    /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
+    /// is the size of filters of 10 bits a key, as some tables have none.
     pub origin: BudgetOrigin,
 }
 
-/// Where a budget comes from.
+/// The origin of a budget.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetOrigin {
-    /// `--budget`.
+    /// The option `--budget`.
     Given,
-    /// What the filters take today.
+    /// The size of the filters in use.
     InUse,
     /// Ten bits a key, as some tables have no filters.
     TenBits,
 }
 
-/// What to do.
+/// The advice about the filters.
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// `leave`: the filters do well as they are. `rebuild`: other filters would do better. `none`: there is
     /// nothing to advise on.
     pub action: Action,
-    /// The advice as a sentence, with its reason or with what it saves.
+    /// The advice as a sentence, with its reason or its savings.
     pub text: String,
-    /// The filters to have. `None`: `action` is not `rebuild`.
+    /// The filters that are advised. `None`: `action` is not `rebuild`.
     pub choice: Option<Choice>,
-    /// Arguments to put behind `filterblock rebuild DB --in-place`. `None`: `action` is not `rebuild`.
+    /// Arguments to append to `filterblock rebuild DB --in-place`. `None`: `action` is not `rebuild`.
     pub arguments: Option<Vec<String>>,
 }
 
-/// What to do.
+/// The action that is advised.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
     /// The filters do well as they are.
     Leave,
-    /// Others are worth a rebuild.
+    /// Other filters are worth a rebuild.
     Rebuild,
     /// There is nothing to advise on.
     #[default]
@@ -378,23 +342,23 @@ pub enum Action {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lookups {
-    /// Number of keys in the file.
+    /// Number of keys in the file of `--lookups`.
     pub given: u64,
-    /// Number of those that were looked up.
+    /// Number of keys of the file that were looked up.
     pub used: u64,
-    /// Number of those, again, that are stored.
+    /// Number of keys that were looked up and are stored.
     pub present: u64,
 }
 
-/// Where readers hold the filters in use. LevelDB maps the first 1,000 tables it opens, and holds the
-/// filters of others on the heap; goleveldb keeps all in its block cache.
+/// The places in memory where readers hold the filters in use. LevelDB maps the first 1,000 tables it opens,
+/// and holds the filters of others on the heap; goleveldb keeps all in its block cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
     /// Number of tables whose files LevelDB maps, so that their filters are in the page cache.
     pub mapped_tables: u64,
-    /// Number of the other tables, whose filters it holds on the heap.
+    /// Number of tables whose filters LevelDB holds on the heap.
     pub heap_tables: u64,
-    /// Bytes of filter blocks on the heap, if the other tables are the last ones.
+    /// Bytes of the filter blocks on the heap, if LevelDB maps the first of the tables.
     pub heap_bytes: u64,
 }

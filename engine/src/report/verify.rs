@@ -1,4 +1,4 @@
-//! What `verify` says of tables and folders.
+//! The results of `verify` for tables and folders.
 
 use std::path::PathBuf;
 
@@ -14,21 +14,21 @@ use crate::audit::rates::MeasuredRate;
 pub struct Verdict {
     /// Number of entries that were decoded.
     pub keys: u64,
-    /// Number of their keys that a filter denies.
+    /// Number of stored keys that a filter denies.
     pub denied: u64,
-    /// Share of neighbours that pass, measured: keys that are not stored, made from stored ones by changing a
+    /// Measured share of neighbours that pass: keys that are not stored, made from stored ones by changing a
     /// byte or appending six. `None`: no filter was asked.
     pub measured_fpr: Option<MeasuredRate>,
     /// Share of absent keys expected to pass, 0 to 1, going by the bits set. `None`: no filter was asked.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// Everything that is wrong. Of each code, the first 16 are listed and the others counted.
+    /// Everything that is wrong. The first 16 findings of each code are listed, and the others counted.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
     pub findings: Findings,
-    /// The file is no whole table, and not one of the database's.
+    /// The file is not a whole table, and the database does not use it.
     #[serde(skip)]
     pub is_not_live: bool,
-    /// Facts that are no faults.
+    /// Facts that are not faults.
     #[serde(skip)]
     pub notes: Vec<Note>,
 }
@@ -36,11 +36,11 @@ pub struct Verdict {
 words! {
     /// A verdict in one word.
     VerifyStatus {
-        /// Nothing was found.
+        /// Nothing wrong was found.
         Sound = "sound",
-        /// Not a whole table, and not one of the database's.
+        /// The file is not a whole table, and the database does not use it.
         NotLive = "not-live",
-        /// Something was found.
+        /// There are findings.
         Findings = "findings",
         /// Something could not be looked at, whatever else was found.
         Unreadable = "unreadable",
@@ -48,7 +48,7 @@ words! {
 }
 
 words! {
-    /// The kind of thing that a verdict is on.
+    /// The kind of subject that a verdict is on.
     About {
         /// A table.
         Table = "table",
@@ -59,7 +59,7 @@ words! {
     }
 }
 
-/// A fact that is not a fault, but good to know. Displays what to say of it.
+/// A fact that is not a fault, but good to know. It displays as the text for users.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Note {
     /// The file is not a whole table, and the database does not use it.
@@ -68,7 +68,7 @@ pub enum Note {
     Obsolete,
     /// The database does not use the table yet.
     Unlisted,
-    /// There is none.
+    /// The table has no filter.
     NoFilter,
     /// The filter's policies, none of which is known.
     UnknownPolicy(Vec<Vec<u8>>),
@@ -76,7 +76,7 @@ pub enum Note {
     SignedHash,
     /// The keys are in the order of a comparator that is not known.
     CustomOrder {
-        /// Its name.
+        /// The comparator's name.
         comparator: Vec<u8>,
     },
     /// No order of the keys is recorded, and it is not bytewise, as this finding shows.
@@ -104,27 +104,27 @@ impl Verdict {
     }
 }
 
-/// A verdict, and what it is on.
+/// A verdict, and its subject.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verified {
-    /// What is verified. The notes are those of the verdict.
+    /// The subject, with the notes of the verdict.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// `not-live`: found in a database's folder, not used by the database, and no whole table: it is being
-    /// written, or was left behind. `findings`: there are findings. `unreadable`: something could not be
-    /// looked at, whatever else was found.
+    /// `sound`: nothing wrong was found. `not-live`: the file is in a database's folder, the database does
+    /// not use it, and it is not a whole table: it is being written, or was left behind. `findings`: there
+    /// are findings. `unreadable`: something could not be looked at, whatever else was found.
     pub status: VerifyStatus,
     /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// What reading it took, if it is in object storage.
+    /// The cost of reading the table, if it is in object storage.
     #[serde(flatten)]
     pub fetched: Fetched,
-    /// The kind of thing that the verdict is on.
+    /// The kind of subject that the verdict is on.
     #[serde(skip)]
     pub about: About,
-    /// Its path.
+    /// The path of the subject.
     #[serde(skip)]
     pub path: PathBuf,
 }
@@ -143,7 +143,7 @@ impl Verified {
         }
     }
 
-    /// Returns true unless it is on a folder with which nothing is wrong.
+    /// Returns true unless the verdict is on a folder with nothing wrong.
     pub fn counts(&self) -> bool {
         self.about != About::Folder || self.status != VerifyStatus::Sound
     }
@@ -152,15 +152,15 @@ impl Verified {
 /// The number of verdicts of each kind, and their sums.
 #[derive(Clone, Default, Debug)]
 pub struct VerdictCounts {
-    /// Those of this status.
+    /// The number of verdicts with the status `sound`.
     pub sound: u64,
-    /// Those of this status.
+    /// The number of verdicts with the status `not-live`.
     pub not_live: u64,
-    /// Those of this status.
+    /// The number of verdicts with the status `findings`.
     pub findings: u64,
-    /// Those of this status.
+    /// The number of verdicts with the status `unreadable`.
     pub unreadable: u64,
-    /// The sum of their keys.
+    /// The sum of the verdicts' keys.
     pub keys: u64,
     /// The sum of the keys denied.
     pub denied: u64,

@@ -7,24 +7,24 @@ use super::survey::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey};
 use super::watch::{Observer, Watch};
 use super::{in_order::InOrder, in_use};
 use crate::report::{Depth, ErrorKind, Remark};
-use crate::walk::{Discovered, Given, PathError, ReadAhead, Sources, Storage, open_file, open_log};
+use crate::walk::{Discovered, InputPath, PathError, ReadAhead, Sources, Storage, open_file, open_log};
 
-/// How files are run over.
+/// The options of a run over files.
 #[derive(Clone, Copy)]
 pub(crate) struct FileOptions<'a> {
-    /// The most tables to look at at once; as many as there are processors if `None`.
+    /// The most tables to look at simultaneously; `None`: as many as there are processors.
     pub jobs: Option<u16>,
     /// Folders below those given are looked into.
     pub recursive: bool,
     /// The number of paths known to be given.
     pub given: usize,
-    /// What watches.
+    /// The watcher of the run.
     pub watch: &'a dyn Watch,
-    /// Where the paths lie, if not in this system.
+    /// The storage of the files; `None`: the local system.
     pub storage: Option<&'a Arc<dyn Storage>>,
 }
 
-/// Looks at all tables that `given` leads to, and calls `show` with what is found out, in order.
+/// Looks at all tables that `given` leads to, and calls `show` with the results, in order.
 ///
 /// A database may be in use: tables that vanish before it is their turn are replaced by those that were made of them.
 ///
@@ -32,7 +32,7 @@ pub(crate) struct FileOptions<'a> {
 ///
 /// Those of `show`.
 pub(crate) fn files<S: Survey>(
-    given: &mut dyn Iterator<Item = Given>,
+    given: &mut dyn Iterator<Item = InputPath>,
     survey: &S,
     options: FileOptions<'_>,
     show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
@@ -134,7 +134,7 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         self.in_order.work(move || table(survey, target, storage, watch), &mut |event| shown.event(event))
     }
 
-    /// Announces tables to whatever shows the progress.
+    /// Announces tables to the watcher, which shows the progress.
     fn expect<'p>(&self, paths: impl Iterator<Item = &'p Path>, is_all: bool) {
         if S::IS_LONG {
             let bytes = paths.map(|path| fs::metadata(path).map_or(0, |metadata| metadata.len()));
@@ -178,7 +178,7 @@ fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storag
     Event::Log { target, result }
 }
 
-/// Makes the source read ahead once that is of use, and tells how far it is.
+/// Makes the source read ahead once that is of use, and reports the progress.
 pub(crate) struct FileObserver<'a> {
     pub(crate) source: Option<&'a ReadAhead>,
     pub(crate) watch: &'a dyn Watch,
@@ -194,7 +194,8 @@ impl Observer for FileObserver<'_> {
     }
 }
 
-/// Shows what was found out, but for files that vanished: those that took their place are shown at the folder's end.
+/// Shows the results, except for files that vanished: those that took their place are shown at the folder's
+/// end.
 struct Shown<'a, S: Survey> {
     survey: &'a S,
     watch: &'a dyn Watch,
@@ -210,7 +211,7 @@ impl<S: Survey> Shown<'_, S> {
             Event::Table { target, result, .. }
                 if target.listed && target.record().is_some() && self.is_gone(&result) =>
             {
-                // Others were removed as they should be.
+                // Tables that are not live were removed as they should be.
                 if target.record().is_some_and(|record| record.live.is_some()) {
                     self.vanished.push(target.path);
                 }
@@ -232,12 +233,12 @@ impl<S: Survey> Shown<'_, S> {
         }
     }
 
-    /// Shows the files in the place of those that vanished after the folder was listed, then its end.
+    /// Shows the files that replace those that vanished after the folder was listed, then its end.
     fn end(&mut self, place: ListedFolder) -> io::Result<()> {
         let vanished = std::mem::take(&mut self.vanished);
         let mut newest = place.clone();
         let survey = self.survey;
-        let lost = in_use::go_on(
+        let lost = in_use::retry_vanished(
             &place.folder,
             |folder| wanted(survey, &ListedFolder { folder: Arc::clone(folder), ..place.clone() }),
             vanished,
@@ -273,7 +274,7 @@ fn wanted<S: Survey>(survey: &S, place: &ListedFolder) -> Vec<PathBuf> {
     logs.chain(tables.map(|target| target.path)).collect()
 }
 
-/// Hides the progress: what shows it cannot be moved while results are shown.
+/// Hides the progress: its watcher cannot be moved while results are shown.
 struct NoProgress<'a>(&'a dyn Watch);
 
 impl Watch for NoProgress<'_> {

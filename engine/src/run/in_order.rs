@@ -9,11 +9,11 @@ use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 /// The most jobs. Each is a thread with memory of its own.
 pub const MAX_JOBS: i64 = 256;
 
-/// So many threads to work on; as many as there are processors if `jobs` is `None`.
+/// A pool of `jobs` threads, or of as many as there are processors if `jobs` is `None`.
 ///
 /// # Errors
 ///
-/// The reason why the system lets none be started.
+/// The reason why the system starts no threads.
 pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
     let threads = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or_default().into());
     threads.build().map_err(|error| format!("starting threads: {error}"))
@@ -21,7 +21,7 @@ pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
 
 /// Gives out work, and shows its results in order.
 ///
-/// Only so many results wait to be shown, however many tables there are.
+/// The number of results that wait to be shown is limited, however many tables there are.
 pub(crate) struct InOrder<'s, 'scope, T> {
     /// `None`: there is one job, and this thread does it.
     scope: Option<&'s Scope<'scope>>,
@@ -32,8 +32,8 @@ pub(crate) struct InOrder<'s, 'scope, T> {
 }
 
 impl<T: Send + 'static> InOrder<'_, '_, T> {
-    /// Calls `give_out` with so many threads to give work to; with as many as there are processors
-    /// if `jobs` is `None`. `results_a_thread`: the most results to wait for each.
+    /// Calls `give_out` with `jobs` threads to give work to, or as many as there are processors if `jobs` is
+    /// `None`. `results_a_thread`: the most results for each thread that wait to be shown.
     pub(crate) fn run<'scope, R>(
         jobs: Option<u16>,
         results_a_thread: usize,
@@ -68,7 +68,7 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
         let over = Arc::clone(&self.over);
         scope.spawn(move |_| {
             if !over.load(Ordering::Relaxed) {
-                // Nobody waits for it any longer, if that fails.
+                // If that fails, nobody waits for the result any longer.
                 let _ = sender.send(work());
             }
         });

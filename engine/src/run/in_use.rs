@@ -4,16 +4,16 @@ use std::{collections::BTreeSet, io, path::PathBuf, sync::Arc};
 
 use crate::walk::{Folder, reopen};
 
-/// The most times that a folder is read for tables that vanished.
+/// The most times that a folder is read again for tables that vanished.
 const MAX_ROUNDS: u32 = 16;
 
 /// Goes on with a database of which files vanished after `folder` was read: the entries of a table
 /// that was compacted, or of a log that was written to a table, are in tables that were made for
 /// them.
 ///
-/// `files` names the files to look at in a folder. `look` looks at one that was not among them
-/// before, and returns false if it has vanished, too. Returns the files given up on.
-pub(crate) fn go_on(
+/// `files` names the files to look at in a folder. `look` looks at a file that was not among them before, and
+/// returns false if it has vanished, too. Returns the files given up on.
+pub(crate) fn retry_vanished(
     folder: &Arc<Folder>,
     files: impl Fn(&Arc<Folder>) -> Vec<PathBuf>,
     vanished: Vec<PathBuf>,
@@ -27,7 +27,7 @@ pub(crate) fn go_on(
             break;
         }
         let Ok(now) = reopen(folder) else { break };
-        // Those that are still there for the database, and not on the disk.
+        // The files that the database still has, but the disk has not.
         left.clear();
         left.extend(now.missing().map(|(path, ..)| path).filter(|path| !seen.contains(path)));
         let is_gone = !left.is_empty();
@@ -51,8 +51,8 @@ mod tests {
     use super::*;
     use crate::walk::folder::{PathKind, resolve};
 
-    /// Goes on with a folder of tables 1 and 2, of which 2 became another. `look` gets the number of
-    /// looks before, and the table. Returns the tables looked at, and the number given up on.
+    /// Goes on with a folder of tables 1 and 2, of which 2 was replaced. `look` gets the number of looks
+    /// before, and the table. Returns the tables looked at, and the number given up on.
     fn after(mut look: impl FnMut(usize, &Path) -> bool) -> (Vec<String>, usize) {
         let dir = tempfile::tempdir().unwrap();
         ["000001.ldb", "000002.ldb"].iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());
@@ -61,7 +61,7 @@ mod tests {
         fs::rename(&vanished, dir.path().join("000003.ldb")).unwrap();
         let files = |folder: &Arc<Folder>| folder.tables().map(Path::to_owned).collect();
         let mut looked_at = Vec::new();
-        let lost = go_on(&folder, files, vec![vanished], |path, _| {
+        let lost = retry_vanished(&folder, files, vec![vanished], |path, _| {
             looked_at.push(path.file_name().unwrap().to_str().unwrap().to_owned());
             Ok(look(looked_at.len(), &path))
         });

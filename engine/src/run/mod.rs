@@ -1,4 +1,4 @@
-//! How work is done: in order, on threads; tables that vanish; progress, and the end on request.
+//! The course of work: in order, on threads; tables that vanish; progress, and the end on request.
 
 pub(crate) mod files;
 pub(crate) mod in_order;

@@ -1,4 +1,4 @@
-//! What is done with each table.
+//! The work on each table, and the events of a run.
 
 use std::path::{Path, PathBuf};
 use std::{io::Read, sync::Arc};
@@ -19,9 +19,9 @@ pub(crate) struct InputFile {
     pub path: PathBuf,
     /// The name was found in a folder.
     pub listed: bool,
-    /// The folder that it was found in. For a file that was named, the database around it.
+    /// The folder in which the file was found. For a file that was named, the database around it.
     pub folder: Option<Arc<Folder>>,
-    /// The folder around a file that was named, and why it cannot be listed.
+    /// The folder around a file that was named, and the reason why it cannot be listed.
     pub around: Option<(PathBuf, PathError)>,
     /// The number of tables known when this one was met: the more there are, the less can be spent on each.
     pub tables: usize,
@@ -33,16 +33,16 @@ impl InputFile {
         self.folder.as_deref().and_then(|folder| folder.record(&self.path))
     }
 
-    /// The path that results are about. `fetched`: what reading it took.
+    /// The subject of results. `fetched`: the cost of reading it.
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark], fetched: Option<&'a Fetched>) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks, fetched }
     }
 }
 
-/// A folder whose tables follow, or were there.
+/// A folder whose tables follow, or have come before.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedFolder {
-    /// The path as the user gave it, from which that of the folder follows.
+    /// The path as the user gave it, from which the folder's path follows.
     pub input: Arc<Path>,
     /// The path of the folder.
     pub path: PathBuf,
@@ -58,13 +58,13 @@ impl ListedFolder {
         InputFile { input, path, listed: true, folder, around: None, tables }
     }
 
-    /// The path that results are about.
+    /// The subject of results.
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks, fetched: None }
     }
 }
 
-/// What a run tells, in the order of the inputs.
+/// An event of a run. Events are in the order of the inputs.
 #[derive(Debug)]
 pub(crate) enum Event<T> {
     /// A list of paths, which is `input`, could not be read to its end.
@@ -74,7 +74,8 @@ pub(crate) enum Event<T> {
         /// The reason.
         error: PathError,
     },
-    /// The path could not be looked at, or there is nothing to look at. If it is listed, the folder has begun.
+    /// The path could not be looked at, or there is nothing to look at. If the path was listed, its folder
+    /// has begun.
     Failed {
         /// The path.
         target: InputFile,
@@ -85,78 +86,79 @@ pub(crate) enum Event<T> {
     Begin {
         /// The folder.
         place: ListedFolder,
-        /// Its logs, as far as the survey wants to know of them.
+        /// The folder's logs, as far as the survey uses them.
         logs: Vec<PathBuf>,
         /// The logs that could not be read to their ends.
         remarks: Vec<Remark>,
-        /// The logs that are not looked at: links, and what is no file.
+        /// The logs that are not looked at: links, and others that are not regular files.
         passed_over: Vec<(PathBuf, PathError)>,
     },
     /// A log, if the survey reads them.
     Log {
         /// The log.
         target: InputFile,
-        /// What was found, or the reason why it cannot be opened.
+        /// The result, or the reason why the file cannot be opened.
         result: Result<T, PathError>,
     },
     /// A table.
     Table {
         /// The table.
         target: InputFile,
-        /// What reading it took, if it is in object storage.
+        /// The cost of reading the table, if it is in object storage.
         fetched: Option<Fetched>,
-        /// What was found, or the reason why it cannot be opened.
+        /// The result, or the reason why the file cannot be opened.
         result: Result<T, PathError>,
     },
-    /// A table or a log vanished, and what took its place did too, time and again.
+    /// A table or a log vanished, and so did the files that took its place, time and again.
     Lost(InputFile),
-    /// All tables of the folder have come. It is as it was when it was listed last.
+    /// All tables of the folder have come. The folder is as it was when it was last listed.
     End(ListedFolder),
-    /// The system lets no threads be started, for this reason.
+    /// The system starts no threads, for this reason.
     NotStarted(String),
 }
 
 /// The use that is made of a folder's logs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LogUse {
-    /// None.
+    /// The logs are not used.
     Ignored,
-    /// Those that hold writes are named.
+    /// The logs that hold writes are named.
     Named,
-    /// They are read.
+    /// The logs are read.
     Read,
 }
 
-/// What is fetched of a table in object storage before it is looked at. More is fetched when it is asked for.
+/// The part of a table in object storage that is fetched before the table is looked at. More is fetched on
+/// demand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fetch {
     /// The table is not looked at.
     Nothing,
-    /// Its end.
+    /// The end of the table.
     Tail,
-    /// Its end, and some data blocks.
+    /// The end of the table, and some data blocks.
     Sample,
-    /// All of it, a part at a time.
+    /// The whole table, a part at a time.
     All,
 }
 
-/// What is done with each table. Threads do it at once.
+/// The work on each table. Several threads do it at the same time.
 pub(crate) trait Survey: Send + Sync + 'static {
-    /// What is found out about a table.
+    /// The result for a table or a log.
     type Found: Send + 'static;
 
-    /// The use that is made of logs.
+    /// The use of logs.
     const LOGS: LogUse = LogUse::Ignored;
     /// Reading takes so long that its progress is worth showing.
     const IS_LONG: bool = false;
-    /// The results for each thread that may wait to be shown.
+    /// The number of results, for each thread, that may wait to be shown.
     const WAITING: usize = 16;
 
-    /// How tables are read.
+    /// The options for reading tables.
     fn options(&self) -> &ReadOptions;
 
-    /// What is wanted of a table. `depth`: as deep as tables in object storage are looked into; of files, it is
-    /// [`Depth::All`].
+    /// The part of a table that is wanted. `depth`: the depth to which tables in object storage are read; for
+    /// files, it is [`Depth::All`].
     fn wants(&self, _target: &InputFile, depth: Depth) -> Fetch {
         match depth {
             Depth::Tail => Fetch::Tail,
@@ -178,7 +180,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
         observer: &dyn Observer,
     ) -> Result<Self::Found, Error>;
 
-    /// What an error of [`table`](Self::table) means.
+    /// The result for an error of [`table`](Self::table).
     fn failed(&self, error: &Error) -> Self::Found;
 
     /// Looks at a log; `None` if logs are not read.
@@ -186,7 +188,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
         None
     }
 
-    /// Tells whether the file was gone when it was to be read.
+    /// Returns true if the file was gone when it had to be read.
     fn has_vanished(&self, _found: &Self::Found) -> bool {
         false
     }

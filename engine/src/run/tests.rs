@@ -1,4 +1,4 @@
-//! What a run tells of paths, folders and tables.
+//! The events of a run for paths, folders and tables.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -144,7 +144,7 @@ fn an_input_below_which_nothing_is_found_is_told_once() {
     assert_eq!(told(&Engine::new(), given), expected);
 }
 
-// It reads a database of the repository.
+// The test reads a database of the repository.
 #[cfg(in_repository)]
 #[test]
 fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
@@ -171,7 +171,7 @@ fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
     assert!(files.len() > 15, "{files:?}");
 }
 
-/// Asks for the end once so many bytes have been dealt with.
+/// Asks for the end once `most` bytes have been dealt with.
 #[derive(Debug)]
 struct Until {
     bytes: AtomicUsize,
@@ -199,7 +199,7 @@ fn a_run_ends_with_the_results_that_are_there() {
         told(&Engine::new().jobs(1).watch(watch), inputs(dir.path(), &["", ""]))
     };
     assert_eq!(lines(usize::MAX).len(), 44);
-    // The end of the folder is told, and the second one is not begun.
+    // The end of the folder is reported, and the second folder is not begun.
     assert_eq!(lines(1000).len(), 12);
 }
 

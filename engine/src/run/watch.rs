@@ -1,32 +1,33 @@
-//! What watches the work, and may end it.
+//! The watcher of the work, which may end it.
 
 use std::io;
 
-/// Shows how far the work is, and tells when it is to end. Nothing has to be done: `()` does nothing.
+/// Shows the progress of the work, and decides when it ends. No method has to do anything: those of `()` do
+/// nothing.
 ///
-/// Threads call it at once.
+/// Threads call it concurrently.
 pub trait Watch: Send + Sync {
-    /// So much is to be done besides what was announced before: bytes of files, or tables while requests run. `is_all`:
-    /// nothing more will be announced.
+    /// Announces more work, in addition to that announced before: bytes of files, or tables while requests
+    /// run. `is_all`: nothing more will be announced.
     fn expect(&self, _more: u64, _is_all: bool) {}
 
-    /// So much has been done since the last call.
+    /// Reports the work that has been done since the last call.
     fn add(&self, _done: u64) {}
 
-    /// So many bytes have come from object storage in all, by so many requests.
+    /// Reports the bytes that have come from object storage in all, and the requests for them.
     fn fetched(&self, _bytes: u64, _requests: u64) {}
 
-    /// Returns true if the work is to end, with the results that are there.
+    /// Returns true if the work has to end, with the results that are there.
     fn is_interrupted(&self) -> bool {
         false
     }
 
-    /// Requests begin, or are over. In between, the program should not be ended in the middle of a result, but by
-    /// [`is_interrupted`](Self::is_interrupted).
+    /// Reports that requests begin, or are over. In between, the program should not be ended in the middle of
+    /// a result, but by [`is_interrupted`](Self::is_interrupted).
     ///
     /// # Errors
     ///
-    /// If the system does not let that be.
+    /// If the system does not let an end be handled in this way.
     fn requests(&self, _begin: bool) -> io::Result<()> {
         Ok(())
     }

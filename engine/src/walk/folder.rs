@@ -1,9 +1,8 @@
-//! The tables and database folders that paths given on the command line stand for.
+//! The tables and database folders that paths given on the command line lead to.
 
 use std::collections::VecDeque;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{fs, io, sync::Arc};
 
 use filterblock::Error;
 use filterblock::database::{
@@ -16,7 +15,7 @@ use super::into_local;
 use super::storage::{Storage, database_in, open_log};
 use crate::report::ErrorKind;
 
-/// The number of names to look at for a hint.
+/// The greatest number of names to look at for a hint.
 const MAX_NAMES_BELOW: u32 = 10_000;
 
 /// A table, or a folder.
@@ -25,8 +24,8 @@ pub(crate) enum PathKind {
     Folder(Arc<Folder>),
 }
 
-/// Finds out what `path` stands for. Symbolic links are followed.
-/// `storage`: where it lies, if not in a folder of this system.
+/// Finds out what `path` leads to. Symbolic links are followed. `storage`: the storage of the files; `None`:
+/// the local system.
 pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
     if let Some(storage) = storage {
         let folder = Folder::stored(path, storage)?;
@@ -63,7 +62,7 @@ pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
 pub struct Folder {
     /// The database, as far as there is one: any folder opens.
     database: Database,
-    /// Made of a listing, in which everything is a file.
+    /// The database is made of a listing, in which everything is a file.
     is_listing: bool,
     storage: Option<Arc<dyn Storage>>,
 }
@@ -83,7 +82,7 @@ impl Folder {
         Ok(Some(Self { database, is_listing: true, storage: Some(Arc::clone(storage)) }))
     }
 
-    /// A folder that lies elsewhere, with the database made of its listing.
+    /// A folder in storage elsewhere, with the database made of its listing.
     #[cfg(feature = "remote")]
     pub const fn of_listing(database: Database) -> Self {
         Self { database, is_listing: true, storage: None }
@@ -97,8 +96,7 @@ impl Folder {
         &self.database
     }
 
-    /// Returns true if there is a MANIFEST, or a file that says there should be one: CURRENT, or a
-    /// log that is not empty.
+    /// Returns true if there is a MANIFEST, or a file that implies one: CURRENT, or a log that is not empty.
     pub fn is_database(&self) -> bool {
         self.database.files().is_database() || self.logs().next().is_some()
     }
@@ -109,13 +107,13 @@ impl Folder {
     }
 
     /// The reason why the MANIFEST cannot be relied on, and the file at fault. `None` also if the
-    /// folder is no database.
+    /// folder is not a database.
     pub fn manifest_error(&self) -> Option<(&Path, &Error)> {
         let error = self.database.manifest().err().filter(|_| self.is_database())?;
         Some((error.path().unwrap_or(self.path()), error.without_path()))
     }
 
-    /// The offset of the record within which the MANIFEST ends, if it does.
+    /// The offset of the record in which the MANIFEST ends, if it ends within one.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.database.manifest().ok()?.incomplete_tail()
     }
@@ -130,8 +128,8 @@ impl Folder {
         self.database.is_bytewise()
     }
 
-    /// The MANIFEST's record of the table at `path` in this folder. `None` if the MANIFEST cannot be
-    /// relied on, or does not tell whether the table is live.
+    /// The MANIFEST's record of the table at `path` in this folder. `None` if the MANIFEST cannot be relied
+    /// on, or does not decide whether the table is live.
     pub fn record(&self, path: &Path) -> Option<TableRecord<'_>> {
         let manifest = self.database.manifest().ok()?;
         let name = path.file_name().and_then(|name| name.to_str());
@@ -156,12 +154,26 @@ impl Folder {
         })
     }
 
-    /// Returns true if it is no database and holds no table, readable or not.
+    /// The storage of the folder; `None`: the local system.
+    pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
+        self.storage.as_ref()
+    }
+
+    /// Returns true if a table is gone that was there when the folder was listed.
+    pub fn has_vanished_tables(&self) -> bool {
+        let is_gone = |path: &Path| match &self.storage {
+            None => !path.exists(),
+            Some(storage) => storage.open(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound),
+        };
+        self.tables().any(is_gone)
+    }
+
+    /// Returns true if the folder is not a database and holds no table, readable or not.
     pub fn is_nothing(&self) -> bool {
         !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
     }
 
-    /// The reason why a folder without tables that is no database cannot be looked at.
+    /// The reason why a folder that has no tables and is not a database cannot be looked at.
     pub fn nothing_here(&self) -> PathError {
         Self::nothing(match has_tables_below(self.path()) {
             true => "neither, but tables in folders below it, which --recursive looks into",
@@ -169,7 +181,7 @@ impl Folder {
         })
     }
 
-    /// The same of a folder in object storage.
+    /// The same reason for a folder in object storage.
     #[cfg(feature = "remote")]
     pub fn nothing_among(has_folders: bool) -> PathError {
         Self::nothing(match has_folders {
@@ -178,7 +190,7 @@ impl Folder {
         })
     }
 
-    /// The reason why a folder cannot be looked at with those below it.
+    /// The reason why neither a folder nor those below it can be looked at.
     pub fn nothing_below() -> PathError {
         Self::nothing("neither, nor in the folders below it")
     }
@@ -197,8 +209,8 @@ impl Folder {
         numbered.map(|file| &*file.path).chain(strays.map(|stray| &*stray.path))
     }
 
-    /// The logs that are not empty files, oldest first, and whether each may hold writes that are in
-    /// no table yet.
+    /// The logs that are not empty files, oldest first, each with true if it may hold writes that are in no
+    /// table yet.
     pub fn logs(&self) -> impl Iterator<Item = (&DatabaseFile, bool)> {
         let logs = self.database.logs().filter_map(|log| match log.file {
             FileState::Present(file) => Some((file, log.is_live)),
@@ -212,8 +224,8 @@ impl Folder {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }
 
-    /// Those of them that hold writes. A log that cannot be read to its end counts, and `on_error`
-    /// is called.
+    /// The logs of `filled_logs` that hold writes. A log that cannot be read to its end counts, and
+    /// `on_error` is called.
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
@@ -233,7 +245,7 @@ impl Folder {
         with_data.collect()
     }
 
-    /// The tables and logs that ought to be looked at and are not, and why, in the order of their
+    /// The tables and logs that ought to be looked at but are not, with the reasons, in the order of their
     /// numbers.
     pub fn skipped(&self) -> Vec<(&Path, PathError)> {
         let files = self.database.files();
@@ -259,7 +271,7 @@ impl Folder {
     }
 }
 
-/// Looks for names of tables in the folders below `folder`, at a limited number of names.
+/// Looks for names of tables in the folders below `folder`, among a limited number of names.
 fn has_tables_below(folder: &Path) -> bool {
     let mut left = MAX_NAMES_BELOW;
     let mut folders = VecDeque::from([folder.to_owned()]);

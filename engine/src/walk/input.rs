@@ -21,6 +21,7 @@ pub enum PathError {
 }
 
 impl PathError {
+    const MISSING: &str = "does not exist";
     const REGULAR_FILE: &str = "a regular file";
     const LINK: &str = "a symbolic link (links are followed when named)";
 
@@ -44,6 +45,7 @@ impl PathError {
     pub(super) fn of_io(error: &io::Error, listed: bool) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound if listed => Self::vanished(),
+            io::ErrorKind::NotFound => Self::failed(ErrorKind::Missing, Self::MISSING),
             _ => Self::failed(ErrorKind::of_io(error), error.to_string()),
         }
     }
@@ -67,6 +69,9 @@ impl PathError {
         match self {
             Self::Unexpected { expected, found } => (expected, found),
             Self::Skipped { found } => (Self::REGULAR_FILE.to_owned(), found.to_owned()),
+            Self::Failed { message, .. } if message == Self::MISSING => {
+                (wanted.to_owned(), "nothing".to_owned())
+            }
             Self::Failed { message, .. } => (wanted.to_owned(), message),
         }
     }
@@ -95,7 +100,7 @@ impl From<io::Error> for PathError {
     }
 }
 
-/// The name of a type of file that is no regular one.
+/// The name of a type of file that is not a regular one.
 pub(super) fn kind(file_type: FileType) -> &'static str {
     #[cfg(unix)]
     {
@@ -132,8 +137,8 @@ pub fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
     };
     let failure = |error| PathError::of_io(&error, listed);
     refuse_url(path)?;
-    // Opening a pipe would wait for its other end, so this is checked before; and once more after,
-    // as the file may be another by then.
+    // Opening a pipe would wait for its other end, so the type is checked before, and once more after, as the
+    // file may have been replaced by then.
     check(fs::metadata(path).map_err(failure)?)?;
     let file = File::open(path).map_err(failure)?;
     check(file.metadata().map_err(failure)?)?;
@@ -159,6 +164,6 @@ mod tests {
         assert_eq!(vanished, "vanished: it was there when the folder was listed, and is gone now");
         let named = open_file(&path, false).unwrap_err().to_string();
         // Error 2 on Unix and on Windows, each in its own words.
-        assert_eq!(named, std::io::Error::from_raw_os_error(2).to_string());
+        assert_eq!(named, "does not exist");
     }
 }

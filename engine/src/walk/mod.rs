@@ -14,12 +14,12 @@ pub(crate) use folder::{Folder, TableRecord, reopen};
 pub(crate) use input::PathError;
 pub use input::open_file;
 pub use paths::Inputs;
-pub(crate) use paths::{Given, into_local};
+pub(crate) use paths::{InputPath, into_local};
 pub(crate) use read_ahead::ReadAhead;
 #[cfg(feature = "remote")]
 pub(crate) use read_ahead::part;
-pub(crate) use sources::{Barren, Discovered, Sources};
-pub(crate) use storage::open_log;
+pub(crate) use sources::{Discovered, EmptyInputs, Sources};
 pub use storage::{Memory, Storage};
+pub(crate) use storage::{open_listed, open_log, open_named};
 
 pub use url::{hex_byte, is_remote};

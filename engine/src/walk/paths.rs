@@ -11,40 +11,40 @@ use super::{input::PathError, storage::Storage, url};
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 /// A path to look at.
-pub(crate) struct Given {
-    /// The path as the user gave it. With --recursive, `path` may lie below it.
+pub(crate) struct InputPath {
+    /// The path as the user gave it. With --recursive, `path` may be below it.
     pub input: Arc<Path>,
     /// The path, or the reason why the list of paths called `input` does not yield one.
     pub path: Result<PathBuf, PathError>,
 }
 
-impl Given {
+impl InputPath {
     fn new(path: PathBuf) -> Self {
         Self { input: path.as_path().into(), path: Ok(into_local(path)) }
     }
 }
 
-/// What is to be looked at: paths, those of a list, and the folders below them.
+/// The paths to look at: those given, those of a list, and the folders below them.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     /// The paths that come first.
     pub paths: Vec<PathBuf>,
-    /// A file with more of them, one a line; `-` is standard input.
+    /// A file with more paths, one a line; `-` is standard input.
     pub list: Option<PathBuf>,
     /// The paths of the list end in a zero byte instead of a line break.
     pub null: bool,
     /// Look into the folders below those given too. Links to folders are not followed.
     pub recursive: bool,
-    /// Where the paths lie, if not in this system.
+    /// The storage of the files; `None`: the local system.
     pub storage: Option<Arc<dyn Storage>>,
 }
 
 impl Inputs {
-    /// All paths, one after the other. A list is read as it goes, and not held in memory.
-    pub(crate) fn into_iter(self) -> impl Iterator<Item = Given> {
+    /// All paths, one after the other. A list is read piece by piece, and not held in memory.
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = InputPath> {
         let Self { paths, list, null, recursive, .. } = self;
         let list = list.into_iter().flat_map(move |path| List::open(&path, null));
-        let paths = paths.into_iter().map(Given::new).chain(list);
+        let paths = paths.into_iter().map(InputPath::new).chain(list);
         paths.flat_map(move |given| {
             let descend = recursive && given.path.as_ref().is_ok_and(|path| path.is_dir());
             Below { pending: [given].into(), descend }
@@ -55,7 +55,7 @@ impl Inputs {
 /// The lines of a list of paths.
 struct List {
     path: Arc<Path>,
-    /// What is left of it; `None` once it has ended or failed.
+    /// The rest of the list; `None` once it has ended or failed.
     source: Option<io::Result<Box<dyn BufRead>>>,
     end: u8,
 }
@@ -94,17 +94,17 @@ impl List {
 }
 
 impl Iterator for List {
-    type Item = Given;
+    type Item = InputPath;
 
-    fn next(&mut self) -> Option<Given> {
+    fn next(&mut self) -> Option<InputPath> {
         let line = self.source.take()?.map_err(PathError::from).and_then(|mut source| {
             let line = self.line(&mut *source)?;
             self.source = Some(Ok(source));
             Ok(line)
         });
         let path = line.transpose()?.and_then(to_path);
-        let failed = |error| Given { input: Arc::clone(&self.path), path: Err(error) };
-        Some(path.map_or_else(failed, Given::new))
+        let failed = |error| InputPath { input: Arc::clone(&self.path), path: Err(error) };
+        Some(path.map_or_else(failed, InputPath::new))
     }
 }
 
@@ -128,7 +128,7 @@ fn to_path(bytes: Vec<u8>) -> Result<PathBuf, PathError> {
 
 /// A path, and the folders below it.
 struct Below {
-    pending: VecDeque<Given>,
+    pending: VecDeque<InputPath>,
     descend: bool,
 }
 
@@ -140,15 +140,15 @@ impl Below {
         let mut found: Vec<_> = folders.map(|folder| folder.path()).collect();
         found.sort();
         for path in found.into_iter().rev() {
-            self.pending.push_front(Given { input: Arc::clone(input), path: Ok(path) });
+            self.pending.push_front(InputPath { input: Arc::clone(input), path: Ok(path) });
         }
     }
 }
 
 impl Iterator for Below {
-    type Item = Given;
+    type Item = InputPath;
 
-    fn next(&mut self) -> Option<Given> {
+    fn next(&mut self) -> Option<InputPath> {
         let given = self.pending.pop_front()?;
         if let (true, Ok(folder)) = (self.descend, &given.path) {
             // A folder that cannot be listed is reported by whoever looks into it.
@@ -194,7 +194,7 @@ mod tests {
         for folder in ["b/y", "b/x", "a"] {
             fs::create_dir_all(root.path().join(folder)).unwrap();
         }
-        let below = Below { pending: [Given::new(root.path().to_owned())].into(), descend: true };
+        let below = Below { pending: [InputPath::new(root.path().to_owned())].into(), descend: true };
         let below = below.map(|given| {
             assert_eq!(*given.input, *root.path());
             given.path.unwrap().strip_prefix(root.path()).unwrap().to_owned()

@@ -7,7 +7,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use bytes::Bytes;
 use filterblock::table::ReadAt;
 
-/// The number of bytes to read at once.
+/// The number of bytes to read in one piece.
 const WINDOW: usize = 256 << 10;
 
 /// A file that is read a window at a time, once [`go_ahead`](Self::go_ahead) says so.
@@ -57,7 +57,7 @@ impl ReadAt for ReadAhead {
         if offset < window.0 {
             return self.file.read_at(offset, len);
         }
-        // The memory is used again if no block lies in it any longer.
+        // The memory is used again if no block refers to it any longer.
         let (_, before) = std::mem::replace(&mut *window, (offset, Bytes::new()));
         let mut buffer = before.try_into_mut().unwrap_or_default();
         buffer.resize(ahead, 0);
@@ -70,7 +70,7 @@ impl ReadAt for ReadAhead {
     }
 }
 
-/// The bytes at `offset`, if they are all in a window, which has an offset itself.
+/// The bytes at `offset`, if they are all in a window, which is given by its offset and its bytes.
 pub(crate) fn part((start, bytes): &(u64, Bytes), offset: u64, len: usize) -> Option<Bytes> {
     let start = usize::try_from(offset.checked_sub(*start)?).ok()?;
     let end = start.checked_add(len).filter(|&end| end <= bytes.len())?;

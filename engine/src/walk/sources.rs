@@ -1,13 +1,13 @@
-//! What the paths given stand for.
+//! The way from the paths given to tables and folders, one after another.
 
 use std::path::{Path, PathBuf};
 use std::{iter::Peekable, sync::Arc};
 
 use super::folder::{self, Folder, PathKind};
-use super::paths::{Given, into_local};
+use super::paths::{InputPath, into_local};
 use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
 
-/// What a path leads to. `input` is the path as the user gave it.
+/// The table or folder that a path leads to, or its failure. `input` is the path as the user gave it.
 pub(crate) enum Discovered {
     /// A list of paths, which is `input`, could not be read to its end.
     ListFailed { input: Arc<Path>, error: PathError },
@@ -21,7 +21,7 @@ pub(crate) enum Discovered {
         path: PathBuf,
         /// The database around it.
         folder: Option<Arc<Folder>>,
-        /// The folder around it, and why it cannot be listed. Said once for a folder.
+        /// The folder around it, and the reason why it cannot be listed. Given once for each folder.
         around: Option<(PathBuf, PathError)>,
     },
     /// A database, or a folder with tables.
@@ -32,19 +32,19 @@ pub(crate) enum Discovered {
 pub(crate) struct Sources<I: Iterator> {
     given: Peekable<I>,
     /// A path that was read and is not looked at yet.
-    held: Option<Given>,
-    barren: Barren,
+    held: Option<InputPath>,
+    empty: EmptyInputs,
     folders: FolderCache,
     storage: Option<Arc<dyn Storage>>,
 }
 
-impl<I: Iterator<Item = Given>> Sources<I> {
-    /// `storage`: where the paths lie, if not in this system.
+impl<I: Iterator<Item = InputPath>> Sources<I> {
+    /// `storage`: the storage of the files; `None`: the local system.
     pub(crate) fn new(given: I, recursive: bool, storage: Option<Arc<dyn Storage>>) -> Self {
         Self {
             given: given.peekable(),
             held: None,
-            barren: Barren::new(recursive),
+            empty: EmptyInputs::new(recursive),
             folders: FolderCache::default(),
             storage,
         }
@@ -56,19 +56,19 @@ impl<I: Iterator<Item = Given>> Sources<I> {
     }
 }
 
-impl<I: Iterator<Item = Given>> Iterator for Sources<I> {
+impl<I: Iterator<Item = InputPath>> Iterator for Sources<I> {
     type Item = Discovered;
 
     fn next(&mut self) -> Option<Discovered> {
         loop {
             let given = self.held.take().or_else(|| self.given.next());
             let next = given.as_ref().map(|given| &given.input);
-            if let Some(input) = self.barren.take(next) {
+            if let Some(input) = self.empty.take(next) {
                 self.held = given;
                 let (path, error) = (input.to_path_buf(), Folder::nothing_below());
                 return Some(Discovered::Failed { input, path, error });
             }
-            let Given { input, path } = given?;
+            let InputPath { input, path } = given?;
             let path = match path {
                 Ok(path) => path,
                 Err(error) => return Some(Discovered::ListFailed { input, error }),
@@ -76,7 +76,7 @@ impl<I: Iterator<Item = Given>> Iterator for Sources<I> {
             let found = match folder::resolve(&path, self.storage.as_ref()) {
                 Ok(PathKind::Folder(folder)) if folder.is_nothing() => {
                     let is_input = path == into_local(input.to_path_buf());
-                    if self.barren.passes_over(&input, is_input) {
+                    if self.empty.passes_over(&input, is_input) {
                         continue;
                     }
                     return Some(Discovered::Failed { input, path, error: folder.nothing_here() });
@@ -93,29 +93,29 @@ impl<I: Iterator<Item = Given>> Iterator for Sources<I> {
                 }
                 Err(error) => Discovered::Failed { input, path, error },
             };
-            self.barren.found_something();
+            self.empty.found_something();
             return Some(found);
         }
     }
 }
 
-/// Which folders with nothing in them are told: each one, or, where those below are looked into, an input with nothing
-/// in all of it.
+/// Decides which empty folders are reported: each one, or, if `recursive`, only an input with nothing in any
+/// of its folders.
 #[derive(Debug)]
-pub(crate) struct Barren {
+pub(crate) struct EmptyInputs {
     recursive: bool,
     /// The input in which nothing was found yet.
     input: Option<Arc<Path>>,
 }
 
-impl Barren {
+impl EmptyInputs {
     /// `recursive`: the folders below are looked into.
     pub(crate) const fn new(recursive: bool) -> Self {
         Self { recursive, input: None }
     }
 
-    /// There is nothing in a folder of `input`. Returns true if that is not told now. `is_input`: it is the input
-    /// itself, whose folders follow.
+    /// Notes a folder of `input` with nothing in it. Returns true if that is not reported now. `is_input`:
+    /// the folder is the input itself, whose folders follow.
     pub(crate) fn passes_over(&mut self, input: &Arc<Path>, is_input: bool) -> bool {
         if self.recursive && is_input {
             self.input = Some(Arc::clone(input));
@@ -123,7 +123,7 @@ impl Barren {
         self.recursive
     }
 
-    /// There is something to look at, or to say, in this input.
+    /// Notes that there is something to look at, or to report, in this input.
     pub(crate) fn found_something(&mut self) {
         self.input = None;
     }

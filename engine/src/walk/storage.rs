@@ -1,28 +1,32 @@
-//! Files that lie elsewhere than in folders of this system.
+//! Files outside the folders of this system.
 
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
-use std::{collections::BTreeMap, fmt::Debug};
+use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::database::{Database, DatabaseListing};
 use filterblock::table::ReadAt;
 
-/// Where files lie: an archive, memory, whatever can be listed and opened without waiting. Threads use it at once.
+use super::input::{PathError, open_file};
+
+/// A place that holds files, such as an archive or memory, and can be listed and opened without waiting.
+/// Threads use it concurrently.
 pub trait Storage: Debug + Send + Sync {
-    /// The files that lie in the folder at `path` itself, with their sizes in bytes. `None` if the path is that of a
+    /// The files directly in the folder at `path`, with their sizes in bytes. `None` if the path is that of a
     /// file.
     ///
     /// # Errors
     ///
-    /// [`NotFound`](io::ErrorKind::NotFound) if there is neither; others if it cannot be listed.
+    /// [`NotFound`](io::ErrorKind::NotFound) if there is neither a file nor a folder; others if it cannot be
+    /// listed.
     fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>>;
 
     /// Opens the file at `path`.
     ///
     /// # Errors
     ///
-    /// [`NotFound`](io::ErrorKind::NotFound) if there is none; others if it cannot be read.
+    /// [`NotFound`](io::ErrorKind::NotFound) if there is no such file; others if it cannot be read.
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
 }
 
@@ -85,7 +89,26 @@ fn read(storage: &dyn Storage, path: &Path) -> io::Result<Bytes> {
     file.read_at(0, len)
 }
 
-/// A log from its start on.
+/// Opens a file that the user named in `storage`, or in this system if that is `None`.
+pub(crate) fn open_named(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Opened {
+    open(storage, path, false)
+}
+
+/// Opens a file that was found in a folder a moment ago.
+pub(crate) fn open_listed(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Opened {
+    open(storage, path, true)
+}
+
+type Opened = Result<Box<dyn ReadAt>, PathError>;
+
+fn open(storage: Option<&Arc<dyn Storage>>, path: &Path, listed: bool) -> Opened {
+    match storage {
+        None => Ok(Box::new(open_file(path, listed)?)),
+        Some(storage) => storage.open(path).map_err(|error| PathError::of_io(&error, listed)),
+    }
+}
+
+/// Opens a log for reading from its start.
 pub(crate) fn open_log(storage: &dyn Storage, path: &Path) -> io::Result<Cursor<Bytes>> {
     read(storage, path).map(Cursor::new)
 }

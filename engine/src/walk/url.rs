@@ -5,7 +5,7 @@ use std::path::Path;
 #[cfg(feature = "remote")]
 use std::path::PathBuf;
 
-/// The scheme of a URL. `None` for a path, and for `file:`, which stands for one.
+/// The scheme of a URL. `None` for a path, and for a `file:` URL, which names one.
 pub(crate) fn scheme(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

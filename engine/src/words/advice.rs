@@ -1,13 +1,49 @@
-//! The advice of `tune` in words, whatever they stand in.
+//! The advice of `tune` in words, for every kind of output.
 
+use std::cmp::Ordering;
 use std::path::Path;
 
 use super::numbers::size;
 use super::shell_word::{path_word, shell_word};
-use crate::report::{Budget, BudgetOrigin, Choice, LevelBits, Outcome};
+use crate::report::{Budget, BudgetOrigin, Choice, LevelBits, NearKind, Outcome, Reads};
 
-/// Advice to leave the filters as they are, as a sentence without an end. `ten_bits`: what ten bits a key
-/// would do instead, if that were much, for more space.
+/// If a lookup reads no more blocks than this, the user is not asked for lookups.
+const TELLING: f64 = 0.02;
+
+/// A kind of absent keys near stored ones, in words that follow a number of reads.
+pub const fn near_text(kind: NearKind) -> &'static str {
+    match kind {
+        NearKind::Changed => "with a byte changed",
+        NearKind::Between => "between stored ones",
+        NearKind::Cut => "cut short",
+        NearKind::Longer => "made longer",
+    }
+}
+
+/// A request for the user's lookups, if the reads of the kinds of absent keys differ much. `None`: they do
+/// not, or lookups were given.
+pub fn ask_for_lookups(reads: &Reads) -> Option<&'static str> {
+    let kinds = reads.near.all().into_iter().flatten().chain([reads.random]);
+    let (least, most) = kinds.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), reads| {
+        (least.min(reads.high), most.max(reads.low))
+    });
+    let differs = reads.lookups.is_none() && most > 2.0 * least && most > TELLING;
+    differs.then_some(
+        "which absent keys the program asks for makes much of a difference here: with --lookups the numbers are for those",
+    )
+}
+
+/// Advice to leave the filters of tables that take less than `least` bytes.
+pub fn small_text(taken: u64, least: u64) -> String {
+    format!(
+        "leave the filters as they are: tables of {} fit into any cache, and below {} no program notices other filters",
+        size(taken),
+        size(least),
+    )
+}
+
+/// Advice to leave the filters as they are, as a sentence without its full stop. `ten_bits`: the outcome of
+/// ten bits a key, if they would save much for more space.
 pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>) -> String {
     let within = match budget.origin {
         BudgetOrigin::Given => format!("of at most {}", size(budget.bytes)),
@@ -26,15 +62,51 @@ pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>) -> 
     text
 }
 
-/// Advice to rebuild with other filters than those that do `now`, as a sentence without an end.
-pub fn rebuild_text(now: &Outcome, choice: &Choice) -> String {
+/// Advice to rebuild with the filters of `choice` in place of those of `now`, as a sentence without its full
+/// stop. `has_none`: no table has filters, so that the advice depends on the program.
+pub fn rebuild_text(now: &Outcome, choice: &Choice, has_none: bool) -> String {
     let (bits, ranges) = (bits_text(choice), ranges_text(choice.base_lg));
-    format!("rebuild with {bits} and {ranges}: {}", saving(now, &choice.outcome))
+    let what = format!("rebuild with {bits} and {ranges}");
+    let text = match (gain(now, &choice.outcome), reads_change(now, &choice.outcome)) {
+        (Some(gain), Some(reads)) => format!("{gain}: {what}, and {reads}"),
+        (_, Some(reads)) => format!("{what}: {reads}; {}", size_change(now, &choice.outcome)),
+        (_, None) => format!("{what}: {}", size_change(now, &choice.outcome)),
+    };
+    if !has_none {
+        return text;
+    }
+    let name = choice.policy.name();
+    format!(
+        "if the program that opens the database sets the filter policy {name}, and only then, {text}. That no table has \
+         filters is a sign that it sets none, and then filters save nothing: look for filter_policy in its source, or \
+         run inspect on a table that it has just written"
+    )
 }
 
-/// What changes if filters that do `now` are replaced by those that do `then`.
-fn saving(now: &Outcome, then: &Outcome) -> String {
-    let (Some(reads), Some(fewer)) = (now.reads, then.reads) else { return size_change(now, then) };
+/// The gain of a rebuild in reads: `10 times fewer wasted reads for 2 MiB more`. `None`: there is none, or
+/// reads are not known.
+fn gain(now: &Outcome, then: &Outcome) -> Option<String> {
+    let (now_reads, then_reads) = (now.reads?.absent().value, then.reads?.absent().value);
+    let factor = now_reads / then_reads;
+    let gain = match factor {
+        _ if factor.is_nan() || factor < 1.05 => return None,
+        // Less than a thousandth of the reads is next to nothing.
+        _ if factor > 1000.0 => "hardly any wasted reads".to_owned(),
+        _ if factor < 9.95 => format!("{factor:.1} times fewer wasted reads"),
+        _ => format!("{factor:.0} times fewer wasted reads"),
+    };
+    let (now, then) = (now.size.value.round() as u64, then.size.value.round() as u64);
+    Some(match now.cmp(&then) {
+        Ordering::Less => format!("{gain} for {} more", size(then - now)),
+        Ordering::Equal => gain,
+        Ordering::Greater => format!("{gain}, and {} less", size(now - then)),
+    })
+}
+
+/// The reads of lookups if the filters of `now` are replaced by those of `then`. `None`: reads are not
+/// known.
+fn reads_change(now: &Outcome, then: &Outcome) -> Option<String> {
+    let (reads, fewer) = (now.reads?, then.reads?);
     let [of_absent, of_absent_then, of_stored, of_stored_then] =
         [reads.absent(), fewer.absent(), reads.present, fewer.present]
             .map(|reads| format!("{:.3}", reads.value));
@@ -42,7 +114,7 @@ fn saving(now: &Outcome, then: &Outcome) -> String {
     if of_stored_then != of_stored {
         text += &format!(", a stored one {of_stored_then} instead of {of_stored}");
     }
-    format!("{text}; {}", size_change(now, then))
+    Some(text)
 }
 
 fn size_change(now: &Outcome, then: &Outcome) -> String {
@@ -83,7 +155,7 @@ pub fn bits_text(choice: &Choice) -> String {
 
 /// The data blocks that a filter of `base_lg` covers.
 pub fn ranges_text(base_lg: u8) -> String {
-    /// No table is as long as such a range.
+    /// From this `base_lg` on, a range is longer than any table.
     const WHOLE_TABLE: u8 = 40;
     match 1_u64.checked_shl(base_lg.into()) {
         Some(range) if base_lg < WHOLE_TABLE => format!("a filter for every {} of data blocks", size(range)),
@@ -119,14 +191,23 @@ mod tests {
         let bits = [(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)];
         let choice = Choice { outcome: outcome(1024.0, 0.0625, 1.0), ..choice(14, &bits) };
         assert_eq!(
-            rebuild_text(&now, &choice),
-            "rebuild with 20 bits a key on levels 0 and 1, 17 on level 2, 9 on level 4 and a filter for every 16 KiB \
-             of data blocks: an absent key then reads 0.062 data blocks instead of 0.500, a stored one 1.000 instead \
-             of 1.250; filters take 3 KiB less"
+            rebuild_text(&now, &choice, false),
+            "8.0 times fewer wasted reads, and 3 KiB less: rebuild with 20 bits a key on levels 0 and 1, 17 on level 2, 9 on \
+             level 4 and a filter for every 16 KiB of data blocks, and an absent key then reads 0.062 data blocks \
+             instead of 0.500, a stored one 1.000 instead of 1.250"
         );
-        let text = rebuild_text(&outcome(4096.0, 0.5, 1.0004), &choice);
         assert!(
-            text.ends_with("reads 0.062 data blocks instead of 0.500; filters take 3 KiB less"),
+            rebuild_text(&now, &choice, true).starts_with(
+                "if the program that opens the database sets the filter policy leveldb.BuiltinBloomFilter2, and only then, \
+                 8.0 times fewer wasted reads, and 3 KiB less: rebuild with 20 bits"
+            )
+        );
+        let text = rebuild_text(&outcome(4096.0, 0.5, 1.0004), &choice, false);
+        assert!(text.ends_with("and an absent key then reads 0.062 data blocks instead of 0.500"), "{text}");
+        // A choice that saves no reads may save space.
+        let text = rebuild_text(&outcome(4096.0, 0.0625, 1.0), &choice, false);
+        assert!(
+            text.starts_with("rebuild with 20 bits") && text.ends_with("; filters take 3 KiB less"),
             "{text}"
         );
     }

@@ -1,4 +1,4 @@
-//! The names of the codecs behind a table's data blocks.
+//! The names of the codecs of a table's data blocks.
 
 use std::borrow::Cow;
 
@@ -8,9 +8,9 @@ use crate::audit::stats::TableStats;
 
 /// The names of the codecs.
 ///
-/// Of most blocks only the trailer was read. A compression type that may stand for several codecs
-/// is shown as those that the sampled blocks of the type turned out to need. If none could be read,
-/// it is shown as a type, with what it may stand for.
+/// For most blocks, only the trailer was read. A compression type that may mean several codecs is
+/// shown as those that its sampled blocks turned out to need. If no such block could be read, it is
+/// shown as a type, with its possible meanings.
 pub(crate) fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
     let mut names: Vec<Cow<'static, str>> = Vec::new();
     for &id in &stats.compression {
@@ -22,12 +22,12 @@ pub(crate) fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
             names.push(possible_meanings(id).into());
         }
     }
-    // Two types may stand for one codec.
+    // Two types may mean the same codec.
     names.dedup();
     names
 }
 
-/// A compression type, and what it may stand for.
+/// A compression type, with its possible meanings.
 fn possible_meanings(id: u8) -> String {
     let codecs: Vec<_> = Codec::of_type(id).iter().map(|codec| codec.name()).collect();
     let meanings = match codecs.split_last() {

@@ -6,7 +6,7 @@ use crate::report::Estimate;
 /// The most decimals shown.
 const MOST_DECIMALS: i32 = 6;
 
-/// A number of at most three digits behind leading zeros, and of no digit worth less than a tenth of
+/// A number with decimals up to its third significant digit at most, and none worth less than a tenth of
 /// the distance to the interval's farther end.
 pub fn estimate(estimate: Estimate) -> String {
     let Estimate { value, .. } = estimate;
@@ -17,8 +17,8 @@ pub fn estimate(estimate: Estimate) -> String {
     }
 }
 
-/// The interval of an estimate, with the digits of [`estimate`]. `None` if these do not tell its ends
-/// apart.
+/// The interval of an estimate, with the digits of [`estimate`]. `None` if both ends are the same with
+/// these digits.
 pub fn interval(estimate: Estimate) -> Option<String> {
     let Estimate { value, low, high } = estimate;
     let known = decimals_of(distance(estimate)?);
@@ -27,30 +27,30 @@ pub fn interval(estimate: Estimate) -> Option<String> {
     (low != high).then(|| format!("{low} to {high}"))
 }
 
-/// An exact number of three digits behind leading zeros; a whole one with all its digits.
+/// An exact number with decimals up to its third significant digit; a whole one with all its digits.
 pub fn number(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value}") } else { with_decimals(value, decimals(value)) }
 }
 
-/// A size, behind `~` if it is an estimate.
+/// A size, preceded by `~` if it is an estimate.
 pub fn about_size(estimate: Estimate) -> String {
     let about = if distance(estimate).is_some() { "~" } else { "" };
     format!("{about}{}", size(whole(estimate.value)))
 }
 
-/// The ends of a size's interval. `None` if it is exact.
+/// The ends of a size's interval. `None` if the size is exact.
 pub fn size_interval(estimate: Estimate) -> Option<String> {
     distance(estimate)?;
     let (low, high) = (size(whole(estimate.low)), size(whole(estimate.high)));
-    // A unit that both have stands once.
+    // A unit that both have is written once.
     Some(match (low.split_once(' '), high.split_once(' ')) {
         (Some((low, of_low)), Some((_, of_high))) if of_low == of_high => format!("{low} to {high}"),
         _ => format!("{low} to {high}"),
     })
 }
 
-/// A number of things, behind `~` and with zeros in the place of digits that are not known if it is
-/// an estimate.
+/// A number of things. An estimate is preceded by `~`, and has zeros in place of digits that are not
+/// known.
 pub fn about_count(estimate: Estimate) -> String {
     match distance(estimate) {
         Some(distance) => {
@@ -68,12 +68,12 @@ fn distance(estimate: Estimate) -> Option<f64> {
     (distance > 0.0).then_some(distance)
 }
 
-/// The number of decimals with which `value` has three digits behind leading zeros.
+/// The number of decimals with which `value` has three significant digits; 0 or less for 100 and above.
 fn decimals(value: f64) -> i32 {
     decimals_of(value).saturating_add(2)
 }
 
-/// The number of decimals with which `value` has one such digit; negative for 10 and above.
+/// The number of decimals with which `value` has one significant digit; negative for 10 and above.
 fn decimals_of(value: f64) -> i32 {
     -(value.log10().floor() as i32)
 }
@@ -83,7 +83,7 @@ fn with_decimals(value: f64, decimals: i32) -> String {
     format!("{value:.decimals$}")
 }
 
-/// The least number of one digit that is not below `high`.
+/// `high`, rounded up to one significant digit; from 10 on, to a whole number.
 fn upper_bound(high: f64) -> String {
     let decimals = decimals_of(high).clamp(0, MOST_DECIMALS);
     let unit = 10_f64.powi(decimals);
@@ -126,7 +126,7 @@ mod tests {
         {
             let exact = of(value, value, value);
             assert_eq!((estimate(exact), interval(exact)), (text.to_owned(), None));
-            // Nor have those whose ends look the same.
+            // Nor have estimates whose ends look the same.
             let close = of(value, value, value + 1e-9);
             assert_eq!(interval(close), None, "{value}");
             assert_eq!(number(value), text);

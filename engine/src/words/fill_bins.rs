@@ -14,21 +14,20 @@ pub enum Fill {
     Unknown,
 }
 
-/// Filters that lie side by side.
+/// Consecutive filters.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct FillBin {
     /// Number of filters.
     pub filters: u64,
-    /// Those without bytes.
+    /// Number of filters without bytes.
     pub empty: u64,
-    /// Those that could not be looked at.
+    /// Number of filters that are malformed, or not described by their policy.
     pub unknown: u64,
-    /// The shares of bits set in the filters that are neither: the least, the mean and the greatest.
-    /// All 0 if there is none.
+    /// The smallest share of bits set, among the filters of known shares; 0 if there is none.
     pub min: f64,
-    /// The mean share of bits set.
+    /// The mean share of bits set, among the filters of known shares; 0 if there is none.
     pub mean: f64,
-    /// The highest share.
+    /// The greatest share of bits set, among the filters of known shares; 0 if there is none.
     pub max: f64,
 }
 
@@ -54,7 +53,7 @@ impl FillBin {
     }
 }
 
-/// All filters of a table, in parts of as equal numbers as can be.
+/// All filters of a table, in parts of numbers that are as equal as possible.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct FillBins {
     /// The bins, in the order of the filters.
@@ -62,7 +61,7 @@ pub struct FillBins {
 }
 
 impl FillBins {
-    /// The most parts that pictures show.
+    /// The greatest number of parts that pictures show.
     pub const OF_PICTURE: usize = 400;
 
     /// Puts `count` filters into at most `most` parts. Filters beyond `count` go into the last one.

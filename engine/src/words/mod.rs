@@ -10,7 +10,9 @@ mod shell_word;
 #[cfg(any(test, feature = "examples"))]
 pub mod tune_examples;
 
-pub use advice::{bits_text, leave_text, ranges_text, rebuild_command, rebuild_text};
+pub use advice::{
+    ask_for_lookups, bits_text, leave_text, near_text, ranges_text, rebuild_command, rebuild_text, small_text,
+};
 pub(crate) use compression::compression_names;
 pub use estimates::{about_count, about_size, estimate, interval, number, size_interval};
 pub use fill_bins::{Fill, FillBin, FillBins};

@@ -83,7 +83,7 @@ pub fn rate_interval(measured: MeasuredRate) -> String {
     format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)
 }
 
-/// A bound in percent, of one digit that differs from 0 or from 100.
+/// A bound in percent, rounded to one digit of its distance from 0 or from 100 %.
 fn bound(share: f64, round: fn(f64) -> f64) -> String {
     let unit = 10_f64.powi(decimals(share.min(1.0 - share)) as i32 + 2);
     let rounded = round(share * unit) / unit;
@@ -91,9 +91,9 @@ fn bound(share: f64, round: fn(f64) -> f64) -> String {
     format!("{:.decimals$} %", rounded * 100.0)
 }
 
-/// The number of decimals with which a percentage of `share` has one digit.
+/// The number of decimals with which `share` in percent has one significant digit.
 fn decimals(share: f64) -> usize {
-    /// Beyond this, no rate is known.
+    /// No rate is known to more decimals.
     const MOST: f64 = 9.0;
     (-(share * 100.0).log10().floor()).clamp(0.0, MOST) as usize
 }

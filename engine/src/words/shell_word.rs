@@ -4,7 +4,7 @@ use std::path::Path;
 
 use filterblock::escape_path;
 
-/// `text` as one word of a command, for shells as POSIX has them.
+/// `text` as one word of a command, for POSIX shells.
 pub(super) fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-~+,:@%=".contains(c);
     // A shell takes `~` at the start for a home folder.

@@ -1,10 +1,11 @@
-//! Results of `tune`, made by hand for the tests of what shows them.
+//! Results of `tune`, made by hand for the tests of the code that shows them.
 
 use filterblock::policy::OWN_POLICIES;
 
 use crate::report::{
     Action, Advice, Budget, BudgetOrigin, Choice, ErrorKind, Estimate, Level, LevelBits, LevelOutcome,
-    Lookups, Memory, Outcome, Rates, Reads, SampleSize, Setting, Tried, TuneFault, Tuning, Visits,
+    Lookups, Memory, NearKind, NearReads, Outcome, Rates, Reads, SampleSize, Setting, Tried, TuneFault,
+    Tuning, Visits,
 };
 use crate::words::{leave_text, rebuild_text};
 use crate::{audit::Policy, audit::rates::MeasuredRate};
@@ -18,7 +19,7 @@ fn rates(bits: Option<u32>, random: u64, neighbours: u64) -> Rates {
         formula: bits.map(|bits| (0..bits).fold(1.0, |product, _| product * 0.618)),
         random: MeasuredRate::of(random, 100_000),
         neighbours: MeasuredRate::of(neighbours, 100_000),
-        lookups: None,
+        ..Rates::default()
     }
 }
 
@@ -44,6 +45,12 @@ fn outcome(bits: [Option<u32>; 2], size: Estimate, passed: [u64; 2], reads: [f64
         reads: Some(Reads {
             random: about(read_random, 0.012),
             neighbours: about(read_neighbours, 0.034),
+            worst: Some(NearKind::Between),
+            near: NearReads {
+                changed: Some(about(read_random, 0.013)),
+                between: Some(about(read_neighbours, 0.034)),
+                ..NearReads::default()
+            },
             lookups: None,
             present: about(present, 0.021),
         }),
@@ -80,8 +87,8 @@ fn level(
     Level { number: Some(number), tables, unfiltered, size: mebibytes << 20, entries, visits }
 }
 
-/// A database of LevelDB's, of which a part was looked at, with advice to rebuild it with other
-/// bits on each level.
+/// A LevelDB database of which some tables were sampled, with advice to rebuild it with other bits on
+/// each level.
 pub fn rebuild() -> Tuning {
     let policy = Policy::Builtin2;
     let mut settings: Vec<Tried> =
@@ -115,7 +122,7 @@ pub fn rebuild() -> Tuning {
         uniform: Some(uniform),
         advice: Advice {
             action: Action::Rebuild,
-            text: rebuild_text(&now, &by_level),
+            text: rebuild_text(&now, &by_level, false),
             choice: Some(by_level.clone()),
             arguments: Some(arguments),
         },
@@ -139,7 +146,7 @@ fn all(tables: u64, bytes: u64, entries: f64) -> SampleSize {
     SampleSize { tables, of_tables: tables, bytes, of_bytes: bytes, entries, all: true }
 }
 
-/// A database that was looked at as a whole, with the user's lookups, and nothing to gain.
+/// A database of which all tables were decoded, with the user's lookups, and nothing to gain.
 pub fn leave() -> Tuning {
     let mut tuning = rebuild();
     let rate = |bits: u32| MeasuredRate::of(u64::from(bits), 900);
@@ -191,7 +198,7 @@ pub fn table() -> Tuning {
         tried.outcome.bytes_per_key = tried.outcome.size.value / 4000.0;
     }
     let pass = Some(MeasuredRate { rate: 1.0, low: 1.0, high: 1.0, asked: 4000 });
-    let rates = Rates { formula: None, random: pass, neighbours: pass, lookups: None };
+    let rates = Rates { random: pass, neighbours: pass, ..Rates::default() };
     let now = Outcome {
         rates,
         levels: vec![LevelOutcome { rates, ..LevelOutcome::default() }],

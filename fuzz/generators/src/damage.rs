@@ -3,15 +3,29 @@
 use arbitrary::{Arbitrary as _, Unstructured};
 use filterblock::table::{ReadOptions, Table};
 
+use crate::corruption::Corruption;
 use crate::edit::Edit;
 use crate::log::{self, Fragment, LogDamage};
 use crate::mutate::Random;
 use crate::table::{Damage, Entry, Parts};
+use crate::version_edit;
 
 /// Number of times that another damage is tried if one changes nothing.
-const TRIES: usize = 64;
+pub(crate) const TRIES: usize = 64;
 /// Number of random bytes that one damage is made of.
 const BYTES: usize = 64;
+
+/// What becomes of the checksums over damaged bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Checksums {
+    /// They are put right, so that the damage is met behind them. A reader may then find anything:
+    /// it must not crash, hang or take memory out of proportion.
+    #[default]
+    PutRight,
+    /// They are left wrong, as by a disk. What a reader that verifies them finds was written: it
+    /// must not invent entries, either.
+    LeftWrong,
+}
 
 /// Damages a file in one structure and puts the checksums around it right.
 ///
@@ -23,7 +37,7 @@ const BYTES: usize = 64;
 ///
 /// The same bytes and seed give the same result, in one version of this crate. The result always
 /// differs from what the same file gives without damage. For many seeds, [`Damager`] reads the file
-/// once.
+/// once. It can leave checksums wrong, too.
 ///
 /// ```
 /// let block = [vec![0; 8], vec![6, 0, 0, 0, 0, 9, 0, 0, 0, 11]].concat(); // one filter
@@ -39,43 +53,66 @@ pub fn damage(bytes: &[u8], seed: u64) -> Vec<u8> {
 pub struct Damager {
     file: Taken,
     /// The file put together without damage.
-    sound: Vec<u8>,
+    assembled: Vec<u8>,
+    original: Vec<u8>,
+    checksums: Checksums,
 }
 
 /// A file taken apart.
 #[derive(Clone, Debug)]
 enum Taken {
     Table { parts: Parts, base_lg: Option<u8> },
-    Log(Vec<Fragment>),
-    Bytes(Vec<u8>),
+    Log { fragments: Vec<Fragment>, is_manifest: bool },
+    Bytes,
 }
 
 impl Damager {
-    /// Takes a file apart.
+    /// Takes a file apart. Checksums will be put right.
     pub fn new(bytes: &[u8]) -> Self {
-        let file = table(bytes)
-            .or_else(|| log::fragments(bytes).map(Taken::Log))
-            .unwrap_or_else(|| Taken::Bytes(bytes.to_vec()));
-        let sound = match &file {
+        let file = table(bytes).or_else(|| log(bytes)).unwrap_or(Taken::Bytes);
+        let assembled = match &file {
             Taken::Table { parts, base_lg } => parts.assemble(*base_lg, Damage::Nothing),
-            Taken::Log(_) | Taken::Bytes(_) => bytes.to_vec(),
+            Taken::Log { .. } | Taken::Bytes => bytes.to_vec(),
         };
-        Self { file, sound }
+        Self { file, assembled, original: bytes.to_vec(), checksums: Checksums::PutRight }
     }
 
-    /// What the file was taken for: `table`, `log` or `bytes`.
+    /// Says what becomes of checksums. If they are left wrong, the file is not put together anew: it
+    /// gets a [`Corruption`], whatever it holds.
+    ///
+    /// A few bytes have no checksum over them: a table's footer, and CURRENT.
+    ///
+    /// ```
+    /// use filterblock_fuzz::{Checksums, Damager, log};
+    ///
+    /// let log = log::frame(&["a record of some bytes"]);
+    /// let damager = Damager::new(&log).checksums(Checksums::LeftWrong);
+    /// assert!((0..100).all(|seed| log::fragments(&damager.damage(seed)).is_none()));
+    /// ```
+    pub fn checksums(mut self, checksums: Checksums) -> Self {
+        self.checksums = checksums;
+        self
+    }
+
+    /// What the file was taken for, by its contents: `table`, `manifest`, `log` or `bytes`.
+    ///
+    /// A file of records is a MANIFEST if all of them are version edits of LevelDB's.
     pub fn kind(&self) -> &'static str {
         match self.file {
             Taken::Table { .. } => "table",
-            Taken::Log(_) => "log",
-            Taken::Bytes(_) => "bytes",
+            Taken::Log { is_manifest: true, .. } => "manifest",
+            Taken::Log { .. } => "log",
+            Taken::Bytes => "bytes",
         }
     }
 
-    /// The file put together again without damage. A table may differ from the one that was taken
-    /// apart in filters and index, not in its data blocks.
+    /// The file without damage. Where checksums are put right, it is put together again: a table may
+    /// then differ from the one that was taken apart in filters and index, not in its data blocks.
     pub fn sound(&self) -> &[u8] {
-        &self.sound
+        match self.checksums {
+            Checksums::PutRight => &self.assembled,
+            Checksums::LeftWrong => &self.original,
+        }
     }
 
     /// Damages the file. The same seed gives the same result.
@@ -83,25 +120,33 @@ impl Damager {
         let mut random = Random(seed);
         for _ in 0..TRIES {
             let bytes: Vec<u8> = random.bytes(BYTES).collect();
-            if let Some(damaged) = self.by(&mut Unstructured::new(&bytes)).filter(|file| *file != self.sound)
-            {
+            let damaged = self.damage_by(&mut Unstructured::new(&bytes));
+            if let Some(damaged) = damaged.ok().filter(|file| file != self.sound()) {
                 return damaged;
             }
         }
-        // Never seen; whatever it is, a byte more makes it another file.
-        [&self.sound[..], &[0]].concat()
+        // An empty file, or never seen; whatever it is, a byte more makes it another file.
+        [self.sound(), &[0]].concat()
     }
 
-    fn by(&self, input: &mut Unstructured<'_>) -> Option<Vec<u8>> {
-        Some(match &self.file {
-            Taken::Table { parts, base_lg } => parts.assemble(*base_lg, Damage::arbitrary(input).ok()?),
-            Taken::Log(fragments) => log::assemble(fragments, LogDamage::arbitrary(input).ok()?),
-            Taken::Bytes(bytes) => {
-                let mut bytes = bytes.clone();
-                Edit::arbitrary(input).ok()?.apply(&mut bytes);
-                bytes
+    /// Damages the file as a fuzzer's bytes say. Some of them say that nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes do not describe damage.
+    pub fn damage_by(&self, input: &mut Unstructured<'_>) -> arbitrary::Result<Vec<u8>> {
+        let mut bytes = self.original.clone();
+        match (&self.file, self.checksums) {
+            (_, Checksums::LeftWrong) => Corruption::arbitrary(input)?.apply(&mut bytes),
+            (Taken::Table { parts, base_lg }, _) => {
+                bytes = parts.assemble(*base_lg, Damage::arbitrary(input)?)
             }
-        })
+            (Taken::Log { fragments, .. }, _) => {
+                bytes = log::assemble(fragments, LogDamage::arbitrary(input)?);
+            }
+            (Taken::Bytes, _) => Edit::arbitrary(input)?.apply(&mut bytes),
+        }
+        Ok(bytes)
     }
 }
 
@@ -113,6 +158,13 @@ fn table(bytes: &[u8]) -> Option<Taken> {
     let filters = Table::open(bytes, &options).ok()?;
     let base_lg = filters.filter().map(|filter| filter.base_lg()).filter(|&base_lg| base_lg < 64);
     Some(Taken::Table { parts, base_lg })
+}
+
+/// Takes a log or MANIFEST apart, if it is one and sound.
+fn log(bytes: &[u8]) -> Option<Taken> {
+    let fragments = log::fragments(bytes)?;
+    let is_manifest = version_edit::are_edits(&log::records(&fragments));
+    Some(Taken::Log { fragments, is_manifest })
 }
 
 /// Returns true if the key ends in a tag as databases write it: a type of 0 or 1, and a sequence

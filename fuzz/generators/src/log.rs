@@ -97,6 +97,24 @@ pub fn fragments(file: &[u8]) -> Option<Vec<Fragment>> {
     (!fragments.is_empty()).then_some(fragments)
 }
 
+/// The records that these fragments are pieces of. Pieces without a beginning or an end are left out.
+pub fn records(fragments: &[Fragment]) -> Vec<Vec<u8>> {
+    let (mut records, mut begun) = (Vec::new(), None::<Vec<u8>>);
+    for Fragment { kind, data } in fragments {
+        match kind {
+            1 => {
+                begun = None;
+                records.push(data.clone());
+            }
+            2 => begun = Some(data.clone()),
+            3 => begun.iter_mut().for_each(|record| record.extend(data)),
+            4 => records.extend(begun.take().map(|record| [&record[..], data].concat())),
+            _ => begun = None,
+        }
+    }
+    records
+}
+
 /// What is wrong with one fragment of a log. Numbers of fragments are taken modulo their count.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum LogDamage<'a> {

@@ -14,7 +14,7 @@ use filterblock_fuzz::hostile::{self, Hostile};
 use filterblock_fuzz::manifest::Manifest;
 use filterblock_fuzz::mutate::{Random, next_input};
 use filterblock_fuzz::table::{Damage, DamagedTable, Elsewhere, Intact, Name, Value, samples};
-use filterblock_fuzz::{Damager, Edit, damage, log};
+use filterblock_fuzz::{Checksums, Damager, Edit, damage, log};
 
 fn testdata(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)).unwrap()
@@ -65,6 +65,31 @@ fn damage_is_of_every_kind_and_mostly_behind_right_checksums() {
     assert!(all_right > 200, "{all_right} with sound data blocks");
     assert!((5..200).contains(&by_checksum), "{by_checksum} with a wrong checksum");
     assert!(unread > by_checksum, "{unread} unreadable, {by_checksum} by the checksum alone");
+}
+
+/// With checksums left wrong, what is damaged has the file's own bytes around it, and no reader that verifies takes it.
+#[test]
+fn checksums_are_left_wrong_if_asked() {
+    for name in ["tables/words-1024-bloom20-snappy.ldb", "databases/levels/MANIFEST-000008"] {
+        let file = testdata(name);
+        let damager = Damager::new(&file).checksums(Checksums::LeftWrong);
+        assert_eq!(damager.sound(), file);
+        assert_eq!(damager.kind(), Damager::new(&file).kind());
+        // Filters are read only when they are asked, and a table's footer has no checksum over it.
+        let records = Table::open(&file[..], &ReadOptions::default())
+            .map_or(file.len(), |table| table.data_blocks().last().unwrap().unwrap().end().unwrap() as usize);
+        let (mut made, mut cut) = (BTreeSet::new(), 0);
+        for seed in 0..400 {
+            let damaged = damager.damage(seed);
+            assert!(damaged != file && damaged.len() <= file.len(), "{name}: seed {seed}");
+            cut += usize::from(damaged.len() < file.len());
+            let covered = damaged.iter().zip(&file[..records]).any(|(a, b)| a != b);
+            assert!(!covered || Damager::new(&damaged).kind() == "bytes", "{name}: seed {seed}");
+            made.insert(damaged);
+        }
+        assert!(made.len() > 150 && (40..200).contains(&cut), "{name}: {}, {cut}", made.len());
+        assert_ne!(damager.clone().checksums(Checksums::PutRight).damage(1), damager.damage(1));
+    }
 }
 
 /// What damage is said to leave intact, a reader finds.
@@ -216,6 +241,14 @@ fn fragments_are_taken_only_from_sound_logs() {
     assert_eq!(log::fragments(&[&file[..], &[0; 3]].concat()).map(|fragments| fragments.len()), Some(3));
     assert_eq!(log::fragments(&[&file[..], &[0, 0, 1]].concat()), None);
     assert_eq!(log::fragments(b""), None);
+    assert_eq!(log::records(&fragments), [b"one".to_vec(), vec![7; 40_000]]);
+    // Pieces whose record does not begin or end.
+    let part = |kind, byte| log::Fragment { kind, data: vec![byte] };
+    let parts =
+        [part(3, 0), part(4, 1), part(2, 2), part(1, 3), part(4, 4), part(2, 5), part(2, 6), part(3, 7)];
+    let parts =
+        [&parts[..], &[part(4, 8), part(4, 13), part(2, 9), part(9, 10), part(4, 11), part(2, 12)]].concat();
+    assert_eq!(log::records(&parts), [vec![3], vec![6, 7, 8]]);
     assert_eq!(log::fragments(&[0; 6]), None);
 }
 

@@ -38,6 +38,21 @@ fn the_known_panics_of_sstable_are_found_within_a_minute() {
     assert!(String::from_utf8(again.stderr).unwrap().contains("sstable-0.11.1/src/block.rs"));
 }
 
+/// Damage behind right checksums crashes a reader of whole databases at several places within seconds.
+#[test]
+fn the_known_panics_of_rusty_leveldb_are_found_within_a_minute() {
+    let run = Command::new(example("rusty_leveldb")).args(["for", "5"]).output().unwrap();
+    let said = String::from_utf8(run.stdout).unwrap();
+    assert!(run.status.success(), "{said}");
+    assert!(said.lines().last().unwrap().contains(" databases, crashes at "), "{said}");
+    let line = said.lines().find(|line| line.contains("exit status: 101: rusty-leveldb-4")).expect("a panic");
+    let place = line.split(": ").nth(2).and_then(|place| place.split(' ').next()).unwrap();
+    let seed = line.split("seed ").nth(1).and_then(|rest| rest.split(':').next()).unwrap();
+    let again = Command::new(example("rusty_leveldb")).args(["seed", seed]).output().unwrap();
+    assert_eq!(again.status.code(), Some(101));
+    assert!(String::from_utf8(again.stderr).unwrap().contains(place), "{line}");
+}
+
 #[test]
 fn a_fuzzers_program_takes_a_file_or_standard_input_and_ends_by_a_signal() {
     let folder = std::env::temp_dir().join(format!("filterblock-fuzz-{}", std::process::id()));

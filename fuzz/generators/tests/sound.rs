@@ -10,7 +10,7 @@ use filterblock_fuzz::filter_block::FilterBlock;
 use filterblock_fuzz::log;
 use filterblock_fuzz::manifest::{self, Added, Field};
 use filterblock_fuzz::table::{Damage, Parts};
-use filterblock_fuzz::{Damager, damage};
+use filterblock_fuzz::{Damager, batch, damage};
 
 fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
@@ -123,7 +123,8 @@ fn logs_are_framed_as_leveldb_frames_them() {
             assert_eq!(records.len(), fragments.len(), "{name}: records in one piece");
             several |= records.len() > 1;
             assert_eq!(log::frame(&records), file, "{name}");
-            assert_eq!(Damager::new(&file).kind(), "log", "{name}");
+            let kind = if name.starts_with("MANIFEST") { "manifest" } else { "log" };
+            assert_eq!(Damager::new(&file).kind(), kind, "{name}");
             files += 1;
         }
     }
@@ -181,6 +182,17 @@ fn what_a_file_is_taken_for() {
     assert_eq!(Damager::new(&read("tables/words-256-bloom10.ldb")).kind(), "table");
     assert_eq!(Damager::new(b"").kind(), "bytes");
     assert_eq!(Damager::new(b"neither of both").kind(), "bytes");
+    assert_eq!(Damager::new(&log::frame(&["a record that says nothing"])).kind(), "log");
+    assert_eq!(Damager::new(&log::frame(&[b""])).kind(), "log");
+    // The batch of no writes with sequence number 2561 is an edit, too: a comparator's name of ten bytes.
+    let either = batch::encode(0x0a01, &[]);
+    assert_eq!(Damager::new(&log::frame(&[&either])).kind(), "log");
+    let edit = manifest::Manifest { edits: vec![vec![Field::LastSequence(1)]] }.records().remove(0);
+    assert_eq!(Damager::new(&log::frame(&[&either, &edit])).kind(), "manifest");
+    // With a field of an unknown number, and with one cut off.
+    for field in [&[8, 1][..], &[7, 0, 5, 200], &[6, 1], &[5, 1, 9, b'k'], &[1, 4, b'n'], &[4]] {
+        assert_eq!(Damager::new(&log::frame(&[&edit[..], field])).kind(), "log", "{field:?}");
+    }
     let mut unsound = read("tables/words-256-bloom10.ldb");
     unsound[3] ^= 1;
     assert_eq!(Damager::new(&unsound).kind(), "bytes");

@@ -13,6 +13,8 @@ pub mod reader;
 #[cfg(feature = "tool")]
 pub mod rebuild;
 pub mod repair;
+#[cfg(feature = "tool")]
+pub mod repaired;
 mod rows;
 pub mod table;
 mod table_case;

@@ -11,7 +11,7 @@ use filterblock_interop::leveldb::{Compression, Store, StoreFilter, StoreOptions
 use filterblock_interop::random::Random;
 
 /// This package's program that runs `filterblock` and LevelDB in processes of their own.
-const COMPARE: &str = env!("CARGO_BIN_EXE_compare-rebuild");
+const COMPARE: &str = env!("CARGO_BIN_EXE_compare");
 /// Debian's, for which its package of plyvel is.
 const PYTHON: &str = "/usr/bin/python3";
 const PLYVEL: &str =
@@ -48,7 +48,8 @@ impl Opener {
 
 /// LevelDB, and what is installed of goleveldb and plyvel.
 fn openers() -> Vec<Opener> {
-    let mut openers = vec![Opener { name: "LevelDB", program: COMPARE.into(), arguments: vec!["hold"] }];
+    let mut openers =
+        vec![Opener { name: "LevelDB", program: COMPARE.into(), arguments: vec!["rebuild", "hold"] }];
     if let Some(programs) = Programs::build(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap() {
         openers.push(Opener { name: "goleveldb", program: programs.reader, arguments: vec!["-hold"] });
     }
@@ -78,7 +79,7 @@ fn write(folder: &Path, tables: u64) {
 
 fn tool(arguments: &[&str], database: &Path) -> Command {
     let mut command = Command::new(COMPARE);
-    command.args(["tool", "rebuild"]).args(arguments).arg(database);
+    command.args(["rebuild", "tool", "rebuild"]).args(arguments).arg(database);
     command
 }
 

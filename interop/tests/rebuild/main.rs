@@ -1,4 +1,4 @@
-//! `filterblock rebuild` on databases of LevelDB and goleveldb, with small counts; `compare-rebuild`
+//! `filterblock rebuild` on databases of LevelDB and goleveldb, with small counts; `compare rebuild`
 //! takes larger ones.
 
 mod locks;

@@ -21,6 +21,7 @@ from ._filterblock import (
     TableFile,
     __version__,
     inspect,
+    report,
     scan,
     verify,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "inspect",
+    "report",
     "scan",
     "verify",
 ]

@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, final
 
 from typing_extensions import Buffer
@@ -18,6 +18,7 @@ __all__ = [
     "FilterBlockReader",
     "BloomFilterPolicy",
     "inspect",
+    "report",
     "scan",
     "Table",
     "verify",
@@ -50,6 +51,11 @@ class Table:
         """Returns the value of a key, or None if it is absent or deleted.
 
         Of internal keys: of the newest entry that is not newer than `sequence`.
+        """
+    def get_many(self, keys: Sequence[Buffer], *, sequence: int | None = None) -> list[bytes | None]:
+        """Returns for each key what `get` returns, in the same order. Faster than `get` for some dozen keys and more.
+
+        The first error is raised.
         """
     def may_contain(self, key: Buffer) -> bool:
         """Returns False if index or filter say that the table has no entry of the key. Reads no data block."""
@@ -96,6 +102,9 @@ class Database:
 
         Reads the MANIFEST and the logs anew: this is for a few keys.
         """
+    def get_many(self, keys: Sequence[Buffer]) -> list[bytes | None]:
+        """Returns for each key what `get` returns, in the same order. Reads the MANIFEST and the logs once, and opens each
+        table once. The first error is raised."""
     def iterator(
         self, *, prefix: Buffer | None = None, start: Buffer | None = None, stop: Buffer | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
@@ -321,4 +330,20 @@ def verify(
 
     `comparator` is the order of user keys where no MANIFEST names it: "bytewise" or None. Another `seed` makes
     other absent keys to measure false positives with. The others are as for `inspect`.
+    """
+
+def report(
+    path: _Path,
+    *,
+    verify: bool = True,
+    tune: bool = True,
+    jobs: int | None = None,
+    max_output: int | None = None,
+) -> str:
+    """Makes a page about a database for a browser, the one that `filterblock report` writes. Returns its HTML.
+
+    It begins with a verdict and the command to run, and needs no network. Without `verify`, not every block is
+    read; without `tune`, no other filters are tried. `jobs` and `max_output` are as for `inspect`.
+
+    Raises ReadError or MissingError if nothing there can be looked at. Damage is in the page.
     """

@@ -31,8 +31,8 @@ pub(super) const BATCH_HEADER_LEN: usize = 12;
 /// sequence numbers.
 ///
 /// It returns what LevelDB recovers when it opens a database: damage costs the rest of its record
-/// or block, and the next call goes on behind it. A batch that the file's end cuts off was never
-/// confirmed to the writer and is left out; [`incomplete_tail`](Self::incomplete_tail) tells.
+/// or block, and the next call goes on after it. A batch that the file's end cuts off was never
+/// confirmed to the writer and is left out; [`incomplete_tail`](Self::incomplete_tail) reports it.
 ///
 /// Memory: that of a [`LogReader`]. Time: one pass over the file.
 ///
@@ -51,7 +51,8 @@ pub struct LogWrites<R> {
     log: LogReader<R>,
     /// The offset of the current record in the file.
     offset: u64,
-    /// The current write. `None` if there is no record or nothing more of it to read.
+    /// The current write. `None` if there is no record, or it has no further write that can be
+    /// read.
     write: Option<Parts>,
     /// The sequence number of the record's first write.
     first: u64,
@@ -95,8 +96,8 @@ impl LogWrites<File> {
 }
 
 impl<R: Read> LogWrites<R> {
-    /// Reads `source` from where it stands, which has to be the start of the file. It needs no
-    /// buffer of its own.
+    /// Reads `source` from its position, which has to be the start of the file. It needs no buffer
+    /// of its own.
     pub fn new(source: R) -> Self {
         Self { log: LogReader::new(source), offset: 0, write: None, first: 0, count: 0 }
     }
@@ -151,7 +152,7 @@ impl<R: Read> LogWrites<R> {
         self.log.incomplete_tail()
     }
 
-    /// The write behind another one, or `None` at the record's end.
+    /// The write after another one, or `None` at the record's end.
     fn write_after(&self, before: &Parts) -> Result<Option<Parts>> {
         let record = self.log.record();
         let at = before.end;

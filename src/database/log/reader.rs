@@ -31,12 +31,12 @@ pub(super) const LAST: u8 = 4;
 
 /// Reads the records of a log or a MANIFEST, in the order in which they were written.
 ///
-/// It goes on behind damage: an error is about one damaged place, and the next call returns what
+/// It goes on after damage: an error is about one damaged place, and the next call returns what
 /// can be read after it, as LevelDB does in a log. Each damage is reported once.
 ///
-/// A file that ends within a record is no damage: the writer stopped there, or has not finished.
-/// [`incomplete_tail`](Self::incomplete_tail) tells. In the last block, a damaged length can look
-/// the same.
+/// A file that ends within a record is not damaged: the writer stopped there, or has not finished.
+/// [`incomplete_tail`](Self::incomplete_tail) reports it. In the last block, a damaged length can
+/// look the same.
 ///
 /// Memory: one block of 32 KiB and the longest record, up to a limit. Time: one pass over the file.
 pub struct LogReader<R> {
@@ -84,8 +84,8 @@ impl<R: Read> LogReader<R> {
     /// The greatest length of a record that is read unless another is set: 64 MiB.
     pub const DEFAULT_MAX_RECORD_LEN: usize = 64 << 20;
 
-    /// Reads `source` from where it stands, which has to be the start of the file. It needs no
-    /// buffer of its own.
+    /// Reads `source` from its position, which has to be the start of the file. It needs no buffer
+    /// of its own.
     pub fn new(source: R) -> Self {
         Self {
             source,
@@ -100,7 +100,7 @@ impl<R: Read> LogReader<R> {
         }
     }
 
-    /// Refuses records of more than `len` bytes. The format knows no limit.
+    /// Refuses records of more than `len` bytes. The format itself has no limit.
     #[must_use]
     pub const fn max_record_len(mut self, len: usize) -> Self {
         self.max_record_len = len;
@@ -111,15 +111,15 @@ impl<R: Read> LogReader<R> {
     ///
     /// # Errors
     ///
-    /// After each of these the next call goes on behind it:
+    /// After each of these errors, the next call goes on:
     ///
     /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
     ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), one of
     ///   unknown type, and one out of its place.
     /// - [`Error::Limit`] for a record that is too long.
     ///
-    /// [`Error::Io`] if reading fails, or the source says that it read more than it was asked for;
-    /// after it there are no more records.
+    /// [`Error::Io`] if reading fails, or the source claims to have read more than it was asked
+    /// for; after it there are no more records.
     pub fn read_record(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.record.clear();
         let mut started = None;
@@ -148,8 +148,8 @@ impl<R: Read> LogReader<R> {
                     }
                     return Err(misplaced(offset, "a FULL or FIRST fragment", kind));
                 }
-                // LevelDB takes 5 and 6 for marks of its own, and ends at a 5 without a word. No
-                // writer of its format has them.
+                // LevelDB takes 5 and 6 for marks of its own, and ends silently at a 5. No writer
+                // of its format writes them.
                 _ => {
                     self.passing_over = true;
                     return Err(misplaced(offset, "a fragment of type 1 to 4", kind));
@@ -165,10 +165,10 @@ impl<R: Read> LogReader<R> {
         Ok(Some(LogRecord { offset, data: &self.record }))
     }
 
-    /// The offset of the record within which the file ends, if it does. Known once
+    /// The offset of the record in which the file ends, if it ends within one. Known once
     /// [`read_record`](Self::read_record) has returned `None`.
     ///
-    /// LevelDB goes without that record.
+    /// LevelDB ignores that record.
     pub const fn incomplete_tail(&self) -> Option<u64> {
         self.incomplete_tail
     }
@@ -269,7 +269,7 @@ impl<R: Read> LogReader<R> {
         Ok(())
     }
 
-    /// Ends reading at `offset`, with what is left there being `blank` or part of a fragment.
+    /// Ends reading at `offset`. The bytes left there are `blank` or part of a fragment.
     fn end(&mut self, offset: u64, blank: bool) -> Option<Fragment> {
         if !blank {
             self.incomplete_tail = Some(offset);
@@ -288,7 +288,7 @@ impl<R: Read> LogReader<R> {
 
 /// Appends the next `len` bytes of `source` to `block`, or as many as there are.
 ///
-/// [`Read::read_to_end`] would panic where a source says that it read more than there was room for.
+/// [`Read::read_to_end`] would panic if a source claims to have read more than there was room for.
 fn fill(source: &mut impl Read, block: &mut Vec<u8>, len: usize) -> io::Result<()> {
     let start = block.len();
     block.resize(start.saturating_add(len), 0);
@@ -310,17 +310,17 @@ fn fill(source: &mut impl Read, block: &mut Vec<u8>, len: usize) -> io::Result<(
     Ok(())
 }
 
-/// For what cannot happen, so that nothing is lost without a word if it does.
+/// An error for a state that cannot occur, so that nothing is lost silently if it does.
 fn out_of_block(offset: u64) -> Error {
     Error::corrupt(Structure::LogRecord, offset, "a fragment within its block", "one beyond it")
 }
 
-/// The record that starts at `offset` does not go on.
+/// The error for a record that starts at `offset` and does not go on.
 fn broken(offset: u64, found: String) -> Error {
     Error::corrupt(Structure::LogRecord, offset, "MIDDLE fragments and a LAST one", found)
 }
 
-/// The fragment at `offset` cannot be there.
+/// The error for a fragment that cannot be at `offset`.
 fn misplaced(offset: u64, expected: &'static str, kind: u8) -> Error {
     Error::corrupt(Structure::LogRecord, offset, expected, name(kind))
 }

@@ -20,7 +20,7 @@ pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
 }
 
 /// Tells whether a log holds a batch with any write in it, as far as LevelDB would recover it: a
-/// batch behind damage counts, one that is cut off does not.
+/// batch after damage counts, one that is cut off does not.
 ///
 /// Does not look into the batch. Reads up to the first batch with a write in it: the whole file if
 /// there is none. Memory: that of a [`LogReader`].

@@ -29,7 +29,7 @@ impl Saved<'_> {
 }
 
 impl<O: Opener> Scan<'_, O> {
-    /// Moves behind the last entry, so that [`prev`](Self::prev) moves to it.
+    /// Moves past the last entry, so that [`prev`](Self::prev) moves to it.
     pub fn seek_to_last(&mut self) {
         self.sources.iter_mut().for_each(|source| source.seek_to_end());
         self.ways.fill(Way::Forward);
@@ -39,16 +39,16 @@ impl<O: Opener> Scan<'_, O> {
         (self.last, self.skipped) = (None, None);
     }
 
-    /// Moves to the previous entry, from behind the last one to that, and from where
-    /// [`seek`](Self::seek) has led to the one before. Returns false at the beginning.
+    /// Moves to the previous entry: after [`seek_to_last`](Self::seek_to_last) to the last one, and
+    /// after [`seek`](Self::seek) to the one before the key sought. Returns false at the beginning.
     ///
-    /// Where the direction changes each source takes one step, which may read a block of each. The
+    /// When the direction changes, each source takes one step, which may read a block of each. The
     /// newest version of a key comes last on this way, so its value is kept while the others pass: a
     /// view of its data block, or a copy out of a log.
     ///
     /// # Errors
     ///
-    /// Those of [`next`](Self::next). The next call goes on, with what lies before the damage.
+    /// Those of [`next`](Self::next). The next call goes on with the entries before the damage.
     pub fn prev(&mut self) -> Result<bool> {
         self.tell_errors()?;
         if self.started != Some(self.sources.len()) {
@@ -132,7 +132,7 @@ impl<O: Opener> Scan<'_, O> {
             self.skipped = None;
         }
         self.way = None;
-        // Tables that are opened from here on are gone through from their ends.
+        // Tables that are opened from here on are walked from their ends.
         self.start = None;
         self.leave();
         for (source, is_turned) in self.sources.iter_mut().zip(&mut self.ways) {

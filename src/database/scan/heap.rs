@@ -32,9 +32,9 @@ impl<O: Opener> Scan<'_, O> {
         }
     }
 
-    /// Children are compared with each other only if one of them rises: it is read on before the
-    /// entry that sinks here is. Otherwise long keys that wait would be compared again for each short
-    /// one that passes them.
+    /// Sinks the entry at `at`. Its children are compared with each other only if the first of them
+    /// rises, which is then read on before the entry that sinks. Otherwise long keys that wait would
+    /// be compared again for each short key that passes them.
     fn sift_down(&mut self, mut at: usize) {
         loop {
             let child = at.saturating_mul(2).saturating_add(1);
@@ -49,7 +49,7 @@ impl<O: Opener> Scan<'_, O> {
         }
     }
 
-    /// Compares two places of the heap. Nothing is before what is not there.
+    /// Compares two places of the heap. If either is not there, returns false.
     fn is_before(&self, a: usize, b: usize) -> bool {
         let (Some(&a), Some(&b)) = (self.heap.get(a), self.heap.get(b)) else { return false };
         let key = |at: usize| self.sources.get(at).and_then(Source::key);

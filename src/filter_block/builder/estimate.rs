@@ -5,11 +5,11 @@ use crate::FilterPolicy;
 use crate::filter_block::format::TAIL_LEN;
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
-    /// Returns the length of the block in bytes if it were finished now: exactly where ranges have
-    /// ended, and the most it can be for the current one. Takes no time, so that a writer can ask
-    /// after each key whether its table is large enough.
+    /// Returns the length of the block in bytes if it were finished now: exactly for ranges that
+    /// have ended, and the most it can be for the current one. Takes no time, so that a writer can
+    /// ask after each key whether its table is large enough.
     ///
-    /// `None` if the current range has keys and the policy does not tell
+    /// `None` if the current range has keys and the policy does not know
     /// [how long](FilterPolicy::filter_len) their filter is.
     ///
     /// ```
@@ -26,8 +26,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.estimated_len_at(0)
     }
 
-    /// Returns the same for the case that `start_block` is called with this offset before the block is
-    /// finished.
+    /// Returns the estimate of [`estimated_len`](Self::estimated_len) if `start_block` is called with
+    /// this offset before the block is finished.
     pub(crate) fn estimated_len_at(&self, block_offset: u64) -> Option<u64> {
         let pending = self.pending.len();
         let filter = if pending > 0 { self.policy.filter_len(pending)? } else { 0 };

@@ -2,7 +2,7 @@
 
 use byteorder::{ByteOrder, LittleEndian};
 
-use crate::key::SameLen;
+use crate::lanes::EqualLenKeys;
 
 /// The multiplier of MurmurHash2.
 const M2: u32 = 0x5bd1_e995;
@@ -28,9 +28,9 @@ pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
 }
 
 /// Does the same for four keys of one length, side by side: each step of a hash waits for the one
-/// before it, but not for those of other keys. What does not depend on the seed is computed once for
-/// the first words.
-pub(crate) fn murmur2_twice_of_four(keys: SameLen<'_, 4>) -> [[u32; 2]; 4] {
+/// before it, but not for those of other keys. The part of the first words that does not depend on
+/// the seed is computed once.
+pub(crate) fn murmur2_twice_of_four(keys: EqualLenKeys<'_, 4>) -> [[u32; 2]; 4] {
     const KEPT: usize = 16;
 
     let words = keys.keys().map(|key| key.as_chunks::<4>().0);
@@ -80,7 +80,7 @@ fn step2(h: u32, word: u32) -> u32 {
     h.wrapping_mul(M2) ^ word
 }
 
-/// Returns what the one to three bytes behind the last whole word add.
+/// Returns the contribution of the one to three bytes after the last whole word.
 #[inline(always)]
 fn tail2(tail: &[u8]) -> u32 {
     let mut sum = 0;
@@ -141,7 +141,7 @@ mod tests {
             });
             let keys = keys.each_ref().map(Vec::as_slice);
             assert_eq!(
-                murmur2_twice_of_four(SameLen::new(keys).unwrap()),
+                murmur2_twice_of_four(EqualLenKeys::new(keys).unwrap()),
                 keys.map(murmur2_twice),
                 "{len} bytes"
             );

@@ -3,7 +3,7 @@
 use byteorder::{ByteOrder, LittleEndian};
 
 use super::up_to_8_bytes;
-use crate::key::SameLen;
+use crate::lanes::EqualLenKeys;
 
 /// Returns the MurmurHash3 x64 128 with seed 0 twice, two words each: of `key`, and of `key`
 /// followed by a byte 0x01.
@@ -20,7 +20,7 @@ pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
 }
 
 /// Does the same for two keys of one length, side by side.
-pub(crate) fn murmur3_twice_of_two(keys: SameLen<'_, 2>) -> [[u64; 4]; 2] {
+pub(crate) fn murmur3_twice_of_two(keys: EqualLenKeys<'_, 2>) -> [[u64; 4]; 2] {
     let [(a, a_tail), (b, b_tail)] = keys.keys().map(<[u8]>::as_chunks::<16>);
     let mut states = [Murmur3::default(); 2];
     let [state_a, state_b] = &mut states;
@@ -49,7 +49,7 @@ impl Murmur3 {
     const C1: u64 = 0x87c3_7b91_1142_53d5;
     const C2: u64 = 0x4cf5_ad43_2745_937f;
 
-    /// Returns what a block contributes to each half of the state.
+    /// Returns the contribution of a block to each half of the state.
     #[inline]
     fn halves([low, high]: [u64; 2]) -> (u64, u64) {
         let k1 = low.wrapping_mul(Self::C1).rotate_left(31);
@@ -77,7 +77,7 @@ impl Murmur3 {
     #[inline(always)]
     fn finish_twice(mut self, tail: &[u8], len: u64) -> [u64; 4] {
         if tail.is_empty() {
-            // What the one byte contributes is always the same.
+            // The extra byte is constant, so its contribution is too.
             const ONE: u64 = 0x87c3_7b91_1142_53d5_u64.rotate_left(31).wrapping_mul(0x4cf5_ad43_2745_937f);
             let [v1, v2] = self.mix(len);
             let [v3, v4] = Self { h1: self.h1 ^ ONE, ..self }.mix(len.wrapping_add(1));
@@ -177,7 +177,7 @@ mod tests {
             });
             let keys = keys.each_ref().map(Vec::as_slice);
             assert_eq!(
-                murmur3_twice_of_two(SameLen::new(keys).unwrap()),
+                murmur3_twice_of_two(EqualLenKeys::new(keys).unwrap()),
                 keys.map(murmur3_twice),
                 "{len} bytes"
             );

@@ -3,7 +3,7 @@
 use byteorder::{ByteOrder, LittleEndian};
 
 use super::up_to_8_bytes;
-use crate::key::SameLen;
+use crate::lanes::EqualLenKeys;
 
 /// The multiplier of MurmurHash64A.
 const M64: u64 = 0xc6a4_a793_5bd1_e995;
@@ -15,7 +15,7 @@ pub(crate) fn murmur64a(key: &[u8], seed: u64) -> u64 {
 }
 
 /// Returns the MurmurHash64A of four keys of one length, side by side.
-pub(crate) fn murmur64a_of_four(keys: SameLen<'_, 4>, seed: u64) -> [u64; 4] {
+pub(crate) fn murmur64a_of_four(keys: EqualLenKeys<'_, 4>, seed: u64) -> [u64; 4] {
     let mut h = [start64(keys.len(), seed); 4];
     let [a, b, c, d] = keys.keys().map(|key| key.as_chunks::<8>().0);
     for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
@@ -94,7 +94,7 @@ mod tests {
             });
             let keys = keys.each_ref().map(Vec::as_slice);
             assert_eq!(
-                murmur64a_of_four(SameLen::new(keys).unwrap(), 7),
+                murmur64a_of_four(EqualLenKeys::new(keys).unwrap(), 7),
                 keys.map(|key| murmur64a(key, 7)),
                 "{len} bytes"
             );

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::registers::{load, store};
-use crate::key::{FixedLenKeys, Places, SameLen};
+use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 
 const M: i32 = 0xc6a4_a793_u32 as i32;
 
@@ -15,7 +15,7 @@ fn step<const SHIFT: i32>(h: __m256i, words: __m256i) -> __m256i {
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-pub(super) fn hash_eight(keys: SameLen<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
+pub(super) fn hash_eight(keys: EqualLenKeys<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
     let (keys, len) = (keys.keys(), keys.len());
     // SAFETY: all keys have `len` bytes.
     store(hashes, unsafe { hash_eight_at(|index| keys[index].as_ptr(), len, start) });
@@ -113,7 +113,7 @@ unsafe fn words(key: impl Fn(usize) -> *const u8) -> [__m256i; 4] {
 /// Hashes sixteen keys of any lengths, as two groups of eight: while one waits for a step, the CPU
 /// works at the other.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-pub(super) fn hash_places(keys: &Places<'_, 16>, seed: u32) -> [u32; 16] {
+pub(super) fn hash_places(keys: &KeyPtrs<'_, 16>, seed: u32) -> [u32; 16] {
     let (first, starts) = (keys.bytes().as_ptr(), keys.starts());
     let (lens, _) = keys.lens().as_chunks::<8>();
     let mut groups: [Group; 2] = std::array::from_fn(|group| Group::new(load(&lens[group]), seed));

@@ -14,7 +14,7 @@ mod registers;
 
 use std::arch::x86_64::*;
 
-use crate::key::{FixedLenKeys, Places, SameLen};
+use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 
 /// Proof that the CPU has AVX2, and BMI1 and BMI2, without which none was ever made.
 #[derive(Clone, Copy)]
@@ -38,7 +38,7 @@ impl Avx2 {
 
     /// Hashes eight keys of equal length side by side. `start` is the hash of no word.
     #[inline]
-    pub(in crate::kernel) fn hash_eight(self, keys: SameLen<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
+    pub(in crate::kernel) fn hash_eight(self, keys: EqualLenKeys<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe { hash::hash_eight(keys, start, hashes) }
     }
@@ -70,7 +70,7 @@ impl Avx2 {
 
     /// Hashes sixteen keys of any lengths.
     #[inline]
-    pub(in crate::kernel) fn hash_places(self, keys: &Places<'_, 16>, seed: u32) -> [u32; 16] {
+    pub(in crate::kernel) fn hash_places(self, keys: &KeyPtrs<'_, 16>, seed: u32) -> [u32; 16] {
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe { hash::hash_places(keys, seed) }
     }
@@ -98,16 +98,16 @@ impl Avx2 {
     /// bytes to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
-        if probe::two_registers(filter) {
+        if probe::fits_two_registers(filter) {
             // SAFETY: `self` proves that the CPU has AVX2.
             return Some(unsafe { probe::matches(h, filter) });
         }
         // SAFETY: as above.
-        probe::is_larger(filter).then(|| unsafe { probe::matches_larger(h, filter) })
+        probe::fits_gather(filter).then(|| unsafe { probe::matches_larger(h, filter) })
     }
 
-    /// Probes the filter of each probe for the hash with the same number, filters of other sizes by
-    /// `other`. There are as many answers as probes, and at least as many hashes.
+    /// Probes the filter of each probe for the hash with the same number. `other` probes the filters
+    /// whose size has no kernel here. There are as many answers as probes, and at least as many hashes.
     #[inline]
     pub(in crate::kernel) fn matches_each(
         self,
@@ -126,7 +126,7 @@ impl Avx2 {
     #[inline]
     pub(in crate::kernel) fn matches_all(self, filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
         debug_assert!(answers.len() == hashes.len());
-        let fits = probe::two_registers(filter) || probe::is_larger(filter);
+        let fits = probe::fits_two_registers(filter) || probe::fits_gather(filter);
         if fits {
             // SAFETY: `self` proves that the CPU has AVX2.
             unsafe { probe::matches_all(filter, hashes, answers) };

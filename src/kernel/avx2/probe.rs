@@ -12,13 +12,13 @@ use crate::kernel::encoding::MAX_PROBES;
 
 /// Returns `true` if a filter's array has 8 to 64 bytes.
 #[inline]
-pub(super) fn two_registers(filter: &[u8]) -> bool {
+pub(super) fn fits_two_registers(filter: &[u8]) -> bool {
     matches!(filter.len(), 9..=65)
 }
 
 /// Returns `true` if a filter's array has 65 bytes to 64 MiB.
 #[inline]
-pub(super) fn is_larger(filter: &[u8]) -> bool {
+pub(super) fn fits_gather(filter: &[u8]) -> bool {
     (66..=MAX_GATHERED + 1).contains(&filter.len())
 }
 
@@ -36,7 +36,7 @@ pub(super) fn matches_each(
         *answer = if let (34..=65, Some(&probes @ 2..=8)) = (filter.len(), filter.last()) {
             // The usual size, without a call.
             has_few_bits(probes, bits_held::<32>(filter, positions_held::<32>(filter).of(self::hashes(h))))
-        } else if two_registers(filter) {
+        } else if fits_two_registers(filter) {
             matches(h, filter)
         } else if let (130..=MAX_GATHERED, Some((&probes @ 2..=6, array))) =
             (filter.len(), filter.split_last())
@@ -45,7 +45,7 @@ pub(super) fn matches_each(
                 last = (array.len(), positions_of(array));
             }
             has_few_bits(probes, Scattered::new(array, last.1).bits_at::<6>(self::hashes(h)))
-        } else if is_larger(filter) {
+        } else if fits_gather(filter) {
             matches_larger(h, filter)
         } else {
             other(h, filter)
@@ -130,7 +130,7 @@ fn lane_numbers() -> __m256i {
     _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 }
 
-/// Returns `true` if `filter`, which fits into [`two_registers`], may have a key with the hash `h`.
+/// Returns `true` if `filter`, which fits into [`fits_two_registers`], may have a key with the hash `h`.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
@@ -150,7 +150,7 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` if `filter`, which [`is_larger`], may have a key with the hash `h`.
+/// Returns `true` if `filter`, which [`fits_gather`], may have a key with the hash `h`.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
@@ -159,10 +159,10 @@ pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     }
     // Each case is a function of its own: together they would share registers, and lack some.
     match array.len() {
-        ..=128 => held_in_four(filter, probes, h),
-        129..=511 if probes <= 6 => few_scattered(array, probes, h),
-        _ if probes <= 6 => few_scattered_afar(array, probes, h),
-        _ => scattered(array, probes, h),
+        ..=128 => in_4_registers(filter, probes, h),
+        129..=511 if probes <= 6 => gather6_small(array, probes, h),
+        _ if probes <= 6 => gather6(array, probes, h),
+        _ => gather8(array, probes, h),
     }
 }
 
@@ -175,14 +175,14 @@ fn positions_of(array: &[u8]) -> Positions {
 /// Handles arrays of 65 to 128 bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
-fn held_in_four(filter: &[u8], probes: u8, h: u32) -> bool {
+fn in_4_registers(filter: &[u8], probes: u8, h: u32) -> bool {
     has_bits_held::<64>(filter, probes, h)
 }
 
 /// Handles arrays of 8 to 511 bytes and up to six bits: those of ten bits a key.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
-fn few_scattered(array: &[u8], probes: u8, h: u32) -> bool {
+fn gather6_small(array: &[u8], probes: u8, h: u32) -> bool {
     let scattered = Scattered::new(array, Positions::of_small(array.len()));
     has_few_bits(probes, scattered.bits_at::<6>(hashes(h)))
 }
@@ -190,7 +190,7 @@ fn few_scattered(array: &[u8], probes: u8, h: u32) -> bool {
 /// Handles longer arrays, and up to six bits.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
-fn few_scattered_afar(array: &[u8], probes: u8, h: u32) -> bool {
+fn gather6(array: &[u8], probes: u8, h: u32) -> bool {
     let scattered = Scattered::new(array, Positions::new(array.len()));
     has_few_bits(probes, scattered.bits_at::<6>(hashes(h)))
 }
@@ -198,7 +198,7 @@ fn few_scattered_afar(array: &[u8], probes: u8, h: u32) -> bool {
 /// Handles arrays of any length and any number of bits.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
-fn scattered(array: &[u8], probes: u8, h: u32) -> bool {
+fn gather8(array: &[u8], probes: u8, h: u32) -> bool {
     let scattered = Scattered::new(array, Positions::new(array.len()));
     has_bits(h, probes, |h| scattered.bits_at::<8>(h))
 }

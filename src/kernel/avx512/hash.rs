@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::registers::store_unaligned;
-use crate::key::{FixedLenKeys, Places};
+use crate::lanes::{FixedLenKeys, KeyPtrs};
 
 const M: i32 = 0xc6a4_a793_u32 as i32;
 
@@ -111,14 +111,13 @@ unsafe fn hash_words<const G: usize>(first: *const u8, last: usize, start: u32) 
     h
 }
 
-/// Hashes four words of sixteen keys in each group. Each of its rows has four keys, and each fourth
-/// of it the words of one.
+/// Hashes four words of sixteen keys in each group. Row r holds four keys, 16 bytes of each.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn hash_rows<const G: usize>(h: &mut [__m512i; G], rows: [[__m512i; 4]; G]) {
     let mut columns = rows;
     for columns in &mut columns {
-        *columns = turn(*columns);
+        *columns = transpose(*columns);
     }
     for word in 0..4 {
         for (h, columns) in h.iter_mut().zip(columns) {
@@ -130,7 +129,7 @@ fn hash_rows<const G: usize>(h: &mut [__m512i; G], rows: [[__m512i; 4]; G]) {
 /// Turns rows into columns, one word of all keys each.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn turn([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
     let (first, second) = (_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd));
     let (ab, cd) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
@@ -158,7 +157,7 @@ unsafe fn rows(key: impl Fn(usize) -> *const u8) -> [__m512i; 4] {
 
 /// Hashes 32 keys of any lengths, as two groups of sixteen, for the reason [`hash_groups`] gives.
 #[target_feature(enable = "avx512f")]
-pub(super) fn hash_places(keys: &Places<'_, 32>, seed: u32) -> [u32; 32] {
+pub(super) fn hash_places(keys: &KeyPtrs<'_, 32>, seed: u32) -> [u32; 32] {
     let (first, starts) = (keys.bytes().as_ptr(), keys.starts());
     let (lens, _) = keys.lens().as_chunks::<16>();
     // SAFETY: the array has 64 bytes, and the load needs no alignment.
@@ -171,7 +170,7 @@ pub(super) fn hash_places(keys: &Places<'_, 32>, seed: u32) -> [u32; 32] {
         // readable from each start on.
         let rows =
             |group: usize| unsafe { rows(|index| first.wrapping_add(starts[group * 16 + index] + at)) };
-        for (a, b) in turn(rows(0)).into_iter().zip(turn(rows(1))) {
+        for (a, b) in transpose(rows(0)).into_iter().zip(transpose(rows(1))) {
             groups[0].step(number, a);
             groups[1].step(number, b);
             number = _mm512_add_epi32(number, _mm512_set1_epi32(1));
@@ -261,7 +260,7 @@ unsafe fn hash_at<const G: usize>(
         at += 16;
     }
     for (h, fourths) in h.iter_mut().zip(fourths) {
-        // What is left of a key, behind its whole blocks of 16 bytes.
+        // The rest of a key, after its whole blocks of 16 bytes.
         let rest = |index: usize| fourths[index / 4].wrapping_add(index % 4 * stride);
         let (mut at, len) = (0, len % 16);
         while at + 4 <= len {

@@ -1,6 +1,6 @@
 //! Kernels for x86-64 with AVX-512. The portable code gives the same results and is their oracle.
 //!
-//! Where AVX-512 brings nothing, the kernels for AVX2 do the work: see [`Avx512::avx2`].
+//! If AVX-512 brings nothing, the kernels for AVX2 do the work: see [`Avx512::avx2`].
 
 #![allow(unsafe_code)]
 
@@ -12,7 +12,7 @@ mod probe;
 mod registers;
 
 use super::avx2::Avx2;
-use crate::key::{FixedLenKeys, Places};
+use crate::lanes::{FixedLenKeys, KeyPtrs};
 
 /// Proof that the CPU has AVX-512 F, BW, DQ, VL and IFMA, and with them AVX2.
 #[derive(Clone, Copy)]
@@ -59,7 +59,7 @@ impl Avx512 {
 
     /// Hashes 32 keys of any lengths.
     #[inline]
-    pub(in crate::kernel) fn hash_places(self, keys: &Places<'_, 32>, seed: u32) -> [u32; 32] {
+    pub(in crate::kernel) fn hash_places(self, keys: &KeyPtrs<'_, 32>, seed: u32) -> [u32; 32] {
         // SAFETY: `self` proves that the CPU has AVX-512.
         unsafe { hash::hash_places(keys, seed) }
     }

@@ -65,12 +65,12 @@ static RECIPROCALS: [u64; MAX_HELD + 1] = {
 /// An array of `64 * N - 63` to `64 * N` bytes, seen as N registers.
 ///
 /// A load touches all cache lines that its 64 bytes reach, also for bytes that the mask leaves out.
-/// Where the array lies in N lines, they are loaded as they are. Where it reaches into one more, then
-/// so do N loads from its start on. In neither case is another line touched.
+/// If the array lies in N lines, they are loaded as they are. If it reaches into one more, then so do
+/// N loads from its start on. In neither case is another line touched.
 #[derive(Clone, Copy)]
 struct Lines<'a, const N: usize> {
     array: &'a [u8],
-    /// Where the array begins in the first register.
+    /// The start of the array in the first register.
     first: usize,
 }
 

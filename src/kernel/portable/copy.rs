@@ -1,6 +1,6 @@
 //! Copying short keys of several lengths.
 
-use crate::key::SLOT;
+use crate::lanes::SLOT;
 
 /// Copies `key`, which is at most as long as `room`, to its start. There is no branch on lengths
 /// from 8 on: eight copies, of which the last ones are the same for shorter keys.

@@ -5,10 +5,10 @@ use std::hint::select_unpredictable;
 use byteorder::{ByteOrder, LittleEndian};
 
 use crate::hash::{finish, last_step, leveldb, start, step};
-use crate::key::{FixedLenKeys, Places, SameLen};
+use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 
 #[inline]
-pub(in crate::kernel) fn hash_eight(keys: SameLen<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
+pub(in crate::kernel) fn hash_eight(keys: EqualLenKeys<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     let [a, b, c, d, e, f, g, h] = keys.keys();
     // Two groups of four: eight at once spill registers.
     let start = start(keys.len(), seed);
@@ -54,7 +54,7 @@ fn hash_four(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
 /// Hashes four keys of any lengths. Steps beyond the end of a key are done and thrown away, since a
 /// branch on its length would often be mispredicted.
 #[inline]
-pub(in crate::kernel) fn hash_places(keys: &Places<'_, 4>, seed: u32) -> [u32; 4] {
+pub(in crate::kernel) fn hash_places(keys: &KeyPtrs<'_, 4>, seed: u32) -> [u32; 4] {
     let (lens, count) = (keys.lens(), keys.longest() / 4);
     let key = |index: usize| &keys.bytes()[keys.starts()[index]..].as_chunks::<4>().0[..count];
     let [a, b, c, d] = [key(0), key(1), key(2), key(3)];

@@ -1,14 +1,21 @@
 //! LevelDB's Bloom filter (`util/bloom.cc`).
+
+use std::sync::Arc;
+
 use super::array::{BATCH, BloomArray};
 use super::probe::matches_many;
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel::{self, MAX_PROBES, matches, matches_key};
-use crate::policy::{FilterPolicy, FilterShape, KeyHash, bit_array};
+use crate::policy::{FilterPolicy, FilterShape, KeyHash, SharedPolicy, bit_array};
 use crate::{Error, Keys, Result};
 
 /// The largest number of bits. Positions are 32-bit hashes modulo the number of bits, so further
 /// bits would stay unused.
 const MAX_BITS: u64 = 1 << 32;
+
+/// The number of keys up to which a filter is made without the methods that pay off only for more: hashing keys side by
+/// side, and setting bits as bytes that are packed in the end.
+const FEW: usize = 6;
 
 /// LevelDB's own Bloom filter (`util/bloom.cc`), `leveldb.BuiltinBloomFilter2`.
 ///
@@ -55,8 +62,8 @@ impl BloomFilterPolicy {
         Self { bits_per_key, probes }
     }
 
-    /// Returns the hash of a key, which is LevelDB's, in the lower 32 bits: what
-    /// [`hash_key`](FilterPolicy::hash_key) returns, as this policy has a hash for every key.
+    /// Returns the hash of a key, which is LevelDB's, in the lower 32 bits, as
+    /// [`hash_key`](FilterPolicy::hash_key) does. This policy has a hash for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         KeyHash::new(u64::from(hash::leveldb(key, BLOOM_SEED)))
@@ -88,7 +95,7 @@ impl BloomFilterPolicy {
     }
 
     /// Appends a filter for `count` keys. `hash` is called with a number, an array and a number of keys:
-    /// it stores the hashes of so many keys, from the first number on.
+    /// it stores the hashes of that many keys, from the first number on.
     #[inline]
     pub(in crate::policy) fn create(
         &self,
@@ -110,6 +117,66 @@ impl BloomFilterPolicy {
     }
 }
 
+impl BloomFilterPolicy {
+    /// Appends a filter for at most [`FEW`] keys.
+    // Not inlined, so that other filters take only the check for it.
+    #[inline(never)]
+    fn create_of_few(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        match keys.len() {
+            0 => self.create_of(&[], dst),
+            1 => self.create_of(&hash_each::<1>(keys), dst),
+            2 => self.create_of(&hash_each::<2>(keys), dst),
+            3 => self.create_of(&hash_each::<3>(keys), dst),
+            4 => self.create_of(&hash_each::<4>(keys), dst),
+            5 => self.create_of(&hash_each::<5>(keys), dst),
+            _ => self.create_of(&hash_each::<FEW>(keys), dst),
+        }
+    }
+
+    /// Appends a filter for keys with these few hashes.
+    #[inline(always)]
+    fn create_of(&self, hashes: &[u32], dst: &mut Vec<u8>) -> Result<()> {
+        let len = self.array_len(hashes.len())?;
+        if len > 8 {
+            return self.create_larger_of(hashes, len, dst);
+        }
+        // The smallest array fits in a register.
+        let bits = hashes.iter().fold(0, |bits, hash| bits | bits_of_64(*hash, self.probes));
+        dst.try_reserve(9).map_err(|_| Error::out_of_memory("filter", 9))?;
+        let [a, b, c, d, e, f, g, h] = bits.to_le_bytes();
+        dst.extend_from_slice(&[a, b, c, d, e, f, g, h, self.probes]);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn create_larger_of(&self, hashes: &[u32], len: usize, dst: &mut Vec<u8>) -> Result<()> {
+        let (start, end) = (dst.len(), dst.len().saturating_add(len));
+        dst.try_reserve(len.saturating_add(1)).map_err(|_| Error::out_of_memory("filter", len))?;
+        dst.resize(end, 0);
+        kernel::set_packed(dst.get_mut(start..).unwrap_or_default(), self.probes, hashes);
+        dst.push(self.probes);
+        Ok(())
+    }
+}
+
+/// Hashes the first `N` keys.
+#[inline(always)]
+fn hash_each<const N: usize>(keys: Keys<'_>) -> [u32; N] {
+    hash::leveldb_each(std::array::from_fn(|index| keys.get(index).unwrap_or_default()), BLOOM_SEED)
+}
+
+/// The bits, out of 64, that a key with this hash sets.
+#[inline(always)]
+fn bits_of_64(hash: u32, probes: u8) -> u64 {
+    let delta = hash.rotate_right(17);
+    let bit = |number: u32| 1_u64.wrapping_shl(hash.wrapping_add(number.wrapping_mul(delta)));
+    match probes {
+        // Ten bits a key, the usual setting.
+        6 => bit(0) | bit(1) | bit(2) | bit(3) | bit(4) | bit(5),
+        probes => (0..u32::from(probes)).fold(0, |bits, number| bits | bit(number)),
+    }
+}
+
 /// Hashes `count` keys, at most `BATCH`, from number `from` on.
 #[inline]
 pub(in crate::policy) fn hash_some(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH], count: usize) {
@@ -122,12 +189,22 @@ pub(in crate::policy) fn hash_some(keys: Keys<'_>, from: usize, hashes: &mut [u3
     }
 }
 
+/// In this crate, so that even a caller compiled without optimization asks optimized filters.
+impl From<BloomFilterPolicy> for SharedPolicy {
+    fn from(policy: BloomFilterPolicy) -> Self {
+        Arc::new(policy)
+    }
+}
+
 impl FilterPolicy for BloomFilterPolicy {
     fn name(&self) -> &str {
         "leveldb.BuiltinBloomFilter2"
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
+        if keys.len() <= FEW {
+            return self.create_of_few(keys, dst);
+        }
         self.create(keys.len(), |from, hashes, count| hash_some(keys, from, hashes, count), dst)
     }
 
@@ -157,6 +234,11 @@ impl FilterPolicy for BloomFilterPolicy {
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
+        if let (true, [a, b @ ..]) = (hashes.len() <= FEW, hashes) {
+            let mut few = [a.get() as u32; FEW];
+            few.iter_mut().skip(1).zip(b).for_each(|(few, hash)| *few = hash.get() as u32);
+            return self.create_of(few.get(..hashes.len()).unwrap_or_default(), dst);
+        }
         let hash = |from: usize, some: &mut [u32; BATCH], count| {
             some.iter_mut().zip(&hashes[from..from + count]).for_each(|(h, hash)| *h = hash.get() as u32);
         };
@@ -181,8 +263,8 @@ impl FilterPolicy for BloomFilterPolicy {
 mod tests {
     use super::*;
 
-    /// The limits are 2^32 bits, for any number of keys, and the bits a key that the original's
-    /// `int` holds.
+    /// The limits are 2^32 bits, for any number of keys, and as many bits a key as the original's `int` can
+    /// hold.
     #[test]
     fn sizes_end_at_their_limits() {
         let len = |bits_per_key, keys| BloomFilterPolicy::new(bits_per_key).array_len(keys).ok();

@@ -1,4 +1,4 @@
-//! Lookups in LevelDB's Bloom filter, of one key or of many at once.
+//! Lookups in LevelDB's Bloom filter, of one key or of many together.
 
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel;

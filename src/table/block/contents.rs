@@ -12,9 +12,9 @@ use crate::table::block::prefix::Start;
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
-/// The most restarts that are prefetched.
+/// The greatest number of restarts that are prefetched.
 const PREFETCHED_RESTARTS: usize = 16;
-/// The most bytes of entries that are prefetched.
+/// The greatest number of bytes of entries that are prefetched.
 const PREFETCHED_BYTES: usize = 4096;
 /// The length of nearly all processors' cache lines, in bytes.
 const CACHE_LINE: usize = 64;
@@ -28,7 +28,7 @@ pub(in crate::table) struct Block {
     /// The end of the entries and start of the restart array.
     pub(in crate::table) entries_end: usize,
     pub(in crate::table) num_restarts: usize,
-    /// The codec it was stored in.
+    /// The codec that the block was stored in.
     codec: Codec,
     /// The longest key that may be put together from shared and own bytes, which takes memory.
     pub(in crate::table) max_key: usize,
@@ -104,7 +104,7 @@ impl Block {
         Self { max_key, ..self }
     }
 
-    /// The codec it was stored in.
+    /// The codec that the block was stored in.
     pub(in crate::table) fn codec(&self) -> Codec {
         self.codec
     }
@@ -124,7 +124,7 @@ impl Block {
         self.entries_end == 0
     }
 
-    /// The offset in restart `index`, or `None` if there are not so many restarts.
+    /// The offset in restart `index`, or `None` if there is no such restart.
     #[inline]
     pub(in crate::table) fn restart(&self, index: usize) -> Option<usize> {
         if index >= self.num_restarts {
@@ -146,7 +146,7 @@ impl Block {
     }
 
     /// The range of the key of the entry at restart `index`. `None` if the entry has a longer header
-    /// than nearly all, or is damaged: [`long_restart_key`](Self::long_restart_key) tells.
+    /// than nearly all, or is damaged: [`long_restart_key`](Self::long_restart_key) decides which.
     #[inline(always)]
     fn restart_key(&self, index: usize) -> Option<Range<usize>> {
         let at = self.restart(index)?;
@@ -162,15 +162,23 @@ impl Block {
 
     /// Prefetches the keys at restarts, unless there are so many that a search needs few of them.
     #[inline]
-    pub(in crate::table::block) fn prefetch_restarts(&self) {
+    pub(in crate::table) fn prefetch_restarts(&self) {
         if self.num_restarts <= PREFETCHED_RESTARTS {
             let restarts = self.probes().restarts.iter().take(self.num_restarts);
             restarts.filter_map(|at| self.data.get(u32::from_le_bytes(*at) as usize)).for_each(prefetch);
         }
     }
 
-    /// Prefetches the entries from `at`, at restart `index`, to the next restart. Each entry says where the next one is, so
-    /// else each would be waited for.
+    /// Prefetches the entry at restart `index`.
+    #[inline(always)]
+    pub(in crate::table::block) fn prefetch_restart(&self, index: usize) {
+        if let Some(first) = self.restart(index).and_then(|at| self.data.get(at)) {
+            prefetch(first);
+        }
+    }
+
+    /// Prefetches the entries from `at`, at restart `index`, to the next restart. Each entry determines the place of the
+    /// next, so without this, each would be waited for.
     #[inline]
     pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
         let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
@@ -205,12 +213,14 @@ impl Block {
     }
 
     /// Decodes the entry at offset `at` of the block. `None` if it has a longer header than nearly
-    /// all entries, or is damaged: [`header`](Self::header) and [`ranges`](Self::ranges) tell.
+    /// all entries, or is damaged: [`header`](Self::header) and [`ranges`](Self::ranges) decide
+    /// which.
     ///
-    /// A result with an error would pass through memory, and wait for that.
+    /// A result with an error would pass through memory, and take longer.
     #[inline(always)]
     pub(in crate::table) fn entry(&self, at: usize) -> Option<Entry> {
-        // Behind the entries lie a restart and the number of restarts, so there are four bytes.
+        // The entries are followed by a restart and the number of restarts, so there are four
+        // bytes.
         let [shared, non_shared, low, high] = *self.data.get(at..)?.first_chunk()?;
         // The length of the value takes one byte or two.
         let is_long = low >> 7;
@@ -326,12 +336,20 @@ pub(in crate::table::block) struct Probes<'b> {
 }
 
 impl Probes<'_> {
+    /// Prefetches restart `index` itself, not the entry there.
+    #[inline(always)]
+    pub(in crate::table::block) fn prefetch(&self, index: usize) {
+        if let Some([first, ..]) = self.restarts.get(index) {
+            prefetch(first);
+        }
+    }
+
     /// The start of the key of the entry at restart `index`, less its last `SUFFIX` bytes. `None` if there are fewer, if
     /// the entry has a longer header than nearly all, or is damaged.
     #[inline(always)]
     pub(in crate::table::block) fn start_of<const SUFFIX: usize>(&self, index: usize) -> Option<Start> {
         let at = u32::from_le_bytes(*self.restarts.get(index)?) as usize;
-        // Behind the entries lie a restart and the number of restarts, so even the shortest entry has so many bytes
+        // The entries are followed by a restart and the number of restarts, so even the shortest entry has 11 bytes
         // from its start on.
         let bytes = self.data.get(at..at.wrapping_add(11))?;
         let header = u32::from_le_bytes(*bytes.first_chunk()?);

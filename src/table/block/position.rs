@@ -2,6 +2,7 @@
 
 mod back;
 mod seek;
+mod together;
 
 use std::ops::Range;
 
@@ -11,6 +12,7 @@ use super::Block;
 use super::contents::Entry;
 pub(in crate::table) use back::Back;
 pub(in crate::table) use seek::INTERNAL;
+pub(in crate::table) use together::{Restarts, TOGETHER};
 
 use crate::table::format::BlockHandle;
 use crate::{Error, Result};
@@ -21,7 +23,7 @@ const SHORT: usize = 16;
 /// The position of an iteration within a block. Every call has to be given the same block.
 pub(in crate::table) struct Position {
     state: State,
-    /// The longest key that is put together.
+    /// The maximum length of a reassembled key.
     max_key: usize,
     /// The offset of the entry after the current one.
     next: usize,
@@ -157,7 +159,7 @@ impl Position {
         Ok(true)
     }
 
-    /// Reads the entry at `next` and steps behind it. Returns the number of bytes that its key
+    /// Reads the entry at `next` and steps past it. Returns the number of bytes that its key
     /// shares with the key before, which has `previous` bytes, and the range of the key's other
     /// bytes. `None` at the end. The current key stays as it was.
     #[inline(always)]
@@ -213,7 +215,7 @@ impl Position {
         Ok((Entry { shared: header.shared, key, value }, limit))
     }
 
-    /// Completes the key of which the first `shared` bytes are in the buffer.
+    /// Completes the key whose first `shared` bytes are in the buffer.
     #[inline]
     fn append_rest(&mut self, block: &Block, shared: usize, rest: Range<usize>) {
         let len = rest.len();
@@ -226,7 +228,7 @@ impl Position {
     #[inline]
     fn copy_into_key(&mut self, at: usize, from: &[u8], len: usize) {
         debug_assert!(at <= self.buffer.len() && len <= from.len(), "what was shared is there");
-        // A fixed 16-byte copy beats a variable-length one. The excess lands behind the key's end,
+        // A fixed 16-byte copy beats a variable-length one. The excess lands after the key's end,
         // which `buffered` marks.
         let room = self.buffer.get_mut(at..).and_then(|room| room.first_chunk_mut::<SHORT>());
         match (room, from.first_chunk()) {
@@ -240,13 +242,13 @@ impl Position {
             return room.copy_from_slice(from);
         }
         self.buffer.truncate(at);
-        // Adds slack behind the key, in one allocation, so that short copies of the next keys fit.
+        // Adds slack after the key, in one allocation, so that short copies of the next keys fit.
         self.buffer.reserve(from.len().saturating_add(SHORT));
         self.buffer.extend_from_slice(from);
         self.buffer.resize(self.buffer.len().saturating_add(SHORT), 0);
     }
 
-    /// Ends the walk behind the last entry. A restart still to come would point at no entry.
+    /// Ends the walk after the last entry. A restart still to come would point at no entry.
     fn finish(&self, block: &Block) -> Result<()> {
         match block.restart(self.next_restart) {
             Some(unused) if !block.is_empty() => Err(block.bad_restart(self.next_restart, Some(unused))),

@@ -1,4 +1,5 @@
-//! The beginnings of keys: what two have in common, and where a key stands in bytewise order.
+//! The beginnings of keys: the part that two have in common, and the place of a key in bytewise
+//! order.
 
 /// The length of the longest common prefix of `a` and `b`.
 #[expect(clippy::arithmetic_side_effects, reason = "lengths within the shorter of both slices")]
@@ -23,7 +24,7 @@ pub(in crate::table) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
     }
 }
 
-/// The first eight bytes of a key as a number in the order of keys, with zeros behind a shorter
+/// The first eight bytes of a key as a number in the order of keys, with zeros after a shorter
 /// key. If two of them differ, so do the keys, in the same order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Start(u64);

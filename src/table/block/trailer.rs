@@ -1,4 +1,4 @@
-//! The five bytes behind each block: compression type and masked CRC-32C (LevelDB's
+//! The five bytes after each block: compression type and masked CRC-32C (LevelDB's
 //! `table/format.cc`, `util/crc32c.h`).
 //!
 //! The checksum covers the contents as stored, then the type.

@@ -2,8 +2,8 @@
 
 use super::Codec;
 
-/// The compression that a table is to be written with. A block that compression
-/// does not make small enough is stored as it is.
+/// The compression that a table is written with. A block that compression does not make small
+/// enough is stored as it is.
 ///
 /// The compression of a stored block is a [`Codec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,8 +16,8 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The meaning of a compression type, as stored behind a block, if it is the same wherever it
-    /// is found. `None` if it depends on the writer.
+    /// The meaning of a compression type, as stored after a block, if it is the same in all tables.
+    /// `None` if it depends on the writer.
     pub const fn from_id(id: u8) -> Option<Self> {
         match id {
             0 => Some(Self::None),
@@ -26,7 +26,7 @@ impl Compression {
         }
     }
 
-    /// The type to store behind a block.
+    /// The type to store after a block.
     pub const fn id(self) -> u8 {
         match self {
             Self::None => 0,

@@ -10,7 +10,7 @@ use crate::Result;
 /// An upper bound on the expansion of deflate data: at best, two bits stand for 258 bytes.
 const MAX_EXPANSION: usize = 1032;
 
-/// The least initial length of the buffer, if the limits allow it.
+/// The smallest initial length of the buffer, if the limits allow it.
 const FIRST_LEN: usize = 4 << 10;
 
 /// Decodes into a buffer that grows with the contents, up to `max_len`. `codec` is [`Codec::Zlib`],

@@ -7,8 +7,8 @@ use crate::{Error, Structure};
 /// The compression that the contents of a block turn out to be in.
 ///
 /// The compression type stored with a block is a number. From 2 on, each relative of LevelDB has
-/// given these numbers meanings of its own, and only the contents show which is meant. Reading the
-/// block tells: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
+/// given these numbers meanings of its own, and only the contents show which one applies. A cursor
+/// that has read the block returns it: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {
@@ -50,8 +50,8 @@ impl Codec {
         }
     }
 
-    /// The codecs that a compression type may stand for, in the order in which a reader tries them.
-    /// Empty if this library knows of none.
+    /// The possible codecs of a compression type, in the order in which a reader tries them. Empty
+    /// if this library knows of none.
     pub const fn of_type(id: u8) -> &'static [Self] {
         match id {
             0 => &[Self::None],
@@ -97,8 +97,8 @@ impl Codec {
         }
     }
 
-    /// True if the codec has a magic. Data that [begin with it](Self::magic_matches) are no other
-    /// codec's.
+    /// True if the codec has a magic. Data that [begin with it](Self::magic_matches) are not
+    /// another codec's.
     pub(super) const fn has_magic(self) -> bool {
         matches!(self, Self::Zstd | Self::Zlib)
     }
@@ -108,7 +108,7 @@ impl Codec {
         Error::corrupt(Structure::Compressed, offset, self.data(), found)
     }
 
-    /// The codec's data, as messages call them.
+    /// The name of the codec's data in messages.
     pub(super) const fn data(self) -> &'static str {
         match self {
             Self::None => "uncompressed data",

@@ -28,14 +28,14 @@ pub(in crate::table) struct BlockReader<R> {
 }
 
 /// The place of a block and its trailer. It is known to end within the file.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::table) struct Span {
     pub(in crate::table) offset: u64,
     pub(in crate::table) len: usize,
 }
 
 impl Span {
-    /// The offset behind the trailer. The sum cannot wrap, since the span ends within the file.
+    /// The offset after the trailer. The sum cannot wrap, since the span ends within the file.
     pub(in crate::table) fn end(self) -> u64 {
         self.offset.saturating_add(self.len as u64)
     }
@@ -139,12 +139,12 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
-    /// Reads and decodes a data block, in the buffer of `before` if possible. Other blocks take
-    /// `resident` bytes.
-    pub(in crate::table) fn block(&self, span: Span, resident: usize, before: Block) -> Result<Block> {
+    /// Reads and decodes a data block, in the buffer of `before` if possible. It may take `room`
+    /// bytes.
+    pub(in crate::table) fn block(&self, span: Span, room: u64, before: Block) -> Result<Block> {
         let mut buffer = before.into_buffer();
         let stored = self.read(span.offset, span.len)?;
-        self.entries(stored, span.offset, self.memory_budget(2, resident), &mut buffer)
+        self.entries(stored, span.offset, room, &mut buffer)
     }
 
     /// Reads the compression type of a block, from its trailer alone.

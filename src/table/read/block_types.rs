@@ -15,19 +15,19 @@ use crate::table::source::ReadAt;
 /// The most bytes between two trailers that are read rather than skipped. A read of its own costs
 /// more.
 const MAX_GAP: u64 = 16 << 10;
-/// The most bytes, and the most trailers, to read at once.
+/// The most bytes, and the most trailers, to read in one go.
 const MAX_READ: u64 = 64 << 10;
 const MAX_TRAILERS: usize = 256;
 
 /// The data blocks of a table with their compression types, in the order of the index, as
 /// [`Table::data_block_types`] returns them.
 ///
-/// An entry of the index that is no handle, and a block that cannot be read, give an error each,
+/// An entry of the index that is not a handle, and a block that cannot be read, give an error each,
 /// and the others follow.
 pub struct DataBlockTypes<'t, R> {
     table: &'t Table<R>,
     handles: DataBlocks<'t>,
-    /// The entry of the index behind `group`, if it has been looked at.
+    /// The entry of the index after `group`, if it has been looked at.
     behind: Option<Result<BlockHandle>>,
     /// Blocks that are still to be returned.
     group: VecDeque<BlockHandle>,
@@ -39,7 +39,7 @@ pub struct DataBlockTypes<'t, R> {
 }
 
 impl<R: ReadAt> Table<R> {
-    /// Iterates over the data blocks with the compression type stored behind each, as
+    /// Iterates over the data blocks with the compression type stored after each, as
     /// [`compression_of`](Self::compression_of) returns it. Trailers that lie close together take
     /// one read: up to 64 KiB of the file at a time, and no byte of it twice.
     pub fn data_block_types(&self) -> DataBlockTypes<'_, R> {

@@ -33,7 +33,7 @@ pub struct BlockCursor<'t> {
 }
 
 impl BlockCursor<'static> {
-    /// Reads the block at `handle` of a file that no table can be opened from, as its footer or
+    /// Reads the block at `handle` of a file from which no table can be opened, as its footer or
     /// index is gone.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl BlockCursor<'static> {
     pub fn read<R: ReadAt>(source: R, handle: BlockHandle, options: &ReadOptions) -> Result<Self> {
         let blocks = BlockReader::new(source, options)?;
         let span = blocks.span(handle, handle.offset)?;
-        Ok(Self::new(blocks.block(span, 0, Block::default())?, None))
+        Ok(Self::new(blocks.block(span, blocks.memory_budget(2, 0), Block::default())?, None))
     }
 }
 
@@ -93,11 +93,11 @@ impl<'t> BlockCursor<'t> {
         }
     }
 
-    /// Moves to the previous entry. Returns false if there is none, or if the cursor was at none; it
-    /// is then at no entry.
+    /// Moves to the previous entry. Returns false if there is none, or if the cursor was at none;
+    /// the cursor is then at no entry.
     ///
-    /// The entries between two restarts are gone through once. This takes 4 bytes for each of them,
-    /// and a copy of what their keys do not share.
+    /// The entries between two restarts are decoded once. This takes 4 bytes for each of them, and
+    /// a copy of the parts of their keys that they do not share.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ impl<'t> BlockCursor<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the value is no handle.
+    /// [`Error::Corrupt`] if the value is not a handle.
     pub fn handle(&self) -> Result<BlockHandle> {
         self.at.handle(&self.block).map_err(|error| self.in_file(error))
     }
@@ -169,8 +169,8 @@ impl fmt::Debug for BlockCursor<'_> {
 /// The handles of a table's data blocks, in the order of the index, as
 /// [`Table::data_blocks`](crate::table::Table::data_blocks) returns them.
 ///
-/// An entry whose value is no handle gives an error, and the others follow. After an entry that is
-/// itself damaged there are no more.
+/// An entry whose value is not a handle gives an error, and the others follow. After an entry that
+/// is itself damaged there are no more.
 #[derive(Debug)]
 pub struct DataBlocks<'t> {
     index: BlockCursor<'t>,

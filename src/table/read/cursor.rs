@@ -37,8 +37,8 @@ use crate::{Error, Result, Structure};
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
 ///
 /// [`prev`](Self::prev) goes the other way, and the two can be mixed. It takes 4 bytes for each entry
-/// between two restarts, and a copy of what their keys do not share: the entries before the current
-/// one are found once, not anew for each step as in LevelDB.
+/// between two restarts, and a copy of the parts of keys that are not shared: the entries before the
+/// current one are found once, not anew for each step as in LevelDB.
 ///
 /// After an error, as after the last entry or before the first, the cursor is at no entry until the
 /// next seek. After [`Error::NeedRange`] it goes on: once the range is there, the same call does what
@@ -51,15 +51,15 @@ pub struct Cursor<'t, R> {
     entry: Position,
     /// The data block to go on with, if it could not be read yet.
     pending: Option<BlockHandle>,
-    /// The same for going backwards.
+    /// The data block to go on with backwards, if it could not be read yet.
     before: Option<BlockHandle>,
-    /// What going backwards keeps of the index and of the current data block.
+    /// The state for going backwards in the index and in the current data block.
     index_back: Back,
     entry_back: Back,
     /// The number of bytes counted against the limit on output, and that limit.
     output: u64,
     max_output: u64,
-    /// The end of the block before, if each has to lie behind it.
+    /// The end of the previous block, if each block has to follow the one before.
     end: Option<u64>,
     ended: bool,
 }
@@ -87,8 +87,8 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Turns the table into a cursor before the first entry, for walks through files that are not
-    /// trusted: it owns the table, [`skip_block`](Cursor::skip_block) leads on behind damage, and a
-    /// data block that does not lie behind the one before is an error. So it decodes each byte of
+    /// trusted: it owns the table, [`skip_block`](Cursor::skip_block) goes on after damage, and a
+    /// data block that does not lie after the one before is an error. So it decodes each byte of
     /// the file once at most, until the next seek or turn.
     pub fn into_cursor<'t>(self) -> Cursor<'t, R>
     where
@@ -159,7 +159,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.next()
     }
 
-    /// After an error, goes on with the data block behind the one that it was about: the next
+    /// After an error, goes on with the data block after the one that it was about: the next
     /// [`next`](Self::next) moves to the first entry there. [`prev`](Self::prev) instead moves to the
     /// last entry of the block before it. Neither moves anywhere if the index is damaged, or the limit
     /// on output is exceeded.
@@ -224,7 +224,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// Leaves the current data block and returns it: it is released before another one is read, so
-    /// that one at a time is in memory.
+    /// that only one at a time is in memory.
     fn leave(&mut self) -> Block {
         self.entry.reset();
         self.entry_back.clear();
@@ -249,7 +249,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             return Err(self.misplaced(handle, expected));
         }
         let block = self.table.block(handle, before);
-        // A handle that reaches beyond the file says nothing about the blocks behind it.
+        // A handle that reaches beyond the file says nothing about the blocks after it.
         let end = handle.end().filter(|end| *end <= self.table.file_size());
         if let (Some(end), false) = (end, block.as_ref().is_err_and(Error::needs_range)) {
             self.end = self.end.and(Some(end));
@@ -262,8 +262,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// Counts the key of the entry just reached, if it was put together: keys that share a long
-    /// beginning are any number of times the size of their block, and whoever asks for them goes
-    /// through all of these bytes. Returns true.
+    /// beginning can be many times the size of their block, and whoever asks for them goes through
+    /// all of these bytes. Returns true.
     #[inline]
     fn count_key(&mut self) -> Result<bool> {
         if let Some(len) = self.entry.copied_key_len() {
@@ -358,7 +358,7 @@ impl<R> fmt::Debug for Cursor<'_, R> {
 }
 
 /// All entries of a table, as [`Table::iter`] returns them. After an error there are no more,
-/// except after [`Error::NeedRange`], when it goes on.
+/// except after [`Error::NeedRange`], when the iterator goes on.
 pub struct Iter<'t, R> {
     cursor: Cursor<'t, R>,
 }

@@ -1,19 +1,19 @@
-//! Counts of what filters are worth.
+//! Counters for the effectiveness of filters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Result;
 
-/// Counts the answers of filters, and what came of them: the rate of false positives that a
+/// Counts the answers of filters and whether they were right: the rate of false positives that a
 /// program's own lookups get.
 ///
 /// Given to [`Table::get_metered`](super::Table::get_metered) and
 /// [`Table::get_at_metered`](super::Table::get_at_metered), for any number of tables and
 /// threads: one meter for all tables, or one for each level. Lookups without a meter count nothing,
-/// and cost no instruction more.
+/// and cost no extra instruction.
 ///
-/// A lookup counts if a filter was asked. If the filter let the key pass, the data block tells
-/// whether that was right. A lookup that fails there counts as asked only.
+/// A lookup counts if a filter was asked. If the filter let the key pass, the data block shows
+/// whether that was right. A lookup that fails there is counted as asked only.
 ///
 /// ```
 /// use filterblock::table::{FilterMeter, ReadOptions, Table};
@@ -42,18 +42,19 @@ impl FilterMeter {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The number of times that it denied the key, which saved reading a data block.
+    /// The number of times that a filter denied the key, which saved reading a data block.
     pub fn denied(&self) -> u64 {
         self.denied.load(Ordering::Relaxed)
     }
 
-    /// The number of times that it let a key pass of which the data block has an entry, of whatever
-    /// sequence number.
+    /// The number of times that a filter let a key pass and the data block has an entry of the key,
+    /// with any sequence number.
     pub fn true_positives(&self) -> u64 {
         self.true_positives.load(Ordering::Relaxed)
     }
 
-    /// The number of times that it let a key pass of which the data block has none.
+    /// The number of times that a filter let a key pass, but the data block has no entry of the
+    /// key.
     pub fn false_positives(&self) -> u64 {
         self.false_positives.load(Ordering::Relaxed)
     }
@@ -74,14 +75,14 @@ impl FilterMeter {
     }
 }
 
-/// Takes note of filters' answers; `()` of none, and costs nothing.
+/// Records the answers of filters. `()` records nothing and compiles to nothing.
 pub(in crate::table) trait Counter: Copy {
     /// A filter let the key pass, or denied it.
     #[inline]
     fn answered(self, _passes: bool) {}
 
-    /// The data block has been read. `is_stored`: whether it has an entry of the key; `None` if no
-    /// filter was asked.
+    /// The data block has been read. `is_stored` returns true if it has an entry of the key; `None`
+    /// if no filter was asked.
     #[inline]
     fn passed(self, _is_stored: impl FnOnce() -> Result<Option<bool>>) -> Result<()> {
         Ok(())

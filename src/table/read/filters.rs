@@ -9,8 +9,8 @@ use crate::Origin;
 use crate::bytes::escape::{escape, quote};
 use crate::table::block::Block;
 use crate::table::block::Position;
+use crate::table::dialect_marks::{is_whole_table_filter, origin_of_name};
 use crate::table::format::{BlockHandle, FILTER_PREFIX};
-use crate::table::marks::{is_whole_table_filter, origin_of_name};
 use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Structure};
 
 /// LevelDB's name for its filters. Basho uses it for another encoding: read as LevelDB's, Basho's
@@ -25,21 +25,21 @@ pub(in crate::table) const MAX_NAME: usize = 4096;
 #[derive(Default)]
 pub(in crate::table) struct Filters {
     pub(in crate::table) origin: Option<Origin>,
-    pub(in crate::table) found: Option<Found>,
+    pub(in crate::table) found: Option<FilterEntry>,
     pub(in crate::table) reader: Option<FilterBlockReader<SharedPolicy>>,
     pub(in crate::table) error: Option<Error>,
 }
 
 /// A filter block that the metaindex names.
-pub(in crate::table) struct Found {
+pub(in crate::table) struct FilterEntry {
     pub(in crate::table) handle: BlockHandle,
     policy: Asked,
 }
 
 /// The policy of filters that were found.
 enum Asked {
-    /// One that was asked for.
-    For(SharedPolicy),
+    /// One that was asked for, and that the reader took if it could be made.
+    For(Option<SharedPolicy>),
     /// Another, of this name. The filter block is then not read.
     Not(String),
 }
@@ -48,6 +48,15 @@ impl Filters {
     /// The length of the filter block in memory, in bytes.
     pub(in crate::table) fn contents_len(&self) -> usize {
         self.reader.as_ref().map_or(0, |reader| reader.contents().len())
+    }
+
+    /// The name of the policy of the filters that were found, without `filter.`.
+    pub(in crate::table) fn name(&self) -> Option<&str> {
+        match &self.found.as_ref()?.policy {
+            Asked::For(Some(policy)) => Some(policy.name()),
+            Asked::For(None) => self.reader.as_ref().map(|reader| reader.policy().name()),
+            Asked::Not(name) => Some(name),
+        }
     }
 
     pub(in crate::table) fn unreadable(error: Error) -> Self {
@@ -77,11 +86,11 @@ impl Filters {
         let none = Self { origin, ..Self::default() };
         if let Some((policy, handle)) = first(metaindex, policies.iter().filter(trusted))? {
             let policy = options.for_stored_keys(policy, origin);
-            return Ok(Self { found: Some(Found::asked_for(policy, handle)), ..none });
+            return Ok(Self { found: Some(FilterEntry::asked_for(policy, handle)), ..none });
         }
         if let Some((policy, handle)) = first(metaindex, policies.iter())? {
             let opaque = Arc::new(OpaquePolicy::new(policy.name().to_owned()));
-            let found = Some(Found::asked_for(opaque, handle));
+            let found = Some(FilterEntry::asked_for(opaque, handle));
             return Ok(Self { found, error: Some(not_ours(handle)), ..none });
         }
         if policies.is_empty() {
@@ -96,17 +105,19 @@ impl Filters {
         let handle = entry.handle(metaindex.block)?;
         let error = Some(unknown(name, handle, policies.len()));
         // A longer name is only quoted in the error: a copy would take memory that is not checked.
-        let found =
-            (name.len() <= MAX_NAME).then(|| Found { handle, policy: Asked::Not(escape(name).to_string()) });
+        let found = (name.len() <= MAX_NAME)
+            .then(|| FilterEntry { handle, policy: Asked::Not(escape(name).to_string()) });
         Ok(Self { error, found, ..none })
     }
 
     /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is
     /// kept in `self.error`.
     pub(in crate::table) fn load(&mut self, read: impl FnOnce(BlockHandle) -> Result<Bytes>) -> Result<()> {
-        let Some(Found { policy: Asked::For(policy), handle }) = &self.found else { return Ok(()) };
+        let Some(FilterEntry { policy: Asked::For(policy), handle }) = &mut self.found else { return Ok(()) };
         match read(*handle) {
-            Ok(contents) => self.reader = Some(FilterBlockReader::new(Arc::clone(policy), contents)),
+            Ok(contents) => {
+                self.reader = policy.take().map(|policy| FilterBlockReader::new(policy, contents));
+            }
             Err(error) if error.needs_range() => return Err(error),
             Err(error) => self.error = Some(error),
         }
@@ -114,17 +125,9 @@ impl Filters {
     }
 }
 
-impl Found {
+impl FilterEntry {
     fn asked_for(policy: SharedPolicy, handle: BlockHandle) -> Self {
-        Self { handle, policy: Asked::For(policy) }
-    }
-
-    /// The policy's name, without `filter.`.
-    pub(in crate::table) fn name(&self) -> &str {
-        match &self.policy {
-            Asked::For(policy) => policy.name(),
-            Asked::Not(name) => name,
-        }
+        Self { handle, policy: Asked::For(Some(policy)) }
     }
 }
 
@@ -149,11 +152,11 @@ fn usual(metaindex: &Names<'_>, options: &ReadOptions) -> Result<Option<Filters>
     }
     let Some((number, handle)) = first else { return Ok(None) };
     let Some(policy) = policies.get(number) else { return Ok(None) };
-    let found = Found::asked_for(options.for_stored_keys(policy, None), handle?);
+    let found = FilterEntry::asked_for(options.for_stored_keys(policy, None), handle?);
     Ok(Some(Filters { found: Some(found), ..Filters::default() }))
 }
 
-/// The origin that the metaindex bears a mark of.
+/// The origin whose mark the metaindex bears.
 fn origin(metaindex: &Names<'_>) -> Result<Option<Origin>> {
     let marked = metaindex.find(|name| origin_of_name(name).is_some())?;
     Ok(marked.and_then(|entry| origin_of_name(entry.key(metaindex.block))))

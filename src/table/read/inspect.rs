@@ -15,7 +15,7 @@ impl<R> Table<R> {
     /// [`filter_error`](Self::filter_error). Bytes that are not text are
     /// [escaped](crate::escape()). An unknown name of more than 4 KiB is only in the error.
     pub fn filter_name(&self) -> Option<&str> {
-        Some(self.filter.as_ref()?.filters.found.as_ref()?.name())
+        self.filter.as_ref()?.filters.name()
     }
 
     /// The handle of the filter block, as the metaindex gives it, even if the block cannot be read.
@@ -46,8 +46,8 @@ impl<R> Table<R> {
         self.index.footer.index
     }
 
-    /// The handle of the metaindex, as the footer gives it. Offset 0 and size 0 say that there is none:
-    /// such tables are sound, and have no filters.
+    /// The handle of the metaindex, as the footer gives it. Offset 0 and size 0 mean that there is
+    /// none: such tables are sound, and have no filters.
     pub fn metaindex_handle(&self) -> BlockHandle {
         self.index.footer.metaindex
     }
@@ -67,9 +67,9 @@ impl<R> Table<R> {
     /// Roughly the offset in the file at which the data of `key` begins, or would begin if it were
     /// there: that of the data block that may hold it, or of the metaindex if `key` is after all keys
     /// of the table (LevelDB's `Table::ApproximateOffsetOf`). The difference for two keys is about
-    /// the size of what lies between them, in the file's bytes, so compressed.
+    /// the compressed size of the data between them.
     ///
-    /// Reads nothing. In a damaged index that cannot tell it is the offset of the metaindex, as in
+    /// Reads nothing. If the index is damaged, the result is the offset of the metaindex, as in
     /// LevelDB.
     pub fn approximate_offset_of(&self, key: &[u8]) -> u64 {
         let mut at = Position::default();
@@ -81,9 +81,9 @@ impl<R> Table<R> {
         handle.unwrap_or(self.metaindex_handle()).offset
     }
 
-    /// The entries of the metaindex: names and handles. The names of filters begin with `filter.`.
-    /// `None` if the metaindex cannot be read; [`filter_error`](Self::filter_error) says why. `None` too,
-    /// and without an error, if the footer has no [handle](Self::metaindex_handle) of one.
+    /// The entries of the metaindex: names and handles. The names of filters begin with `filter.`. `None`
+    /// if the metaindex cannot be read; [`filter_error`](Self::filter_error) gives the reason. Also
+    /// `None`, without an error, if the footer has no [handle](Self::metaindex_handle) of a metaindex.
     ///
     /// A name of more than 4 KiB that shares bytes with the previous one is
     /// [`Error::Limit`](crate::Error::Limit).
@@ -113,7 +113,7 @@ impl<R: ReadAt> Table<R> {
         Ok(BlockCursor::new(self.block(handle, Block::default())?, self.path.as_deref()))
     }
 
-    /// Reads the compression type stored behind the block at `handle`.
+    /// Reads the compression type stored after the block at `handle`.
     /// [`Compression::from_id`](crate::table::Compression::from_id) interprets it. Reads five bytes
     /// and verifies no checksum.
     ///

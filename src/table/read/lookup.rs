@@ -8,7 +8,9 @@ use super::Table;
 use super::filter_meter::Counter;
 use crate::Origin;
 use crate::bytes::coding::put_fixed64;
+use crate::key::comparator::SharedComparator;
 use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE, kind};
+use crate::table::block::{Block, Position};
 use crate::table::source::ReadAt;
 use crate::{Error, KeyFormat, Result, Structure};
 
@@ -26,15 +28,15 @@ pub enum Lookup {
 }
 
 impl<R: ReadAt> Table<R> {
-    /// Looks up `user_key` as of `sequence`: its newest entry whose sequence number is not greater.
-    /// A `sequence` beyond 2^56 - 1, the greatest there is, counts as that, so `u64::MAX` asks for
+    /// Looks up `user_key` at `sequence`: its newest entry whose sequence number is not greater. A
+    /// `sequence` beyond 2^56 - 1, the greatest there is, is taken as that, so `u64::MAX` asks for
     /// the newest entry.
     ///
     /// The table has to be a database's, opened with
-    /// [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). The lookup takes
-    /// the way of [`get`](Self::get), filter included. Besides the data block it allocates the key
-    /// to seek. In [Basho's](Origin::Basho) tables a value may have expired, which is not checked
-    /// here.
+    /// [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). The lookup
+    /// proceeds as [`get`](Self::get) does, filter included. It allocates the data block and the
+    /// key to seek. In [Basho's](Origin::Basho) tables a value may have expired, which is not
+    /// checked here.
     ///
     /// # Errors
     ///
@@ -46,44 +48,65 @@ impl<R: ReadAt> Table<R> {
     }
 
     pub(super) fn try_get_at(&self, user_key: &[u8], sequence: u64, counter: impl Counter) -> Result<Lookup> {
-        let Some(user_order) = &self.user_order else {
-            return Err(Error::InvalidOption {
-                option: "internal_keys",
-                expected: "true, for keys to be sought by sequence number".into(),
-                found: "false".into(),
-            });
-        };
+        let user_order = self.user_order()?;
         let is_bashos = self.origin() == Some(Origin::Basho);
         let mut key = Vec::with_capacity(user_key.len().saturating_add(2 * TAG_LEN));
-        key.extend_from_slice(user_key);
-        // Among the entries of one sequence number, the one of the greatest type comes first.
-        if is_bashos {
-            put_fixed64(&mut key, 0);
-        }
-        let greatest = if is_bashos { EXPIRING } else { VALUE };
-        put_fixed64(&mut key, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
+        put_sought(&mut key, user_key, sequence, is_bashos);
 
         let Some((block, at)) = self.find(&key, counter)? else { return Ok(Lookup::Absent) };
-        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
-        let Some((found, tag)) = format.split(at.key(&block)) else {
-            let found = format!("{} bytes", at.key(&block).len());
-            let expected = format!("at least {TAG_LEN} bytes");
-            return Err(Error::corrupt(Structure::InternalKey, block.offset(), expected, found));
-        };
-        if user_order.compare(found, user_key).is_ne() {
-            return Ok(Lookup::Absent);
-        }
-        match kind(tag) {
-            VALUE => Ok(Lookup::Value(at.into_value(block))),
-            DELETION => Ok(Lookup::Deleted),
-            kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => Ok(Lookup::Value(at.into_value(block))),
-            other => Err(Error::Unsupported {
-                what: Structure::InternalKey,
-                offset: block.offset(),
-                expected: "type 0 (deletion) or 1 (value)".into(),
-                found: format!("type {other}").into(),
-            }),
-        }
+        lookup_of(block, at, user_key, user_order, is_bashos)
+    }
+
+    /// The order of user keys, or an error if the keys are not internal keys.
+    pub(super) fn user_order(&self) -> Result<&SharedComparator> {
+        self.user_order.as_ref().ok_or_else(|| Error::InvalidOption {
+            option: "internal_keys",
+            expected: "true, for keys to be sought by sequence number".into(),
+            found: "false".into(),
+        })
+    }
+}
+
+/// Appends the internal key by which a user key is sought to `to`.
+#[inline]
+pub(super) fn put_sought(to: &mut Vec<u8>, user_key: &[u8], sequence: u64, is_bashos: bool) {
+    to.extend_from_slice(user_key);
+    // Among the entries of one sequence number, the one of the greatest type comes first.
+    if is_bashos {
+        put_fixed64(to, 0);
+    }
+    let greatest = if is_bashos { EXPIRING } else { VALUE };
+    put_fixed64(to, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
+}
+
+/// The result for a user key, by the entry at or after the internal key sought.
+#[inline]
+pub(super) fn lookup_of(
+    block: Block,
+    at: Position,
+    user_key: &[u8],
+    user_order: &SharedComparator,
+    is_bashos: bool,
+) -> Result<Lookup> {
+    let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+    let Some((found, tag)) = format.split(at.key(&block)) else {
+        let found = format!("{} bytes", at.key(&block).len());
+        let expected = format!("at least {TAG_LEN} bytes");
+        return Err(Error::corrupt(Structure::InternalKey, block.offset(), expected, found));
+    };
+    if user_order.compare(found, user_key).is_ne() {
+        return Ok(Lookup::Absent);
+    }
+    match kind(tag) {
+        VALUE => Ok(Lookup::Value(at.into_value(block))),
+        DELETION => Ok(Lookup::Deleted),
+        kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => Ok(Lookup::Value(at.into_value(block))),
+        other => Err(Error::Unsupported {
+            what: Structure::InternalKey,
+            offset: block.offset(),
+            expected: "type 0 (deletion) or 1 (value)".into(),
+            found: format!("type {other}").into(),
+        }),
     }
 }
 

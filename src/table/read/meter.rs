@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// measure for tests.
 ///
 /// Given to [`ReadOptions::meter`](crate::table::ReadOptions::meter), it counts for all tables
-/// opened with these options, on any number of threads. Work that fails counts as well.
+/// opened with these options, on any number of threads. Work that fails is counted as well.
 ///
 /// ```
 /// use std::sync::Arc;

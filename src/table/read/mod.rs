@@ -8,6 +8,7 @@ mod filter_meter;
 mod filters;
 mod inspect;
 mod lookup;
+mod many;
 mod meter;
 mod metered;
 mod open;

@@ -1,6 +1,6 @@
 //! Opening a table: footer, index, metaindex and filter block, in as few reads as possible.
 
-use bytes::Bytes;
+use bytes::{Buf as _, Bytes};
 
 use super::block_reader::{BlockReader, Span};
 use super::filters::Filters;
@@ -10,7 +10,7 @@ use crate::table::format::{BlockHandle, FOOTER_LEN, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// Index and metaindex are read together if no more than these bytes lie between them.
+/// Index and metaindex are read together if no more than this many bytes are between them.
 const MAX_GAP: u64 = 4 << 10;
 
 /// Keys of the index up to this length can always be put together.
@@ -20,7 +20,7 @@ pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if there is none, or if it cannot be read. The filters' error says why.
+    /// `None` if there is none, or if it cannot be read. The filters' error gives the reason.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -49,6 +49,20 @@ impl ReadChunk {
         self.bytes.get(start..start.checked_add(span.len)?)
     }
 
+    /// Does what [`take`](Self::take) does, if nothing else is needed of this chunk.
+    fn into_taken(self, span: Span) -> Option<Bytes> {
+        let part = self.slice(span)?;
+        if self.owned {
+            return Some(Bytes::copy_from_slice(part));
+        }
+        // Unlike another view, this leaves the count of views as it is.
+        let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
+        let mut bytes = self.bytes;
+        bytes.truncate(start.checked_add(span.len)?);
+        bytes.advance(start);
+        Some(bytes)
+    }
+
     /// The bytes of `span`, if they are here. They are copied if a slice would keep this whole
     /// chunk in memory.
     fn take(&self, span: Span) -> Option<Bytes> {
@@ -69,7 +83,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let footer = Footer::decode(footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
-    // Some writers have no metaindex and say so by zeros (bedrock-leveldb 0.3.1). No metaindex can be there.
+    // Some writers have no metaindex, which zeros show (bedrock-leveldb 0.3.1). No real metaindex has
+    // size 0.
     let metaindex_span =
         (footer.metaindex != BlockHandle::default()).then(|| blocks.span(footer.metaindex, footer_at));
     let known = metaindex_span.as_ref().and_then(|span| span.as_ref().ok().copied());
@@ -103,7 +118,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
                     let found = format!("offset {} and size {}", handle.offset, handle.size);
                     return Err(Error::corrupt(Structure::BlockHandle, span.offset, expected, found));
                 }
-                let stored = tail.take(filter).map_or_else(|| blocks.read(filter.offset, filter.len), Ok)?;
+                let stored =
+                    tail.into_taken(filter).map_or_else(|| blocks.read(filter.offset, filter.len), Ok)?;
                 Ok(blocks
                     .decode(stored, filter.offset, blocks.memory_budget(1, resident), &mut Vec::new())?
                     .0)

@@ -32,9 +32,8 @@ pub struct ReadOptions {
     max_output_factor: u64,
     pub(in crate::table) tail_size: usize,
     pub(in crate::table) internal_keys: bool,
-    comparator: SharedComparator,
-    /// True if that is known to be the [`BytewiseComparator`].
-    is_bytewise: bool,
+    /// `None` if it is known to be the [`BytewiseComparator`].
+    comparator: Option<SharedComparator>,
     filter_policies: Vec<SharedPolicy>,
     pub(in crate::table) meter: Option<Arc<Meter>>,
 }
@@ -50,8 +49,7 @@ impl Default for ReadOptions {
             max_output_factor: 0,
             tail_size: 64 << 10,
             internal_keys: false,
-            comparator: Arc::new(BytewiseComparator),
-            is_bytewise: true,
+            comparator: None,
             filter_policies: default_read_policies(),
             meter: None,
         }
@@ -77,7 +75,7 @@ impl ReadOptions {
     /// really holds that much.
     ///
     /// Zstandard's decoder needs memory of its own. Contents, window and decoder together keep to
-    /// twice the file's size and this limit, which counts as 5 MiB if it is lower. In small files,
+    /// twice the file's size and this limit, which is taken as 5 MiB if it is lower. In small files,
     /// contents of a quarter of the limit or more may thus be refused.
     ///
     /// The limit is lower if a small file decompresses to so much that its index, metaindex, filter
@@ -88,10 +86,10 @@ impl ReadOptions {
     }
 
     /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
-    /// [`Rewriter`](crate::table::Rewriter) decodes: of blocks, including those that it decodes
-    /// again, and of keys that are put together, as they share their beginning with others. Beyond
-    /// it the cursor stops with [`Error::Limit`](crate::Error::Limit). In a
-    /// [`Scan`](crate::database::Scan) of a database it holds for each table. Default: no limit.
+    /// [`Rewriter`](crate::table::Rewriter) decodes: those of blocks, also of blocks decoded again,
+    /// and of keys that have to be put together because they share their beginning with others.
+    /// Beyond it the cursor stops with [`Error::Limit`](crate::Error::Limit). In a
+    /// [`Scan`](crate::database::Scan) of a database it applies to each table. Default: no limit.
     ///
     /// A small file can name the same block any number of times, and its keys can share long
     /// prefixes. For untrusted files, set this to the cost that a walk may have.
@@ -99,7 +97,7 @@ impl ReadOptions {
         Self { max_output: bytes, ..self }
     }
 
-    /// Raises [`max_output`](Self::max_output) to so many times the file's size where it is lower,
+    /// Raises [`max_output`](Self::max_output) to this many times the file's size if it is lower,
     /// so that one limit suits files of all sizes. Default: 0, which raises it for none.
     pub fn max_output_factor(self, times: u64) -> Self {
         Self { max_output_factor: times, ..self }
@@ -108,7 +106,7 @@ impl ReadOptions {
     /// The number of bytes that are read first, at the end of the file. Default: 64 KiB, at least
     /// 48.
     ///
-    /// Footer, index, metaindex and filter block take no further read if they lie in these bytes.
+    /// Footer, index, metaindex and filter block take no further read if they are in these bytes.
     pub fn tail_size(self, bytes: usize) -> Self {
         Self { tail_size: bytes, ..self }
     }
@@ -117,7 +115,7 @@ impl ReadOptions {
     /// [`BytewiseComparator`].
     pub fn comparator(self, comparator: impl Comparator + 'static) -> Self {
         let is_bytewise = comparator.type_id() == TypeId::of::<BytewiseComparator>();
-        Self { comparator: Arc::new(comparator), is_bytewise, ..self }
+        Self { comparator: (!is_bytewise).then(|| Arc::new(comparator) as SharedComparator), ..self }
     }
 
     /// The only filter policy to look for. Default: all that are
@@ -130,8 +128,8 @@ impl ReadOptions {
     }
 
     /// The filter policies to look for. The first of them whose name is in the table's metaindex is
-    /// used, wherever it stands there. (goleveldb takes the first entry of the metaindex whose
-    /// policy it has.) Without any policies, tables are read without filters. Default: all that are
+    /// used, wherever it is there. (goleveldb takes the first entry of the metaindex whose policy
+    /// it has.) Without any policies, tables are read without filters. Default: all that are
     /// [known](crate::policy::default_read_policies).
     ///
     /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2`
@@ -146,7 +144,7 @@ impl ReadOptions {
     ///
     /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked
     /// for the user key ([`InternalFilterPolicy`]). All tables in a database's folder have such
-    /// keys. In tables with [Basho's mark](Origin::Basho), keys that expire have 16 bytes behind
+    /// keys. In tables with [Basho's mark](Origin::Basho), keys that expire have 16 bytes after
     /// the user key.
     pub fn internal_keys(self, internal: bool) -> Self {
         Self { internal_keys: internal, ..self }
@@ -159,19 +157,20 @@ impl ReadOptions {
 
     /// The order of the stored keys.
     pub(in crate::table) fn order(&self, origin: Option<Origin>) -> KeyOrder {
-        let user = || Arc::clone(&self.comparator);
+        let user = || self.user_order();
+        let is_bytewise = self.comparator.is_none();
         match origin {
-            _ if !self.internal_keys && self.is_bytewise => KeyOrder::Bytewise,
+            _ if !self.internal_keys && is_bytewise => KeyOrder::Bytewise,
             _ if !self.internal_keys => KeyOrder::Other(user()),
             Some(Origin::Basho) => KeyOrder::Other(Arc::new(BashoKeyComparator::new(user()))),
-            _ if self.is_bytewise => KeyOrder::Internal,
+            _ if is_bytewise => KeyOrder::Internal,
             _ => KeyOrder::Other(Arc::new(InternalKeyComparator::new(user()))),
         }
     }
 
     /// The order of the user keys.
     pub(crate) fn user_order(&self) -> SharedComparator {
-        Arc::clone(&self.comparator)
+        self.comparator.clone().unwrap_or_else(|| Arc::new(BytewiseComparator))
     }
 
     /// The limit on output for a file of this size.
@@ -193,10 +192,9 @@ impl ReadOptions {
             max_output_factor,
             tail_size,
             internal_keys,
-            is_bytewise,
             ..
         } = *self;
-        let (comparator, meter) = (Arc::clone(&self.comparator), self.meter.clone());
+        let (comparator, meter) = (self.comparator.clone(), self.meter.clone());
         Self {
             verify_checksums,
             max_block_size,
@@ -205,7 +203,6 @@ impl ReadOptions {
             tail_size,
             internal_keys,
             comparator,
-            is_bytewise,
             filter_policies: Vec::new(),
             meter,
         }
@@ -241,7 +238,7 @@ impl fmt::Debug for ReadOptions {
             .field("max_output_factor", &self.max_output_factor)
             .field("tail_size", &self.tail_size)
             .field("internal_keys", &self.internal_keys)
-            .field("comparator", &self.comparator.name())
+            .field("comparator", &self.user_order().name())
             .field("filter_policies", &policies)
             .finish()
     }

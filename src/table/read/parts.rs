@@ -1,5 +1,6 @@
 //! The parts of an open table that a cache can hold.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +10,7 @@ use crate::Origin;
 use crate::table::block::Block;
 use crate::table::format::Footer;
 
-/// The index of an open table, with all that a table needs besides its source and its filters:
+/// The index of an open table, with all that a table needs except its source and its filters:
 /// metaindex, file size, and the options it was opened with.
 ///
 /// A cache may hold it longer than the table:
@@ -19,10 +20,10 @@ pub struct TableIndex {
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` if it cannot be read. The filters' error says why.
+    /// `None` if it cannot be read. The filters' error gives the reason.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
-    /// Tells this opening of a table from all others.
+    /// The identity of this opening of a table among all others.
     pub(super) identity: Identity,
 }
 
@@ -58,8 +59,8 @@ impl fmt::Debug for TableIndex {
 /// [`Table::filter_part`](super::Table::filter_part), [`Table::from_parts`](super::Table::from_parts).
 pub struct TableFilter {
     pub(super) filters: Filters,
-    /// The same as that of the index these filters belong to. With the index of another table they
-    /// would deny keys that are there.
+    /// Equal to the identity of the index that these filters belong to. With the index of another
+    /// table they would deny keys that are there.
     pub(super) identity: Identity,
 }
 
@@ -79,13 +80,27 @@ impl fmt::Debug for TableFilter {
     }
 }
 
-/// Tells one opening of a table from all others of the process.
+/// The identity of one opening of a table among all others of the process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity(u64);
 
 impl Identity {
     pub(super) fn new() -> Self {
+        /// The numbers that a thread takes in one go, so that few openings wait for other threads.
+        const TAKEN: u64 = 1 << 16;
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+        thread_local! {
+            static LEFT: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+        }
+        let take = || {
+            let first = NEXT.fetch_add(TAKEN, Ordering::Relaxed);
+            (first, first.wrapping_add(TAKEN))
+        };
+        LEFT.with(|left| {
+            let (next, end) = left.get();
+            let (next, end) = if next == end { take() } else { (next, end) };
+            left.set((next.wrapping_add(1), end));
+            Self(next)
+        })
     }
 }

@@ -10,18 +10,18 @@ use crate::table::format::{BlockHandle, FOOTER_LEN};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// The most bytes to read at once of blocks that follow each other.
+/// The most bytes to read in one go of blocks that follow each other.
 const READ_AHEAD: usize = 128 << 10;
 
 /// The blocks of a table as they are stored, with their trailers. All checksums are verified,
-/// whatever the table's options say.
+/// whatever the table's options are.
 ///
 /// Data blocks have to lie end to end from the start of the file, in the order of the index. No
 /// byte is thus copied twice, however often the index names it.
 pub(in crate::table) struct StoredBlocks<'t, R> {
     table: &'t Table<R>,
     blocks: BlockReader<&'t R>,
-    /// Read anew: the table's own may not have been verified.
+    /// Read again with its checksum, which may not have been verified when the table was opened.
     index: Block,
     index_stored: Bytes,
     at: Position,
@@ -68,7 +68,7 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
         self.entries(self.blocks.read(span.offset, span.len)?, span.offset, &mut Vec::new())
     }
 
-    /// The next data block, with its trailer and its offset. `None` behind the last one.
+    /// The next data block, with its trailer and its offset. `None` after the last one.
     ///
     /// After [`Error::NeedRange`] the same call can be made again.
     pub(in crate::table) fn next(&mut self) -> Result<Option<(u64, Bytes)>> {
@@ -110,7 +110,7 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
         &self.index_stored
     }
 
-    /// Reads a block, and small ones behind it on the way.
+    /// Reads a block, and small ones after it on the way.
     fn read(&mut self, span: Span) -> Result<Bytes> {
         let (start, bytes) = &self.window;
         let from = usize::try_from(span.offset.saturating_sub(*start)).unwrap_or(usize::MAX);
@@ -121,7 +121,8 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
         }
         let left = self.blocks.file_len.saturating_sub(span.offset);
         let len = usize::try_from(left).unwrap_or(usize::MAX).min(self.read_ahead);
-        // A block that is cut off by the window's end is read again. Of small ones that is little.
+        // A block that is cut off by the window's end is read again. If blocks are small, that is
+        // little.
         if span.len <= len / 4 {
             self.window = (0, Bytes::new());
             match self.blocks.read(span.offset, len) {
@@ -130,7 +131,7 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
                     self.window = (span.offset, bytes);
                     return Ok(stored);
                 }
-                // The bytes behind the block may be to blame, and not be needed. From now on each
+                // The bytes after the block may be to blame, and not be needed. From now on each
                 // block is read by itself.
                 Err(_) => self.read_ahead = 0,
             }

@@ -30,10 +30,10 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// # Reads
 ///
 /// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]).
-/// For most tables that is all: **one read**. Parts that lie before these bytes take one more read
-/// for index and metaindex together, or two if they lie apart, and one for the filter block: **at
-/// most four**. If a read of several parts together fails, each is tried by itself, so that damage
-/// to one does not take the others with it.
+/// For most tables that is all: **one read**. Parts before these bytes take one more read for index
+/// and metaindex together, or two if they are apart, and one for the filter block: **at most
+/// four**. If a read of several parts together fails, each is tried by itself, so that damage to
+/// one does not take the others with it.
 ///
 /// Afterwards, a lookup takes one read, or none if the filter denies the key. A walk takes one for
 /// each data block.
@@ -47,11 +47,11 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 ///
 /// # Errors
 ///
-/// No bytes make a method panic or wait forever. Besides the errors named with each method, all
-/// methods that read return
+/// No bytes make a method panic or wait forever. In addition to the errors named with each method,
+/// all methods that read return
 ///
 /// - [`Error::Io`] if the source fails or returns another length than asked for,
-/// - [`Error::NeedRange`] if the source says so,
+/// - [`Error::NeedRange`] if the source returns it,
 /// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block they need is
 ///   damaged, of an unknown kind, or too large.
 ///
@@ -84,7 +84,7 @@ pub struct Table<R> {
 impl<R: ReadAt> Table<R> {
     /// Opens the table that `source` holds.
     ///
-    /// Trouble with the metaindex or the filter block is no error: the table then works without
+    /// Trouble with the metaindex or the filter block is not an error: the table then works without
     /// filters, as in LevelDB, and [`filter_error`](Self::filter_error) gives the reason. The
     /// exception is [`Error::NeedRange`], so that the caller can fetch their bytes.
     ///
@@ -110,7 +110,7 @@ impl<R: ReadAt> Table<R> {
         Self::from_parts(blocks.source, Arc::new(index), Some(Arc::new(TableFilter { filters, identity })))
     }
 
-    /// Names the file that the source stands for. All later errors of this table carry that name.
+    /// Names the file that the source reads. All later errors of this table carry that name.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -144,7 +144,7 @@ impl<R: ReadAt> Table<R> {
     /// key.
     ///
     /// The value is a view of its data block, which stays in memory as long as the value does.
-    /// Besides that block, a lookup allocates nothing if keys are in bytewise order, else only a
+    /// Apart from that block, a lookup allocates nothing if keys are in bytewise order, else only a
     /// buffer for keys that share their beginning with others.
     ///
     /// # Errors
@@ -220,12 +220,18 @@ impl<R: ReadAt> Table<R> {
     /// dropped in any case.
     pub(in crate::table) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
         let span = self.blocks.span(handle, handle.offset);
-        // A cursor also holds a key of the index. A short one fits in the memory that opening took
+        let block = span.and_then(|span| self.blocks.block(span, self.room(), before));
+        block.map_err(|error| self.in_file(error))
+    }
+
+    /// The memory that a data block may take, stored and decompressed.
+    #[inline(always)]
+    pub(in crate::table) fn room(&self) -> u64 {
+        // A cursor also holds a key of the index. A short key fits in the memory that opening took
         // for the file's tail.
         let resident =
             self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
-        let block = span.and_then(|span| self.blocks.block(span, resident, before));
-        block.map_err(|error| self.in_file(error))
+        self.blocks.memory_budget(2, resident)
     }
 }
 
@@ -247,7 +253,7 @@ impl<R> Table<R> {
     /// `leveldb.BuiltinBloomFilter2` would deny keys that are there if they were read as LevelDB's.
     /// [`filter`](Self::filter) then gives access to the structure of the filter block, with an
     /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. A RocksDB filter of
-    /// the whole table is no filter block.
+    /// the whole table is not a filter block.
     pub fn filter_error(&self) -> Option<&Error> {
         self.filter.as_ref()?.filters.error.as_ref()
     }
@@ -263,7 +269,7 @@ impl<R> Table<R> {
         &self.blocks.source
     }
 
-    /// The source, to add to. It has to stand for the same file as before.
+    /// The source, to add to. It has to be a source of the same file as before.
     pub fn source_mut(&mut self) -> &mut R {
         &mut self.blocks.source
     }
@@ -296,7 +302,7 @@ impl<R> Table<R> {
     /// Opens a table again from its parts. Reads nothing, and does not ask the source for its
     /// length.
     ///
-    /// `source` has to stand for the same file as before. The options are those of the first
+    /// `source` has to be a source of the same file as before. The options are those of the first
     /// opening. Without its filters the table works as one that has none: every key may match.
     ///
     /// ```
@@ -350,7 +356,7 @@ impl Table<std::fs::File> {
     /// # Errors
     ///
     /// Those of [`open`](Self::open), and [`Error::Io`] if there is no regular file, or it may not
-    /// be read. A pipe is no regular file and is not waited for.
+    /// be read. A pipe is not a regular file and is not waited for.
     pub fn open_path(path: impl Into<PathBuf>, options: &ReadOptions) -> Result<Self> {
         let path = path.into();
         match crate::table::source::open_file(&path).and_then(|file| Self::open(file, options)) {

@@ -41,7 +41,7 @@ struct Parts(BTreeMap<u64, Bytes>);
 impl FetchedRanges {
     /// Holds `bytes`, which start at `offset` of a file of `file_len` bytes.
     ///
-    /// `bytes` may be empty: the first read then says what to fetch.
+    /// `bytes` may be empty: the first read then names the range to fetch.
     /// [`Table::open`](crate::table::Table::open) asks for the last 64 KiB, all it needs of most
     /// tables.
     pub fn new(file_len: u64, offset: u64, bytes: Bytes) -> Self {

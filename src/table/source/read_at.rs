@@ -1,6 +1,7 @@
 //! The source of a table's bytes.
 
 use std::io;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -48,6 +49,16 @@ pub trait ReadAt {
     /// [`io::ErrorKind::UnexpectedEof`] if the source ends before these bytes do, or any error of
     /// the underlying system.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
+
+    /// Learns that these ranges will be read soon, in this order or another, so that it can fetch them side by side:
+    /// [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
+    ///
+    /// Does nothing by default. A source that passes reads on to another one should pass this on, too. Faults are reported
+    /// by the reads themselves.
+    #[inline]
+    fn will_need(&self, ranges: &[Range<u64>]) {
+        let _ = ranges;
+    }
 }
 
 /// The error for a range that ends beyond the source.
@@ -57,7 +68,7 @@ pub(in crate::table) fn beyond_end(offset: u64, len: usize, source_len: u64) -> 
 }
 
 /// The range `offset..offset + len`, as indices into `source_len` bytes in memory.
-fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<std::ops::Range<usize>> {
+fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<Range<usize>> {
     usize::try_from(offset)
         .ok()
         .and_then(|start| Some(start..start.checked_add(len)?))
@@ -100,10 +111,13 @@ impl ReadAt for Bytes {
     }
 }
 
-/// Each read is one system call, and reads may run on many threads at once.
+/// Each read is one system call, and reads may run on many threads at the same time.
 ///
-/// On Windows they move the file's position. On systems that read at a position only, as under WASI,
-/// each takes two calls, and one runs at a time.
+/// With the feature `advise`, the system starts to read the ranges that [will be needed](ReadAt::will_need), on Linux,
+/// Android and FreeBSD: a system call for each range, which is worth it if the file is not in the system's cache.
+///
+/// On Windows reads move the file's position. On systems that read at a position only, as under
+/// WASI, each takes two calls, and one runs at a time.
 impl ReadAt for std::fs::File {
     fn len(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
@@ -111,6 +125,16 @@ impl ReadAt for std::fs::File {
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
         read_all(offset, len, |buf, at| read_some(self, buf, at))
+    }
+
+    #[cfg(all(feature = "advise", any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
+    fn will_need(&self, ranges: &[Range<u64>]) {
+        use rustix::fs::{Advice, fadvise};
+        for range in ranges {
+            let len = std::num::NonZeroU64::new(range.end.saturating_sub(range.start));
+            // Advice may fail: the read that follows reports the fault.
+            let _ = len.map(|len| fadvise(self, range.start, Some(len), Advice::WillNeed));
+        }
     }
 }
 
@@ -175,6 +199,10 @@ macro_rules! forward {
             fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
                 (**self).read_at(offset, len)
             }
+            #[inline]
+            fn will_need(&self, ranges: &[Range<u64>]) {
+                (**self).will_need(ranges);
+            }
         }
     )*};
 }
@@ -202,7 +230,7 @@ mod tests {
                         let error = answer.expect_err("beyond the end");
                         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{start} + {len}");
                     }
-                    // An empty range beyond the end may be an answer or an error.
+                    // For an empty range beyond the end, both an answer and an error are right.
                     None => assert!(answer.is_ok_and(|bytes| bytes.is_empty()) || start > n),
                 }
             }

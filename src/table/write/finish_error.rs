@@ -26,7 +26,7 @@ impl<W> FinishError<W> {
         self.error
     }
 
-    /// The writer. Its contents are no table.
+    /// The writer. Its contents are not a table.
     pub fn into_writer(self) -> W {
         self.writer
     }

@@ -10,8 +10,8 @@ use crate::key::parts::TAG_LEN;
 use crate::table::Table;
 use crate::table::block::{Block, Position};
 use crate::table::codec::{Codec, Compression};
+use crate::table::dialect_marks::origin_of_name;
 use crate::table::format::{FILTER_PREFIX, Footer};
-use crate::table::marks::origin_of_name;
 use crate::table::read::{MAX_NAME, StoredBlocks};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure, quote};
@@ -65,11 +65,11 @@ use crate::{Error, Result, Structure, quote};
 ///
 /// # Memory
 ///
-/// Besides the open table:
+/// In addition to the open table:
 ///
 /// - one data block, as stored and decoded, or the 128 KiB that were read together;
 /// - the index, as stored and decoded;
-/// - for each filter policy what a [`TableBuilder`](crate::table::TableBuilder#memory) holds.
+/// - for each filter policy the memory of a [`TableBuilder`](crate::table::TableBuilder#memory).
 ///
 /// Measured for 0.9 GB of data (8.6 million 16-byte keys, 100-byte values, 10 bits a key), with the
 /// open table: 42 MB with `base_lg` 11, 309 MB with 63, and 16 MB without policies.
@@ -97,16 +97,15 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// Starts a table at the beginning of `writer`. Reads index and metaindex, and writes nothing
     /// yet.
     ///
-    /// Of the options `filter_policies`, `base_lg`, `max_filter_block_size` and `internal_keys` are
-    /// used, and `restart_interval` for the metaindex, if there are several policies. Without
-    /// policies, the table loses its filters. The metaindex is compressed only if the old one was
-    /// stored with Snappy.
+    /// Uses the options `filter_policies`, `base_lg`, `max_filter_block_size` and `internal_keys`, and,
+    /// if there are several policies, `restart_interval` for the metaindex. Without policies, the table
+    /// loses its filters. The metaindex is compressed only if the old one was stored with Snappy.
     ///
     /// # Errors
     ///
     /// - [`Error::InvalidOption`] if the options are invalid.
-    /// - [`Error::Unsupported`] if the metaindex has entries that are no filters, since what they
-    ///   lead to would be lost, or bears the mark of a [relative](crate::Origin) of LevelDB.
+    /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since what they lead
+    ///   to would be lost, or bears the mark of a [relative](crate::Origin) of LevelDB.
     /// - [`Error::Corrupt`] if the index is damaged, [`Error::Io`] if index or metaindex cannot be
     ///   read.
     pub fn new(table: &'t Table<R>, writer: W, options: &WriteOptions) -> Result<Self> {
@@ -114,7 +113,8 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
         let read = || {
             let stored = StoredBlocks::new(table)?;
             let codec = match stored.metaindex().and_then(|metaindex| check_metaindex(&metaindex)) {
-                // Nobody finds what it led to any longer. LevelDB goes on without filters.
+                // Nobody finds the blocks that it led to any longer. LevelDB goes on without
+                // filters.
                 Err(Error::Corrupt { .. }) => Codec::None,
                 codec => codec?,
             };
@@ -151,7 +151,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// file, if that is known.
     ///
     /// - [`Error::Corrupt`] if the block or the index is damaged.
-    /// - [`Error::Unsupported`] if the block does not lie right behind the one before, or is in a
+    /// - [`Error::Unsupported`] if the block does not lie right after the one before, or is in a
     ///   compression that this build cannot read. Without filter policies any compression will do.
     /// - [`Error::ShortInternalKey`] if a key should be an internal key and has fewer than eight
     ///   bytes.

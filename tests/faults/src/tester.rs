@@ -9,7 +9,7 @@ use crate::programs::{Outcome, Programs};
 use crate::{CATALOGUE, TABLE};
 
 /// No run of a test program takes longer.
-const MOST: Duration = Duration::from_secs(300);
+const MOST: Duration = Duration::from_secs(600);
 
 /// The test programs of both builds.
 pub(crate) struct Tester {

@@ -3,6 +3,7 @@
 mod backwards;
 mod entries;
 mod filter_meter;
+mod many;
 mod reads;
 mod surface;
 mod versions;

@@ -23,7 +23,7 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// `name` of the input is for messages. `hex`: keys and values are in hexadecimal.
+    /// `name`: the input's name in messages. `hex`: keys and values are in hexadecimal.
     pub(super) fn new(input: R, name: String, hex: bool) -> Self {
         Self { input, name, hex, line: 0, buffer: Vec::new() }
     }

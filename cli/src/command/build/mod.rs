@@ -14,7 +14,7 @@ use filterblock_engine::words::{count, counted, counted_as, size};
 use lines::{KeyValue, Lines};
 
 use super::arguments::{PolicyName, about};
-use super::keys::{input_name, is_standard};
+use super::keys::{in_words, input_name, is_standard};
 use crate::io::{Console, EXIT_OUTPUT_CLOSED, WatchedInput, WholeFile};
 
 /// Build a table, with filters, from lines of key and value
@@ -85,7 +85,7 @@ enum BlockCodec {
     Snappy,
 }
 
-/// The lines, whose reading is shown.
+/// The input of lines.
 type Input = BufReader<Box<dyn Read>>;
 
 /// The reason why there is no table.
@@ -151,11 +151,11 @@ fn open_input(path: &Path) -> Result<Input, String> {
     if is_standard(path) {
         return Ok(watched(io::stdin().lock(), None));
     }
-    // Before it is opened: Windows opens no folders.
+    // Checked before it is opened, as Windows opens no folders.
     if path.is_dir() {
-        return Err(about(path)("expected a file of lines, found a folder"));
+        return Err(about(path)("is a folder, not a file of lines"));
     }
-    let file = File::open(path).map_err(about(path))?;
+    let file = File::open(path).map_err(|error| about(path)(in_words(&error)))?;
     let metadata = file.metadata().map_err(about(path))?;
     let len = metadata.is_file().then_some(metadata.len());
     Ok(watched(file, len))
@@ -218,7 +218,7 @@ impl<W: Write> BuiltTable<'_, W> {
         while let Some(entry) = lines.next()? {
             entries.push(entry);
         }
-        // The progress ends with them.
+        // Dropping the lines ends the progress bar.
         drop(lines);
         // Of equal keys the first line comes first; in a database the last one, as it is the
         // newest.

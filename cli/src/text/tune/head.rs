@@ -1,19 +1,21 @@
-//! What was looked at, and what the filters do as they are, together and on each level.
+//! The data that was looked at, and the effect of the present filters, together and on each level.
 
 use std::{fmt::Display, io};
 
 use filterblock_engine::Policy;
-use filterblock_engine::report::{Estimate, Level, LevelOutcome, MeasuredRate, Memory, Tuning};
+use filterblock_engine::report::{
+    Estimate, Level, LevelOutcome, MeasuredRate, Memory, NearKind, Reads, Tuning,
+};
 use filterblock_engine::words::{
-    about_count, about_size, count, counted, estimate, interval, measured, number, or_dash, rate_interval,
-    size, size_interval,
+    about_count, about_size, ask_for_lookups, count, counted, estimate, interval, measured, near_text,
+    number, or_dash, rate_interval, size, size_interval,
 };
 
 use crate::io::{Console, Tone};
 use crate::text::columns::{Cell, Column, Layout};
 use crate::text::labelled::{line_width, write as line, write_text};
 
-/// Writes what was looked at.
+/// Writes how much data was looked at.
 pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let Tuning { levels, sample, .. } = tuning;
     let sum = |of: fn(&Level) -> u64| levels.iter().map(of).fold(0, u64::saturating_add);
@@ -63,7 +65,7 @@ fn policy_text(tuning: &Tuning, tables: u64, unfiltered: u64) -> String {
     }
 }
 
-/// Writes what the filters in use do.
+/// Writes the effect of the filters in use.
 pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let now = &tuning.now;
     writeln!(console)?;
@@ -85,18 +87,22 @@ pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()
         let rates: Vec<_> = rates.collect();
         return if rates.is_empty() { Ok(()) } else { line(console, "let pass", rates.join(", ")) };
     };
-    let mut absent = format!(
-        "reads {} data blocks near stored ones, {} if random",
-        reads_text(reads.neighbours),
-        reads_text(reads.random),
-    );
-    if let Some(lookups) = reads.lookups {
-        absent += &format!(", {} among your lookups", reads_text(lookups));
-    }
+    let absent = match (reads.lookups, reads.worst) {
+        (Some(lookups), _) => format!("reads {} data blocks among your lookups", reads_text(lookups)),
+        (None, Some(kind)) => {
+            format!("reads {} data blocks {}", reads_text(reads.neighbours), near_text(kind))
+        }
+        (None, None) => format!("reads {} data blocks if random", reads_text(reads.random)),
+    };
     line(console, "an absent key", absent)?;
+    line(console, "others", others_text(&reads))?;
     let present = reads_text(reads.present);
     let blocks = if present == "1" { "data block" } else { "data blocks" };
-    line(console, "a stored key", format!("reads {present} {blocks}"))
+    line(console, "a stored key", format!("reads {present} {blocks}"))?;
+    match ask_for_lookups(&reads) {
+        Some(text) => write_text(console, Tone::Dim, text),
+        None => Ok(()),
+    }
 }
 
 /// Writes a line for each level, if the levels are known.
@@ -176,6 +182,16 @@ fn memory(policy: Policy, memory: Memory, console: &mut Console) -> io::Result<(
         Policy::Own(_) => return Ok(()),
     };
     line(console, "in memory", text)
+}
+
+/// The reads of absent keys of the other kinds than that on which the advice is based.
+fn others_text(reads: &Reads) -> String {
+    let shown = if reads.lookups.is_none() { reads.worst } else { None };
+    let kinds = NearKind::ALL.into_iter().zip(reads.near.all()).filter(|(kind, _)| Some(*kind) != shown);
+    let kinds = kinds.filter_map(|(kind, reads)| Some(format!("{} {}", reads_text(reads?), near_text(kind))));
+    let random = (shown.is_some() || reads.lookups.is_some())
+        .then(|| format!("{} if random", reads_text(reads.random)));
+    kinds.chain(random).collect::<Vec<_>>().join(", ")
 }
 
 fn reads_text(reads: Estimate) -> String {

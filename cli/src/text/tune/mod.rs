@@ -1,11 +1,13 @@
-//! What `tune` found out, for people: part by part, and its advice at the end.
+//! The results of `tune`, for people: part by part, with the advice at the end.
 
 mod head;
+mod ranking;
 mod settings;
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
+pub(crate) use self::ranking::Ranking;
 use self::settings::Settings;
 use filterblock::escape_path;
 use filterblock_engine::report::{Action, Budget, BudgetOrigin, Choice, Tuned, Tuning};
@@ -14,10 +16,10 @@ use filterblock_engine::words::{about_size, bits_text, estimate, ranges_text, re
 use super::labelled::{self, write_text};
 use crate::io::{Console, Tone};
 
-/// The factor below which fewer reads are none to speak of.
+/// The factor below which a saving of reads is negligible.
 const LEAST_GAIN: f64 = 1.05;
 
-/// Says what is good to know or wrong, beside the results.
+/// Writes notes and faults as messages, beside the results.
 pub(crate) fn write_messages(tuned: &Tuned, console: &mut Console) {
     match &tuned.result {
         Ok(Tuning { notes, faults, .. }) => {
@@ -28,7 +30,7 @@ pub(crate) fn write_messages(tuned: &Tuned, console: &mut Console) {
     }
 }
 
-/// Writes what was found out, if anything. `is_wide`: all settings are shown. `is_first`: nothing was
+/// Writes the results, if there are any. `is_wide`: all settings are shown. `is_first`: nothing was
 /// written before, so that no empty line comes first.
 pub(crate) fn write(
     tuned: &Tuned,
@@ -59,7 +61,7 @@ fn budget_text(budget: Budget) -> String {
     format!("{}, {origin}", size(budget.bytes))
 }
 
-/// Writes what bits a key by level would gain.
+/// Writes the gain of bits a key that differ by level.
 fn by_level(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let Some(choice) = &tuning.by_level else { return Ok(()) };
     writeln!(console)?;
@@ -125,7 +127,7 @@ mod tests {
         Tuned { input: Path::new(path).into(), path: path.into(), result }
     }
 
-    /// Shows results, and holds the text against one in a file.
+    /// Shows results, and compares the text with `expected`.
     fn compare(results: &[Tuned], is_wide: bool, expected: &str) {
         let screen = Screen::default();
         let mut console = screen.console();

@@ -10,7 +10,7 @@ use crate::io::{Console, Tone};
 use crate::text::columns::{Cell, Column, Layout};
 use crate::text::labelled::{line_width, write_text};
 
-/// The numbers of bits a key that show what more of them do.
+/// The numbers of bits a key that best show the effect of more bits.
 const TELLING_BITS: [u32; 8] = [4, 6, 8, 10, 12, 14, 16, 20];
 /// LevelDB's own range for a filter, 2 KiB, and the number of bits a key that its header advises.
 const USUAL_BASE_LG: u8 = 11;
@@ -18,7 +18,7 @@ const USUAL_BITS: u32 = 10;
 
 pub(super) struct Settings<'a> {
     tuning: &'a Tuning,
-    /// All of them are shown.
+    /// All settings are shown.
     is_wide: bool,
     now: Option<Setting>,
     /// The best setting within the budget.
@@ -38,7 +38,8 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Writes a line for each setting, or for those that tell most. `budget`: what `best` is within.
+    /// Writes a line for each setting, or for those that tell most. `budget`: the limit that `best`
+    /// keeps to, in words.
     pub(super) fn write(&self, budget: &str, console: &mut Console) -> io::Result<()> {
         let all = &self.tuning.settings;
         let shown: Vec<&Tried> = all.iter().filter(|tried| self.is_wide || self.tells(tried)).collect();
@@ -80,7 +81,7 @@ impl<'a> Settings<'a> {
         if policy == self.tuning.policy && base_lg == usual {
             return TELLING_BITS.contains(&bits_per_key);
         }
-        // One more of each other kind, with bits that can be compared.
+        // One setting of each other policy and range, with bits that can be compared.
         let bits = self.now.or(self.best).map_or(USUAL_BITS, |setting| setting.bits_per_key);
         bits_per_key == bits && (policy == self.tuning.policy || base_lg == usual)
     }
@@ -143,10 +144,11 @@ impl<'a> Settings<'a> {
         let lookups = if self.tuning.lookups.is_some() { ", lookups" } else { "" };
         note(&format!(
             "formula, random, near{lookups}: share of absent keys that a filter lets pass, so that a data block is read \
-             in vain"
+             in vain; near: stored keys that are changed, cut or longer, or numbers missing between them, whichever is \
+             worst"
         ))?;
         if self.has_reads() {
-            let of = if self.tuning.lookups.is_some() { "among your lookups" } else { "near stored ones" };
+            let of = if self.tuning.lookups.is_some() { "among your lookups" } else { "as in near" };
             note(&format!("absent, stored: data blocks read by an absent key {of}, and by a stored key"))?;
         }
         note(ranges_note(self.tuning.policy))?;
@@ -161,7 +163,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// What a program can do about the range of its filters.
+/// A note on the range of filters, and on the ways to set it.
 const fn ranges_note(policy: Policy) -> &'static str {
     match policy {
         Policy::Builtin2 => {

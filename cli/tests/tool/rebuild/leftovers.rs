@@ -115,7 +115,7 @@ fn before_the_commit_there_is_nothing_to_undo() {
     for (state, db) in before_the_commit() {
         println!("{state}");
         let run = db.run(&["--undo"]).expect(1);
-        let why = "{db}.filterblock-undo: expected the folder with the tables before the rebuild, found none";
+        let why = "{db}.filterblock-undo: does not exist: the tables from before the rebuild are not kept";
         assert_eq!(run.err, db.fill(&format!("filterblock: {why}; {ABANDONED}\n")));
         db.is_as(&before);
     }

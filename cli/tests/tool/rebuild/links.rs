@@ -65,10 +65,7 @@ fn a_link_in_the_place_of_the_target_is_refused() {
     db.refused(
         1,
         &["--to", link.to_str().unwrap()],
-        &format!(
-            "{}: expected no folder of this name, or an empty one, found something there",
-            link.display()
-        ),
+        &format!("{}: exists and is not a folder", link.display()),
     );
     // Into a folder behind a link.
     db.done(&["--to", link.join("new").to_str().unwrap()]);
@@ -80,7 +77,7 @@ fn a_link_in_the_place_of_the_target_is_refused() {
     db.refused(
         1,
         &["--to", target.to_str().unwrap()],
-        &format!("{}: expected a folder outside the database", target.display()),
+        &format!("{}: lies in the database itself", target.display()),
     );
 }
 
@@ -112,7 +109,7 @@ fn an_undo_folder_that_is_a_link_is_not_removed() {
     fs::rename(db.undo_folder(), &elsewhere).unwrap();
     symlink(&elsewhere, db.undo_folder()).unwrap();
     let message =
-        "{db}.filterblock-undo: expected the folder with the tables before the rebuild, found no folder";
+        "{db}.filterblock-undo: is not a folder; that of the tables from before the rebuild has this name";
     db.refused(1, &["--undo"], message);
     db.refused(1, &["--discard"], message);
 }

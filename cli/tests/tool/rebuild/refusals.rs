@@ -12,11 +12,11 @@ fn what_is_no_database() {
         let mut arguments = args!["rebuild", path].to_vec();
         arguments.extend(options.iter().map(Into::into));
         let nothing = run(&arguments).expect(2);
-        let why = "expected the folder of a database, found no file CURRENT in it";
+        let why = "CURRENT is missing, so this is not the folder of a database";
         assert_eq!(nothing.err, format!("filterblock: {}: {why}\n", path.display()));
         arguments[1] = path.join("missing").into();
         let missing = run(&arguments).expect(2);
-        let why = format!("{}: looking for it: {}", path.join("missing").display(), not_found());
+        let why = format!("{}: {}", path.join("missing").display(), not_found());
         assert_eq!(missing.err, format!("filterblock: {why}\n"));
     }
     assert_eq!(names(&path), [""; 0]);
@@ -38,7 +38,11 @@ fn a_missing_or_strange_manifest() {
     db.write("CURRENT", vec![b'0'; 1 << 20]);
     db.refused(1, &["--in-place"], found);
     db.write("CURRENT", "MANIFEST-000039\n");
-    db.refused(2, &["--in-place"], &format!("{{db}}/MANIFEST-000039: reading it: {}", not_found()));
+    db.refused(
+        2,
+        &["--in-place"],
+        &format!("{{db}}/MANIFEST-000039: reading it: {}", std::io::Error::from_raw_os_error(2)),
+    );
 }
 
 /// Tags that RocksDB and other relatives write.
@@ -84,7 +88,7 @@ fn tables_that_are_missing_or_of_another_size() {
     let len = bytes.len();
     fs::remove_file(db.file("000012.ldb")).unwrap();
     let missing =
-        format!("{{db}}/000012.ldb: expected a table of {len} bytes on level 1, found no such file");
+        format!("{{db}}/000012.ldb: is missing: the MANIFEST has a table of {len} bytes on level 1");
     let target = db.path.join("new");
     let all = [
         &["--in-place"][..],
@@ -253,7 +257,7 @@ fn a_database_that_is_read() {
 fn what_is_no_folder_is_refused() {
     let db = usual();
     let file = db.file("CURRENT");
-    let message = format!("filterblock: {}: expected a folder, found something else\n", file.display());
+    let message = format!("filterblock: {}: is not a folder\n", file.display());
     for options in [&["--in-place"][..], &["--undo"], &["--discard"], &["--to", "/new"]] {
         let mut arguments = args!["rebuild", file].to_vec();
         arguments.extend(options.iter().map(Into::into));
@@ -321,7 +325,7 @@ fn a_file_system_without_room() {
     let target = db.path.join("new");
     for options in [&["--in-place"][..], &["--to", target.to_str().unwrap()]] {
         let run = db.run(options).expect(1);
-        assert!(run.err.contains(" bytes of free space, found "), "{run:?}");
+        assert!(run.err.contains(" bytes of free space are needed, and "), "{run:?}");
         // A copy cannot be made in batches.
         assert_eq!(run.err.contains("; see --batch and --no-undo"), options[0] == "--in-place", "{run:?}");
         assert_eq!(db.names(), before);

@@ -86,33 +86,24 @@ fn an_empty_folder_is_taken_and_no_other() {
     let db = usual();
     fs::create_dir(db.target()).unwrap();
     db.run_to(&[]).expect(0);
-    let there = "expected no folder of this name, or an empty one, found something there";
-    let new = format!("{}: {there}", db.target().display());
-    db.refused_to(1, &db.target(), &new);
+    let new = |why: &str| format!("{}: exists and is not {why}", db.target().display());
+    db.refused_to(1, &db.target(), &new("empty"));
     fs::remove_dir_all(db.target()).unwrap();
     fs::write(db.target(), "a file").unwrap();
-    db.refused_to(1, &db.target(), &new);
-    db.refused_to(1, &db.dir(), &format!("{{db}}: {there}"));
+    db.refused_to(1, &db.target(), &new("a folder"));
+    db.refused_to(1, &db.dir(), "{db}: exists and is not empty");
 }
 
 #[test]
 fn the_folder_is_outside_the_database_and_beside_something() {
     let db = usual();
-    db.refused_to(1, &db.file("new"), "{db}/new: expected a folder outside the database");
+    db.refused_to(1, &db.file("new"), "{db}/new: lies in the database itself");
     fs::create_dir(db.file("below")).unwrap();
-    db.refused_to(1, &db.file("below/new"), "{db}/below/new: expected a folder outside the database");
+    db.refused_to(1, &db.file("below/new"), "{db}/below/new: lies in the database itself");
     let missing = db.path.join("missing");
-    db.refused_to(
-        2,
-        &missing.join("new"),
-        &format!("{}: looking for it: {}", missing.display(), not_found()),
-    );
-    db.refused_to(
-        1,
-        &db.path.join(".."),
-        &format!("{}/..: expected a path that ends with a name", db.path.display()),
-    );
-    db.refused_to(1, Path::new("/"), "/: expected a folder that is not there yet");
+    db.refused_to(2, &missing.join("new"), &format!("{}: {}", missing.display(), not_found()));
+    db.refused_to(1, &db.path.join(".."), &format!("{}/..: does not end with a name", db.path.display()));
+    db.refused_to(1, Path::new("/"), "/: exists already");
 }
 
 #[test]

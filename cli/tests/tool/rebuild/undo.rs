@@ -6,8 +6,7 @@ use super::leftovers::record;
 use super::*;
 
 const RECORD: &str = "filterblock-undo";
-const NONE: &str =
-    "{db}.filterblock-undo: expected the folder with the tables before the rebuild, found none";
+const NONE: &str = "{db}.filterblock-undo: does not exist: the tables from before the rebuild are not kept";
 
 fn rebuilt() -> Db {
     let db = usual();
@@ -124,15 +123,15 @@ fn undo_needs_the_tables_before() {
     let path = db.undo_folder().join("000020.ldb");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[1..]).unwrap();
-    let why = format!("expected a table of {} bytes, found {}", bytes.len(), bytes.len() - 1);
+    let why = format!("has {} bytes; the table before the rebuild had {}", bytes.len() - 1, bytes.len());
     db.refused(1, &["--undo"], &format!("{{db}}.filterblock-undo/000020.ldb: {why}"));
     fs::remove_file(&path).unwrap();
-    let why = format!("expected a table of {} bytes, found no such file", bytes.len());
+    let why = format!("is missing: a table of {} bytes before the rebuild", bytes.len());
     db.refused(1, &["--undo"], &format!("{{db}}.filterblock-undo/000020.ldb: {why}"));
     fs::write(&path, bytes).unwrap();
     let path = db.undo_folder().join("MANIFEST-000040");
     let manifest = fs::read(&path).unwrap();
-    let why = "{db}.filterblock-undo/MANIFEST-000040: expected the MANIFEST before the rebuild, found none or another";
+    let why = "{db}.filterblock-undo/MANIFEST-000040: is missing or another one than the MANIFEST before the rebuild";
     fs::write(&path, &manifest[1..]).unwrap();
     db.refused(1, &["--undo"], why);
     fs::remove_file(&path).unwrap();

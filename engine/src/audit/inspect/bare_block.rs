@@ -11,7 +11,8 @@ use crate::walk::PathError;
 /// The greatest length of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;
 
-/// Reads the filter block in the file `path`, or from standard input, as one of this policy, or of LevelDB's.
+/// Reads the filter block in the file `path`, or from standard input, as one of `policy`, or of LevelDB's
+/// policy if it is `None`.
 pub(super) fn read(
     path: &Path,
     policy: Option<&SharedPolicy>,

@@ -7,16 +7,16 @@ use filterblock::{Result, SharedPolicy};
 
 use super::bare_block::read;
 use super::table::{bare_block, table_to_depth};
-use crate::audit::rates::Effort;
+use crate::audit::rates::ProbeBudget;
 use crate::engine::{Engine, Sink};
 use crate::report::{Depth, ErrorKind, Folder, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Given, Inputs, PathError, TableRecord};
+use crate::walk::{InputPath, Inputs, PathError, TableRecord};
 
-/// More tables than these do not change the effort for each.
+/// The number of tables beyond which more do not change the effort for each.
 const ENOUGH_TABLES: usize = 2500;
 
-/// What is found out, one after the other.
+/// The results of an inspection, one after the other.
 #[derive(Debug)]
 pub enum InspectLine {
     /// A folder whose tables follow.
@@ -25,11 +25,11 @@ pub enum InspectLine {
     Table(Box<Inspected>),
     /// A path that could not be looked at.
     Unreadable(Unreadable),
-    /// The sums over the tables of the folder that was last.
+    /// The sums over the tables of the last folder.
     Totals(Box<Totals>),
 }
 
-/// What came of an inspection.
+/// The outcome of an inspection.
 #[derive(Clone, Default, Debug)]
 pub struct InspectOutcome {
     /// Something is damaged.
@@ -43,19 +43,19 @@ pub struct InspectOutcome {
 }
 
 impl Engine {
-    /// Finds out what the tables that `inputs` lead to and their filters are like, without reading all of them. `sink`
-    /// takes it folder by folder, with sums over the tables of each.
+    /// Finds the facts about the tables that `inputs` lead to and about their filters, without reading all of them.
+    /// `sink` receives them folder by folder, with sums over the tables of each.
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or that the system does not let requests begin.
+    /// Those of `sink`, or the reason why the system does not let requests begin.
     pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<InspectOutcome> {
         let mut fold = Fold { outcome: InspectOutcome::default(), totals: Totals::default(), sink };
         self.run(inputs, &InspectSurvey(self.read.clone()).into(), &mut |event| fold.take(event))?;
         Ok(fold.outcome)
     }
 
-    /// Inspects bare filter blocks, without a table around them. `policy`: the one that they are of, if it is known.
+    /// Inspects bare filter blocks, without a table around them. `policy`: their policy; `None`: LevelDB's is assumed.
     ///
     /// # Errors
     ///
@@ -67,8 +67,8 @@ impl Engine {
         sink: &mut impl Sink<InspectLine>,
     ) -> io::Result<InspectOutcome> {
         let mut fold = Fold { outcome: InspectOutcome::default(), totals: Totals::default(), sink };
-        let effort = Effort::for_each_of(inputs.paths.len());
-        for Given { input, path } in inputs.into_iter() {
+        let effort = ProbeBudget::for_each_of(inputs.paths.len());
+        for InputPath { input, path } in inputs.into_iter() {
             match path {
                 Err(error) => fold.take(Event::ListFailed { input, error })?,
                 Ok(path) => {
@@ -111,7 +111,7 @@ impl Survey for InspectSurvey {
         _: &dyn Observer,
     ) -> Result<Self::Found> {
         let tables = if depth == Depth::All { target.tables } else { ENOUGH_TABLES };
-        table_to_depth(source, &self.0, Effort::for_each_of(tables), depth).map(Box::new)
+        table_to_depth(source, &self.0, ProbeBudget::for_each_of(tables), depth).map(Box::new)
     }
 
     fn failed(&self, error: &filterblock::Error) -> Self::Found {
@@ -123,7 +123,7 @@ impl Survey for InspectSurvey {
     }
 }
 
-/// What was found out about a table, or the reason why it cannot be opened.
+/// The facts about a table, or the reason why it cannot be opened.
 pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathError>) -> Box<Inspected> {
     result.unwrap_or_else(|error| Box::new(Table::unreadable(error.to_string(), error.kind()).into()))
 }
@@ -132,14 +132,14 @@ pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathErro
 pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table> {
     place.folder.missing().map(|(path, live, record)| {
         let message =
-            format!("expected a table of {} bytes on level {}, found no file", live.size, live.level);
+            format!("is missing: the MANIFEST has a table of {} bytes on level {}", live.size, live.level);
         let mut table = Table::missing(message);
         table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
         table
     })
 }
 
-/// Makes lines of what comes.
+/// Makes lines from the events of a run.
 struct Fold<'a, S> {
     outcome: InspectOutcome,
     /// The sums over the current folder.

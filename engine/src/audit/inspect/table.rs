@@ -3,11 +3,11 @@
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
-use crate::audit::rates::{Effort, random_rate, random_rate_of_filters};
+use crate::audit::rates::{ProbeBudget, random_rate, random_rate_of_filters};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
 use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableStats};
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
-use crate::{audit::foreign::explain, words::compression_names};
+use crate::{audit::file_type::explain, words::compression_names};
 
 /// Inspects the table that `source` holds. A table that cannot be opened is a result too, with the reason in it.
 ///
@@ -15,14 +15,14 @@ use crate::{audit::foreign::explain, words::compression_names};
 ///
 /// [`filterblock::Error::NeedRange`] and nothing else.
 pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Result<Inspected> {
-    table_to_depth(source, &read_options(), Effort::for_each_of(1), depth)
+    table_to_depth(source, &read_options(), ProbeBudget::for_each_of(1), depth)
 }
 
-/// Inspects as much of a table as `depth` says. What that leaves unknown is not in the report.
+/// Inspects as much of a table as `depth` says. Facts that this leaves unknown are not in the report.
 pub(crate) fn table_to_depth<R: ReadAt>(
     source: R,
     options: &ReadOptions,
-    effort: Effort,
+    effort: ProbeBudget,
     depth: Depth,
 ) -> Result<Inspected> {
     match Table::open(&source, options) {
@@ -44,7 +44,7 @@ pub(crate) fn table_to_depth<R: ReadAt>(
 }
 
 /// Inspects an open table, as [`table_to_depth`] does.
-pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort, depth: Depth) -> Result<Inspected> {
+pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: Depth) -> Result<Inspected> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
     let offset = table.filter_handle().unwrap_or_default().offset;
@@ -56,7 +56,7 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort, depth: Depth) 
         // Filters in an unknown encoding have no rate.
         let is_judged = !stats.filter_unsupported;
         let estimated_fpr = filters.mean_rate(blocks).filter(|_| is_judged);
-        // Asking so many keys takes longer than all else that is done with a tail.
+        // Asking for random keys takes longer than all other work on a tail.
         let is_asked = is_judged && depth != Depth::Tail;
         let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.keys);
         // The saving depends on the number of keys.
@@ -101,11 +101,11 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: Effort, depth: Depth) 
     Ok(Inspected { table, filters: filters.map(|stats| Filters { stats, blocks: Some(blocks) }) })
 }
 
-/// Inspects a filter block without its table. `policy_assumed`: nobody has named the policy.
+/// Inspects a filter block without its table. `policy_assumed`: the user has not named the policy.
 pub(crate) fn bare_block(
     reader: FilterBlockReader<SharedPolicy>,
     policy_assumed: bool,
-    effort: Effort,
+    effort: ProbeBudget,
 ) -> Inspected {
     let stats = FilterStats::new(reader);
     let size = stats.reader().contents().len() as u64;
@@ -126,7 +126,7 @@ pub(crate) fn bare_block(
     Inspected { table, filters: Some(Filters { stats, blocks: None }) }
 }
 
-/// What is known of a filter block by itself.
+/// The facts about a filter block by itself.
 fn filter_block(filters: &FilterStats, summary: Summary) -> FilterBlock {
     let Summary { filters: number, empty, bits, bits_set, probes, array_bytes } = summary;
     FilterBlock {

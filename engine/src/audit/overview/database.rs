@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::{findings::OverviewFindings, spans::Spans};
 use crate::report::{LevelTotals, Table, TableLevel, TableState};
 
-/// The thing that was looked at.
+/// The kinds of input that a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A folder with CURRENT or a MANIFEST.
     Database,
     /// A folder with tables and neither CURRENT nor a MANIFEST.
@@ -16,26 +16,26 @@ pub enum Kind {
     Table,
 }
 
-/// All that is told of it.
+/// All that a page shows about a database, a folder or a table.
 #[derive(Debug)]
-pub struct Overview {
-    /// What it is.
-    pub kind: Kind,
+pub(crate) struct Overview {
+    /// The kind of the input.
+    pub(crate) kind: Kind,
     /// The name of the order of user keys, if a MANIFEST has it.
-    pub comparator: Option<Vec<u8>>,
-    /// That order is LevelDB's default one, byte by byte.
-    pub is_bytewise: bool,
+    pub(crate) comparator: Option<Vec<u8>>,
+    /// The order of user keys is LevelDB's default one, byte by byte.
+    pub(crate) is_bytewise: bool,
     /// There is a MANIFEST that can be relied on.
-    pub has_records: bool,
-    /// In the order of the files' numbers; live ones without a file come first.
-    pub tables: Vec<Table>,
-    /// The places of the live ones in the range of keys.
+    pub(crate) has_records: bool,
+    /// The tables in the order of their files' numbers; live ones without a file come first.
+    pub(crate) tables: Vec<Table>,
+    /// The places of the live tables in the range of keys.
     pub(crate) spans: Spans,
     /// The logs with writes that are in no table yet, and their sizes in bytes.
-    pub logs: Vec<(Vec<u8>, u64)>,
-    /// What was passed over, and why.
-    pub remarks: Vec<(Vec<u8>, String)>,
-    /// What verifying found.
+    pub(crate) logs: Vec<(Vec<u8>, u64)>,
+    /// The logs that could not be read to their ends, and the reasons.
+    pub(crate) remarks: Vec<(Vec<u8>, String)>,
+    /// The findings of the verification, or of a look at each table if nothing was verified.
     pub(crate) found: OverviewFindings,
 }
 
@@ -54,27 +54,27 @@ impl Overview {
         }
     }
 
-    /// The tables that lookups may come to: all but those that the database does not use.
-    pub fn in_use(&self) -> impl Iterator<Item = &Table> {
+    /// The tables that lookups may reach: all but those that the database does not use.
+    pub(crate) fn in_use(&self) -> impl Iterator<Item = &Table> {
         self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
     }
 
-    /// The sums over the tables that lookups may come to.
-    pub fn sums(&self) -> LevelTotals {
+    /// The sums over the tables that lookups may reach.
+    pub(crate) fn sums(&self) -> LevelTotals {
         let mut sums = LevelTotals::default();
         self.in_use().for_each(|table| sums.add(table));
         sums
     }
 
     /// The sums over the tables of each place, from the top level on.
-    pub fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
+    pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
         self.tables.iter().for_each(|table| places.entry(table.place()).or_default().add(table));
         places
     }
 
     /// The policies of the filters, each with the number of tables.
-    pub fn policies(&self) -> BTreeMap<&[u8], u64> {
+    pub(crate) fn policies(&self) -> BTreeMap<&[u8], u64> {
         let mut policies = BTreeMap::new();
         for name in self.tables.iter().filter_map(Table::policy) {
             *policies.entry(name).or_default() += 1;
@@ -84,7 +84,7 @@ impl Overview {
 
     /// Up to `most` tables whose filters are worth a closer look: of each place the largest one, then
     /// those with the highest rates.
-    pub fn telling(&self, most: usize) -> Vec<&Table> {
+    pub(crate) fn telling(&self, most: usize) -> Vec<&Table> {
         let filtered = || {
             let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);
             self.tables.iter().filter(|table| table.state() == TableState::Filtered).filter(has_filters)

@@ -1,27 +1,27 @@
-//! What is wrong in a database: the first of it, and the number of all.
+//! The faults in a database: the first ones, and the number of all.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Code, Finding, Note, Table, Verdict, VerdictCounts, Weight};
 
-/// The most findings that are kept, and the most notes.
+/// The greatest numbers of findings and of notes to keep.
 const MAX_KEPT: usize = 200;
 const MAX_NOTES: usize = 50;
 
-/// All that is wrong, as far as it was looked for.
+/// All faults, as far as they were looked for.
 #[derive(Default, Debug)]
 pub(crate) struct OverviewFindings {
     /// Every block and every entry was read.
     pub verified: bool,
-    /// The verdicts by `verify`.
+    /// The counts of the verdicts by `verify`.
     pub counts: VerdictCounts,
     /// The number of findings of each code.
     pub codes: BTreeMap<Code, u64>,
     /// The first findings, each with the file or folder that it is about.
     pub list: Vec<(Vec<u8>, Finding)>,
-    /// The first faults that a look at each table showed, where nothing was verified.
+    /// The first faults that a look at each table showed, if nothing was verified.
     pub seen: Vec<(Vec<u8>, String)>,
-    /// The number of such faults that were not kept.
+    /// The number of faults that are left out of `seen`.
     more_seen: u64,
     /// Some table could not be read.
     unreadable: bool,
@@ -30,8 +30,8 @@ pub(crate) struct OverviewFindings {
 }
 
 impl OverviewFindings {
-    /// Adds the verdict on the file or folder of this name. `counts`: it is on a table, or is no
-    /// good.
+    /// Adds the verdict on the file or folder of this name. `counts`: the verdict counts, as all do
+    /// but those on sound folders.
     pub(crate) fn add(&mut self, name: &[u8], verdict: Verdict, counts: bool) {
         if counts {
             self.counts.add(&verdict);
@@ -48,11 +48,11 @@ impl OverviewFindings {
             *self.codes.entry(code).or_default() += number;
         }
         for note in verdict.notes {
-            // The tables' own facts have these.
+            // The facts about each table include these notes.
             if matches!(note, Note::NoFilter | Note::UnknownPolicy(_) | Note::Obsolete | Note::Unlisted) {
                 continue;
             }
-            // One is enough of what is the same for all tables.
+            // A note that is the same for all tables is kept once.
             let is_known = |(_, known): &(_, Note)| *known == note;
             if matches!(note, Note::CustomOrder { .. } | Note::SignedHash) && self.notes.iter().any(is_known)
             {
@@ -65,7 +65,7 @@ impl OverviewFindings {
         }
     }
 
-    /// Adds the faults that a look at a table showed that is not verified.
+    /// Adds the faults that a look at an unverified table showed.
     pub(crate) fn see(&mut self, table: &Table) {
         self.unreadable |= table.unreadable;
         for (what, text) in table.findings().filter(|_| !table.is_not_live()) {
@@ -86,12 +86,12 @@ impl OverviewFindings {
         self.codes.values().sum::<u64>() + self.seen.len() as u64 + self.more_seen
     }
 
-    /// The number of those that were not kept.
+    /// The number of findings and faults that were not kept.
     pub(crate) fn more(&self) -> u64 {
         self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
     }
 
-    /// Returns true if something was found that is not about filters alone.
+    /// Returns true if a finding is damage, or a look at unverified tables showed a fault.
     pub(crate) fn is_damage(&self) -> bool {
         self.codes.keys().any(|code| code.weight() == Weight::Damage) || !self.seen.is_empty()
     }

@@ -16,20 +16,19 @@ use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
 
 impl Engine {
-    /// Finds out what a page tells of the database, folder or table at `path`. `verify`: every block and every entry is
-    /// read.
+    /// Finds the facts that a page shows about the one database, folder or table that `inputs` lead to. `verify`: every
+    /// block and every entry is read.
     ///
     /// # Errors
     ///
-    /// The reason why there is nothing to tell of, or why the system does not let work begin.
-    pub fn overview(&self, path: &Path, verify: bool) -> std::result::Result<Overview, String> {
+    /// The reason why there is nothing to show, or why the system does not let work begin.
+    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, String> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey(self.read.clone()),
             verify: verify.then(|| VerifySurvey(self.clone())),
         };
         let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
         fold.overview.found.verified = verify;
-        let inputs = Inputs { paths: vec![path.to_owned()], ..Inputs::default() };
         let result = self.run(inputs, &survey.into(), &mut |event| {
             fold.take(event);
             Ok(())
@@ -44,7 +43,7 @@ struct OverviewSurvey {
     verify: Option<VerifySurvey>,
 }
 
-/// What was found out about a table, and the verdict on it if it was verified.
+/// The facts about a table, and the verdict on it if it was verified.
 type Looked = (Box<Inspected>, Option<Verdict>);
 
 impl Survey for OverviewSurvey {
@@ -65,7 +64,7 @@ impl Survey for OverviewSurvey {
         observer: &dyn Observer,
     ) -> Result<Looked> {
         let mut found = self.inspect.table(target, source, depth, observer)?;
-        // They would take as much memory as all filters of a database do.
+        // The filters of all tables together would need much memory.
         found.filters = None;
         let verify = self.verify.as_ref();
         let verdict = verify.map(|verify| verify.table(target, source, depth, observer)).transpose()?;
@@ -83,12 +82,12 @@ impl Survey for OverviewSurvey {
     }
 }
 
-/// Makes an overview of what comes.
+/// Makes an overview from the events of a run.
 struct Fold {
     overview: Overview,
     /// The folder, as it was when it was listed first.
     begun: Option<ListedFolder>,
-    /// The reason why there is nothing to tell of.
+    /// The reason why there is nothing to show.
     failed: Option<String>,
 }
 
@@ -96,7 +95,7 @@ impl Fold {
     fn take(&mut self, event: Event<Looked>) {
         match event {
             Event::ListFailed { error, .. } => self.failed = Some(error.to_string()),
-            // Said at the beginning of the folder.
+            // Reported at the beginning of the folder.
             Event::Failed { target, .. } if target.listed => {}
             Event::Failed { error, .. } => self.failed = Some(error.to_string()),
             Event::NotStarted(reason) => self.failed = Some(reason),
@@ -152,7 +151,8 @@ impl Fold {
         self.overview.tables.push(table);
     }
 
-    /// Adds the live tables that have no file, unless a newer reading of the folder has them, and gives all their places.
+    /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the places of
+    /// all tables.
     fn end(&mut self, newest: &ListedFolder) {
         let Self { overview, begun: Some(begun), .. } = self else { return };
         let known: BTreeSet<u64> = overview.tables.iter().filter_map(|table| table.number).collect();

@@ -1,4 +1,4 @@
-//! The places of tables in the range of a database's keys.
+//! The places of tables in the range of the database's keys.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::report::ends_of;
 pub(crate) struct Extent<'a> {
     pub number: u64,
     pub level: u8,
-    /// In bytes.
+    /// The size of the table in bytes.
     pub size: u64,
     /// The first and the last user key.
     pub ends: [&'a [u8]; 2],
@@ -26,7 +26,8 @@ impl<'a> Extent<'a> {
 /// The places of tables between 0 and 1, where a stretch is as long as the share of the database's
 /// bytes in it.
 ///
-/// The bytes of a table are taken to lie evenly between the ends of tables within its own range.
+/// The bytes of a table are taken to be spread evenly over the stretches between ends of tables in
+/// its range.
 #[derive(Default, Debug)]
 pub(crate) struct Spans(pub(crate) BTreeMap<u64, [f64; 2]>);
 
@@ -86,7 +87,7 @@ impl Spans {
         Self(tables.iter().map(place).collect())
     }
 
-    /// Adds other places, which count where both have one.
+    /// Adds other places, which replace those of the same tables.
     pub(crate) fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!(places(&Spans::bytewise(&tables), 1..=3), [[0.0, 1.0], [0.5, 0.5], [0.5, 1.0]]);
         assert_eq!(places(&Spans::bytewise(&[extent(1, 0, 9, "a", "a")]), 1..=1), [[0.0, 0.0]]);
         assert_eq!(Spans::bytewise(&[]).of(1), None);
-        // Ends the wrong way round, as only a damaged MANIFEST has them.
+        // Ends the wrong way round, which only a damaged MANIFEST has.
         let wrong = [extent(1, 0, 100, "z", "a"), extent(2, 0, 100, "b", "c")];
         for [first, last] in places(&Spans::bytewise(&wrong), 1..=2) {
             assert!((0.0..=1.0).contains(&first) && (first..=1.0).contains(&last));

@@ -25,21 +25,20 @@ pub(in crate::audit) struct BlockCandidates {
     pub error: Option<Reason>,
     /// The chance that an absent key passes at least one of all filters.
     fpr: f64,
-    /// The first and the last user key, if the database's MANIFEST says so.
+    /// The first and the last user key, if the database's MANIFEST records them.
     range: Option<(Vec<u8>, Vec<u8>)>,
-    /// The database does not use the table any longer.
+    /// The database does not use the table any longer, or not yet.
     is_obsolete: bool,
 }
 
 /// Opens the table that `source` holds, to answer for `keys`.
 ///
-/// `is_bytewise`: somebody has said that the keys are in bytewise order. `record`: what the
-/// database around the table says. `depth`: [`Depth::Sample`] reads
-/// data blocks that lie together.
+/// `is_bytewise`: the user says that the keys are in bytewise order. `record`: the table's record
+/// in the database around it. `depth`: with [`Depth::Sample`], the data blocks read lie together.
 ///
 /// # Errors
 ///
-/// [`filterblock::Error::NeedRange`], or the table does not open.
+/// [`filterblock::Error::NeedRange`], or the reason why the table does not open.
 pub(in crate::audit) fn table<R: ReadAt>(
     source: R,
     options: &ReadOptions,
@@ -94,7 +93,7 @@ pub(in crate::audit) fn table<R: ReadAt>(
 }
 
 impl BlockCandidates {
-    /// The data blocks that may hold `key`, which is number `at` of those sought.
+    /// The data blocks that may hold `key`, which is number `at` of the keys sought.
     pub(in crate::audit) fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
         let range = self.range.as_ref();
         let is_outside = range.is_some_and(|(smallest, largest)| *key < **smallest || *key > **largest);

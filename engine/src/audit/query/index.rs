@@ -7,17 +7,17 @@ use super::keys::SoughtKeys;
 use crate::audit::key_encoding::{self, KeyEncoding};
 use crate::audit::stats::sample::KeyFormat;
 
-/// An index whose keys take more bytes than this is not walked: prefix compression lets a small
+/// An index whose keys have more bytes than this is not walked: prefix compression lets a small
 /// file hold terabytes.
 const MAX_INDEX_KEYS: u64 = 256 << 20;
 /// The reason if the keys of the index are not in the encoding that the filters need.
 const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
 
-/// For each key sought, the offset of the data block that may hold it.
+/// For each key sought, the offset of the data block that may hold it; `None` if there is none.
 pub(super) type BlockOfKey = Vec<Option<u64>>;
 
 /// Looks the keys up in an index that is in bytewise order: one answer for each possible encoding
-/// of the index's keys. Otherwise says why the index is of no use.
+/// of the index's keys. Returns the reason if the index is of no use.
 pub(super) fn look_up<R>(
     table: &Table<R>,
     keys: &SoughtKeys,
@@ -31,18 +31,18 @@ pub(super) fn look_up<R>(
     if encodings.is_empty() {
         return Err(OTHER_FORMAT);
     }
-    // All possible encodings have to fit, lest the wrong one of them alone decides.
+    // All possible encodings have to fit, so that a wrong one does not decide alone.
     encodings.iter().map(|&encoding| look_up_as(table, keys, encoding)).collect()
 }
 
-/// The keys of an index, measured before they are read.
+/// The keys of an index, measured before keys are looked up in it.
 struct IndexKeys {
     total_len: u64,
-    /// All of them may be internal keys, with a time if their type asks for one.
+    /// All keys may be internal keys, with a time if their type asks for one.
     may_be_timed: bool,
-    /// All of them may be internal keys without a time.
+    /// All keys may be internal keys without a time.
     may_be_untimed: bool,
-    /// Some type asks for a time.
+    /// The type of some key asks for a time.
     has_timed_types: bool,
 }
 

@@ -15,7 +15,7 @@ impl SoughtKeys {
         Self { given, sorted }
     }
 
-    /// The keys in that order.
+    /// The keys in the order given.
     pub fn given(&self) -> &[Vec<u8>] {
         &self.given
     }

@@ -9,9 +9,9 @@ use crate::report::{ErrorKind, LogAnswer, Reason};
 
 /// The answers of a log for the keys sought.
 pub(super) struct LogAnswers {
-    /// For each key, in the order given.
+    /// The answer for each key, in the order given.
     pub answers: Vec<LogAnswer>,
-    /// The first reason why writes may be missing from these answers.
+    /// The first reason why writes may be missing from the answers.
     pub error: Option<Reason>,
 }
 
@@ -36,16 +36,16 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
         let Some(write) = log.write() else { break };
         let answer = if write.value.is_some() { LogAnswer::Value } else { LogAnswer::Deletion };
         for at in keys.places(write.key) {
-            // Sequence numbers ascend in a log, but need not in one that is damaged. Of two writes of one
-            // number LevelDB finds the value.
+            // Sequence numbers ascend in a log, but need not in one that is damaged. With two writes of one
+            // number, LevelDB finds the value.
             let number = (write.sequence, write.value.is_some());
             if let Some(newest) = newest.get_mut(at).filter(|newest| newest.0 <= number) {
                 *newest = (number, answer);
             }
         }
     }
-    // LevelDB leaves such a record out. It may be one that is being written, or the last of several
-    // that a damaged length hides.
+    // LevelDB leaves an incomplete last record out. It may be one that is being written, or the last of several that
+    // a damaged length hides.
     let tail = log.incomplete_tail();
     let ends = |at| format!("the log ends within the record at offset {at}");
     let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));
@@ -58,7 +58,8 @@ mod tests {
 
     use super::*;
 
-    /// The answer for "key" of a log of these batches of one write: number, and whether it has a value.
+    /// Asks a log for "key". Each batch of the log is one write: its sequence number, and true for a value, false for
+    /// a deletion.
     fn answer(writes: &[(u64, bool)]) -> LogAnswer {
         let mut log = LogWriter::new(Vec::new());
         for (sequence, has_value) in writes {
@@ -83,7 +84,7 @@ mod tests {
             // Not in their order, as in a log that is damaged.
             (&[(6, false), (5, true)], Deletion),
             (&[(6, true), (5, false)], Value),
-            // Of one number LevelDB finds the value, whichever is first.
+            // With one number for both, LevelDB finds the value, whichever is first.
             (&[(5, true), (5, false)], Value),
             (&[(5, false), (5, true)], Value),
         ] {

@@ -1,4 +1,5 @@
-//! The questions of `query`: which data blocks of a table may hold a key, and what logs write of it.
+//! The questions of `query`: the data blocks of a table that may hold a key, and the writes of logs
+//! for it.
 
 mod candidates;
 mod index;

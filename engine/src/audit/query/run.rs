@@ -17,38 +17,38 @@ use crate::report::{
 };
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
-use crate::{audit::foreign::explain, words::counted_as};
+use crate::{audit::file_type::explain, words::counted_as};
 
 /// The answers that are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// All.
+    /// All answers.
     Answers,
-    /// Those that a key may be there.
+    /// The answers that a key may be there.
     Matches,
-    /// The number of these for each table.
+    /// The number of keys that may be there, for each table.
     Counts,
 }
 
 /// The keys sought, and the answers that are wanted.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The keys.
+    /// The keys sought.
     pub keys: Arc<SoughtKeys>,
-    /// The answers.
+    /// The answers that are wanted.
     pub wanted: Wanted,
 }
 
-/// What came of a query.
+/// The outcome of a query.
 #[derive(Clone, Default, Debug)]
 pub struct QueryOutcome {
-    /// The number of tables and logs asked.
+    /// The number of tables and logs, also of those that could not be asked.
     pub files: u64,
-    /// For each key, whether it may be in some table or log.
+    /// For each key, true if it may be in some table or log.
     pub found: Vec<bool>,
-    /// A table or log that was read soundly may hold one of the keys.
+    /// A table that was read without a fault may hold one of the keys, or a log has a value of one.
     pub may_match: bool,
-    /// Something was not read soundly.
+    /// Something is damaged, or could not be read.
     pub is_unsound: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
@@ -61,7 +61,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or that the system does not let requests begin.
+    /// Those of `sink`, or the reason why the system does not let requests begin.
     pub fn query(
         &self,
         inputs: Inputs,
@@ -89,7 +89,7 @@ struct QuerySurvey {
     engine: Engine,
 }
 
-/// What can answer for each key.
+/// The source of the answers for each key, or the reason why there is none.
 enum Asked {
     Table(Box<BlockCandidates>),
     Log(LogAnswers),
@@ -100,7 +100,7 @@ impl Survey for QuerySurvey {
     type Found = Asked;
 
     const LOGS: LogUse = LogUse::Read;
-    // Each may have large filters.
+    // Each result may have large filters.
     const WAITING: usize = 2;
 
     fn options(&self) -> &ReadOptions {
@@ -109,7 +109,7 @@ impl Survey for QuerySurvey {
 
     fn wants(&self, target: &InputFile, _: Depth) -> Fetch {
         match target.record() {
-            // The database does not use it, which is said at the beginning of the folder.
+            // The database does not use it, which is reported at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
             Some(record) if record.is_bytewise => Fetch::Sample,
             _ if self.engine.is_bytewise => Fetch::Sample,
@@ -144,13 +144,13 @@ impl Survey for QuerySurvey {
     }
 }
 
-/// A query on its way.
+/// A query in progress.
 struct Query<'q> {
     question: &'q Question,
     sink: &'q mut dyn FnMut(QueryLine<'_>) -> io::Result<()>,
     outcome: QueryOutcome,
-    /// For each key, the number of data blocks that a lookup in the whole database reads at most;
-    /// `None` if the order of its keys is not known.
+    /// For each key, the number of data blocks that a lookup in the whole database reads at most; `None` if its keys
+    /// are not known to be in bytewise order.
     lookups: Option<Vec<u64>>,
 }
 
@@ -179,7 +179,7 @@ impl Query<'_> {
         }
     }
 
-    /// Says which tables are not asked, and which are missing.
+    /// Reports the tables that are not asked, and those that are missing.
     fn begin(
         &mut self,
         place: &ListedFolder,
@@ -193,7 +193,7 @@ impl Query<'_> {
         let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs);
         (self.sink)(QueryLine::Folder(folder_line))?;
         for (path, ..) in folder.missing() {
-            let message = "expected a table, as the MANIFEST has it, found no file".to_owned();
+            let message = "is missing: the MANIFEST has this table".to_owned();
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
             self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| Reply::Unknown)?;
         }
@@ -201,7 +201,7 @@ impl Query<'_> {
         Ok(())
     }
 
-    /// Says how many data blocks a lookup in the whole folder reads at most.
+    /// Reports how many data blocks a lookup in the whole folder reads at most.
     fn end(&mut self) -> io::Result<()> {
         let (Some(sums), Wanted::Answers | Wanted::Matches) = (self.lookups.take(), self.question.wanted)
         else {
@@ -236,8 +236,8 @@ impl Query<'_> {
         }
     }
 
-    /// Gives the answers for a table or log. `error`: the reason why every key may be there. `reply`: what is known of
-    /// each key.
+    /// Gives the answers for a table or log. `error`: the reason why every key may be there. `reply`: returns the
+    /// facts about a key.
     fn replies(
         &mut self,
         subject: Subject<'_>,
@@ -282,7 +282,7 @@ impl Query<'_> {
 
 /// The message about tables in a folder that its database does not use, if there are any.
 fn not_asked(folder: &Folder) -> Option<String> {
-    /// The most names to list.
+    /// The greatest number of names to list.
     const NAMED: usize = 4;
     let is_obsolete = |path: &&Path| folder.record(path).is_some_and(|record| record.live.is_none());
     let obsolete: Vec<_> = folder.tables().filter(is_obsolete).collect();

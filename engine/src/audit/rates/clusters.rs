@@ -1,9 +1,9 @@
-//! Rates from questions that come in groups, a group for each filter asked.
+//! Rates from questions that come in groups, a group for each filter or table asked.
 
 use super::measured::{MeasuredRate, Z};
 
-/// Sums over groups of questions. Each group is for one filter, and weighs as much as the data
-/// blocks it stands for.
+/// Sums over groups of questions. Each group is for one filter or table, and weighs as much as the
+/// data blocks or lookups that it represents.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Clusters {
     groups: u64,
@@ -33,10 +33,10 @@ impl Clusters {
         self.per_question += square / asked as f64;
     }
 
-    /// The weighted mean of the groups' rates; `None` if nothing was asked.
+    /// The weighted mean of the groups' rates; `None` if nothing with a weight was asked.
     ///
-    /// `all`: every filter there is was asked. Otherwise those asked stand for others, which may
-    /// differ as much from them as they do from each other. The interval is Wilson's for the number
+    /// `all`: every filter was asked. Otherwise, the filters asked represent others, which may differ
+    /// from them as much as they do from each other. The interval is Wilson's for the number
     /// of independent questions that would give the same variance (Korn and Graubard, 1998).
     pub(crate) fn rate(&self, all: bool) -> Option<MeasuredRate> {
         if self.asked == 0 || self.weight <= 0.0 {
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(Clusters::default().rate(true), None);
     }
 
-    /// Half of the filters let all pass and half none, so that 16 of many tell little.
+    /// Half of the filters let all keys pass and half none, so that 16 show little about the others.
     #[test]
     fn groups_that_differ_tell_little_of_others() {
         let mut clusters = Clusters::default();

@@ -5,17 +5,17 @@ use serde::Serialize;
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.959_963_984_540_054;
 
-/// The share of absent keys that pass, as far as asking has told it.
+/// The share of absent keys that pass, measured by asking for some.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredRate {
-    /// Share of the keys that passed, 0 to 1, in the mean over the data blocks.
+    /// Share of the keys that passed, 0 to 1, as the mean over the data blocks.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: f64,
-    /// Lower end of its 95 % interval, by Wilson's score.
+    /// Lower end of the rate's 95 % interval, by Wilson's score.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub low: f64,
-    /// Upper end of the interval. Where none passed, the rate is below this.
+    /// Upper end of the rate's 95 % interval. If no key passed, the rate is below this.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub high: f64,
     /// Number of keys that were asked for.
@@ -67,7 +67,7 @@ impl MeanRate {
         self.asked = self.asked.saturating_add(asked);
     }
 
-    /// The mean by weight. `None`: nothing was added.
+    /// The mean by weight. `None`: nothing with a weight was added.
     pub fn mean(&self) -> Option<MeasuredRate> {
         let rate = (self.rate / self.weight).clamp(0.0, 1.0);
         (self.weight > 0.0).then(|| MeasuredRate {

@@ -1,8 +1,8 @@
 //! Rates of false positives, measured by asking filters for keys that are not there.
 //!
-//! Two kinds of keys are told apart. Random keys have hashes that are independent of those stored;
-//! [`random`] asks for their hashes. Neighbours differ from a stored key in a byte or by an
-//! appendix, and so do their hashes; [`neighbours`] makes them.
+//! There are two kinds of keys. Random keys have hashes that are independent of those stored;
+//! [`random`] asks for their hashes. Neighbours differ from a stored key in a byte or by appended
+//! bytes, so that their hashes may depend on its hash; [`neighbours`] makes them.
 
 pub(crate) mod clusters;
 pub(crate) mod measured;
@@ -11,5 +11,5 @@ pub(crate) mod random;
 
 pub(crate) use clusters::Clusters;
 pub use measured::{MeanRate, MeasuredRate};
-pub(crate) use neighbours::{Neighbours, change, hash};
-pub(crate) use random::{Effort, SplitMix, mix, random_rate, random_rate_of_filters};
+pub(crate) use neighbours::{Neighbours, hash};
+pub(crate) use random::{ProbeBudget, SplitMix, mix, random_rate, random_rate_of_filters};

@@ -1,9 +1,8 @@
-//! Keys that are not there but near some that are: made by changing a byte of a stored key, or
-//! appending some.
+//! Absent keys near stored ones, made by changing a byte of a stored key or appending some.
 //!
-//! They are made from the first keys that a filter has. Those of them that turn out to be stored
-//! are struck out, and the filter is asked for the rest. This needs no order of keys, and no more
-//! memory the larger a filter is.
+//! They are made from the first keys that a filter has. Those that turn out to be stored are struck
+//! out, and the filter is asked for the rest. This needs no order of keys, and its memory does not
+//! grow with the filter.
 
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
@@ -12,7 +11,7 @@ use super::random::SplitMix;
 /// The limits on the keys to make others from.
 const MAX_SEEDS: usize = 256;
 const MAX_SEED_BYTES: usize = 64 << 10;
-/// The most bytes of keys to make for a filter. Of long keys, few are made.
+/// The most bytes of keys to make for a filter. If keys are long, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
 
 /// The neighbours of the keys of one filter after another.
@@ -21,10 +20,10 @@ pub(crate) struct Neighbours {
     random: SplitMix,
     /// The number of keys to make for the current filter.
     count: usize,
-    /// The keys to make others from, until that is done.
+    /// The keys to make others from; `None` once these are made.
     seeds: Option<KeyBuf>,
     seed_bytes: usize,
-    /// Hashes of the keys seen until then.
+    /// The hashes of the keys seen before others were made.
     stored: Vec<u64>,
     made: KeyBuf,
     /// The keys in `made` that may be asked for, sorted by hash.
@@ -37,13 +36,13 @@ pub(crate) struct Neighbours {
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     hash: u64,
-    /// Its index in `made`.
+    /// The key's index in `made`.
     at: usize,
     /// It turned out to be stored.
     struck: bool,
 }
 
-/// The ends of the keys seen.
+/// The first and the last of the keys seen.
 #[derive(Default, Debug)]
 struct Within {
     first: Option<Vec<u8>>,
@@ -57,10 +56,10 @@ impl Neighbours {
         Self { random: SplitMix(seed), ..Self::default() }
     }
 
-    /// Begins with another filter, for which `count` keys are to be made.
+    /// Begins another filter, for which at most `count` keys will be made.
     ///
-    /// `partial`: [`key`](Self::key) will not be called for all its keys, but for those of one data
-    /// block. Only keys between them are then asked for, which no other data block holds.
+    /// `partial`: [`key`](Self::key) will not be called for all keys of the filter, but for those of one
+    /// data block. Then only keys between these are asked for, which no other data block holds.
     pub(crate) fn begin(&mut self, count: usize, partial: bool) {
         self.count = count;
         self.seeds = Some(KeyBuf::new());
@@ -117,7 +116,7 @@ impl Neighbours {
     }
 
     /// Asks for the keys made, and returns how many passed, and how many were asked for. `offset`:
-    /// of a data block that the filter is for.
+    /// that of a data block which the filter covers.
     pub(crate) fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
         &mut self,
         filters: &FilterBlockReader<P, B>,
@@ -145,14 +144,14 @@ impl Within {
         self.last.extend_from_slice(key);
     }
 
-    /// Returns true for a key between those seen. Keys in another order have no known place.
+    /// Returns true for a key between those seen; false for all keys if those seen were not in order.
     fn has(&self, key: &[u8]) -> bool {
         !self.descends && self.first.as_ref().is_some_and(|first| &first[..] < key && key < &self.last[..])
     }
 }
 
 /// Makes a key other than `seed` from it.
-pub(crate) fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
+fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(seed);
     let bits = random.next();
@@ -164,7 +163,8 @@ pub(crate) fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     }
 }
 
-/// A fast hash of low quality. A made key that collides with a stored one is merely not asked for.
+/// A fast hash of low quality. A generated key that collides with a stored
+/// one is skipped.
 #[inline]
 pub(crate) fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// The keys asked for, with these stored.
+    /// The keys asked for if these are stored.
     fn asked(stored: &[&[u8]], partial: bool) -> Vec<Vec<u8>> {
         // One filter of a byte, for all offsets.
         let filters = FilterBlockReader::new(Witness::default(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 63]);

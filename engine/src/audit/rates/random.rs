@@ -2,7 +2,7 @@
 //!
 //! Each data block gets the same number of questions, as random lookups spread over data blocks
 //! whatever filters cover them. LevelDB's filters look at nothing but a hash of 32 bits, and the
-//! hashes of random keys are random numbers: they are asked for without making keys.
+//! hashes of random keys are random numbers: filters are asked for these without making keys.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use crate::audit::stats::{FilterState, FilterStats, Offsets};
 /// The number of keys that have to pass: the interval then is about a seventh of the rate to either
 /// side.
 const ENOUGH: u64 = 200;
-/// About the number of questions between two looks at how many have passed.
+/// About the number of questions between two checks of the number that passed.
 const ROUND: u64 = 4096;
 /// Filters under these names are asked by LevelDB's hash.
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
@@ -24,7 +24,8 @@ pub(crate) fn random_rate(filters: &FilterStats, blocks: &Offsets, most: u64) ->
     ask(filters, || blocks.iter(), blocks.len(), most)
 }
 
-/// Asks all filters alike that are not empty, of a filter block without its table.
+/// Asks the filters of a filter block without its table: all that are not empty, equally often. `None` if
+/// there is nothing to ask.
 pub(crate) fn random_rate_of_filters(filters: &FilterStats, most: u64) -> Option<MeasuredRate> {
     let places = || {
         let used = (0u64..).zip(filters.iter()).filter(|(_, filter)| filter.state != FilterState::Empty);
@@ -33,7 +34,8 @@ pub(crate) fn random_rate_of_filters(filters: &FilterStats, most: u64) -> Option
     ask(filters, places, places().count() as u64, most)
 }
 
-/// Asks for random keys at each of `count` places, until enough have passed or `most` were asked.
+/// Asks for random keys at each of `count` places, until enough have passed or `most` were asked. `None`:
+/// there are no places, or the policy never looks at a key.
 fn ask<I: Iterator<Item = u64>>(
     filters: &FilterStats,
     places: impl Fn() -> I,
@@ -41,14 +43,14 @@ fn ask<I: Iterator<Item = u64>>(
     most: u64,
 ) -> Option<MeasuredRate> {
     let reader = filters.reader();
-    // A policy that never looks at a key has nothing to tell.
+    // Filters whose policy never looks at a key have no rate.
     reader.policy().hash_key(&[0; 16])?;
     let hashed = HASHED.contains(&reader.policy().name());
     let mut random = SplitMix(0);
     let mut passes = |offset: u64| {
         let bits = random.next();
         if hashed {
-            // Where a key has two hashes of 32 bits, tables were written by either.
+            // If a policy has two hashes of 32 bits, a table was written with one of them.
             let hash = u64::from(bits as u32);
             reader.hash_may_match(offset, KeyHash::new(hash << 32 | hash))
         } else {
@@ -59,8 +61,8 @@ fn ask<I: Iterator<Item = u64>>(
     if count == 0 {
         return None;
     }
-    // Of very many data blocks, one of every two or three is asked, and so on. Chance chooses it, as
-    // tables may repeat themselves in any step.
+    // If there are very many data blocks, only the filter of one in `stride` is asked. Chance chooses it,
+    // as tables may repeat themselves at any interval.
     let stride = count.div_ceil(most.max(1));
     let mut choice = SplitMix(1);
     let visited = count.div_ceil(stride);
@@ -100,23 +102,23 @@ pub(crate) const fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// The limits on the random keys for a table, and about the number for all.
+/// The limits on the number of random keys for a table, and the approximate number for all tables.
 const RANDOM_KEYS: RangeInclusive<u64> = 20_000..=400_000;
 const RANDOM_KEYS_OF_ALL: u64 = 50_000_000;
-/// The same for the neighbours made of the keys of a data block.
+/// The same for the neighbours made from the keys of a data block.
 const NEIGHBOURS: RangeInclusive<u64> = 64..=256;
 const NEIGHBOURS_OF_ALL: u64 = 160_000;
 
 /// The most questions to ask of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Effort {
+pub(crate) struct ProbeBudget {
     pub random_keys: u64,
-    /// In each data block that is sampled.
+    /// The number of neighbours in each sampled data block.
     pub neighbours: usize,
 }
 
-impl Effort {
-    /// The effort for each of so many tables.
+impl ProbeBudget {
+    /// The budget for each of `tables` tables.
     pub(crate) fn for_each_of(tables: usize) -> Self {
         let share = |all: u64, limits: RangeInclusive<u64>| {
             (all / (tables as u64).max(1)).clamp(*limits.start(), *limits.end())
@@ -166,7 +168,7 @@ mod tests {
     fn the_rate_is_that_of_keys_by_every_policy() {
         let policies: [SharedPolicy; 3] = [
             Arc::new(BloomFilterPolicy::new(8)),
-            // Read by either hash, of which a table was written by one.
+            // It reads with both hashes; a table was written with one.
             Arc::new(LegacyBloomPolicy::new(8)),
             Arc::new(CassandraBloomPolicy::new(8)),
         ];
@@ -200,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Every data block counts alike, those with an empty filter too.
+    /// Every data block has the same weight, even with an empty filter.
     #[test]
     fn questions_are_spread_over_data_blocks() {
         let (mut blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(1)));
@@ -216,7 +218,7 @@ mod tests {
     #[test]
     fn the_more_tables_the_fewer_questions_to_each() {
         let effort = |tables| {
-            let Effort { random_keys, neighbours } = Effort::for_each_of(tables);
+            let ProbeBudget { random_keys, neighbours } = ProbeBudget::for_each_of(tables);
             (random_keys, neighbours)
         };
         assert_eq!([0, 1, 125].map(effort), [(400_000, 256); 3]);

@@ -3,16 +3,21 @@
 use std::{cmp::Ordering, path::Path};
 
 use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
-use filterblock::{Error, InternalKey, table::ReadOptions};
+use filterblock::table::{
+    BytewiseComparator, Comparator as _, ReadOptions, SharedComparator, known_comparator,
+};
+use filterblock::{Error, InternalKey};
 
 use super::{range::KeyRange, rows::Rows};
 use crate::report::{Fault, FileState, Row, Version};
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
+    /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
+    order: Option<SharedComparator>,
     range: &'d KeyRange,
     all: bool,
-    /// The last entry that was shown. Those up to it are passed over.
+    /// The last entry that was shown. Entries up to it are skipped.
     place: Option<ResumePoint>,
     is_resumed: bool,
     ended: bool,
@@ -25,9 +30,11 @@ pub(super) struct ResumePoint {
 }
 
 impl ResumePoint {
-    /// Tells whether this entry is at the place or before it. `all`: of each key, the newest is first.
-    fn has_passed(&self, key: &InternalKey<'_>, all: bool) -> bool {
-        match key.user_key.cmp(&self.user_key) {
+    /// Returns true if this entry is at the place or before it. With `all`, the place is at one version of
+    /// its key, in order from the newest; otherwise it is after all versions of its key.
+    fn has_passed(&self, key: &InternalKey<'_>, all: bool, order: Option<&SharedComparator>) -> bool {
+        let (user_key, place) = (key.user_key, &*self.user_key);
+        match order.map_or_else(|| user_key.cmp(place), |order| order.compare(user_key, place)) {
             Ordering::Less => true,
             Ordering::Equal => !all || key.sequence >= self.sequence,
             Ordering::Greater => false,
@@ -36,11 +43,11 @@ impl ResumePoint {
 }
 
 impl<'d, O: Opener> DatabaseRows<'d, O> {
-    /// `all`: all versions instead of the newest of each key. `place`: to go on behind.
+    /// `all`: shows all versions instead of the newest of each key. `place`: the entry after which to go on.
     ///
     /// # Errors
     ///
-    /// If the keys are not in bytewise order by the MANIFEST.
+    /// If the MANIFEST names an order of keys that is not known.
     pub(super) fn new(
         database: &'d Database,
         opener: O,
@@ -49,14 +56,18 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         all: bool,
         place: Option<ResumePoint>,
     ) -> Result<Self, Error> {
+        let order = order_of(database);
+        let ordered = order.clone().map(|order| options.clone().comparator(order));
+        let options = ordered.as_ref().unwrap_or(options);
         let mut scan = match all {
             true => database.scan_versions_with(options, opener)?,
             false => database.scan_with(options, opener)?,
         };
-        if let Some(start) = place.as_ref().map(|place| &*place.user_key).or(range.start()) {
+        let start = range.start().filter(|_| order.is_none());
+        if let Some(start) = place.as_ref().map(|place| &*place.user_key).or(start) {
             scan.seek(start);
         }
-        Ok(Self { scan, range, all, is_resumed: place.is_some(), place, ended: false })
+        Ok(Self { scan, order, range, all, is_resumed: place.is_some(), place, ended: false })
     }
 
     /// The place of the last entry that was shown.
@@ -65,15 +76,21 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     }
 }
 
+/// The order of the keys by the MANIFEST, if it is known and not bytewise.
+fn order_of(database: &Database) -> Option<SharedComparator> {
+    let order = known_comparator(database.comparator()?)?;
+    (order.name() != BytewiseComparator.name()).then_some(order)
+}
+
 impl<O: Opener> Rows for DatabaseRows<'_, O> {
     fn advance(&mut self) -> Result<bool, Fault> {
         while !self.ended && self.scan.next()? {
             let Some(entry) = self.scan.entry() else { break };
             let key = entry.key.user_key;
-            self.ended = self.range.is_past(key);
+            self.ended = self.order.is_none() && self.range.is_past(key);
             if self.is_resumed {
                 let place = self.place.as_ref();
-                if place.is_some_and(|place| place.has_passed(&entry.key, self.all)) {
+                if place.is_some_and(|place| place.has_passed(&entry.key, self.all, self.order.as_ref())) {
                     continue;
                 }
                 self.is_resumed = false;
@@ -116,7 +133,7 @@ const fn state(file: EntryFile<'_>) -> FileState {
     }
 }
 
-// They read databases of the repository.
+// The tests read databases of the repository.
 #[cfg(in_repository)]
 #[cfg(test)]
 mod tests {
@@ -128,7 +145,7 @@ mod tests {
 
     type Shown = (PathBuf, u64, Vec<u8>, u64);
 
-    /// Up to `most` entries, and the place behind them.
+    /// Up to `most` entries, and the place after them.
     fn shown(
         database: &Database,
         range: &KeyRange,
@@ -161,7 +178,7 @@ mod tests {
                 assert!([before, behind].concat() == whole, "{at} of {} in {range:?}", whole.len());
                 assert!(shown(&database, &range, all, end, usize::MAX).0.is_empty());
             }
-            // Interrupted again and again, as far as it got.
+            // Interrupted again and again, and each time resumed.
             let (mut found, mut place) = (Vec::new(), None);
             loop {
                 let (some, next) = shown(&database, &range, all, place, 37);

@@ -1,6 +1,6 @@
 //! The entries of tables, logs and databases.
 
-pub(super) mod carve;
+pub(crate) mod carve;
 mod database;
 pub(super) mod range;
 pub(super) mod rows;

@@ -3,11 +3,11 @@
 /// The bounds given. Keys have to fit all of them.
 #[derive(Clone, Debug, Default)]
 pub struct KeyRange {
-    /// What all keys begin with.
+    /// The bytes that all keys begin with.
     pub prefix: Option<Vec<u8>>,
-    /// The first key.
+    /// The first key of the range, if it is there.
     pub from: Option<Vec<u8>>,
-    /// The key that is no longer in the range.
+    /// The key that ends the range, and is not in it.
     pub to: Option<Vec<u8>>,
 }
 
@@ -24,7 +24,7 @@ impl KeyRange {
             && !self.is_past_end(key)
     }
 
-    /// Returns true if neither `key` nor any key behind it is in the range.
+    /// Returns true if neither `key` nor any key after it is in the range.
     pub fn is_past(&self, key: &[u8]) -> bool {
         let is_past_prefix = |prefix: &Vec<u8>| prefix.as_slice() < key && !key.starts_with(prefix);
         self.is_past_end(key) || self.prefix.as_ref().is_some_and(is_past_prefix)

@@ -1,4 +1,4 @@
-//! Where entries come from: the trait of their sources, and the writes of a log.
+//! The sources of entries: the trait for them, and the writes of a log.
 
 use std::{io::Read, path::Path};
 
@@ -9,14 +9,14 @@ use crate::report::{Fault, Row, Version};
 
 /// A source of entries.
 pub(crate) trait Rows {
-    /// Moves to the next entry. Returns false at the end. After an error the next call goes on
-    /// behind it.
+    /// Moves to the next entry. Returns false at the end. After an error, the next call goes on
+    /// with the entries that follow.
     fn advance(&mut self) -> Result<bool, Fault>;
 
     /// The current entry.
     fn row(&self) -> Option<Row<'_>>;
 
-    /// Something to say at the end that is no error.
+    /// A remark for the end that is not an error, if there is one.
     fn note(&self) -> Option<String> {
         None
     }
@@ -32,7 +32,7 @@ pub(super) struct LogRows<'a, R> {
 }
 
 impl<'a, R: Read> LogRows<'a, R> {
-    /// `all`: deletions too.
+    /// `all`: shows deletions too.
     pub(super) fn new(source: R, path: &'a Path, range: &'a KeyRange, all: bool) -> Self {
         Self { writes: LogWrites::new(source), path, range, all, left_out: 0 }
     }

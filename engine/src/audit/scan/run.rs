@@ -11,34 +11,34 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::table::{TableRows, has_internal_keys};
 use super::{database::DatabaseRows, range::KeyRange, rows::LogRows, rows::Rows};
-use crate::audit::foreign::explain;
+use crate::audit::file_type::explain;
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder, open_file, open_log};
 
-/// The most times that a database is read anew, one after the other, without an entry in between.
+/// The most times in a row that a database is read anew without an entry in between.
 const MAX_ROUNDS: u32 = 16;
 
-/// The most errors about one path that are told.
+/// The greatest number of errors about one path that are reported.
 const MAX_ERRORS: u64 = 64;
 
 /// The entries to show.
 #[derive(Clone, Debug, Default)]
 pub struct ScanRequest {
-    /// Every version of each key and every deletion; otherwise the newest version of each key.
+    /// Show every version of each key and every deletion; otherwise only the newest version of each key.
     pub all: bool,
     /// Find the data blocks of tables by their checksums, without footer and index.
     pub carve: bool,
-    /// The keys.
+    /// The range of keys to show.
     pub range: KeyRange,
-    /// The most entries to show.
+    /// The greatest number of entries to show; `None`: all.
     pub limit: Option<u64>,
-    /// Whether the keys of tables outside of databases are internal keys; otherwise their filters or first keys tell.
+    /// True if the keys of tables outside of databases are internal keys. `None`: their filters or first keys decide.
     pub internal_keys: Option<bool>,
 }
 
-/// What came of a scan.
+/// The outcome of a scan.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ScanOutcome {
     /// Something is damaged and was passed over.
@@ -85,7 +85,7 @@ struct Scan<'a> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
-    /// Where files lie, if not in this system.
+    /// The storage of the files; `None`: the local system.
     storage: Option<&'a dyn Storage>,
     sink: &'a mut dyn FnMut(ScanLine<'_>) -> io::Result<()>,
     /// The number of entries that may still be shown.
@@ -97,7 +97,7 @@ struct Scan<'a> {
     outcome: ScanOutcome,
 }
 
-/// The account of one path.
+/// The counts and remarks of one path.
 #[derive(Default)]
 struct Shown {
     entries: u64,
@@ -134,10 +134,10 @@ impl<'a> Scan<'a> {
         let is_ordered = folder.has_records() || self.engine.is_bytewise;
         if let Some((path, error)) = folder.manifest_error() {
             let how = match is_ordered {
-                true => "all tables and logs are scanned",
+                true => "all tables and logs are scanned; `repair` makes a database of what can be saved",
                 false => {
                     "tables and logs come one by one, with older versions of keys and keys that were deleted; \
-                     --comparator bytewise merges them"
+                     --comparator bytewise merges them, and `repair` makes a database of them"
                 }
             };
             self.outcome.has_failed = true;
@@ -157,7 +157,8 @@ impl<'a> Scan<'a> {
         self.files(subject, folder)
     }
 
-    /// Tells whether the tables of a folder hold a database's keys.
+    /// Returns true if the tables of a folder have internal keys: as the request says, or else if all tables
+    /// that can be opened seem to have them.
     fn has_internal_keys(&self, folder: &Folder) -> bool {
         let opened = folder.tables().filter_map(|path| {
             let table = Table::open(self.open(path, true).ok()?, &self.options);
@@ -178,7 +179,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Goes on behind the last entry where a file was removed that the database no longer uses.
+    /// Shows the entries of a database. Goes on after the last one if a file was removed that it no longer uses.
     fn database<O: Opener>(
         &mut self,
         subject: Subject<'_>,
@@ -194,8 +195,9 @@ impl<'a> Scan<'a> {
                 Ok(rows) => rows,
                 Err(error) => {
                     let message = format!(
-                        "{}: its tables cannot be merged in an order that is not known here; give them one by one",
-                        error.without_path()
+                        "{}: files cannot be merged in an order that is not known here; give them one by one: \
+                         filterblock scan DB/*.ldb DB/*.log",
+                        error.without_path(),
                     );
                     let kind = ErrorKind::Unsupported;
                     return self.fault(subject, &Fault { message, kind, ..error.into() });
@@ -219,7 +221,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `in_database`: its keys are internal keys.
+    /// Shows the entries of a table or log. `in_database`: its keys are internal keys. `listed`: its name was found
+    /// in a folder.
     fn file(&mut self, subject: Subject<'_>, in_database: bool, listed: bool) -> io::Result<()> {
         let (path, ScanRequest { all, range, internal_keys, carve, .. }) = (subject.path, self.request);
         if is_log(path) {
@@ -326,12 +329,12 @@ impl<'a> Scan<'a> {
         (self.sink)(ScanLine::End(Subject { remarks: &remarks, ..subject }, entries))
     }
 
-    /// A path could not be looked at.
+    /// Reports that a path could not be looked at.
     fn failed(&mut self, subject: Subject<'_>, error: PathError) -> io::Result<()> {
         let fault = Fault::new(error.to_string(), error.kind());
         let fault = match error {
             PathError::Failed { .. } => fault,
-            // Both others say what they expected.
+            // The other kinds of error name what was expected.
             error => {
                 let (expected, found) = error.into_parts("");
                 Fault { expected: Some(expected), found: Some(found), ..fault }
@@ -372,8 +375,8 @@ impl Opener for Stored<'_> {
     }
 }
 
-/// Tells whether a file was there when `folder` was read, and is not now. `missing`: the tables that
-/// were not there, once they are known.
+/// Returns true if the fault is that a file was there when `folder` was read, and is not now. `missing`: the tables
+/// that were not there, once they are known.
 fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
     let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());

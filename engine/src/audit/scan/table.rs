@@ -11,7 +11,8 @@ use crate::report::{Fault, Row, Version};
 
 /// The number of keys looked at to tell internal keys from others.
 const TRIED: usize = 256;
-/// No database comes to so many writes, but numbers, most significant byte first, look like it.
+/// No database reaches this number of writes, but numbers stored most significant byte first look
+/// like it.
 const MAX_SEQUENCE: u64 = 1 << 48;
 
 pub(super) struct TableRows<'a, R> {
@@ -22,17 +23,17 @@ pub(super) struct TableRows<'a, R> {
 
 /// Decides which of the stored entries are shown.
 pub(super) struct Versions<'a> {
-    /// `None`: keys are no internal keys.
+    /// The format of internal keys; `None`: the keys are not internal keys.
     pub(super) format: Option<KeyFormat>,
     range: &'a KeyRange,
     all: bool,
-    /// The user key before, if it had a version.
+    /// The last user key in the range, if only the newest versions are shown.
     last: Option<Vec<u8>>,
 }
 
 impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
-    /// `all`: every entry as it is stored; otherwise the newest version of each key. `internal`:
-    /// whether the keys are internal keys, if that is known.
+    /// `all`: every entry as it is stored; otherwise the newest version of each key. `internal`: true
+    /// if the keys are internal keys; `None`: not known.
     ///
     /// # Errors
     ///
@@ -60,8 +61,8 @@ pub(super) fn format_of(origin: Option<Origin>) -> KeyFormat {
     if origin == Some(Origin::Basho) { KeyFormat::Basho } else { KeyFormat::LevelDb }
 }
 
-/// Tells by the filters, or else by the first keys, whether the keys are internal keys. The table has
-/// to be opened as if they were not.
+/// Returns true if the keys are internal keys, judging by the filters, or else by the first keys. The
+/// table has to be opened as if they were not.
 pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     let by_filters = || {
         let filters = table.filter().cloned().map(FilterStats::new);
@@ -91,7 +92,7 @@ pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     trial.is_internal()
 }
 
-/// Tries whether keys can be a database's internal keys.
+/// Checks whether keys can be a database's internal keys.
 pub(super) struct KeyTrial {
     format: KeyFormat,
     tried: usize,
@@ -104,13 +105,13 @@ impl KeyTrial {
         Self { format, tried: 0, fits: true, before: None }
     }
 
-    /// Returns false if no more keys are needed.
+    /// Adds a key. Returns false if no more keys are needed.
     pub(super) fn add(&mut self, key: &[u8]) -> bool {
         let greatest = if self.format == KeyFormat::Basho { 3 } else { 1 };
         let is_one = InternalKey::parse(key, self.format)
             .is_some_and(|key| key.kind <= greatest && key.sequence < MAX_SEQUENCE);
-        // Numbers of eight bytes, most significant first, look like versions of an empty key, with
-        // the oldest first.
+        // Numbers of eight bytes, most significant byte first, look like versions of an empty key,
+        // with the oldest first.
         let is_newer = self.before.as_ref().is_some_and(|before| {
             self.format.user_key(before) == self.format.user_key(key)
                 && self.format.compare(before, key, Ord::cmp).is_ge()
@@ -133,11 +134,13 @@ impl<'a> Versions<'a> {
         Self { format, range, all, last: None }
     }
 
-    /// Returns true if the entry of this stored key is to be shown. Has to be asked for each.
+    /// Returns true if the entry of this stored key has to be shown. Call it for each key, in their
+    /// order.
     ///
     /// # Errors
     ///
-    /// If it is no internal key though the table's keys are; `offset` is that of its block.
+    /// If the key is not an internal key though the table's keys are. The fault is reported at
+    /// `offset`, that of the block.
     pub(super) fn shows(&mut self, stored: &[u8], offset: u64) -> Result<bool, Fault> {
         let Some(format) = self.format else { return Ok(self.range.contains(stored)) };
         let Some(key) = InternalKey::parse(stored, format) else {
@@ -236,7 +239,7 @@ mod tests {
                 assert!(are_internal(format, &keys), "{at}");
             }
         }
-        // No more are asked.
+        // Keys after the first `TRIED` are not looked at.
         let more = [all, vec![b"short".to_vec()]].concat();
         assert!(are_internal(KeyFormat::LevelDb, &more));
     }

@@ -43,8 +43,8 @@ impl Blocks {
         self.entries == self.offsets.len()
     }
 
-    /// Adds the block of the next entry of the index. One with a fault is noted as damage and not
-    /// listed.
+    /// Adds the block of the next entry of the index. A block with a fault is noted as damage and
+    /// not listed.
     fn add<R>(&mut self, table: &Table<R>, handle: Result<BlockHandle>) -> Result<()> {
         self.entries += 1;
         let file_size = table.file_size();
@@ -78,11 +78,11 @@ impl Blocks {
     }
 }
 
-/// The faults of a table besides its filters: the first one, and the number of others.
+/// The faults of a table outside its filters: the first one, and the number of others.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
     first: Option<(String, ErrorKind)>,
-    /// The offset of the data block that the first fault is in.
+    /// The offset of the data block that the first fault is in; `None` if it is in none.
     block: Option<u64>,
     /// The keys that cannot be read because of the first fault.
     pub lost: Option<LostKeys>,
@@ -92,8 +92,8 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Notes that the data block at `offset` does not decode. Returns false if it may be sound: this
-    /// build or its limits are in the way.
+    /// Notes that the data block at `offset` does not decode. Returns false, and notes nothing, if
+    /// the block may be sound: this build does not support it, or a limit forbids it.
     pub(super) fn note_block(&mut self, error: &Error, offset: u64) -> bool {
         let is_damage = !matches!(error.without_path(), Error::Unsupported { .. } | Error::Limit { .. });
         if is_damage {

@@ -1,5 +1,5 @@
-//! Data blocks side by side in three places of a table: a sample for sources where each place takes
-//! a request.
+//! Data blocks side by side in three places of a table: a sample for sources that need a request for
+//! each place.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -9,12 +9,12 @@ use filterblock::{Error, Result};
 use super::{blocks::Blocks, sample::Sample};
 use crate::report::KeyCount;
 
-/// The number of places, and the most data blocks of all of them.
+/// The number of places, and the most data blocks in all of them.
 const PLACES: u64 = 3;
 const MAX_BLOCKS: u64 = 16;
 /// The most bytes of a place, unless its first block is larger.
 const MAX_BYTES: u64 = 44 << 10;
-/// The bytes behind each block: its type and its checksum.
+/// The bytes after each block: its type and its checksum.
 const TRAILER: u64 = 5;
 /// The half width of the interval in standard errors: Student's t for three places and 95 %.
 const STANDARD_ERRORS: f64 = 4.303;
@@ -25,7 +25,7 @@ pub(crate) struct Clusters(Vec<Vec<BlockHandle>>);
 
 impl Clusters {
     /// Chooses blocks that `blocks` lists: all if they are few and small, else some in the middle of
-    /// each third of the index. Together they take no more than the file.
+    /// each third of the index. Together they are no larger than the file.
     pub(crate) fn choose<R>(table: &Table<R>, blocks: &Blocks) -> Self {
         let entries = blocks.entries;
         let mut room = table.file_size();
@@ -58,7 +58,7 @@ impl Clusters {
         self.0.iter().flatten().copied()
     }
 
-    /// The bytes of the file that the blocks take, each with its trailer.
+    /// The ranges of bytes that the blocks occupy in the file, each with its trailer.
     #[cfg(any(test, feature = "remote"))]
     pub(crate) fn ranges(&self, file_size: u64) -> Vec<Range<u64>> {
         let end = |handle: &BlockHandle| handle.offset.saturating_add(handle.size).saturating_add(TRAILER);
@@ -71,8 +71,8 @@ impl Clusters {
         types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()
     }
 
-    /// The number of the table's keys, by those of the blocks in `sample`. `None` if a place has no
-    /// block that could be decoded.
+    /// The number of the table's keys, by the numbers of keys of the blocks in `sample`. `None` if a
+    /// place has no block that could be decoded.
     pub(super) fn key_count(&self, sample: &Sample, blocks: &Blocks) -> Option<KeyCount> {
         let keys_of = |handle: &BlockHandle| sample.keys_of(handle.offset).flatten();
         let decoded: Vec<Vec<u64>> =
@@ -91,7 +91,7 @@ impl Clusters {
         let places = means.len() as f64;
         let of_all = means.iter().sum::<f64>() / places;
         let spread: f64 = means.iter().map(|mean| (mean - of_all).powi(2)).sum::<f64>() / (places - 1.0);
-        // Differences that none of the blocks decoded show are rarer than one in so many.
+        // A difference that none of the decoded blocks shows is rarer than one in `number` blocks.
         let error = (STANDARD_ERRORS * (spread / places).sqrt()).max(of_all / number as f64);
         let times = |mean: f64| (mean.max(0.0) * all as f64).round() as u64;
         // A block holds a key at least.
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::audit::reading::read_options;
 
-    /// A table of so many blocks with one key each, whose value has so many bytes.
+    /// A table of `blocks` blocks with one key each, whose value has `value` bytes.
     fn table(blocks: u32, value: usize) -> Table<Bytes> {
         let options =
             WriteOptions::default().block_size(1).compression(filterblock::table::Compression::None);

@@ -1,5 +1,5 @@
-//! The hash behind filters under LevelDB's old name, found by trying both on keys that the table
-//! holds.
+//! The hash of filters under LevelDB's old policy name, found by trying both hashes on keys that
+//! the table holds.
 
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, LegacyBloomPolicy, LegacyHash};
 
@@ -41,7 +41,7 @@ impl<'a> HashReader<'a> {
     }
 
     fn matches(&self, offset: u64, key: &[u8]) -> [u64; 2] {
-        // The wrapped policy lets a key pass that is too short for an internal key.
+        // The wrapping policy lets a key pass that is too short for an internal key.
         let user_part = is_internal(key) && self.user_part.key_may_match(offset, key);
         [self.whole.key_may_match(offset, key), user_part].map(u64::from)
     }
@@ -76,7 +76,8 @@ impl HashTrial {
         }
     }
 
-    /// The hash that denies no stored key; `None` if both do, or no key was asked for.
+    /// The hash that denies no stored key; `Either` if that is true of both. `None`: both deny some,
+    /// or no key was asked for.
     pub(super) fn fitting(&self) -> Option<Dialect> {
         let fits = |counts: [u64; 2]| self.asked > 0 && counts.contains(&self.asked);
         match (fits(self.unsigned), fits(self.signed)) {

@@ -11,7 +11,8 @@ pub(crate) struct Filter {
     pub bytes: u64,
     pub bits: u64,
     pub bits_set: u64,
-    /// `None` if there is no filter, or its policy does not describe it.
+    /// The number of probes a key. `None`: the filter has no bytes, or its policy does not describe
+    /// it.
     pub probes: Option<u32>,
     /// The share of absent keys that pass.
     pub rate: f64,
@@ -20,11 +21,11 @@ pub(crate) struct Filter {
 words! {
     /// The state of a filter.
     FilterState {
-        /// It has bytes.
+        /// The filter has bytes.
         Ok = "ok",
-        /// It has no bytes.
+        /// The filter has no bytes.
         Empty = "empty",
-        /// Its offsets contradict each other.
+        /// The offsets of the filter contradict each other.
         Malformed = "malformed",
     }
 }
@@ -35,8 +36,8 @@ impl Filter {
         Self { state, bytes: 0, bits: 0, bits_set: 0, probes: None, rate }
     }
 
-    /// A filter of `len` bytes, as its policy describes it. Where it says nothing, every key may
-    /// match as far as anyone knows.
+    /// A filter of `len` bytes, as its policy describes it. Without a `shape`, every key is taken
+    /// to match.
     pub(super) fn described(len: usize, shape: Option<FilterShape>) -> Self {
         let unknown = Self { bytes: len as u64, ..Self::without_bytes(FilterState::Ok, 1.0) };
         shape.map_or(unknown, |shape| Self {

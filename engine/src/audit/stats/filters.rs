@@ -16,8 +16,8 @@ const MAX_BASE_LG: u8 = 63;
 #[derive(Clone, Debug)]
 pub(crate) struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
-    /// Set if the filters share bytes. A damaged offset array can name the same bytes for a million
-    /// filters, which are then not described: that takes a pass over each.
+    /// The filters share bytes. A damaged offset array can name the same bytes for a million
+    /// filters. They are then not described, as that needs a pass over each.
     overlap: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Summary {
     pub empty: u64,
     pub bits: u64,
     pub bits_set: u64,
-    /// `None` if they differ, or there are no filters.
+    /// The number of probes a key. `None`: the filters differ, or none is described.
     pub probes: Option<u32>,
     pub array_bytes: u64,
 }
@@ -69,8 +69,8 @@ impl FilterStats {
         Some(Filter::described(filter.len(), shape))
     }
 
-    /// The index of each filter that is not empty, and the bytes of its bits. There are none if the
-    /// filters share bytes.
+    /// The index of each filter that is not empty, and the size of its bits in bytes. Nothing if
+    /// the filters share bytes.
     pub(super) fn array_lens(&self) -> impl Iterator<Item = (u64, u64)> {
         let number = if self.overlap { 0 } else { self.reader.num_filters() };
         (0..number).filter_map(|index| {
@@ -110,7 +110,8 @@ impl FilterStats {
         mean(blocks.iter().map(|offset| self.rate_at(offset)))
     }
 
-    /// The mean rate over the filters that are not empty, for a block without its table.
+    /// The mean rate over the filters that are not empty, for a block without its table. `None`:
+    /// all are empty.
     pub(crate) fn mean_rate_of_filters(&self) -> Option<f64> {
         mean(self.iter().filter(|filter| filter.state != FilterState::Empty).map(|filter| filter.rate))
     }
@@ -125,7 +126,7 @@ impl FilterStats {
         self.covering(blocks).count() as u64
     }
 
-    /// Returns true if the filter for the data block at `offset` covers others of these.
+    /// Returns true if the filter for the data block at `offset` covers others of `blocks` too.
     pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
         blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
     }
@@ -136,7 +137,7 @@ impl FilterStats {
         indices.filter(move |&index| last.replace(index) != Some(index))
     }
 
-    /// The first and the last offset of a data block that filter `index` covers.
+    /// The smallest and the greatest offset that a data block covered by filter `index` can have.
     pub(crate) fn range(&self, index: u64) -> RangeInclusive<u64> {
         let lg = u32::from(self.reader.base_lg().min(MAX_BASE_LG));
         let start = u128::from(index) << lg;
@@ -155,7 +156,7 @@ fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
 pub const USUAL_BITS_PER_KEY: u64 = 10;
 const USUAL_BASE_LG: u8 = 11;
 
-/// The cost at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and so many keys.
+/// The cost at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `count` keys.
 pub(super) fn filter_cost(count: KeyCount, blocks: &Blocks) -> FilterCost {
     let KeyCount { keys, exact, .. } = count;
     let mut last = None;
@@ -190,7 +191,7 @@ mod tests {
         offsets
     }
 
-    /// Filters of 2 KiB: one of three keys, one that is empty, one of a thousand keys.
+    /// Filters for ranges of 2 KiB: one of three keys, one that is empty, one of a thousand keys.
     fn three() -> Vec<u8> {
         let mut builder = FilterBlockBuilder::new(policy());
         let keys = [(0, 3), (2 * 2048, 1000)];
@@ -274,7 +275,7 @@ mod tests {
         };
         for len in (0..400usize).chain([5000, 20_000]) {
             let mut contents: Vec<u8> = (0..len).map(|_| byte()).collect();
-            // An array that is likely to be one, of offsets that go back and forth.
+            // Makes the end a likely offset array, with offsets that go back and forth.
             if let Some(tail) = len.checked_sub(5) {
                 let array = (tail / 2) as u32;
                 contents[tail..tail + 4].copy_from_slice(&array.to_le_bytes());
@@ -316,7 +317,7 @@ mod tests {
         }
     }
 
-    /// Filters that are the same 4,000 bytes, a thousand times, and filters one behind the other.
+    /// A thousand filters in the same 4,000 bytes, and filters one after the other.
     #[test]
     fn filters_that_share_bytes_are_not_described() {
         for shared in [false, true] {

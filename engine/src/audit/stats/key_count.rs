@@ -14,13 +14,13 @@ use crate::{audit::rates::mix, report::KeyCount};
 /// The number of parts to begin with, and the most parts.
 const MIN_PARTS: u64 = 64;
 const MAX_PARTS: u64 = 1024;
-/// The error, as a share of the estimate, with which no further blocks are decoded.
+/// The error, as a share of the estimate, at which no further blocks are decoded.
 const GOOD_ENOUGH: f64 = 0.1;
 /// The half width of the interval in standard errors. For the normal distribution 1.96 would be 95
 /// %; numbers of keys are skewed, and sampling ends when the error happens to look small.
 const STANDARD_ERRORS: f64 = 2.5;
-/// The most bytes to decode: so many always, and so many sizes of the file. The last block may go
-/// beyond.
+/// The most bytes to decode: the first number, plus the second one times the size of the file. The
+/// last block may go beyond.
 const MIN_DECODED: u64 = 1 << 20;
 const FILES_DECODED: u64 = 4;
 
@@ -28,8 +28,8 @@ const FILES_DECODED: u64 = 4;
 struct Parts {
     /// Number of entries of the index, without the last one.
     entries: u64,
-    /// For each part the position of the block decoded, and its number of keys. `None`: it could
-    /// not be decoded.
+    /// For each part the position of the block decoded, and its number of keys. `None`: the block
+    /// could not be decoded.
     chosen: Vec<(u64, Option<u64>)>,
 }
 
@@ -38,16 +38,17 @@ struct Counter<'a, R> {
     table: &'a Table<R>,
     blocks: &'a mut Blocks,
     sample: &'a Sample,
-    /// The offsets of blocks decoded here.
+    /// The offsets of the blocks dealt with so far.
     seen: Vec<u64>,
-    /// The bytes that may still be read and decoded.
+    /// The bytes that may still be read, and those that may still be decoded.
     read_left: u64,
     decoded_left: u64,
 }
 
 impl KeyCount {
-    /// Decodes up to 1025 data blocks that lie apart. `None` if the first of them cannot be decoded.
-    /// Damage in them is noted in `blocks`. `sample`: blocks that have been decoded already.
+    /// Decodes up to 1025 data blocks, spread over the index. `None`: none of the first 65 tried can
+    /// be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been
+    /// decoded already.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -65,7 +66,7 @@ impl KeyCount {
             read_left: size.saturating_sub(sample.bytes_read()),
             decoded_left: size.saturating_mul(FILES_DECODED).saturating_add(MIN_DECODED),
         };
-        // The last block is not like the others: it is as full as the table happened to end.
+        // The last block is not like the others: the table may end before it is full.
         let last = counter.keys_at(&[entries])?.first().copied().flatten();
         let mut parts = Parts { entries, chosen: Vec::new() };
         let mut number = MIN_PARTS;
@@ -83,7 +84,7 @@ impl KeyCount {
         }
     }
 
-    /// The number of keys that were all counted.
+    /// The number of keys if all were counted.
     pub(super) const fn exactly(keys: u64) -> Self {
         Self { keys, low: keys, high: keys, exact: true }
     }
@@ -94,8 +95,8 @@ impl KeyCount {
 }
 
 impl Parts {
-    /// Cuts the index into `number` parts and chooses a block of each, which stays the one chosen
-    /// before if there is one in it.
+    /// Cuts the index into `number` parts and chooses a block of each: the one chosen before, if the
+    /// part has one.
     fn refine<R: ReadAt>(&mut self, number: u64, counter: &mut Counter<'_, R>) -> Result<()> {
         let number = number.min(self.entries);
         let mut positions = Vec::new();
@@ -103,7 +104,7 @@ impl Parts {
             let (start, end) = (self.start(part, number), self.start(part + 1, number));
             let behind = self.chosen.partition_point(|(at, _)| *at < start);
             if self.chosen.get(behind).is_none_or(|(at, _)| *at >= end) {
-                // Any block of the part is as likely as another, and the same ones in each run.
+                // Any block of the part is as likely as another, but each run chooses the same ones.
                 positions.push(start + mix(start ^ self.entries.rotate_left(32)) % (end - start));
             }
         }
@@ -119,8 +120,9 @@ impl Parts {
         u64::try_from(start).unwrap_or(u64::MAX)
     }
 
-    /// `last`: the keys of the last block. `blocks`: the number of blocks, which is less than that of
-    /// entries where the index is damaged.
+    /// The estimate; `None` if no block was decoded. `last`: the number of keys of the last block.
+    /// `blocks`: the number of blocks, which is less than the number of entries if the index is
+    /// damaged.
     fn estimate(&self, last: Option<u64>, blocks: u64) -> Option<KeyCount> {
         let found: Vec<u64> = self.chosen.iter().filter_map(|(_, keys)| *keys).chain(last).collect();
         let decoded = found.len() as u64;
@@ -140,7 +142,8 @@ impl Parts {
                 unknown += blocks * mean;
                 continue;
             };
-            // Neighbours with the same keys on average differ by twice the variance of one.
+            // The squared difference of neighbours with the same mean is on average twice the
+            // variance of one.
             match pair.take() {
                 None => pair = Some((found, blocks)),
                 Some((other, other_blocks)) => {
@@ -151,7 +154,7 @@ impl Parts {
             }
         }
         let scale = blocks as f64 / (self.entries as f64 + 1.0);
-        // Differences that none of the blocks decoded show are rarer than one in so many.
+        // A difference that none of the decoded blocks shows is rarer than one in `number` blocks.
         let least = if number < self.entries { keys / number.max(1) as f64 } else { 0.0 };
         let error = (STANDARD_ERRORS * variance.sqrt()).max(least) + unknown;
         let at_least = sum.saturating_add(blocks.saturating_sub(decoded));
@@ -167,8 +170,8 @@ impl Parts {
 }
 
 impl<R: ReadAt> Counter<'_, R> {
-    /// The keys of the blocks at these positions in the index, which ascend. `None` for a block that
-    /// cannot be decoded, and for one that has been counted before.
+    /// The number of keys of each block at these positions in the index, which ascend. `None`: the
+    /// block cannot be decoded, is over a limit, or has been counted before.
     fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<u64>>> {
         let mut handles = (0..).zip(self.table.data_blocks());
         let keys = positions.iter().map(|position| {

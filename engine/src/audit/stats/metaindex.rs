@@ -4,8 +4,8 @@ use filterblock::table::Table;
 
 use crate::report::Name;
 
-/// More names than this are counted, not listed: prefix compression lets a small file hold very
-/// many.
+/// The greatest number of names that are listed; more are only counted. Prefix compression lets a
+/// small file hold very many.
 const MAX_NAMES: usize = 16;
 
 /// The names in the metaindex.
@@ -13,7 +13,8 @@ const MAX_NAMES: usize = 16;
 pub(crate) struct Metaindex {
     names: Vec<Name>,
     more: u64,
-    /// The first damage. If the metaindex cannot be read at all, that is the table's filter error.
+    /// The first damage, if there is any. If the metaindex cannot be read at all, that is the
+    /// table's filter error.
     pub error: Option<String>,
 }
 
@@ -34,7 +35,7 @@ impl Metaindex {
         }
     }
 
-    /// The names, and last the number of others.
+    /// The names, and at the end the number of others.
     pub(crate) fn names(&self) -> Vec<Name> {
         let more = (self.more > 0).then(|| Name::cut(format!("... and {} more", self.more).as_bytes()));
         self.names.iter().cloned().chain(more).collect()

@@ -1,5 +1,5 @@
-//! The numbers of a table that can be had without reading it all: from index, metaindex and filter
-//! block, the trailers of the data blocks, and a few data blocks.
+//! The numbers of a table that can be found without reading all of it: from index, metaindex and
+//! filter block, the trailers of the data blocks, and some data blocks.
 
 pub(crate) mod blocks;
 pub(crate) mod clusters;

@@ -17,7 +17,7 @@ pub(crate) struct Offsets {
     len: u64,
 }
 
-/// Returns the page, the word in it and the bit in that.
+/// Returns the page, the word in the page and the bit in the word.
 fn position(offset: u64) -> (u64, usize, u64) {
     let word = (offset >> WORD_LG) as usize % WORDS;
     (offset >> PAGE_LG, word, 1 << (offset % (1 << WORD_LG)))

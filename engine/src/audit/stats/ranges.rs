@@ -1,10 +1,11 @@
-//! The saving by larger ranges: what the filter block would take if each filter covered more.
+//! The saving by larger ranges: the size that the filter block would have if each filter covered
+//! more.
 //!
-//! A larger range joins filters. LevelDB gives a filter so many bits for each key, at least 64, and
-//! rounds up to whole bytes. The number of bits a key is not in the file. It is the one that
-//! explains the sizes of all filters, their k and the number of the table's keys, and with it each
-//! filter's size tells its number of keys. A filter also takes 4 bytes in the offset array, empty
-//! or not, and 1 byte for k if it is not empty.
+//! A larger range joins filters. LevelDB gives a filter a fixed number of bits for each key, at
+//! least 64 in all, and rounds up to whole bytes. The number of bits a key is not in the file. It
+//! is taken to be the one that explains the sizes of all filters, their k and the number of the
+//! table's keys. With it, each filter's size gives its number of keys. A filter also takes 4 bytes
+//! in the offset array, empty or not, and 1 byte for k if it is not empty.
 //!
 //! If no number of bits a key explains the sizes, the bits of joined filters are taken to stay the
 //! same.
@@ -18,18 +19,18 @@ use crate::report::{KeyCount, LargerRanges};
 pub(crate) const OFFSET_ENTRY_LEN: u64 = 4;
 /// The greatest base_lg: one filter for the whole table.
 const MAX_BASE_LG: u8 = 63;
-/// The bytes behind the offset array: where it begins, and base_lg.
+/// The bytes after the offset array: the place where it begins, and base_lg.
 const TAIL_LEN: u64 = 5;
-/// The fewest bytes of bits.
+/// The smallest size of a filter's bits, in bytes.
 const MIN_ARRAY: u64 = 8;
-/// The most bits a key to look for.
+/// The greatest number of bits a key that is tried.
 const MAX_BITS_PER_KEY: u64 = 100;
 
 /// A filter block whose filters might be joined.
 pub(crate) struct Ranges<'a> {
     filters: &'a FilterStats,
     blocks: &'a Offsets,
-    /// The offset behind the last data block.
+    /// The offset after the last data block.
     data_end: u64,
     probes: Option<u32>,
     sizing: Option<Sizing>,
@@ -39,7 +40,7 @@ pub(crate) struct Ranges<'a> {
 #[derive(Clone, Copy)]
 struct Sizing {
     bits_per_key: u64,
-    /// The mean number of keys of a filter of the least size.
+    /// The mean number of keys of a filter of the smallest size.
     keys_of_least: f64,
 }
 
@@ -56,8 +57,8 @@ impl<'a> Ranges<'a> {
         Self { filters, blocks, data_end, probes, sizing }
     }
 
-    /// Finds the least base_lg that saves nine tenths of what one filter for the whole table would
-    /// save; `None` if there is nothing to save. `rate`: the mean rate over the data blocks now.
+    /// Finds the smallest base_lg that saves nine tenths of what one filter for the whole table
+    /// would save; `None` if there is nothing to save. `rate`: the mean rate over the data blocks now.
     pub(crate) fn larger(&self, rate: Option<f64>) -> Option<LargerRanges> {
         let base_lg = self.filters.reader().base_lg();
         if base_lg >= MAX_BASE_LG {
@@ -75,10 +76,11 @@ impl<'a> Ranges<'a> {
         Some(LargerRanges { base_lg, saves, rate: self.changed_rate(rate, base_lg) })
     }
 
-    /// The rate with another base_lg, if it is `rate` now.
+    /// The rate with another base_lg, if it is `rate` now; `None` if it cannot be estimated.
     ///
-    /// Its distance from the rate of random keys depends on the keys, and is taken to stay the
-    /// same. Filters of the least size are no guide to that: nearly all their bits are clear.
+    /// Its ratio to the rate of random keys depends on the keys, and is taken to stay the same.
+    /// Filters of the smallest size do not show that ratio, as nearly all their bits are clear. If
+    /// most filters are of that size, the rate of random keys is returned.
     fn changed_rate(&self, rate: Option<f64>, base_lg: u8) -> Option<f64> {
         let expected = self.rate_with(base_lg)?;
         let least = self.filters.array_lens().filter(|(_, bytes)| *bytes == MIN_ARRAY).count();
@@ -99,13 +101,13 @@ impl<'a> Ranges<'a> {
         size.saturating_add(filters.saturating_mul(OFFSET_ENTRY_LEN))
     }
 
-    /// The bytes of a filter's bits.
+    /// The size of a joined filter's bits, in bytes.
     fn array_len(&self, joined: Joined) -> u64 {
         self.sizing.map_or(joined.bytes, |sizing| sizing.array_len(joined.keys))
     }
 
-    /// The mean rate over the data blocks that is expected with this base_lg, of keys like random
-    /// ones.
+    /// The mean rate over the data blocks that random keys are expected to have with this base_lg.
+    /// `None` if k or the rule for sizes is not known.
     fn rate_with(&self, base_lg: u8) -> Option<f64> {
         let probes = self.probes.filter(|_| self.sizing.is_some())?;
         let (mut sum, mut blocks) = (0.0, 0_u64);
@@ -121,7 +123,7 @@ impl<'a> Ranges<'a> {
     }
 
     /// Joins the filters as a larger `base_lg` would, and calls `visit` with each range that has
-    /// keys and what it joins.
+    /// keys, and the filters joined in it.
     fn join(&self, base_lg: u8, mut visit: impl FnMut(u64, Joined)) {
         let shift = base_lg.saturating_sub(self.filters.reader().base_lg());
         let mut current: Option<(u64, Joined)> = None;
@@ -143,26 +145,26 @@ impl<'a> Ranges<'a> {
 /// Filters put together.
 #[derive(Clone, Copy, Default)]
 struct Joined {
-    /// The bytes of their bits.
+    /// The size of the filters' bits, in bytes.
     bytes: u64,
-    /// Their keys, if there is a rule for sizes.
+    /// The number of keys in the filters; 0 if there is no rule for sizes.
     keys: f64,
 }
 
 impl Sizing {
     /// The rule that explains the sizes of all filters, for filters of `probes` probes and a table
-    /// of so many keys.
+    /// of `keys` keys.
     fn explaining(filters: &FilterStats, probes: u32, keys: KeyCount) -> Option<Self> {
         // LevelDB's k is 0.69 times the bits a key, at least 1 and at most 30.
         let fits = |bits: &u64| (bits * 69 / 100).clamp(1, 30) == u64::from(probes);
-        // Of those that are as near, that of the most bits.
+        // Among rules that are equally near, the one with the most bits is taken.
         let candidates = (1..=MAX_BITS_PER_KEY).rev().filter(fits);
         let explained = candidates.filter_map(|bits| Self::of(filters, bits, keys));
         explained.min_by(|(off, _), (than, _)| off.total_cmp(than)).map(|(_, sizing)| sizing)
     }
 
-    /// The rule of so many bits a key, if filters of these sizes can come from it, and the share by
-    /// which it is off the number of keys.
+    /// The rule of `bits_per_key` bits a key, and the share by which it misses the number of keys.
+    /// `None` if filters of these sizes cannot come from it, or it misses by too much.
     fn of(filters: &FilterStats, bits_per_key: u64, keys: KeyCount) -> Option<(f64, Self)> {
         let sizing = Self { bits_per_key, keys_of_least: 0.0 };
         let (mut least, mut known) = (0_u64, 0.0);
@@ -177,7 +179,7 @@ impl Sizing {
             }
             known += keys as f64;
         }
-        // The keys that are left are in filters of the least size, which have one at least.
+        // The keys that are left are in filters of the smallest size, each of which has at least one.
         let most = (8 * MIN_ARRAY / bits_per_key).max(1) as f64;
         let left = (keys.keys as f64 - known) / least as f64;
         let keys_of_least = if least > 0 { left.clamp(1.0, most) } else { 0.0 };

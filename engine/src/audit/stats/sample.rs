@@ -23,7 +23,7 @@ const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
 /// The ways to read keys as long as their format is not known.
 const ENCODINGS: [KeyEncoding; 2] = [KeyEncoding::Internal, KeyEncoding::Whole];
-/// zlib makes at most so many bytes of one.
+/// The greatest number of bytes that zlib makes of one.
 const FAILED_EXPANSION: u64 = 1032;
 
 /// The results of reading a few data blocks.
@@ -31,7 +31,7 @@ const FAILED_EXPANSION: u64 = 1032;
 pub(crate) struct Sample {
     /// The offset of each block, and its number of keys; `None` if it could not be decoded.
     blocks: Vec<(u64, Option<u64>)>,
-    /// The size of all of them together, as stored.
+    /// The size of all blocks together, as stored.
     bytes: u64,
     /// The number of keys that filters were asked for. A filter that denies nothing is not asked.
     asked: u64,
@@ -46,20 +46,20 @@ pub(crate) struct Sample {
     unsupported: Option<String>,
 }
 
-/// The room that reading some data blocks one by one takes.
-struct Room {
+/// The limits and neighbours carried from one data block to the next.
+struct MemoryLeft {
     /// The bytes of keys that filters may still be asked for.
     key_bytes: usize,
     /// The number of neighbours to make for a data block.
     count: usize,
-    /// Those made of keys in each of `ENCODINGS`.
+    /// The neighbours made of keys in each of `ENCODINGS`.
     neighbours: [Neighbours; 2],
 }
 
 impl Sample {
-    /// Reads up to 16 data blocks, evenly spread over the index. Damage in them is noted in
-    /// `blocks`. `types`: the compression types of all data blocks; none if codecs are not asked
-    /// for. `neighbours`: the number of keys to make for each block, and to ask its filter for.
+    /// Reads up to 16 data blocks, evenly spread over the index. Damage in data blocks is noted in
+    /// `blocks`. `types`: the compression types of all data blocks; empty if codecs are not wanted.
+    /// `neighbours`: the number of keys to make for each block, and to ask its filter for.
     pub(crate) fn take<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -80,8 +80,11 @@ impl Sample {
         neighbours: usize,
     ) -> Result<Self> {
         let mut sample = Self::default();
-        let mut room =
-            Room { key_bytes: MAX_KEY_BYTES, count: neighbours, neighbours: [0, 1].map(Neighbours::new) };
+        let mut room = MemoryLeft {
+            key_bytes: MAX_KEY_BYTES,
+            count: neighbours,
+            neighbours: [0, 1].map(Neighbours::new),
+        };
         let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
         let mut left = decode_limit(given, table.file_size());
         for handle in handles {
@@ -89,7 +92,7 @@ impl Sample {
             if left == 0 {
                 break;
             }
-            // A block that cannot be decoded counts as if zlib had filled it.
+            // A block that cannot be decoded counts as if zlib had expanded it as far as it can.
             let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
             let read = sample.read(table, handle, types, filters, &blocks.offsets, &mut room);
             sample.blocks.push((handle.offset, read.as_ref().ok().map(|(keys, _)| *keys)));
@@ -116,7 +119,7 @@ impl Sample {
         types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
         offsets: &Offsets,
-        room: &mut Room,
+        room: &mut MemoryLeft,
     ) -> Result<(u64, u64)> {
         let mut entries = table.block_cursor(handle)?;
         if let Some(&first) = types.first() {
@@ -166,7 +169,7 @@ impl Sample {
         Ok((keys, entries.size() as u64))
     }
 
-    /// The format of the keys that filters are made of, or the reason why it cannot be told.
+    /// The format of the keys that filters are made of, or the reason why it is not known.
     pub(crate) fn key_format(&self) -> std::result::Result<KeyFormat, String> {
         let user_part = self.matched_user_part == self.asked;
         let whole = self.matched_whole == self.asked;
@@ -182,7 +185,7 @@ impl Sample {
         }
     }
 
-    /// The encodings that the keys may be in, going by those tried, at the place of each in
+    /// The encodings that the keys may be in, judging by the keys tried. Each is at its place in
     /// `ENCODINGS`.
     fn encodings(&self) -> [Option<KeyEncoding>; 2] {
         let [internal, whole] = ENCODINGS.map(Some);
@@ -194,19 +197,20 @@ impl Sample {
     }
 
     /// The share of neighbours of stored keys that pass; `None` if none were asked for, or the
-    /// format of the keys cannot be told.
+    /// format of the keys is not known.
     pub(crate) fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
         let [internal, whole] = &self.neighbours;
         let answers = if self.key_format().ok()? == KeyFormat::Internal { internal } else { whole };
         answers.rate(self.blocks.len() as u64 == blocks.offsets.len())
     }
 
-    /// Returns true if more of the keys tried match by their user part than as they are.
+    /// Returns true if more of the keys tried match by their user part than as a whole.
     pub(crate) const fn looks_internal(&self) -> bool {
         self.matched_user_part > self.matched_whole
     }
 
-    /// The hash behind the filters, if the policy's name leaves that open.
+    /// The hash that fits the filters, if the policy's name leaves it open; `None` also if none
+    /// fits.
     pub(crate) fn fitting_hash(&self) -> Option<Dialect> {
         self.hashes.fitting()
     }
@@ -217,15 +221,15 @@ impl Sample {
         self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
     }
 
-    /// The reason why filters are not to be trusted though their structure may be sound.
+    /// The reason why filters cannot be trusted, though their structure may be sound.
     pub(crate) fn unsound(&self) -> Option<String> {
         let denied = self.asked - self.matched_user_part.max(self.matched_whole);
         let text = "expected filters that let stored keys pass, found that they deny";
         (denied > 0).then(|| format!("{text} {denied} of {} tried", self.asked))
     }
 
-    /// The number of keys of the block at `offset`, `None` in it if the block could not be decoded.
-    /// `None` if it was not read.
+    /// The number of keys of the block at `offset`. `None`: the block was not read; `Some(None)`:
+    /// it could not be decoded.
     pub(super) fn keys_of(&self, offset: u64) -> Option<Option<u64>> {
         self.blocks.iter().find(|(at, _)| *at == offset).map(|(_, keys)| *keys)
     }
@@ -236,7 +240,7 @@ impl Sample {
     }
 }
 
-/// Chooses up to 16 data blocks, each once. Together they take no more than the file, even if they
+/// Chooses up to 16 data blocks, each once. Together they are no larger than the file, even if they
 /// overlap.
 fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     let mut chosen: Vec<BlockHandle> = Vec::with_capacity(MAX_BLOCKS);
@@ -259,8 +263,8 @@ fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
 /// The types of LevelDB's entries.
 const TYPES: [u8; 2] = [0, 1];
 
-/// The encoding of the keys of a table. Where filters do not tell, keys that all end like internal
-/// ones are taken for these.
+/// The encoding of the keys of a table. If the filters do not show it, keys are taken to be
+/// internal if all those of the first data block end like internal keys.
 pub(crate) fn encoding_of<R: ReadAt>(table: &Table<R>) -> Result<KeyEncoding> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(table)?;

@@ -17,28 +17,28 @@ use crate::report::{Depth, ErrorKind, FilterCost, KeyCount};
 pub(crate) struct TableStats {
     pub file_size: u64,
     pub blocks: Blocks,
-    /// The data blocks that were looked at.
+    /// The depth to which the table was looked at.
     pub depth: Depth,
-    /// The compression types in the trailers of these data blocks.
+    /// The compression types in the trailers of the data blocks that were looked at.
     pub compression: BTreeSet<u8>,
     pub metaindex: Metaindex,
-    /// The reason why there are no filters though there might be.
+    /// The reason why no filters can be used, though the table may have some.
     pub filter_error: Option<String>,
     pub filter_error_kind: Option<ErrorKind>,
     /// The filter error means that something could not be read.
     pub filter_unreadable: bool,
     /// The filter error means that filters are in an encoding that is not taken on trust.
     pub filter_unsupported: bool,
-    /// Whose mark is in the metaindex.
+    /// The software whose mark is in the metaindex; `None` if no mark is known.
     pub origin: Option<Origin>,
     pub sample: Sample,
-    /// `None` if no data block could be read.
+    /// The number of keys; `None` if none or too few of the data blocks were read.
     pub keys: Option<KeyCount>,
 }
 
 impl TableStats {
-    /// `filters`: of this table, if it has some. `neighbours`: the number of keys to ask each of some
-    /// filters for.
+    /// `filters`: those of this table, if it has some. `neighbours`: the number of keys to make for
+    /// each data block sampled, and to ask its filter for.
     pub(crate) fn new<R: ReadAt>(
         table: &Table<R>,
         filters: Option<&FilterStats>,
@@ -87,7 +87,8 @@ impl TableStats {
         })
     }
 
-    /// The cost of a filter block, if there is none.
+    /// The cost of a filter block for a table without one; `None` if it has one, or its number of
+    /// keys is not known.
     pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
         self.keys.filter(|_| none).map(|count| filter_cost(count, &self.blocks))

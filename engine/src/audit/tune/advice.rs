@@ -1,4 +1,4 @@
-//! Whether other filters are worth a rebuild.
+//! Decides whether other filters are worth a rebuild.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,26 @@ use super::lookups::Survey;
 use super::settings::{USUAL_BASE_LG, USUAL_BITS};
 use crate::audit::policies::Policy;
 use crate::report::{Action, Advice, Choice, LevelBits, Outcome, Setting, Tuning};
-use crate::words::{leave_text, rebuild_text};
+use crate::words::{leave_text, rebuild_text, small_text};
 
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
 
-/// A rebuild pays if a lookup reads so many blocks less, and by such a share less.
+/// A rebuild pays if a lookup reads at least this many blocks less, and at least this share less.
 const READS_WORTH: f64 = 0.005;
 const SHARE_WORTH: f64 = 0.1;
-/// It also pays if filters shrink by such a share and so many bytes, and lookups read about as much.
+/// A rebuild also pays if filters shrink by at least this share and this many bytes, and lookups read at
+/// most this many blocks more.
 const SIZE_WORTH: f64 = 0.25;
 const BYTES_WORTH: f64 = 65_536.0;
 const READS_LOST: f64 = 0.001;
-/// What ten bits a key have to save to be mentioned.
+/// The reads that ten bits a key have to save to be mentioned.
 const READS_TELLING: f64 = 0.02;
 
-/// The policy to tune for, and whether it is a guess. `hash`: by which the filters are made whose name
-/// stands for two.
+/// The policy to tune for, and true if it is a guess. `is_goleveldb`: the program that opens the database
+/// knows only goleveldb's policy. `hash`: finds the hash of filters under the name that two hashes share.
 pub(super) fn policy_of(
     given: Option<Policy>,
+    is_goleveldb: bool,
     survey: &Survey,
     hash: impl Fn() -> Option<LegacyHash>,
 ) -> (Policy, bool) {
@@ -48,17 +50,20 @@ pub(super) fn policy_of(
     });
     match known.max_by_key(|(count, _)| *count) {
         Some((_, policy)) => (with_hash(policy), false),
+        None if is_goleveldb => (Policy::Builtin(LegacyHash::Unsigned), true),
         None => (Policy::Builtin2, true),
     }
 }
 
-/// `own_range`: the best choice with the `base_lg` in use. `has_tree`: block reads are known.
+/// Advises for or against a rebuild. `own_range`: the best choice with the `base_lg` in use. `has_tree`:
+/// block reads are known.
 pub(super) fn advise(
     tuning: &Tuning,
     own_range: Option<Choice>,
     base_lg: u8,
     has_mixed_ranges: bool,
     has_tree: bool,
+    least_size: u64,
 ) -> Advice {
     let none = |why| Advice { text: format!("no advice: {why}"), ..Advice::default() };
     if tuning.levels.iter().all(|level| level.tables == 0) {
@@ -69,6 +74,10 @@ pub(super) fn advise(
     }
     if !has_tree {
         return none("the order of keys is not known, so block reads cannot be told");
+    }
+    let size = tuning.levels.iter().fold(0, |sum, level| level.size.saturating_add(sum));
+    if size < least_size {
+        return Advice { action: Action::Leave, text: small_text(size, least_size), ..Advice::default() };
     }
     let mut best: Option<Choice> = None;
     for choice in [own_range, tuning.uniform.clone(), tuning.by_level.clone()].into_iter().flatten() {
@@ -84,7 +93,7 @@ pub(super) fn advise(
     match best {
         Some(choice) => Advice {
             action: Action::Rebuild,
-            text: rebuild_text(&tuning.now, &choice),
+            text: rebuild_text(&tuning.now, &choice, tuning.has_no_filters()),
             arguments: Some(arguments(&choice, base_lg, has_mixed_ranges)),
             choice: Some(choice),
         },
@@ -99,18 +108,29 @@ fn reads(outcome: &Outcome) -> (f64, f64) {
     outcome.reads.map_or((0.0, 0.0), |reads| (reads.absent().value, reads.present.value))
 }
 
-/// The blocks that a lookup reads more with `then`.
+/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest one. An
+/// increase that may be chance does not count, nor does one of up to a tenth of the saving in the headline.
 fn lost(now: &Outcome, then: &Outcome) -> f64 {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
-    (absent_then - absent_now).max(present_then - present_now)
+    let certain = (absent_then - absent_now).max(present_then - present_now);
+    let (Some(now), Some(then)) = (now.reads, then.reads) else { return certain };
+    let least = SHARE_WORTH * (absent_now - absent_then);
+    let kinds =
+        now.near.all().into_iter().zip(then.near.all()).chain([(Some(now.random), Some(then.random))]);
+    let of_kinds = kinds.filter_map(|(now, then)| {
+        let (now, then) = (now?, then?);
+        let more = then.value - now.value;
+        (then.value > now.high && then.low > now.value && more > least).then_some(more)
+    });
+    of_kinds.fold(certain, f64::max)
 }
 
-/// Whether `then` takes much less space than `now`, and reads about as much.
+/// Returns true if `then` takes much less space than `now`, and reads about as much.
 fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
 }
 
-/// Whether `then` is worth a rebuild if there is `now`.
+/// Returns true if replacing `now` by `then` is worth a rebuild.
 fn pays(now: &Outcome, then: &Outcome) -> bool {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let saved = (absent_now - absent_then).max(present_now - present_then);
@@ -119,7 +139,7 @@ fn pays(now: &Outcome, then: &Outcome) -> bool {
     fewer_reads || (is_smaller(now, then) && now.size.value - then.size.value >= BYTES_WORTH)
 }
 
-/// What ten bits a key would do, if they saved much.
+/// The outcome of ten bits a key. `None`: they were not tried, or would not save much.
 fn ten_bits(tuning: &Tuning) -> Option<&Outcome> {
     let setting = Setting { policy: tuning.policy, base_lg: USUAL_BASE_LG, bits_per_key: USUAL_BITS };
     let usual = &tuning.settings.iter().find(|tried| tried.setting == setting)?.outcome;
@@ -151,12 +171,34 @@ fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Estimate, Reads};
+    use crate::report::{Estimate, NearReads, Reads};
 
     fn outcome(kibibytes: f64, absent: f64, present: f64) -> Outcome {
         let exact = Estimate::exact;
         let reads = Reads { neighbours: exact(absent), present: exact(present), ..Reads::default() };
         Outcome { size: exact(kibibytes * 1024.0), reads: Some(reads), ..Outcome::default() }
+    }
+
+    #[test]
+    fn no_kind_of_key_is_worse_off() {
+        let exact = Estimate::exact;
+        let with = |outcome: Outcome, cut: f64| {
+            let near = NearReads { cut: Some(exact(cut)), ..NearReads::default() };
+            Outcome { reads: outcome.reads.map(|reads| Reads { near, ..reads }), ..outcome }
+        };
+        let now = with(outcome(1000.0, 0.03, 1.02), 0.01);
+        assert!(pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0109)));
+        assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)), "cut keys read more");
+        // The increase is next to nothing compared with the saving.
+        let now = with(outcome(1000.0, 0.9, 1.02), 0.01);
+        assert!(pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)));
+        assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.2)));
+        // The increase may be chance.
+        let vague = Estimate { value: 0.013, low: 0.009, high: 0.02 };
+        let then = with(outcome(1000.0, 0.02, 1.02), 0.0);
+        let near = NearReads { cut: Some(vague), ..NearReads::default() };
+        let then = Outcome { reads: then.reads.map(|reads| Reads { near, ..reads }), ..then };
+        assert!(pays(&with(outcome(1000.0, 0.03, 1.02), 0.01), &then));
     }
 
     #[test]
@@ -166,7 +208,7 @@ mod tests {
             (outcome(1000.0, 0.02, 1.02), true),
             (outcome(1000.0, 0.026, 1.02), false),
             (outcome(1000.0, 0.03, 1.01), true),
-            // What is saved here is lost there.
+            // Absent keys save reads, but present ones lose some.
             (outcome(1000.0, 0.01, 1.03), false),
             (outcome(700.0, 0.0305, 1.02), true),
             (outcome(800.0, 0.03, 1.02), false),
@@ -174,9 +216,9 @@ mod tests {
         ] {
             assert_eq!(pays(&now, &then), expected, "{then:?}");
         }
-        // A tenth of many reads is what counts.
+        // If there are many reads, at least a tenth of them has to be saved.
         assert!(!pays(&outcome(9.0, 1.0, 2.0), &outcome(9.0, 0.95, 1.95)));
-        // A quarter of next to nothing is nothing.
+        // A quarter of a small size is too little.
         let small = outcome(100.0, 0.03, 1.02);
         assert!(!pays(&small, &outcome(60.0, 0.03, 1.02)));
         assert!(is_smaller(&small, &outcome(60.0, 0.03, 1.02)));

@@ -1,26 +1,26 @@
-//! The report, made of everything that was found out.
+//! The report, made from all results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::input::{Input, Request};
-use super::outcome::{Facts, LevelFacts};
+use super::outcome::{LevelFacts, TuneModel};
 use super::search::{Item, best_by_level, least};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula};
 use super::{advice::advise, lookups::Survey, questions::Question};
 use crate::audit::policies::Policy;
 use crate::report::{
-    Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, Outcome, SampleSize, Setting,
-    Tried, TuneFailure, TuneFault, Tuning, Visits,
+    Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, NearKind, Outcome, SampleSize,
+    Setting, Tried, TuneFailure, TuneFault, Tuning, Visits,
 };
 
 /// The number of tables that LevelDB maps into memory.
 const MAPPED: u64 = 1000;
 
-/// Everything that was found out.
+/// The results from which the report is made.
 pub(super) struct TuneResults<'a> {
     pub(super) input: &'a Input<'a>,
     pub(super) request: &'a Request,
-    pub(super) facts: Facts,
+    pub(super) facts: TuneModel,
     pub(super) settings: Vec<Setting>,
     pub(super) policy: Policy,
     pub(super) policy_assumed: bool,
@@ -66,7 +66,9 @@ impl TuneResults<'_> {
             notes: Vec::new(),
         };
         let has_mixed_ranges = self.base_lgs().len() > 1;
-        tuning.advice = advise(&tuning, own_range, base_lg, has_mixed_ranges, self.input.manifest.is_some());
+        let has_tree = self.input.manifest.is_some();
+        let least_size = self.request.least_size;
+        tuning.advice = advise(&tuning, own_range, base_lg, has_mixed_ranges, has_tree, least_size);
         tuning
     }
 
@@ -98,7 +100,7 @@ impl TuneResults<'_> {
 
     fn level(&self, level: &LevelFacts, has_own: bool) -> Level {
         let lookups = &self.facts.lookups;
-        let absent = if has_own { Question::Own } else { Question::Neighbour };
+        let absent = if has_own { Question::Own } else { Question::Near(NearKind::Changed) };
         Level {
             number: level.number,
             tables: level.tables,
@@ -126,12 +128,12 @@ impl TuneResults<'_> {
         Budget { bytes, origin: BudgetOrigin::TenBits }
     }
 
-    /// What the search goes by: the blocks that a lookup reads in vain on this level.
+    /// The measure of the search: the blocks that a lookup reads in vain on this level.
     fn reads(&self, level: &LevelFacts, setting: usize, lookups: Option<Lookups>) -> f64 {
         let Some(tally) = level.tally.settings.get(setting) else { return 0.0 };
         let of_kind = |kind: Question| {
-            // One more question that passed by half: without it, few questions look like none passing.
-            // In an unknown order of keys, no others are made but random ones.
+            // One more question counts as half passed: otherwise, few questions would look like a rate of 0.
+            // If the order of keys is unknown, there may be a rate of random keys only.
             let rate = level.rate(tally, kind).or_else(|| level.rate(tally, Question::Random));
             let smoothed =
                 rate.map_or(0.0, |rate| (rate.rate * rate.asked as f64 + 0.5) / (rate.asked as f64 + 1.0));
@@ -143,11 +145,15 @@ impl TuneResults<'_> {
                 let share = present as f64 / used as f64;
                 (1.0 - share) * of_kind(Question::Own) + share * of_kind(Question::Present)
             }
-            _ => of_kind(Question::Neighbour),
+            _ => {
+                // The reads of the worst kind on each level bound those of every kind.
+                let near = NearKind::ALL.map(|kind| Some(of_kind(Question::Near(kind))));
+                self.facts.likely(near).map(|(_, reads)| reads).fold(0.0, f64::max)
+            }
         }
     }
 
-    /// The settings of the policy, by their place in the grid; of one range if it is given.
+    /// The settings of the policy with their indices, of one `base_lg` if it is given.
     fn candidates(&self, base_lg: Option<u8>) -> impl Iterator<Item = (usize, Setting)> {
         let settings = self.settings.iter().copied().enumerate();
         settings.filter(move |(_, setting)| {
@@ -179,14 +185,18 @@ impl TuneResults<'_> {
         if levels.len() < 2 || !self.facts.has_tree {
             return None;
         }
+        // Tables of level 0 are replaced soonest: the next ones have the program's own bits.
+        let bits_of_program = self.most_used.map_or(USUAL_BITS, |(_, bits)| bits);
         let ranges: BTreeSet<u8> = self.candidates(None).map(|(_, setting)| setting.base_lg).collect();
         let best = ranges.into_iter().filter_map(|base_lg| {
             let items = |level: &LevelFacts| -> Vec<Item> {
                 let mut fewest = f64::INFINITY;
+                let is_top = level.number == Some(0);
                 self.candidates(Some(base_lg))
+                    .filter(|(_, setting)| !is_top || setting.bits_per_key == bits_of_program)
                     .filter_map(|(at, setting)| {
                         let tally = level.tally.settings.get(at)?;
-                        // More bits never do worse: what looks like it is chance.
+                        // More bits never do worse: an increase in reads is chance.
                         fewest = fewest.min(self.reads(level, at, lookups));
                         Some(Item {
                             setting: at,

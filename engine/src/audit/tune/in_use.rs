@@ -10,15 +10,16 @@ use super::input::Input;
 use super::lookups::{Survey, TableFilters};
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
-/// The tables of a level whose bits a key are found out.
+/// The greatest number of tables of a level whose bits a key are found out.
 const SURVEYED: usize = 2;
 
-/// Returns true if the filters can be asked by the policy.
+/// Returns true if the filters are sound and of this policy.
 pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
     filters.sound && filters.name.as_deref() == Some(policy.name())
 }
 
-/// How many of the tables looked at have filters of each `base_lg` and bits a key.
+/// The pairs of `base_lg` and bits a key in use, with their weights: each table looked at weighs as much
+/// as its level has usable tables.
 pub(super) fn in_use(
     input: &Input<'_>,
     survey: &Survey,
@@ -51,7 +52,7 @@ pub(super) fn in_use(
     counts
 }
 
-/// The hash of filters under the name that stands for two; `None` if no key tells.
+/// The hash of filters under the name that two hashes share; `None` if no key shows it.
 pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> {
     let named = survey.iter().enumerate().filter(|(_, filters)| {
         filters
@@ -61,7 +62,7 @@ pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> 
     named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }
 
-/// The bits a key of a table's filters, of which there is one for each 2^base_lg bytes. `None` if no
+/// The bits a key of a table's filters; there is one filter for each 2^base_lg bytes. `None` if no
 /// number explains the sizes of all.
 fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncoding) -> Result<Option<u32>> {
     const CANDIDATES: RangeInclusive<u32> = 1..=100;
@@ -106,13 +107,14 @@ fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncodin
         })
     };
     let fitting: Vec<u32> = CANDIDATES.filter(explains).collect();
-    // Small filters leave several: k, which is 0.69 times the bits, may decide.
+    // Several numbers fit small filters: k, which is 0.69 times the bits, may decide.
     let probes = filters.first().map(|&(.., probes)| probes);
     let by_probes = fitting.iter().find(|&&bits| Some((bits * 69 / 100).clamp(1, 30)) == probes);
     Ok(by_probes.or(fitting.first()).copied().filter(|_| !filters.is_empty()))
 }
 
-/// The hash of filters under the name that stands for two, told by a key that the other one denies.
+/// The hash of filters under the name that two hashes share, shown by a key that the other hash denies.
+/// `None`: there is no such key.
 fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Option<LegacyHash>> {
     let Some(filter) = table.filter() else { return Ok(None) };
     let reader = |hash| FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filter.contents());

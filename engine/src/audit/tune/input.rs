@@ -1,40 +1,47 @@
-//! The tables to tune, and what is asked for.
+//! The tables to tune, and the request.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use filterblock::table::{ReadOptions, Table};
-use filterblock::{Result, database::Manifest};
+use filterblock::database::Manifest;
+use filterblock::table::{ReadAt, ReadOptions, Table};
 
+use crate::report::TuneFailure;
+use crate::walk::{Storage, open_listed};
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy};
 
-/// A table of those to tune.
+/// A table to tune.
 pub(super) struct TableInfo {
     pub(super) path: PathBuf,
     /// `None` for a single table.
     pub(super) level: Option<u8>,
-    /// In bytes, as the MANIFEST has it.
+    /// The size in bytes that the MANIFEST records; of a single table, that of its file.
     pub(super) size: u64,
 }
 
 /// The tables of a database, or a single one.
 pub(super) struct Input<'d> {
-    /// For a database those of the MANIFEST, in its order: by level, then by number.
+    /// For a database, the tables of the MANIFEST, in its order: by level, then by number.
     pub(super) tables: Vec<TableInfo>,
-    /// The policies of [`read_options`](crate::audit::reading::read_options), and keys as they are stored.
+    /// The storage of the files; `None`: the local system.
+    pub(super) storage: Option<Arc<dyn Storage>>,
+    /// The options of [`read_options`](crate::audit::reading::read_options), with keys as they are stored.
     pub(super) read: &'d ReadOptions,
-    /// `None` if the tables that a lookup comes to are not known: for a single table, and if keys
+    /// `None` if the tables that a lookup reaches are not known: for a single table, and if keys
     /// are in an unknown order.
     pub(super) manifest: Option<&'d Manifest>,
     /// The part of stored keys that filters are made of.
     pub(super) encoding: KeyEncoding,
+    /// goleveldb opened the database last.
+    pub(super) is_goleveldb: bool,
 }
 
 impl Input<'_> {
     /// Opens a table by its place in `tables`.
-    pub(super) fn open(&self, table: usize) -> Result<Table<File>> {
+    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt>>, TuneFailure> {
         // There is a path for each table that is asked for.
-        Table::open_path(self.tables.get(table).map_or(Path::new(""), |table| &*table.path), self.read)
+        let path = self.tables.get(table).map_or(Path::new(""), |table| &*table.path);
+        Ok(Table::open(open_listed(self.storage.as_ref(), path)?, self.read)?)
     }
 
     /// The level of a table.
@@ -51,8 +58,8 @@ impl Input<'_> {
         self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.size))
     }
 
-    /// The places of the tables that a lookup of `key` comes to, in its order. All of them without a
-    /// MANIFEST: those of one table.
+    /// The places of the tables that a lookup of `key` reaches, in its order. If `manifest` is `None`,
+    /// those of all tables.
     pub(super) fn visits(&self, key: &[u8]) -> Vec<u32> {
         let Some(manifest) = self.manifest else { return (0..self.tables.len() as u32).collect() };
         let all = manifest.tables();
@@ -62,15 +69,24 @@ impl Input<'_> {
     }
 }
 
-/// What is asked for.
-#[derive(Default, Debug)]
+/// A request for the best filters.
+#[derive(Debug)]
 pub struct Request {
-    /// The user's own lookups.
+    /// The keys of the user's own lookups.
     pub lookups: Vec<Vec<u8>>,
-    /// The most bytes that filters may take.
+    /// The most bytes that filters may take. `None`: their present size, or that of filters of ten bits a key
+    /// if some table has none.
     pub budget: Option<u64>,
     /// Every table is decoded.
     pub all: bool,
     /// The program's policy; that of the tables if `None`.
     pub policy: Option<Policy>,
+    /// No rebuild is advised if all tables together take fewer bytes. The default is 1 MiB.
+    pub least_size: u64,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { lookups: Vec::new(), budget: None, all: false, policy: None, least_size: 1 << 20 }
+    }
 }

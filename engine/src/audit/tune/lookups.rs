@@ -1,23 +1,23 @@
-//! Lookups: the tables that each comes to, and where it ends.
+//! Lookups: the tables that each reaches, and where it ends.
 
 use filterblock::table::{ReadAt, Table};
-use filterblock::{Error, Result};
 use rayon::prelude::*;
 
-use super::{draw::entry_type, input::Input};
+use super::{input::Input, sample_keys::entry_type};
+use crate::report::{NearKind, TuneFailure};
 use crate::{audit::key_encoding::KeyEncoding, audit::reading::decode_limit};
 
 /// The type of a deletion in the last eight bytes of an internal key.
 const DELETION: u8 = 0;
 
-/// Whose lookup it is.
+/// The origin of a lookup's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// Of a stored key, drawn from this table. It stands for a present key only if it is found there.
+    /// A stored key, drawn from this table. It counts as present only if the lookup finds it there.
     Stored { table: u32 },
-    /// Of a key made from one that is stored in this table.
-    Neighbour { table: u32 },
-    /// The user's.
+    /// A key made from one that is stored in this table.
+    Near { table: u32, kind: NearKind },
+    /// A key that the user gave.
     Own,
 }
 
@@ -27,14 +27,14 @@ pub(super) struct Lookup {
     pub(super) kind: Kind,
     /// The places of the tables that may hold the key, in the order in which a lookup asks them.
     pub(super) visits: Vec<u32>,
-    /// `None`: the key is in no table.
+    /// The entry that ends the lookup. `None`: the key is in no table.
     pub(super) end: Option<End>,
 }
 
-/// The first entry of a key that a lookup comes to.
+/// The first entry of a key that a lookup finds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct End {
-    /// The number of tables asked before.
+    /// The number of tables asked before the one that holds the entry.
     pub(super) after: u32,
     pub(super) is_deletion: bool,
 }
@@ -45,13 +45,13 @@ impl Lookup {
         self.end.is_none()
     }
 
-    /// Returns true if there is a value to find, and if it stands for present keys.
+    /// Returns true if the lookup finds a value, and counts as one of a present key.
     pub(super) fn is_present(&self) -> bool {
         let Some(end) = self.end.filter(|end| !end.is_deletion) else { return false };
         match self.kind {
             Kind::Stored { table } => self.visits.get(end.after as usize) == Some(&table),
             Kind::Own => true,
-            Kind::Neighbour { .. } => false,
+            Kind::Near { .. } => false,
         }
     }
 
@@ -65,17 +65,17 @@ impl Lookup {
 /// The filters that a table has.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct TableFilters {
-    /// The name of the policy; `None` if there are none.
+    /// The name of the policy; `None` if the table has no filters.
     pub(super) name: Option<String>,
-    /// They can be asked.
+    /// True if the filter block is sound, so that its filters can be asked.
     pub(super) sound: bool,
     /// The size of the filter block in bytes.
     pub(super) size: u64,
     pub(super) base_lg: Option<u8>,
 }
 
-/// What was learned of the tables.
-pub(super) type Survey = Vec<Result<TableFilters>>;
+/// The filters of each table, or the error that prevented reading it.
+pub(super) type Survey = Vec<Result<TableFilters, TuneFailure>>;
 
 /// Finds the ends of all lookups, and learns which filters each table has.
 pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
@@ -93,7 +93,7 @@ pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
     let look = |(table, sought): (usize, &Vec<(u32, u32)>)| {
         let table = input.open(table)?;
         let ends = find(&table, sought, &key, input.encoding)?;
-        Ok::<_, Error>((filters(&table), ends))
+        Ok::<_, TuneFailure>((filters(&table), ends))
     };
     let found: Vec<_> = of_tables.par_iter().enumerate().map(look).collect();
     let mut survey = Vec::with_capacity(found.len());
@@ -120,15 +120,15 @@ fn filters<R: ReadAt>(table: &Table<R>) -> TableFilters {
     }
 }
 
-/// The keys that the table has, of those sought, which are in bytewise order: each by its number,
-/// with the end of its lookup. A block is decoded once at most, and only if the filter does not deny
-/// all keys.
+/// Finds those of the keys `sought`, which are in bytewise order, that the table holds: each by its
+/// number, with the end of its lookup. A block is decoded at most once, and only if the filter does not
+/// deny all its keys.
 fn find<'k, R: ReadAt>(
     table: &Table<R>,
     sought: &[(u32, u32)],
     key: &impl Fn(u32) -> &'k [u8],
     encoding: KeyEncoding,
-) -> Result<Vec<(u32, End)>> {
+) -> filterblock::Result<Vec<(u32, End)>> {
     let mut found = Vec::new();
     let mut left = decode_limit(None, table.file_size());
     let mut sought = sought.iter().peekable();
@@ -139,7 +139,7 @@ fn find<'k, R: ReadAt>(
     while sought.peek().is_some() && index.next()? {
         let Some(last) = encoding.filtered(index.key()) else { break };
         let handle = index.handle()?;
-        // A block may be named again and again. No filters are made of such a table.
+        // An index may name a block repeatedly. No filters are made for such a table.
         if handle.offset < end {
             break;
         }

@@ -1,14 +1,15 @@
-//! Sizes, rates and block reads, made of the sums of trials.
+//! Sizes, rates and block reads, computed from the sums of trials.
 
 use super::questions::{KINDS, LOOKUPS, Question};
 use super::tally::{LevelTally, SettingTally, Z};
 use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
-use crate::report::{Estimate, LevelOutcome, Outcome, Rates, Reads};
+use crate::report::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
 
-/// With fewer questions by lookups that end elsewhere, neighbours stand for their keys.
+/// If fewer keys than this were asked for that lookups find in later tables, the rate of changed keys is
+/// taken for them.
 const FEW: u64 = 500;
 
-/// A level, and the lookups that come to it.
+/// A level, and the lookups that reach it.
 #[derive(Debug)]
 pub(super) struct LevelFacts {
     pub(super) number: Option<u8>,
@@ -17,16 +18,16 @@ pub(super) struct LevelFacts {
     /// The bytes of filters that can be asked, and the number of tables without such filters.
     pub(super) filter_size: u64,
     pub(super) unfiltered: u64,
-    /// By [`Question`].
+    /// The visits of lookups, by [`Question`].
     pub(super) visits: [VisitSum; KINDS],
     pub(super) tally: LevelTally,
 }
 
-/// The tables of a level that lookups of one kind come to in vain.
+/// The visits in vain of lookups of one kind to the tables of a level.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct VisitSum {
     pub(super) visits: u64,
-    /// The squares of each lookup's number, added up.
+    /// The sum of the squares of each lookup's number of visits.
     pub(super) squares: u64,
     /// Visits to tables without filters that can be asked.
     pub(super) unfiltered: u64,
@@ -34,14 +35,16 @@ pub(super) struct VisitSum {
 
 /// All levels, and the lookups by [`Question`].
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct TuneModel {
     pub(super) levels: Vec<LevelFacts>,
     pub(super) lookups: [u64; KINDS],
-    /// The share of the user's lookups that find a deletion, of those that find no value.
+    /// The share that finds a deletion among those of the user's lookups that find no value.
     pub(super) deleted: f64,
-    /// Lookups know their tables.
+    /// For each kind of keys near stored ones, true if a program is likely to ask for it.
+    pub(super) plausible: [bool; 4],
+    /// The tables that each lookup reaches are known.
     pub(super) has_tree: bool,
-    /// The entries of all tables.
+    /// The number of entries in all tables.
     pub(super) entries: Estimate,
 }
 
@@ -64,7 +67,7 @@ impl EstimateSum {
         self.above += above;
     }
 
-    /// The sum, and `base` besides, which is exact.
+    /// The sum plus `base`, which is exact.
     pub(super) fn plus(self, base: f64) -> Estimate {
         let Self { value, below, above } = self;
         let low = base + (value - below.sqrt()).max(0.0);
@@ -72,11 +75,11 @@ impl EstimateSum {
     }
 }
 
-/// What filters do on one level: their bits a key, their size, and the rates by [`Question`].
+/// The filters of one level: bits a key, size, and the rate for each [`Question`].
 type OnLevel = (Option<u32>, Estimate, [Option<MeasuredRate>; KINDS]);
 
 impl LevelFacts {
-    /// The entries of its tables.
+    /// The number of entries in the level's tables.
     pub(super) fn entries(&self) -> Estimate {
         self.tally.entries.of_all(self.tables, self.size)
     }
@@ -86,12 +89,12 @@ impl LevelFacts {
         setting.size.of_all(self.tables, self.size)
     }
 
-    /// The mean number of tables that a lookup comes to.
+    /// The mean number of tables that a lookup of this kind visits in vain.
     pub(super) fn visits(&self, kind: Question, lookups: &[u64; KINDS]) -> f64 {
         kind.of(&self.visits).visits as f64 / kind.of(lookups).max(1) as f64
     }
 
-    /// The rate of one setting among the keys of one kind.
+    /// The rate of one setting among the keys of one kind. `None`: no such keys were asked for.
     pub(super) fn rate(&self, setting: &SettingTally, kind: Question) -> Option<MeasuredRate> {
         self.measured(&setting.passed, kind)
     }
@@ -100,14 +103,14 @@ impl LevelFacts {
         let all = self.tally.tried == self.tables;
         let rate = |kind: Question| kind.of(passed).rate(all);
         match kind {
-            Question::Present => {
-                rate(kind).filter(|rate| rate.asked >= FEW).or_else(|| rate(Question::Neighbour))
-            }
+            Question::Present => rate(kind)
+                .filter(|rate| rate.asked >= FEW)
+                .or_else(|| rate(Question::Near(NearKind::Changed))),
             _ => rate(kind),
         }
     }
 
-    /// The rate of the filters in use: tables without any let all keys pass.
+    /// The rate of the filters in use: tables without any let all keys pass. `None`: no keys were asked for.
     fn rate_now(&self, kind: Question) -> Option<MeasuredRate> {
         let VisitSum { visits, unfiltered, .. } = kind.of(&self.visits);
         let share = if visits > 0 {
@@ -124,9 +127,9 @@ impl LevelFacts {
     }
 }
 
-impl Facts {
-    /// The outcome of a setting for each level, by its place in the grid. `formula`: the rate that it
-    /// gives, if it is the same for all levels.
+impl TuneModel {
+    /// The outcome of one setting for each level, given by its place in the grid and its bits a key.
+    /// `formula`: the rate by the formula, if the setting is the same for all levels.
     pub(super) fn of_settings(&self, chosen: &[(usize, u32)], formula: Option<f64>) -> Outcome {
         let of_level = |(level, &(setting, bits)): (&LevelFacts, &(usize, u32))| {
             let tally = level.tally.settings.get(setting);
@@ -145,12 +148,6 @@ impl Facts {
     }
 
     fn outcome(&self, on_levels: impl Iterator<Item = OnLevel>, formula: Option<f64>) -> Outcome {
-        let rates_of = |[random, neighbours, _, lookups]: [Option<MeasuredRate>; KINDS]| Rates {
-            formula,
-            random,
-            neighbours,
-            lookups,
-        };
         let mut size = EstimateSum::default();
         let mut means = [MeanRate::default(); KINDS];
         let mut reads = [EstimateSum::default(); KINDS];
@@ -164,26 +161,50 @@ impl Facts {
                     self.add_reads(level, kind, rate, mean, reads);
                 }
             }
-            let (number, rates) = (level.number, rates_of(rates));
+            let (number, rates) = (level.number, self.rates(rates, formula));
             levels.push(LevelOutcome { number, bits_per_key, size: of_level, rates });
         }
-        let read = |kind: Question, base: f64| kind.of(&reads).plus(base);
         let size = size.plus(0.0);
         Outcome {
             size,
             bytes_per_key: if self.entries.value > 0.0 { size.value / self.entries.value } else { 0.0 },
-            rates: rates_of(means.map(|mean| mean.mean())),
-            reads: self.has_tree.then(|| Reads {
-                random: read(Question::Random, 0.0),
-                neighbours: read(Question::Neighbour, 0.0),
-                lookups: (Question::Own.of(&self.lookups) > 0).then(|| read(Question::Own, self.deleted)),
-                present: read(Question::Present, 1.0),
-            }),
+            rates: self.rates(means.map(|mean| mean.mean()), formula),
+            reads: self.has_tree.then(|| self.reads(&reads)),
             levels,
         }
     }
 
-    /// Adds what lookups of one kind read of a level in vain, whose filters have this rate.
+    /// The plausible kinds of keys near stored ones, each with its value in `of`, if it has one.
+    pub(super) fn likely<T>(&self, of: [Option<T>; 4]) -> impl Iterator<Item = (NearKind, T)> {
+        let plausible = self.plausible.into_iter();
+        let all = NearKind::ALL.into_iter().zip(of).zip(plausible);
+        all.filter(|(_, is_plausible)| *is_plausible).filter_map(|((kind, of), _)| Some((kind, of?)))
+    }
+
+    fn rates(&self, rates: [Option<MeasuredRate>; KINDS], formula: Option<f64>) -> Rates {
+        let [random, changed, between, cut, longer, _, lookups] = rates;
+        let likely = self.likely([changed, between, cut, longer]);
+        let neighbours = likely.map(|(_, rate)| rate).max_by(|one, other| one.rate.total_cmp(&other.rate));
+        Rates { formula, random, neighbours, near: NearRates { changed, between, cut, longer }, lookups }
+    }
+
+    fn reads(&self, reads: &[EstimateSum; KINDS]) -> Reads {
+        let read =
+            |kind: Question, base: f64| (kind.of(&self.lookups) > 0).then(|| kind.of(reads).plus(base));
+        let near = NearKind::ALL.map(|kind| read(Question::Near(kind), 0.0));
+        let [changed, between, cut, longer] = near;
+        let worst = self.likely(near).max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+        Reads {
+            random: read(Question::Random, 0.0).unwrap_or_default(),
+            neighbours: worst.map(|(_, reads)| reads).unwrap_or_default(),
+            worst: worst.map(|(kind, _)| kind),
+            near: NearReads { changed, between, cut, longer },
+            lookups: read(Question::Own, self.deleted),
+            present: read(Question::Present, 1.0).unwrap_or(Estimate::exact(1.0)),
+        }
+    }
+
+    /// Adds the vain reads of lookups of one kind from a level whose filters have this rate.
     fn add_reads(
         &self,
         level: &LevelFacts,

@@ -1,23 +1,23 @@
-//! From what was found at a path to the tables to tune.
+//! Finds the tables to tune at each path.
 
-use std::{fs::File, io, path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use filterblock::Error;
-use filterblock::table::{ReadOptions, Table};
+use filterblock::table::{ReadAt as _, ReadOptions, Table};
 
 use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
 use crate::run::{Watch, threads};
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, open_file, reopen};
-use crate::{audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of};
+use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
+use crate::{audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of};
 
-/// How often to begin anew if tables vanish meanwhile.
+/// The most attempts on a database whose tables vanish meanwhile.
 const ATTEMPTS: u32 = 4;
 
-const LOG_HAS_WRITES: &str = "the log holds writes that are in no table yet: a program that opens the database makes a \
-                              table of them, which is not in these numbers";
+/// The first bytes of the file LOG of goleveldb (`file_storage.go`). LevelDB's begins with a date.
+const GOLEVELDB_LOG: &[u8] = b"=============== ";
 
 type Result<T> = std::result::Result<T, TuneFailure>;
 
@@ -27,21 +27,21 @@ impl From<PathError> for TuneFailure {
     }
 }
 
-/// What came of tuning.
+/// The outcome of tuning.
 #[derive(Clone, Default, Debug)]
 pub struct TuneOutcome {
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// There was nothing to find out about some path.
+    /// Some path could not be tuned.
     pub has_failures: bool,
-    /// Some table could not be read, and is part of no number.
+    /// Some table could not be read, and is left out of all numbers.
     pub has_faults: bool,
-    /// The reason why the system let no threads be started.
+    /// The reason why no threads could be started. `None`: they were started.
     pub not_started: Option<String>,
 }
 
 impl Engine {
-    /// Finds out which filters would serve the databases and tables best that `inputs` lead to, files of this system.
+    /// Finds the filters that would best serve the databases and tables that `inputs` lead to.
     ///
     /// # Errors
     ///
@@ -57,10 +57,10 @@ impl Engine {
             Ok(pool) => pool,
             Err(reason) => return Ok(TuneOutcome { not_started: Some(reason), ..outcome }),
         };
-        let recursive = inputs.recursive;
-        for found in Sources::new(inputs.into_iter(), recursive, None) {
+        let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
+        for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
             outcome.list_failed |= matches!(found, Discovered::ListFailed { .. });
-            let tuned = pool.install(|| tuned(found, request, &self.read, &*self.watch));
+            let tuned = pool.install(|| tuned(found, storage.as_ref(), request, &self.read, &*self.watch));
             outcome.has_failures |= tuned.result.is_err();
             outcome.has_faults |= tuned.result.as_ref().is_ok_and(|tuning| !tuning.faults.is_empty());
             sink.line(tuned)?;
@@ -71,13 +71,13 @@ impl Engine {
         Ok(outcome)
     }
 
-    /// Finds out which filters would serve the database or the table at `path` best.
+    /// Finds the filters that would best serve the one database or table that `inputs` lead to.
     ///
     /// # Errors
     ///
-    /// If there is none, if its MANIFEST cannot be relied on, or if no threads can be started.
-    pub fn tune_path(&self, path: &Path, request: &Request) -> Result<Tuning> {
-        let inputs = Inputs { paths: vec![path.to_owned()], ..Inputs::default() };
+    /// If there is no database or table, if it cannot be read, if its MANIFEST cannot be relied on, or if no
+    /// threads can be started.
+    pub(crate) fn tune_one(&self, inputs: Inputs, request: &Request) -> Result<Tuning> {
         let mut result = None;
         let outcome = self.tune(inputs, request, &mut |tuned: Tuned| {
             result = Some(tuned.result);
@@ -88,8 +88,14 @@ impl Engine {
     }
 }
 
-/// Tunes what was found at one of the paths given.
-fn tuned(found: Discovered, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Tuned {
+/// Tunes the database or table found at one of the given paths.
+fn tuned(
+    found: Discovered,
+    storage: Option<&Arc<dyn Storage>>,
+    request: &Request,
+    read: &ReadOptions,
+    watch: &dyn Watch,
+) -> Tuned {
     match found {
         Discovered::ListFailed { input, error } => {
             Tuned { path: input.to_path_buf(), input, result: Err(error.into()) }
@@ -99,24 +105,23 @@ fn tuned(found: Discovered, request: &Request, read: &ReadOptions, watch: &dyn W
             Tuned { input, path, result: folder(&found, request, read, watch) }
         }
         Discovered::Table { input, path, .. } => {
-            let result = table(&path, request, read, watch);
+            let result = table(&path, storage, request, read, watch);
             Tuned { input, path, result }
         }
     }
 }
 
-/// Tunes the database in a folder. Tables that vanish while a program compacts it make it begin anew.
+/// Tunes the database in a folder. Begins anew if tables vanish while a program compacts it.
 ///
 /// # Errors
 ///
-/// If it is no database, or has no MANIFEST that can be relied on.
+/// If it is not a database, or has no MANIFEST that can be relied on.
 fn folder(folder: &Arc<Folder>, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
     let mut folder = Arc::clone(folder);
     let mut attempt = 1;
     loop {
         let tuning = folder_once(&folder, request, read, watch)?;
-        let has_vanished = folder.tables().any(|path| !path.exists());
-        if tuning.faults.is_empty() || !has_vanished || attempt == ATTEMPTS {
+        if tuning.faults.is_empty() || attempt == ATTEMPTS || !folder.has_vanished_tables() {
             return Ok(tuning);
         }
         attempt += 1;
@@ -144,15 +149,37 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
     });
     let input = Input {
         tables: tables.collect(),
+        storage: folder.storage().cloned(),
         read,
         manifest: Some(manifest).filter(|manifest| manifest.is_bytewise()),
         encoding: KeyEncoding::Internal,
+        is_goleveldb: is_goleveldb(folder),
     };
     let mut tuning = tune(&input, request, watch);
     if !folder.logs_with_data(|_, _| {}).is_empty() {
-        tuning.notes.push(LOG_HAS_WRITES.to_owned());
+        tuning.notes.push(log_note(&tuning));
     }
     Ok(tuning)
+}
+
+/// Returns true if goleveldb opened the database last. Without a file LOG, the database is taken for
+/// LevelDB's.
+fn is_goleveldb(folder: &Folder) -> bool {
+    let log = open_listed(folder.storage(), &folder.path().join("LOG"));
+    let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());
+    start.is_some_and(|start| start == GOLEVELDB_LOG)
+}
+
+/// A note on the writes that are in the log only.
+fn log_note(tuning: &Tuning) -> String {
+    let of_program = tuning.settings.iter().find(|tried| tried.in_use);
+    let rate = of_program.and_then(|tried| tried.outcome.rates.lookups.or(tried.outcome.rates.neighbours));
+    let reads = rate.map_or("one data block".to_owned(), |rate| format!("{:.3} data blocks", rate.rate));
+    format!(
+        "the log holds writes that are in no table yet, and in no number here: the next program that opens the database \
+         makes a table of them on level 0, with the filters that it sets itself, for which an absent key reads up to \
+         {reads} more"
+    )
 }
 
 /// Tunes a table given by itself.
@@ -160,16 +187,23 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
 /// # Errors
 ///
 /// If it cannot be opened as a table.
-fn table(path: &Path, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
+fn table(
+    path: &Path,
+    storage: Option<&Arc<dyn Storage>>,
+    request: &Request,
+    read: &ReadOptions,
+    watch: &dyn Watch,
+) -> Result<Tuning> {
+    let source = open_named(storage, path)?;
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
-        let explained =
-            File::open(path).ok().and_then(|file| explain(&file, &error, failure.text.clone()).ok());
+        let explained = explain(&source, &error, failure.text.clone());
         TuneFailure { text: explained.unwrap_or(failure.text), ..failure }
     };
-    open_file(path, false)?;
-    let table = Table::open_path(path, read).map_err(failure)?;
+    let table = Table::open(&source, read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;
     let tables = vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size() }];
-    Ok(tune(&Input { tables, read, manifest: None, encoding }, request, watch))
+    let storage = storage.cloned();
+    let input = Input { tables, storage, read, manifest: None, encoding, is_goleveldb: false };
+    Ok(tune(&input, request, watch))
 }

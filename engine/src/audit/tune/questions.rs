@@ -2,6 +2,7 @@
 
 use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy, table::Table};
 
+use crate::report::NearKind;
 use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix};
 
 /// The kinds of keys that are not in a table.
@@ -9,30 +10,59 @@ use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix};
 pub(super) enum Question {
     /// Keys without any likeness to stored ones.
     Random,
-    /// Stored keys that were changed.
-    Neighbour,
+    /// Keys made from stored ones.
+    Near(NearKind),
     /// Keys that a lookup finds in a later table.
     Present,
-    /// The user's lookups whose keys are nowhere.
+    /// Keys of the user's lookups that find no value.
     Own,
-    /// Neighbours of keys in other tables. They count as [`Neighbour`](Self::Neighbour).
-    Stranger,
+    /// Keys made from those in other tables. They count as [`Near`](Self::Near).
+    Stranger(NearKind),
 }
 
 impl Question {
-    /// What belongs to this kind, of what there is for each. Strangers belong to none.
+    /// Its place in [`QUESTIONS`], and in [`LOOKUPS`] if it is among them.
+    pub(super) const fn place(self) -> usize {
+        match self {
+            Self::Random => 0,
+            Self::Near(kind) => 1 + kind as usize,
+            Self::Present => 5,
+            Self::Own => 6,
+            Self::Stranger(kind) => 7 + kind as usize,
+        }
+    }
+
+    /// The element of `all` for this kind, or the default if there is none, as for strangers.
     pub(super) fn of<T: Copy + Default>(self, all: &[T]) -> T {
-        all.get(self as usize).copied().unwrap_or_default()
+        all.get(self.place()).copied().unwrap_or_default()
     }
 }
 
-/// The kinds of lookups, and those of questions, to which strangers come.
+/// The kinds of lookups, and those of questions, which also include strangers.
 pub(super) const KINDS: usize = LOOKUPS.len();
-pub(super) const LOOKUPS: [Question; 4] =
-    [Question::Random, Question::Neighbour, Question::Present, Question::Own];
+pub(super) const LOOKUPS: [Question; 7] = [
+    Question::Random,
+    Question::Near(NearKind::Changed),
+    Question::Near(NearKind::Between),
+    Question::Near(NearKind::Cut),
+    Question::Near(NearKind::Longer),
+    Question::Present,
+    Question::Own,
+];
 pub(super) const ASKED: usize = QUESTIONS.len();
-pub(super) const QUESTIONS: [Question; 5] =
-    [Question::Random, Question::Neighbour, Question::Present, Question::Own, Question::Stranger];
+pub(super) const QUESTIONS: [Question; 11] = [
+    Question::Random,
+    Question::Near(NearKind::Changed),
+    Question::Near(NearKind::Between),
+    Question::Near(NearKind::Cut),
+    Question::Near(NearKind::Longer),
+    Question::Present,
+    Question::Own,
+    Question::Stranger(NearKind::Changed),
+    Question::Stranger(NearKind::Between),
+    Question::Stranger(NearKind::Cut),
+    Question::Stranger(NearKind::Longer),
+];
 
 /// Questions of one kind: the offset of a data block, and the hashes of a key by each policy.
 #[derive(Default, Debug)]
@@ -61,7 +91,7 @@ impl Questions {
 }
 
 /// The offset of the data block that the index names for each of `keys`, which are in bytewise
-/// order. Keys behind the last entry have none.
+/// order. Keys after the last entry have none.
 pub(super) fn locate<'k, R>(
     table: &Table<R>,
     keys: impl Iterator<Item = &'k [u8]>,

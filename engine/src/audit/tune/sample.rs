@@ -34,7 +34,7 @@ pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, Tune
             chosen.extend(tables);
             continue;
         }
-        // One of each of as many equal parts.
+        // One table from each of `wanted` equal parts.
         for part in 0..wanted {
             let (start, end) = (part * count / wanted, (part + 1) * count / wanted);
             let at = start + random.next() % (end - start).max(1);
@@ -58,14 +58,21 @@ mod tests {
     use crate::audit::key_encoding::KeyEncoding;
     use crate::audit::tune::input::TableInfo;
 
-    /// Tables without files, which need none.
+    /// Tables without files: none is opened here.
     fn input<'a>(levels: &[(u8, usize)], size: u64, read: &'a ReadOptions) -> Input<'a> {
         let of_level = |&(level, count): &(u8, usize)| {
             let info = move || TableInfo { path: PathBuf::new(), level: Some(level), size };
             std::iter::repeat_with(info).take(count)
         };
         let tables = levels.iter().flat_map(of_level).collect();
-        Input { tables, read, manifest: None, encoding: KeyEncoding::Internal }
+        Input {
+            tables,
+            storage: None,
+            read,
+            manifest: None,
+            encoding: KeyEncoding::Internal,
+            is_goleveldb: false,
+        }
     }
 
     #[test]
@@ -93,7 +100,7 @@ mod tests {
         let chosen = choose(&small, false, &faults);
         assert_eq!(chosen.len(), 31);
         assert!(!chosen.contains(&5));
-        // A table larger than the budget has company of its level.
+        // Even if tables are larger than the budget, two of a level are decoded.
         assert_eq!(choose(&input(&[(1, 50)], 1 << 30, &read), false, &BTreeMap::new()).len(), 2);
     }
 }

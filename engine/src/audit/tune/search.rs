@@ -8,16 +8,16 @@ pub(super) struct Item {
     pub(super) bits_per_key: u32,
     /// The size of the level's filters in bytes.
     pub(super) size: f64,
-    /// The mean number of blocks that a lookup reads of this level in vain.
+    /// The mean number of blocks that a lookup reads from this level in vain.
     pub(super) reads: f64,
 }
 
 /// The most combinations to keep from level to level.
 const MAX_STATES: usize = 20_000;
-/// The difference in reads that is not worth any space.
+/// Savings of reads below this are ignored.
 const NO_GAIN: f64 = 0.000_2;
 
-/// Items of some levels together.
+/// One item for each of the first levels.
 #[derive(Clone, Debug)]
 struct State {
     size: f64,
@@ -26,11 +26,11 @@ struct State {
 }
 
 /// Chooses an item for each level, so that together they keep to the budget and read the least. Of
-/// choices that are as good, takes the smallest. `None` if nothing fits.
+/// nearly equal choices, takes the smallest. `None` if nothing fits.
 ///
-/// All combinations are looked at, less those that others beat in both ways. This is what Monkey
-/// (Dayan, Athanassoulis and Idreos, 2017) solves in closed form for a tree of ideal filters; with
-/// measured rates and few levels, trying is enough.
+/// Tries all combinations except those that others beat in size and reads. If more than `MAX_STATES`
+/// remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in closed form
+/// for a tree of ideal filters; with measured rates and few levels, trying is enough.
 pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Item>> {
     let mut states = vec![State { size: 0.0, reads: 0.0, chosen: Vec::new() }];
     for items in levels {
@@ -47,7 +47,8 @@ pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Ite
     least(states.into_iter().map(|state| (state.size, state.reads, state.chosen)))
 }
 
-/// Chooses of `(size, reads, what)` the one that reads the least, or a smaller one that is as good.
+/// Returns `what` of the `(size, reads, what)` that reads the least, or of a smaller one that is nearly as
+/// good. `None` if there are none.
 pub(super) fn least<T>(all: impl Iterator<Item = (f64, f64, T)>) -> Option<T> {
     let all: Vec<_> = all.collect();
     let fewest = all.iter().map(|(_, reads, _)| *reads).min_by(f64::total_cmp)?;
@@ -55,7 +56,7 @@ pub(super) fn least<T>(all: impl Iterator<Item = (f64, f64, T)>) -> Option<T> {
     good.min_by(|(a, ..), (b, ..)| a.total_cmp(b)).map(|(.., what)| what)
 }
 
-/// Leaves out what is no smaller and reads no less than another.
+/// Leaves out states that are no smaller than another and read no less. Keeps at most `MAX_STATES`.
 fn undominated(mut states: Vec<State>) -> Vec<State> {
     states.sort_by(|a, b| a.size.total_cmp(&b.size).then(a.reads.total_cmp(&b.reads)));
     let mut fewest = f64::INFINITY;
@@ -65,7 +66,7 @@ fn undominated(mut states: Vec<State>) -> Vec<State> {
         is_better
     });
     let step = states.len().div_ceil(MAX_STATES).max(1);
-    // The last one reads the least.
+    // The last state reads the least, and has to be kept.
     states.reverse();
     states.into_iter().step_by(step).collect()
 }

@@ -14,7 +14,7 @@ const BASE_LGS: [u8; 4] = [USUAL_BASE_LG, 14, 16, 63];
 const BITS: RangeInclusive<u32> = 4..=20;
 /// Smaller ranges in use are not tried: their offsets could take more memory than the table.
 const LEAST_BASE_LG: u8 = 9;
-/// The number of keys that the formula is applied to. It hardly depends on it.
+/// The number of keys to which the formula is applied. Its result hardly depends on the number.
 const FORMULA_KEYS: u64 = 10_000;
 
 /// All settings to try: by policy, then by `base_lg`, then by bits a key.
@@ -38,8 +38,8 @@ pub(super) fn grid(policy: Policy, in_use: &[(u8, u32)]) -> Vec<Setting> {
     grid
 }
 
-/// The policies that the programs know which use `policy`. LevelDB and goleveldb know but their own;
-/// ours are read by this library alone, which knows all.
+/// The policies known to the programs that use `policy`. LevelDB and goleveldb know only their own;
+/// ours are read only by this library, which knows all.
 pub(super) fn readers(policy: Policy) -> Vec<Policy> {
     match policy {
         Policy::Builtin2 | Policy::Builtin(_) => vec![policy],
@@ -47,7 +47,7 @@ pub(super) fn readers(policy: Policy) -> Vec<Policy> {
     }
 }
 
-/// The rate that the formula gives for so many bits a key.
+/// The rate that the formula gives for a setting. `None`: its filters cannot be described.
 pub(super) fn formula(setting: Setting) -> Option<f64> {
     let policy = setting.policy.with_bits(setting.bits_per_key);
     let mut keys = KeyBuf::new();

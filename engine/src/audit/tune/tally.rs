@@ -7,11 +7,12 @@ use crate::{audit::rates::Clusters, report::Estimate};
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
 
-/// The lookups of neighbours that come to a table: all, and those of neighbours of its own keys.
+/// The numbers of lookups of keys near stored ones that reach a table: of all, and by kind of those made
+/// from its own keys.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Visits {
     pub(super) all: f64,
-    pub(super) home: f64,
+    pub(super) home: [f64; 4],
 }
 
 /// The trials of some tables of a level.
@@ -21,13 +22,13 @@ pub(super) struct LevelTally {
     pub(super) tried: u64,
     pub(super) tried_size: u64,
     pub(super) entries: Sum,
-    /// For each setting.
+    /// The tally of each setting.
     pub(super) settings: Vec<SettingTally>,
-    /// The passes of the filters in use.
+    /// The keys that passed the filters in use, by [`Question`].
     pub(super) now: [Clusters; KINDS],
 }
 
-/// One setting on the tables of a level.
+/// The results of one setting on the tables of a level.
 #[derive(Clone, Default, Debug)]
 pub(super) struct SettingTally {
     pub(super) size: Sum,
@@ -70,7 +71,7 @@ impl Sum {
         let variance = if self.count > 1.0 {
             (1.0 - self.count / all) * all * all / (self.count * (self.count - 1.0)) * spread
         } else {
-            // A single table tells nothing of the others.
+            // A single table shows nothing about the others.
             (self.sum / self.count * all).powi(2)
         };
         let value = ratio * total as f64;
@@ -90,21 +91,23 @@ impl LevelTally {
         }
     }
 
-    /// Adds a table, and the lookups of neighbours that come to it.
+    /// Adds the trial of a table. `visits`: the lookups of neighbours that reach it.
     pub(super) fn add(&mut self, trial: &Trial, file_size: u64, visits: Visits) {
         self.tried += 1;
         self.tried_size += file_size;
         self.entries.add(trial.entries, file_size);
         let count = |clusters: &mut [Clusters; KINDS], answers: &Answers| {
             for (question, &(passed, asked)) in QUESTIONS.into_iter().zip(&answers.passed) {
-                // Keys that lookups come with are as many as lookups come.
+                // Keys of lookups are asked for once for each lookup: their number is their weight.
                 let (kind, weight) = match question {
                     Question::Random => (question, visits.all),
-                    Question::Neighbour => (question, visits.home),
+                    Question::Near(near) => {
+                        (question, visits.home.get(near as usize).copied().unwrap_or_default())
+                    }
                     Question::Present | Question::Own => (question, asked as f64),
-                    Question::Stranger => (Question::Neighbour, asked as f64),
+                    Question::Stranger(near) => (Question::Near(near), asked as f64),
                 };
-                if let Some(clusters) = clusters.get_mut(kind as usize) {
+                if let Some(clusters) = clusters.get_mut(kind.place()) {
                     clusters.add(passed, asked, weight);
                 }
             }
@@ -123,7 +126,7 @@ impl LevelTally {
 mod tests {
     use super::*;
 
-    /// Tables whose filters take about a fiftieth of them, some more and some less.
+    /// Tables whose filters take about a fiftieth of their size, some more and some less.
     fn tables() -> Vec<(u64, u64)> {
         let size = |number: u64| 1_000_000 + number * 7919 % 500_000;
         (0..200).map(|number| (size(number) / (45 + number * 31 % 11), size(number))).collect()
@@ -139,7 +142,7 @@ mod tests {
             chosen.for_each(|&(value, size)| sum.add(value, size));
             sum.of_all(tables.len() as u64, total)
         };
-        // Of 20 samples of 20 tables, 19 have it in their interval, and each is near it.
+        // Of 20 samples of about 20 tables, at least 18 have the sum in their interval, and all are near it.
         let mut within = 0;
         for start in 0..20 {
             let estimate = of(&mut tables.iter().skip(start % 10).step_by(10 - start % 2));

@@ -1,51 +1,54 @@
 //! The filters of every setting, made of the keys of one table and asked for absent keys.
 //!
-//! The entries are decoded once. What is kept of each are its hashes, from which all filters are
-//! made, and a print of its key, to tell which changed keys are stored after all.
+//! The entries are decoded once. For each, its hashes are kept, from which all filters are made, and
+//! a fingerprint of its key, which shows if a made key is stored after all.
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyHash, Result, SharedPolicy};
 
-use super::draw::MAX_KEY;
+use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
-use crate::audit::rates::{SplitMix, change, hash};
-use crate::report::{ErrorKind, Setting, TuneFailure};
+use super::sample_keys::MAX_KEY;
+use crate::audit::rates::{SplitMix, hash};
+use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
-/// The most entries to hold at once. The filters of a table with more are tried in parts.
+/// The most entries to hold in memory. The filters of a table with more are tried in parts.
 const MAX_ENTRIES: usize = 4 << 20;
 /// The most keys to make others from, and the most bytes of keys made.
 const MAX_SEEDS: usize = 4096;
 const MAX_MADE: usize = 16 << 20;
-/// Keys made up are asked for in rounds of so many, until so many have passed: the rate then is known
+/// Made-up keys are asked for in rounds of `ROUND`, until `ENOUGH` have passed: the rate is then known
 /// to a tenth.
 const ROUND: usize = 4096;
 const ENOUGH: u64 = 400;
-/// Parts begin at multiples of this, so that ranges stay whole.
+/// Offsets in a part count from a multiple of 2^20, so that ranges stay whole.
 const PART_LG: u32 = 20;
 
-/// What to try on a table.
+/// The settings to try on a table, and the keys to ask for.
 pub(super) struct Plan<'a> {
     pub(super) settings: &'a [Setting],
     /// The policies of the settings, without bits a key.
     pub(super) policies: &'a [Policy],
-    /// The one that the filters in use are asked by.
+    /// The policy by which the filters in use are asked.
     pub(super) policy: Policy,
     pub(super) encoding: KeyEncoding,
-    /// The number of random keys to ask for, and of keys to make from stored ones.
+    /// The form of stored keys.
+    pub(super) near: &'a NearKeys,
+    /// The number of random keys to ask for, and of keys of each kind to make from stored ones.
     pub(super) random: u64,
     pub(super) made: u64,
-    /// Tells the questions of one table from those of another.
+    /// A seed that makes the questions of one table differ from those of another.
     pub(super) seed: u64,
 }
 
-/// What came of it.
+/// The results of trying all settings on a table.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Trial {
     pub(super) entries: u64,
-    /// For each setting.
+    /// The answers of each setting's filters.
     pub(super) settings: Vec<Answers>,
-    /// Those of the filters in use; `None` if there are none that can be asked.
+    /// The answers of the filters in use; `None` if there are none that can be asked.
     pub(super) now: Option<Answers>,
 }
 
@@ -61,11 +64,13 @@ pub(super) struct Answers {
 struct Entries {
     /// The offset of each data block, and the number of entries before it.
     blocks: Vec<(u64, usize)>,
-    /// By policy.
+    /// The hashes of the keys, by policy.
     hashes: Vec<Vec<KeyHash>>,
     prints: Vec<u64>,
-    /// Keys drawn evenly from all that were seen.
-    seeds: Vec<Vec<u8>>,
+    /// Keys drawn evenly from all that were seen, each with the next one.
+    seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// The place of the last key in `seeds`; `None` if it is not there.
+    last_seed: Option<usize>,
     first: Option<Vec<u8>>,
     last: Vec<u8>,
 }
@@ -77,6 +82,7 @@ impl Entries {
             hashes: vec![Vec::new(); policies],
             prints: Vec::new(),
             seeds: Vec::new(),
+            last_seed: None,
             first: None,
             last: Vec::new(),
         }
@@ -88,16 +94,28 @@ impl Entries {
         }
         self.prints.push(hash(key));
         self.first.get_or_insert_with(|| key.to_vec());
+        if key.len() > MAX_KEY {
+            self.last_seed = None;
+        } else if self.prints.len() == 1 || self.last != key {
+            // Versions of one key follow each other.
+            if let Some((_, next)) = self.last_seed.take().and_then(|at| self.seeds.get_mut(at)) {
+                *next = Some(key.to_vec());
+            }
+        }
         self.last.clear();
         self.last.extend_from_slice(key);
         if key.len() > MAX_KEY {
             return;
         }
         if self.seeds.len() < MAX_SEEDS {
-            self.seeds.push(key.to_vec());
-        } else if let Some(seed) = self.seeds.get_mut((random.next() % self.prints.len() as u64) as usize) {
-            seed.clear();
-            seed.extend_from_slice(key);
+            self.last_seed = Some(self.seeds.len());
+            self.seeds.push((key.to_vec(), None));
+            return;
+        }
+        let at = (random.next() % self.prints.len() as u64) as usize;
+        if let Some(seed) = self.seeds.get_mut(at) {
+            *seed = (key.to_vec(), None);
+            self.last_seed = Some(at);
         }
     }
 
@@ -106,7 +124,7 @@ impl Entries {
         *self = Self::new(policies);
     }
 
-    /// The offset of the block that holds entry number `at`.
+    /// The offset of the block that holds entry number `at`; `None` if there are no blocks.
     fn block_of(&self, at: usize) -> Option<u64> {
         let after = self.blocks.partition_point(|(_, before)| *before <= at);
         self.blocks.get(after.checked_sub(1)?).map(|(offset, _)| *offset)
@@ -117,8 +135,8 @@ impl Entries {
     }
 }
 
-/// Tries all settings on a table. `sought`: keys that lookups come to this table for in vain, in
-/// bytewise order, and what they are.
+/// Tries all settings on a table. `sought`: the keys for which lookups ask this table in vain, in
+/// bytewise order, and their kinds.
 pub(super) fn run<R: ReadAt>(
     table: &Table<R>,
     plan: &Plan<'_>,
@@ -139,7 +157,7 @@ pub(super) fn run<R: ReadAt>(
             let text = "its blocks and keys are larger than the limit on what is decoded".to_owned();
             return Err(TuneFailure { text, kind: Some(ErrorKind::Unsupported) });
         }
-        // LevelDB writes blocks one behind the other. In another order no filters can be made.
+        // LevelDB writes blocks one after the other. In another order, no filters can be made.
         if handle.offset < end {
             let offset = handle.offset;
             let text = format!(
@@ -152,7 +170,7 @@ pub(super) fn run<R: ReadAt>(
         left = left.saturating_sub(block.size() as u64);
         entries.blocks.push((handle.offset, entries.prints.len()));
         while block.next()? {
-            // Many long keys can take little room.
+            // Many long keys may be stored in few bytes.
             left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
             if let Some(key) = plan.encoding.filtered(block.key()) {
@@ -161,12 +179,19 @@ pub(super) fn run<R: ReadAt>(
         }
         if entries.prints.len() >= MAX_ENTRIES || handles.peek().is_none() {
             let mut questions: [Questions; ASKED] = std::array::from_fn(|_| Questions::new(policies.len()));
-            let [of_random, of_made, ..] = &mut questions;
-            random_keys(of_random, &entries, plan, &policies, &mut random);
-            made_keys(of_made, &mut entries, table, plan, &policies, &mut random)?;
+            entries.prints.sort_unstable();
+            for (question, questions) in QUESTIONS.into_iter().zip(&mut questions) {
+                match question {
+                    Question::Random => random_keys(questions, &entries, plan, &policies, &mut random),
+                    Question::Near(kind) => {
+                        made_keys(kind, questions, &entries, table, plan, &policies, &mut random)?;
+                    }
+                    Question::Present | Question::Own | Question::Stranger(_) => {}
+                }
+            }
             for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
                 if let Some(questions) =
-                    questions.get_mut(kind as usize).filter(|_| entries.holds_block(offset))
+                    questions.get_mut(kind.place()).filter(|_| entries.holds_block(offset))
                 {
                     questions.push(offset, key, &policies);
                 }
@@ -190,7 +215,7 @@ fn random_keys(
     if count == 0 {
         return;
     }
-    // One at each of as many places, evenly over the entries, and so are those of each round.
+    // The questions are spread evenly over the entries, and so are those of each round.
     for number in in_rounds(plan.random as usize) {
         let at = (number as u128 * u128::from(count) / u128::from(plan.random)) as usize;
         if let Some(offset) = entries.block_of(at) {
@@ -199,22 +224,27 @@ fn random_keys(
     }
 }
 
-/// Makes keys from stored ones, leaves out those that are stored and those out of the table's range,
-/// and finds their blocks.
+/// Makes keys from stored ones, leaves out those that are stored or outside the range of the entries,
+/// and finds the blocks of the others.
 fn made_keys<R: ReadAt>(
+    kind: NearKind,
     questions: &mut Questions,
-    entries: &mut Entries,
+    entries: &Entries,
     table: &Table<R>,
     plan: &Plan<'_>,
     policies: &[SharedPolicy],
     random: &mut SplitMix,
 ) -> Result<()> {
-    entries.prints.sort_unstable();
     let Some(first) = &entries.first else { return Ok(()) };
     let (mut made, mut bytes) = (Vec::new(), 0);
-    for seed in entries.seeds.iter().cycle().take(plan.made as usize) {
+    // Seeds of few entries are in the order of keys: a step spreads them over all entries.
+    let (count, wanted) = (entries.seeds.len(), plan.made as usize);
+    let step = count.div_ceil(wanted.max(1)).max(1);
+    for (seed, next) in entries.seeds.iter().step_by(step).cycle().take(wanted) {
         let mut key = Vec::new();
-        change(seed, random, &mut key);
+        if !plan.near.make(kind, seed, next.as_deref(), random, &mut key) {
+            continue;
+        }
         bytes += key.len();
         if bytes > MAX_MADE {
             break;
@@ -235,14 +265,14 @@ fn made_keys<R: ReadAt>(
     Ok(())
 }
 
-/// The numbers below `count`, so that each [`ROUND`] of them is spread over all.
+/// The numbers below `count`, in an order in which each [`ROUND`] of them is spread over all.
 fn in_rounds(count: usize) -> impl Iterator<Item = usize> {
     let rounds = count.div_ceil(ROUND).max(1);
     (0..rounds).flat_map(move |round| (round..count).step_by(rounds))
 }
 
-/// Makes the filters of each setting, and asks them. `end`: of the data blocks, behind which
-/// LevelDB starts one more that stays empty.
+/// Makes the filters of each setting, and asks them. `end`: the end of the data blocks, where
+/// LevelDB starts one more block, which stays empty.
 fn try_all(
     entries: &Entries,
     questions: &[Questions; ASKED],
@@ -277,7 +307,7 @@ fn try_all(
     Ok(())
 }
 
-/// Asks for keys of each kind; of those that were made up, until enough have passed.
+/// Asks for keys of each kind; for made-up ones only until enough have passed.
 fn ask<B: AsRef<[u8]>>(
     reader: &FilterBlockReader<SharedPolicy, B>,
     questions: &[Questions; ASKED],
@@ -289,7 +319,7 @@ fn ask<B: AsRef<[u8]>>(
         QUESTIONS.into_iter().zip(questions).zip(&mut answers.passed)
     {
         let Some(hashes) = questions.hashes.get(of_policy) else { continue };
-        let are_made_up = matches!(question, Question::Random | Question::Neighbour);
+        let are_made_up = matches!(question, Question::Random | Question::Near(_));
         let enough = if are_made_up { ENOUGH } else { u64::MAX };
         let before = *passed;
         for (offsets, hashes) in questions.offsets.chunks(ROUND).zip(hashes.chunks(ROUND)) {
@@ -297,7 +327,7 @@ fn ask<B: AsRef<[u8]>>(
                 break;
             }
             *asked += offsets.len() as u64;
-            // Neighbours are mostly of one data block: its filter is looked up once.
+            // Consecutive keys may be of one data block: its filter is then looked up once.
             let mut current: Option<(u64, Option<&[u8]>)> = None;
             for (&offset, &hash) in offsets.iter().zip(hashes) {
                 let filter = match current {
@@ -305,7 +335,7 @@ fn ask<B: AsRef<[u8]>>(
                     _ => filter_at(reader, offset - start),
                 };
                 current = Some((offset, filter));
-                // What is no filter lets all pass, and an empty one none.
+                // If there is no filter, all keys pass; an empty one lets none pass.
                 let may_match =
                     |filter: &[u8]| !filter.is_empty() && reader.policy().hash_may_match(hash, filter);
                 *passed += u64::from(filter.is_none_or(may_match));
@@ -314,13 +344,13 @@ fn ask<B: AsRef<[u8]>>(
     }
 }
 
-/// The filter of the data block at `offset`.
+/// The filter of the data block at `offset`; `None` if it has none that can be read.
 fn filter_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset: u64) -> Option<&[u8]> {
     let index = offset.checked_shr(reader.base_lg().into()).unwrap_or(0);
     reader.filter(usize::try_from(index).ok()?)
 }
 
-/// Asks the filters in use, if they are of the policy.
+/// Asks the filters in use, if they are sound and of the plan's policy.
 fn ask_present_filters<R: ReadAt>(
     table: &Table<R>,
     questions: &[Questions; ASKED],

@@ -1,4 +1,4 @@
-//! The way from tables to a report.
+//! The steps from tables to a report.
 
 use std::collections::BTreeMap;
 
@@ -6,47 +6,49 @@ use rayon::prelude::*;
 
 use super::in_use::{hash_in, in_use};
 use super::input::{Input, Request};
+use super::level_traffic::{
+    count_visits, levels_of, lookups_of, make_lookups, most_visits, neighbours, own_lookups, sought, usable,
+};
 use super::settings::{grid, readers};
 use super::tally::{self, LevelTally};
 use super::trial::{self, Plan, Trial};
-use super::visits::{
-    count_visits, levels_of, lookups_of, make_lookups, most_visits, neighbours, own_lookups, sought, usable,
-};
 use super::{
-    advice::policy_of, conclusion::TuneResults, draw::draw, lookups::settle, questions::Question,
-    sample::choose,
+    advice::policy_of, conclusion::TuneResults, lookups::settle, near_keys::NearKeys, sample::choose,
+    sample_keys::draw,
 };
-use crate::report::{Setting, TuneFailure, Tuning};
-use crate::{audit::policies::Policy, run::Watch};
+use crate::report::{TuneFailure, Tuning};
+use crate::run::Watch;
 
-/// The number of stored keys to draw, and the fewest if each lookup comes to very many tables.
+/// The number of stored keys to draw, and the fewest if each lookup reaches very many tables.
 const DRAWN: u64 = 16_384;
 const FEWEST_DRAWN: u64 = 256;
-/// The most visits of lookups to tables to keep in memory, of keys drawn and of the user's.
+/// The most visits of lookups to tables to keep in memory, for drawn keys and for the user's.
 const MAX_VISITS: u64 = 4_000_000;
-/// The number of random keys to ask the filters of a level for, and of keys made of stored ones, and
+/// The number of random keys to ask the filters of a level for, and of keys of each kind made of stored ones, and
 /// the fewest of each for one table.
-const RANDOM: u64 = 1 << 17;
-const MADE: u64 = 1 << 16;
+const RANDOM: u64 = 1 << 16;
+const MADE: u64 = 1 << 14;
 const FEWEST: u64 = 512;
-/// The tables to try at a time: their results wait in memory.
+/// The number of tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
 
 /// Finds out what other filters would do for the tables.
 pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
     let mut faults = BTreeMap::new();
     let most = MAX_VISITS / most_visits(input).max(1);
-    let (drawn, unread) = draw(input, (most / 2).clamp(FEWEST_DRAWN, DRAWN));
-    faults.extend(unread.iter().map(|(table, error)| (*table, TuneFailure::of(error))));
+    let (drawn, unread) = draw(input, (most / 5).clamp(FEWEST_DRAWN, DRAWN));
+    faults.extend(unread);
     let own = own_lookups(request, usize::try_from(most).unwrap_or(usize::MAX));
-    let mut lookups = make_lookups(input, &drawn, own);
+    let near = NearKeys::learn(drawn.iter().map(|drawn| (&drawn.key[..], drawn.next.as_deref())));
+    let mut lookups = make_lookups(input, &drawn, &near, own);
     let survey = settle(input, &mut lookups);
     for (table, result) in survey.iter().enumerate() {
         if let Err(error) = result {
-            faults.entry(table).or_insert_with(|| TuneFailure::of(error));
+            faults.entry(table).or_insert_with(|| error.clone());
         }
     }
-    let (policy, policy_assumed) = policy_of(request.policy, &survey, || hash_in(input, &survey));
+    let (policy, policy_assumed) =
+        policy_of(request.policy, input.is_goleveldb, &survey, || hash_in(input, &survey));
     let chosen = choose(input, request.all, &faults);
     let in_use = in_use(input, &survey, policy, &chosen);
     let settings = grid(policy, &in_use.iter().map(|(&pair, _)| pair).collect::<Vec<_>>());
@@ -54,8 +56,20 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
 
     watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
     let sought = sought(input, &lookups);
+    let readers = readers(policy);
     let try_one = |table: usize, tables: u64| {
-        let trial = try_table(input, table, tables, policy, &settings, sought.get(table));
+        let plan = Plan {
+            settings: &settings,
+            policies: &readers,
+            policy,
+            encoding: input.encoding,
+            near: &near,
+            random: (RANDOM / tables.max(1)).max(FEWEST),
+            made: (MADE / tables.max(1)).max(FEWEST),
+            seed: table as u64,
+        };
+        let sought = sought.get(table).map_or(&[][..], |sought| sought);
+        let trial = input.open(table).and_then(|opened| trial::run(&opened, &plan, sought));
         watch.add(input.size(table));
         trial
     };
@@ -63,7 +77,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let usable = usable(&survey, policy, &faults);
     let mut levels = levels_of(input, &survey, &usable, &mut tallies, settings.len());
     let counted = count_visits(input, &lookups, &usable, &mut levels);
-    let facts = counted.facts(levels, input.manifest.is_some());
+    let facts = counted.facts(levels, &near, input.manifest.is_some());
     let done = TuneResults {
         input,
         request,
@@ -79,8 +93,8 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     done.report(lookups_of(request, &lookups))
 }
 
-/// Tries tables by `try_one`, which gets the number of those of the same level, and adds up what came
-/// of it. Also returns the bytes of the tables that could be tried.
+/// Tries tables by `try_one`, which also gets the number of chosen tables on the same level, and adds up
+/// the results by level. Also returns the bytes of the tables that could be tried.
 fn try_tables(
     input: &Input<'_>,
     chosen: &[usize],
@@ -111,26 +125,4 @@ fn try_tables(
         }
     }
     (tallies, bytes)
-}
-
-/// `tables`: the number of tables of the level that are tried.
-fn try_table(
-    input: &Input<'_>,
-    table: usize,
-    tables: u64,
-    policy: Policy,
-    settings: &[Setting],
-    sought: Option<&Vec<(&[u8], Question)>>,
-) -> Result<Trial, TuneFailure> {
-    let opened = input.open(table)?;
-    let plan = Plan {
-        settings,
-        policies: &readers(policy),
-        policy,
-        encoding: input.encoding,
-        random: (RANDOM / tables.max(1)).max(FEWEST),
-        made: (MADE / tables.max(1)).max(FEWEST),
-        seed: table as u64,
-    };
-    trial::run(&opened, &plan, sought.map_or(&[][..], |sought| sought))
 }

@@ -2,7 +2,7 @@
 
 use filterblock::KeyBuf;
 
-/// The most keys to look at together, and about the most bytes of them.
+/// The most keys to look at together, and roughly the most bytes of keys.
 pub(super) const BATCH_KEYS: usize = 64;
 const BATCH_BYTES: u64 = 64 << 10;
 
@@ -21,7 +21,7 @@ impl Batch {
         self.keys.push(key);
     }
 
-    /// Returns true if there are enough keys, or more than `max_bytes` bytes of them.
+    /// Returns true if there are enough keys or bytes, or more than `max_bytes` bytes.
     #[inline]
     pub(super) fn is_full(&self, max_bytes: u64) -> bool {
         self.keys.len() >= BATCH_KEYS || self.bytes as u64 > max_bytes.min(BATCH_BYTES)
@@ -37,6 +37,7 @@ impl Batch {
 #[derive(Clone, Copy, Default)]
 pub(super) struct StoredKey<'k> {
     pub(super) key: &'k [u8],
-    /// The part that filters are made of, by the first of the encodings.
+    /// The part that filters are made of, by the first of the encodings; `None` if the key is too
+    /// short for it.
     pub(super) filtered: Option<&'k [u8]>,
 }

@@ -1,4 +1,4 @@
-//! The limits on the work that one file may make.
+//! The limits on the work that one file may cause.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ const MAX_PASSES: u64 = 2;
 
 /// The bytes of one file that may still be read, and decoded, once it is open.
 ///
-/// Bytes count even if they turn out to be no block: damage must not lower the count.
+/// Bytes are counted even if they turn out not to be a block: damage must not lower the count.
 pub(super) struct Budget {
     meter: Arc<Meter>,
     /// The meter's counts at the beginning.
     start: Spent,
     max_read: u64,
     max_decoded: u64,
-    /// Bytes of keys that were put together, which takes time as decoding does.
+    /// Bytes of keys that were put together: that costs time, as decoding does.
     key_bytes: u64,
 }
 
@@ -58,13 +58,13 @@ impl Budget {
         self.key_bytes = self.key_bytes.saturating_add(bytes as u64);
     }
 
-    /// Checks that a block of so many bytes may be read as well.
+    /// Checks that a block of `bytes` bytes may be read as well.
     pub(super) fn allows_reading(&self, bytes: u64) -> Result<(), Exceeded> {
         let read = self.meter.bytes_read().saturating_sub(self.start.read).saturating_add(bytes);
         if read > self.max_read { Err(Exceeded::Read(self.max_read)) } else { self.check() }
     }
 
-    /// Checks that what was decoded so far is within the limit.
+    /// Checks that the bytes decoded so far are within the limit.
     pub(super) fn check(&self) -> Result<(), Exceeded> {
         let max = self.max_decoded;
         if self.decoded() > max { Err(Exceeded::Decoded(max)) } else { Ok(()) }

@@ -12,15 +12,15 @@ use crate::audit::reading::{filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, Metaindex, Offsets, Sample};
 use crate::report::{Code, Finding, Note, Verdict};
 use crate::{
-    audit::foreign::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
+    audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
     audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
 };
 
-/// Progress is reported in steps of so many bytes: showing it takes time.
+/// The bytes between two reports of progress, as showing each of them costs time.
 const PROGRESS_STEP: u64 = 256 << 10;
 
-/// Verifies the table that `source` holds. `record`: what the database around it says.
-/// `may_be_unfinished`: nobody has said that it is a whole table.
+/// Verifies the table that `source` holds. `record`: its record in the database around it.
+/// `may_be_unfinished`: it was found in a folder, and not named as a table.
 ///
 /// # Errors
 ///
@@ -63,7 +63,7 @@ pub(crate) fn table<R: ReadAt>(
     if let Some(record) = record {
         compare_record(size, record, &mut verdict);
     }
-    // Index and filter, and whatever could not be read.
+    // The rest: index and filter, and all bytes that could not be read.
     observer.progress(size.saturating_sub(reported.get()));
     Ok(verdict)
 }
@@ -80,7 +80,7 @@ fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>,
     }
 }
 
-/// A table, and what has to be known to check it.
+/// A table, and the facts needed to check it.
 struct OpenTable<'a, R> {
     table: &'a Table<R>,
     /// Counts the work of this table.
@@ -146,7 +146,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         }
     }
 
-    /// The possible encodings of the keys: one if it is known, or can be told from the filters.
+    /// The possible encodings of the keys: one if it is known, or the filters show it.
     fn encodings(&self, blocks: &mut Blocks, filters: Option<&FilterStats>) -> Result<Vec<KeyEncoding>> {
         if self.record.is_some() {
             return Ok(vec![KeyEncoding::Internal]);
@@ -210,8 +210,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 }
 
-/// Compares a live table with what the MANIFEST records: its size, as LevelDB looks for the footer
-/// there, and that its keys lie apart from those of the other tables on its level.
+/// Compares a live table with its record in the MANIFEST: its size, by which LevelDB finds the
+/// footer, and its keys, which must not overlap those of other tables on its level.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
         let is_new = record.is_unlisted && verdict.is_not_live;

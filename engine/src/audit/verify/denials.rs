@@ -14,15 +14,15 @@ const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
 
 /// Counts the stored keys that their filters deny.
 pub(super) struct DenialCheck<'a> {
-    /// More than one if the policy's name stands for several hashes.
+    /// The filters, once for each hash that the policy's name may stand for.
     filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
     counts: Vec<DenialCount>,
-    /// The current data block, and the number of its keys so far.
+    /// The offset of the current data block, and the number of its keys so far.
     offset: u64,
     keys: u64,
 }
 
-/// The denials if keys are in one encoding.
+/// The denials if the keys are in `encoding`.
 struct DenialCount {
     encoding: KeyEncoding,
     /// The number of keys that cannot be in this encoding. They match every filter.
@@ -34,14 +34,14 @@ struct DenialCount {
 #[derive(Default)]
 struct Denials {
     total: u64,
-    /// In the current data block.
+    /// The number of denials in the current data block.
     in_block: u64,
     first: Vec<u8>,
     findings: Findings,
 }
 
 impl<'a> DenialCheck<'a> {
-    /// Of several encodings and hashes, those that fit the most keys are taken to be right.
+    /// If there are several encodings and hashes, those that match the most keys are taken to be right.
     pub(super) fn new(
         filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
         encodings: &[KeyEncoding],
@@ -117,7 +117,7 @@ impl<'a> DenialCheck<'a> {
         }
     }
 
-    /// The number of keys denied, the findings, and the hash behind the filters if several are
+    /// The number of keys denied, the findings, and the hash of the filters if several are
     /// possible.
     pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };

@@ -8,7 +8,7 @@ use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash
 use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
 use crate::audit::stats::OLD_NAME;
 
-/// The most filters to ask, and about the number of keys to ask them for in all.
+/// The most filters to ask, and roughly the number of keys to ask for in all.
 const MAX_FILTERS: u64 = 64;
 const MADE_KEYS: u64 = 4096;
 
@@ -82,12 +82,12 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         self.blocks += 1;
     }
 
-    /// Returns true if [`key`](Self::key) is to be called with the keys of this data block.
+    /// Returns true if [`key`](Self::key) has to be called with the keys of this data block.
     pub(super) const fn is_listening(&self) -> bool {
         self.is_chosen
     }
 
-    /// Takes note of a stored key, as filters know it.
+    /// Takes note of the part of a stored key that filters are made of.
     #[inline]
     pub(super) fn key(&mut self, key: &[u8]) {
         self.neighbours.key(key);
@@ -98,7 +98,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         if !self.is_chosen {
             return;
         }
-        // Lookups ask the filter as often as there are data blocks that it covers.
+        // Lookups ask a filter in proportion to the number of data blocks that it covers.
         let weight = self.filter_blocks as f64;
         match &self.signed {
             None => {
@@ -117,8 +117,8 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         self.is_chosen = false;
     }
 
-    /// The share of absent keys that passed, in the mean over data blocks; `None` if no filter was
-    /// asked. `hash`: the one that fits the stored keys, where the policy's name leaves it open.
+    /// The share of absent keys that passed, as a mean over data blocks; `None` if no filter was
+    /// asked. `hash`: the hash that fits the stored keys, if the policy's name leaves it open.
     pub(super) fn finish(mut self, hash: Option<LegacyHash>) -> Option<MeasuredRate> {
         self.end_filter();
         let answers = if hash == Some(LegacyHash::Signed) { self.answers_signed } else { self.answers };
@@ -158,7 +158,7 @@ mod tests {
         vec![if base_lg == 63 { block as u8 } else { 0 }, key]
     }
 
-    /// A hundred data blocks of 200 keys each.
+    /// The rate for a hundred data blocks of 200 keys each, and the keys that were asked for.
     fn measure(base_lg: u8, seed: u64) -> (Option<f64>, Vec<Vec<u8>>) {
         let mut builder = FilterBlockBuilder::with_base_lg(Witness::default(), base_lg).unwrap();
         for block in 0..100 {

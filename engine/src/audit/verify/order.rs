@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use filterblock::quote;
+use filterblock::table::{SharedComparator, known_comparator};
+use filterblock::{KeyFormat, quote};
 
 use super::batch::StoredKey;
 use crate::audit::key_encoding::KeyEncoding;
@@ -13,17 +14,20 @@ use crate::report::{Code, Finding, Findings, Note};
 pub(super) enum ExpectedOrder {
     /// User keys are in bytewise order.
     Bytewise,
-    /// No order is recorded. Bytewise is assumed, and the check given up where that does not hold.
+    /// No order is recorded. Bytewise order is assumed, and the check is given up if that does not
+    /// hold.
     Presumed,
-    /// The order of a comparator of this name, which is not known.
+    /// The order of the comparator of this name, known or not.
     Custom(Vec<u8>),
 }
 
 /// Follows the keys of a table and its index.
 pub(super) struct OrderCheck {
     expected: ExpectedOrder,
-    /// The order is one that is known.
+    /// The order is known.
     is_checked: bool,
+    /// The order of user keys; `None`: bytewise, or not known.
+    order: Option<SharedComparator>,
     /// The findings by each encoding that is possible.
     encodings: Vec<(KeyEncoding, Findings)>,
     /// The last key so far.
@@ -31,7 +35,7 @@ pub(super) struct OrderCheck {
     has_last_key: bool,
     /// The last separator of the index so far.
     separator: Vec<u8>,
-    /// Tells which of the two came last.
+    /// Tells whether a key or a separator came last.
     after: After,
 }
 
@@ -44,8 +48,13 @@ enum After {
 
 impl OrderCheck {
     pub(super) fn new(expected: ExpectedOrder, encodings: &[KeyEncoding]) -> Self {
+        let order = match &expected {
+            ExpectedOrder::Custom(name) => known_comparator(name),
+            _ => None,
+        };
         Self {
-            is_checked: !matches!(expected, ExpectedOrder::Custom(_)),
+            is_checked: !matches!(expected, ExpectedOrder::Custom(_)) || order.is_some(),
+            order,
             expected,
             encodings: encodings.iter().map(|&encoding| (encoding, Findings::default())).collect(),
             last_key: Vec::new(),
@@ -62,12 +71,13 @@ impl OrderCheck {
             self.follow(first.key, Code::KeyOrder, offset);
             // With one encoding, user keys that ascend are in order, whatever the versions: the
             // quick way for nearly all keys.
-            let is_known = self.encodings.len() == 1;
+            let is_known = self.encodings.len() == 1 && self.order.is_none();
             for pair in keys.windows(2) {
                 let [previous, next] = pair else { continue };
                 let ascend = matches!((previous.filtered, next.filtered), (Some(a), Some(b)) if a < b);
                 if !(is_known && ascend) {
-                    compare(&mut self.encodings, previous.key, next.key, false, Code::KeyOrder, offset);
+                    let (pair, order) = ((previous.key, next.key), self.order.as_ref());
+                    compare(&mut self.encodings, order, pair, false, Code::KeyOrder, offset);
                 }
             }
         }
@@ -87,7 +97,7 @@ impl OrderCheck {
         self.after = After::Separator;
     }
 
-    /// Compares `next` with whatever came before it.
+    /// Compares `next` with the key or separator before it.
     fn follow(&mut self, next: &[u8], code: Code, offset: u64) {
         let previous = match self.after {
             After::Nothing => return,
@@ -96,7 +106,7 @@ impl OrderCheck {
         };
         // A separator may be equal to the last key of its block.
         let may_equal = self.after == After::Key && code == Code::IndexOrder;
-        compare(&mut self.encodings, previous, next, may_equal, code, offset);
+        compare(&mut self.encodings, self.order.as_ref(), (previous, next), may_equal, code, offset);
     }
 
     /// The last key of all.
@@ -106,7 +116,8 @@ impl OrderCheck {
 
     /// The findings about the order, or the reason why it was not checked.
     pub(super) fn finish(self) -> Result<Findings, Note> {
-        if let ExpectedOrder::Custom(comparator) = self.expected {
+        if let (ExpectedOrder::Custom(comparator), None) = (&self.expected, &self.order) {
+            let comparator = comparator.clone();
             return Err(Note::CustomOrder { comparator });
         }
         debug_assert!(!self.encodings.is_empty(), "keys are in some encoding");
@@ -125,14 +136,19 @@ impl OrderCheck {
 /// Adds a finding for each encoding by which `next` must not follow `previous`.
 fn compare(
     encodings: &mut [(KeyEncoding, Findings)],
-    previous: &[u8],
-    next: &[u8],
+    order: Option<&SharedComparator>,
+    (previous, next): (&[u8], &[u8]),
     may_equal: bool,
     code: Code,
     offset: u64,
 ) {
     for (encoding, findings) in encodings {
-        match encoding.compare(previous, next) {
+        let found = match order {
+            None => encoding.compare(previous, next),
+            // Only databases name an order, and their keys are internal keys.
+            Some(order) => KeyFormat::LevelDb.compare(previous, next, |a, b| order.compare(a, b)),
+        };
+        match found {
             Ordering::Less => {}
             Ordering::Equal if may_equal => {}
             _ => {
@@ -168,7 +184,7 @@ mod tests {
             }
             order.finish().map(|findings| findings.to_list())
         };
-        // The result does not depend on how many come at once.
+        // The result does not depend on how many keys come at a time.
         let found = follow(usize::MAX);
         for most in 1..4 {
             assert_eq!(format!("{:?}", follow(most)), format!("{found:?}"));

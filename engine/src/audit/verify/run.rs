@@ -12,7 +12,7 @@ use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, Ve
 use crate::run::{Event, InputFile, ListedFolder, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
 
-/// What came of a verification.
+/// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
 pub struct VerifyOutcome {
     /// The number of verdicts of each kind.
@@ -25,11 +25,12 @@ pub struct VerifyOutcome {
 
 impl Engine {
     /// Reads every block of the tables that `inputs` lead to and every entry in it, and asks the filters for every
-    /// key. `sink` takes a verdict on each table, on each folder as a whole, and on what could not be looked at.
+    /// key. `sink` takes a verdict on each table, on each folder as a whole, and on each path that could not be
+    /// looked at.
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or that the system does not let requests begin.
+    /// Those of `sink`, or the reason why the system does not let requests begin.
     pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<VerifyOutcome> {
         let engine = self.clone();
         #[cfg(feature = "remote")]
@@ -89,7 +90,7 @@ impl VerifyOutcome {
                     show,
                 )
             }
-            // Said at the beginning of the folder.
+            // Reported at the beginning of the folder.
             Event::Failed { target, .. } if target.listed => Ok(()),
             Event::Failed { target, error } => {
                 let verdict = unreadable("a table or a database folder", error);
@@ -137,8 +138,8 @@ impl VerifyOutcome {
     }
 }
 
-/// The verdicts on a folder before its tables: on files that are not looked at, on the MANIFEST, and on live tables
-/// that are not there.
+/// The verdicts on a folder that precede those on its tables: on files that are not looked at, on the MANIFEST, and
+/// on live tables that are not there.
 pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     let folder = &place.folder;
     let of = |path: &Path, about, verdict| {
@@ -158,7 +159,8 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     skipped.chain([of(path, About::Folder, verdict)]).chain(missing).collect()
 }
 
-/// The verdict on a folder as a whole, and the file at fault: what is wrong with the MANIFEST, if anything.
+/// The verdict on a folder as a whole, which names the fault of the MANIFEST if there is one, and the path that it
+/// is about.
 fn manifest(folder: &Folder) -> (&Path, Verdict) {
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error);

@@ -1,12 +1,13 @@
-//! The way through a table: its index, and every entry of every data block.
+//! The walk through a table: its index, and every entry of every data block.
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, Table};
-use filterblock::{Error, LegacyHash, Result, SharedPolicy, quote};
+use filterblock::{Error, LegacyHash, Result, SharedPolicy, Structure, quote};
 
 use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use super::budget::{Budget, Exceeded};
 use super::{denials::DenialCheck, extents::BlockExtents, fpr_sampler::FprSampler, order::OrderCheck};
 use crate::{
+    audit::correct::only_wrong_bit,
     audit::{key_encoding::KeyEncoding, lost_keys::LostKeys, rates::MeasuredRate, stats::Offsets},
     report::{Code, Finding, Findings, Note, Verdict},
 };
@@ -21,7 +22,7 @@ pub(super) struct Walk<'a, 'v, R> {
     order: OrderCheck,
     pub(super) denials: Option<DenialCheck<'a>>,
     pub(super) sampler: Option<FprSampler<'a, SharedPolicy, bytes::Bytes>>,
-    /// The first of the possible encodings. Absent keys are made from keys in this one.
+    /// The first of the possible encodings. Absent keys are made from keys in this encoding.
     pub(super) encoding: KeyEncoding,
     /// All keys have to be internal keys.
     pub(super) is_internal: bool,
@@ -33,10 +34,16 @@ pub(super) struct Walk<'a, 'v, R> {
     cursor: Option<BlockCursor<'a>>,
     batch: Batch,
     budget: Budget,
+    /// The number of damaged blocks in which a wrong bit was looked for.
+    tried_bits: u32,
     /// All entries of all blocks have been seen.
     complete: bool,
     verdict: &'v mut Verdict,
 }
+
+/// The most damaged blocks in which one wrong bit is looked for, and the most bytes of such a block.
+const MAX_TRIED_BITS: u32 = 4;
+const MAX_TRIED_BLOCK: usize = 1 << 20;
 
 /// The results of a walk.
 pub(super) struct Walked {
@@ -50,8 +57,8 @@ pub(super) struct Walked {
     pub(super) complete: bool,
 }
 
-/// The bounds that the index gives the keys of a data block: those of the block before end with the
-/// first key, and its own with the second.
+/// The bounds that the index gives the keys of a data block: all keys of the blocks before come no later than
+/// `after`, and its own no later than `up_to`.
 #[derive(Clone, Copy)]
 struct Bounds<'k> {
     after: Option<&'k [u8]>,
@@ -91,6 +98,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             cursor: None,
             batch: Batch::default(),
             budget,
+            tried_bits: 0,
             complete: true,
             verdict,
         }
@@ -166,7 +174,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
     }
 
-    /// Goes through the data block at `handle`. `bounds`: of its keys.
+    /// Goes through the data block at `handle`. `bounds`: those of its keys.
     fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> std::result::Result<(), Stop> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
@@ -191,7 +199,8 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             Ok(entries) => entries,
             Err(error) if error.needs_range() => return Err(Stop::NeedRange(error)),
             Err(error) => {
-                self.damage(&error, bounds);
+                let bit = self.wrong_bit(&error, handle);
+                self.damage_with(&error, bounds, bit);
                 return Ok(self.budget.check()?);
             }
         };
@@ -270,19 +279,39 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         self.budget.check()
     }
 
+    /// The offset of the byte with the only wrong bit in the data block at `handle`; `None` if no such bit is found.
+    /// A few blocks are read once more for that.
+    fn wrong_bit(&mut self, error: &Error, handle: BlockHandle) -> Option<u64> {
+        let is_checksum = matches!(error.without_path(), Error::Corrupt { what: Structure::Checksum, .. });
+        let len = usize::try_from(handle.end()?.checked_sub(handle.offset)?).ok()?;
+        if !is_checksum || self.tried_bits >= MAX_TRIED_BITS || len > MAX_TRIED_BLOCK {
+            return None;
+        }
+        self.tried_bits += 1;
+        let stored = self.table.source().read_at(handle.offset, len).ok()?;
+        handle.offset.checked_add(only_wrong_bit(&stored)? as u64)
+    }
+
     fn damage(&mut self, error: &Error, bounds: Bounds<'_>) {
+        self.damage_with(error, bounds, None);
+    }
+
+    fn damage_with(&mut self, error: &Error, bounds: Bounds<'_>, bit: Option<u64>) {
         self.complete = false;
-        let (finding, encoding) = (Finding::of(error), self.shown_encoding());
+        let (mut finding, encoding) = (Finding::of(error), self.shown_encoding());
+        if let Some(bit) = bit {
+            finding.found.push_str(&format!("; one bit at offset {bit} is wrong, which `repair` corrects"));
+        }
         let lost = || LostKeys::between(bounds.after, bounds.up_to, encoding);
         self.verdict.findings.add(finding.code, || finding.with_lost(lost()));
     }
 
-    /// The encoding of keys of which a part is shown.
+    /// The encoding that decides which part of a key is shown.
     fn shown_encoding(&self) -> KeyEncoding {
         if self.is_internal { self.encoding } else { KeyEncoding::Whole }
     }
 
-    /// `after`: the last key of the index before what is left out.
+    /// Adds the finding that a limit was exceeded. `after`: the last key of the index before the part left out.
     fn over_budget(&mut self, exceeded: Exceeded, offset: u64, after: Option<&[u8]>) {
         self.complete = false;
         let finding = Finding::new(Code::Limit, offset, exceeded.expected(), "more");

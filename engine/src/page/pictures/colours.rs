@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::svg::{self, Anchor};
 
-/// The classes of rates: the least rate that is no longer in the class, its name on the scale, and
-/// the CSS class.
+/// The classes of rates: the smallest rate that is no longer in the class, its name on the scale,
+/// and the CSS class.
 const CLASSES: [(f64, &str, &str); 6] = [
     (0.001, "0.1 %", "p-r0"),
     (0.003, "0.3 %", "p-r1"),
@@ -14,9 +14,9 @@ const CLASSES: [(f64, &str, &str); 6] = [
     (0.1, "10 %", "p-r4"),
     (f64::INFINITY, "", "p-r5"),
 ];
-/// The CSS class of what has filters of an unknown rate.
+/// The CSS class of tables whose rate is not known.
 pub(super) const UNKNOWN: &str = "p-unknown";
-/// The CSS class of what has no filters. Its hatching is in [`hatching`].
+/// The CSS class of tables without filters. [`hatching`] has its pattern.
 pub(super) const MISSING: &str = "p-missing";
 
 /// The width and height of the legend in pixels.
@@ -26,7 +26,7 @@ pub(super) const LEGEND_HEIGHT: f64 = 62.0;
 /// The CSS class for a rate.
 pub(super) fn of_rate(rate: f64) -> &'static str {
     let class = CLASSES.iter().find(|(end, _, _)| rate < *end);
-    // Only what is not a number is in none, and infinity.
+    // Only infinity and values that are not numbers are in none.
     class.map_or(UNKNOWN, |(_, _, class)| class)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn hatching() -> Markup {
     }
 }
 
-/// Draws what the colours stand for, from `top` down.
+/// Draws the legend of the colours, from `top` down.
 pub(super) fn legend(top: f64) -> Markup {
     let segment = 0.5 / CLASSES.len() as f64 * 1.6;
     let place = |index: usize| index as f64 * segment;

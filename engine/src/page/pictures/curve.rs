@@ -7,7 +7,7 @@ use super::scale::Linear;
 use super::svg::{self, Shape};
 use crate::words::{counted, percent, size};
 
-/// What filters of some settings would do.
+/// The effects of filters of some settings.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct TuneCurve {
     pub lines: Vec<CurveLine>,
@@ -47,7 +47,7 @@ pub(crate) struct CurveMark {
 const HEIGHT: f64 = 260.0;
 /// The numbers of bits a key that are named beside a line: a few, so that their texts stay apart.
 const NAMED_BITS: [u32; 5] = [4, 8, 12, 16, 20];
-/// The marks of the lines. Their colours and dashes come in as many kinds.
+/// The marks of the lines, and the numbers of their colours and dashes.
 const SHAPES: [Shape; 6] =
     [Shape::Circle, Shape::Square, Shape::Diamond, Shape::Below, Shape::Cross, Shape::Circle];
 const COLOURS: usize = 6;
@@ -58,7 +58,7 @@ type Line<'a> = (&'a CurveLine, Vec<&'a CurvePoint>);
 /// A mark, its class and its form.
 type Mark<'a> = (&'a CurveMark, &'static str, Shape);
 
-/// Draws a line for each `base_lg`, and marks what is in use and what is recommended.
+/// Draws a line for each `base_lg`, and marks the filters in use and those recommended.
 pub(crate) fn curve(curve: &TuneCurve) -> Markup {
     let sound = |point: &&CurvePoint| RatePlot::can_show(point.size, point.rate);
     let lines: Vec<Line<'_>> =

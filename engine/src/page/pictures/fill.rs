@@ -21,7 +21,7 @@ const NAME: f64 = 18.0;
 const BARS: f64 = 40.0;
 const EMPTY: f64 = 6.0;
 const GAP: f64 = 14.0;
-/// The most characters of a file's name, so that the numbers behind it can be seen.
+/// The most characters of a file's name, so that the numbers after it can be seen.
 const MOST_NAME: usize = 24;
 
 /// Draws the share of bits set along each table as a strip.
@@ -53,7 +53,7 @@ fn description(strips: &[FillStrip]) -> String {
     format!("The share of bits set in each of {filters} of {strips}, from the start of the table to its end.")
 }
 
-/// The lines above a strip: one, or two if there is more to say than that all is well.
+/// The lines above a strip: one, or two if some filters are empty or not known.
 fn names(strip: &FillStrip) -> Vec<String> {
     let sum = strip.bins.sum();
     let set = if sum.known() > 0 { format!(", {} set", percent(sum.mean)) } else { String::new() };
@@ -91,8 +91,8 @@ fn path(class: &str, path: &str) -> Markup {
     html! { @if !path.is_empty() { path class=(class) d=(path) {} } }
 }
 
-/// The quarter that the share of empty filters is in: 0 if there is none, 4 only if there is no
-/// other.
+/// The class of the share of empty filters: 0 if there is none, 4 if there is no other, and 1 to 3 for the
+/// thirds in between.
 fn empty_quarter(bin: &FillBin) -> u64 {
     match bin.empty {
         0 => 0,
@@ -105,14 +105,13 @@ fn y(share: f64) -> String {
     number((1.0 - share) * BARS)
 }
 
-/// The path of the fields from the least to the greatest share. Fields of no height are made a
-/// little higher than the line of the mean.
+/// The path of the fields from the smallest to the greatest share of each bin.
 fn band(bins: &[FillBin]) -> String {
     let known = bins.iter().enumerate().filter(|(_, bin)| bin.known() > 0);
     known.map(|(at, bin)| format!("M{at} {}h1V{}h-1z", y(bin.max), y(bin.min))).collect()
 }
 
-/// The path of the means: a step a bin, with gaps where there is none.
+/// The path of the means: a step a bin, with gaps where there is no mean.
 fn means(bins: &[FillBin]) -> String {
     let mut path = String::new();
     let mut is_open = false;

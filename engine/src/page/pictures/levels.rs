@@ -12,12 +12,12 @@ pub(crate) struct LevelSize {
     /// As in "level 0", or "tables".
     pub name: String,
     pub tables: u64,
-    /// Those of them without filters.
+    /// The number of tables without filters.
     pub unfiltered: u64,
     /// The sizes of the tables and of their filter blocks in bytes.
     pub size: u64,
     pub filters: u64,
-    /// The size of the filter blocks that are recommended; `None` if these are to stay.
+    /// The size of the filter blocks that are recommended; `None` if the present ones should stay.
     pub recommended: Option<u64>,
 }
 
@@ -26,7 +26,7 @@ const NAME: f64 = 18.0;
 const BAR: f64 = 13.0;
 const GAP: f64 = 10.0;
 
-/// Draws a bar for each level, and a second one for what is recommended.
+/// Draws a bar for each level, and a second one for the recommended size.
 pub(crate) fn levels(levels: &[LevelSize]) -> Markup {
     let sizes = levels.iter().flat_map(|level| [Some(level.filters), level.recommended]).flatten();
     let scale = Linear::from_zero(sizes.map(|bytes| bytes as f64));

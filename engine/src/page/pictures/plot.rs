@@ -1,4 +1,4 @@
-//! What pictures have in common: their frame with its list of what marks stand for, axes, and bars.
+//! The common parts of pictures: the frame with its list of marks and their meanings, axes, and bars.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use super::svg::{self, Anchor, Shape, number};
 /// of its horizontal axis, in pixels.
 const TITLE: f64 = 20.0;
 const BELOW: f64 = 42.0;
-/// The most characters of a line of a list, which has its mark beside it.
+/// The greatest number of characters of a line of a list, which has its mark beside it.
 const MOST_TEXT: usize = 50;
 /// The height of a line of a list, and the room for its mark.
 const LINE: f64 = 18.0;
@@ -19,7 +19,7 @@ const PADDING: f64 = 56.0;
 /// The rates that an axis may hold.
 const RATES: (f64, f64) = (1e-7, 1.0);
 
-/// The share of the width that bars may take, so that their numbers have room behind them.
+/// The share of the width that bars may take, so that their numbers have room after them.
 pub(super) const BARS: f64 = 0.76;
 
 /// A number with the ends of its 95 % interval. The ends of an exact one are the same.
@@ -43,13 +43,13 @@ impl Interval {
         0.0 <= low && low <= value && value <= high && high.is_finite()
     }
 
-    /// The rate at which a point is drawn: where no false positive was found, the greatest one likely.
+    /// The rate at which a point is drawn: where no false positive was found, the greatest likely rate.
     pub(super) fn shown_rate(self) -> f64 {
         if self.value > 0.0 { self.value } else { self.high }
     }
 }
 
-/// Writes a number behind what ends at `share`.
+/// Writes a number after a bar or mark that ends at `share`.
 pub(super) fn after(share: f64, y: f64, text: impl ToString) -> Markup {
     html! { text class="p-text p-small p-halo" x=(svg::x(share)) y=(number(y)) dx="5" { (text.to_string()) } }
 }
@@ -99,8 +99,8 @@ impl RatePlot {
         html! { @for (from, to) in places.iter().zip(places.iter().skip(1)) { (svg::line(class, *from, *to)) } }
     }
 
-    /// A picture of the plot: the axes, `body`, and the list. `name`: of the horizontal axis, on which
-    /// `values` are named.
+    /// A picture of the plot: the axes, `body`, and the list. `name`: the name of the horizontal axis, on
+    /// which `values` are named.
     pub(super) fn draw(
         &self,
         [title, description]: [&str; 2],
@@ -135,7 +135,7 @@ impl RatePlot {
     }
 }
 
-/// A line of a list: how its mark is drawn, and what it stands for.
+/// A line of a list: the drawing of its mark, and the meaning.
 pub(super) struct Key(Markup, String);
 
 impl Key {
@@ -149,8 +149,8 @@ impl Key {
         Self(html! { g class="" { (svg::mark(class, shape, (0.5, 8.0), 4.0, "")) } }, text.into())
     }
 
-    /// A line across the room for it, perhaps with a mark on it. `group`: the class of the group around
-    /// them.
+    /// A line across the space for marks, perhaps with a mark on it. `group`: the class of the group
+    /// around them.
     pub(super) fn line(group: &str, class: &str, shape: Option<Shape>, text: impl Into<String>) -> Self {
         let mark = html! {
             g class=(group) {

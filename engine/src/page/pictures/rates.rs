@@ -29,16 +29,17 @@ pub(crate) struct Rates {
     pub left_out: u64,
 }
 
-/// The most points drawn one by one.
+/// The greatest number of points drawn one by one.
 const MOST: usize = 2000;
 /// The columns and rows in which more points are put together.
 const CELLS: (f64, f64) = (48.0, 32.0);
 /// The bits a key that the axis holds in any case.
 const LEAST_BITS: f64 = 16.0;
-/// The most that it holds if some tables have so many: this, or so many times the median.
+/// The greatest number of bits a key that the axis holds if some tables have as many: this, or this many
+/// times the median if that is more.
 const USUAL_BITS: f64 = 32.0;
 const TIMES_MEDIAN: f64 = 4.0;
-/// The room beyond the least and the greatest rate: so many times the rate.
+/// The room beyond the smallest and the greatest rate, as a multiple of the rate.
 const ROOM: f64 = 2.0;
 const HEIGHT: f64 = 220.0;
 
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(plot.across, Linear { low: 0.0, high: 20.0 });
         // From 0.001 % to 100 %.
         let shown: Vec<_> = dots.iter().map(|dot| (dot.x, (dot.y * 5.0).round(), dot.is_below)).collect();
-        // Where none was found, the upper end of the interval is shown: 0.01 %.
+        // If no false positive was found, the upper end of the interval is shown: 0.01 %.
         assert_eq!(shown, [(0.5, 3.0, false), (1.0, 1.0, true), (0.25, 4.0, false)]);
         assert!(
             dots[0].title.starts_with("1.ldb: 10.0 bits a key, 1.00 % (0.50 % to 2.01 %)"),

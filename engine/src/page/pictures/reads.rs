@@ -1,4 +1,4 @@
-//! Block reads a lookup.
+//! Block reads for each lookup.
 
 use maud::{Markup, html};
 
@@ -13,7 +13,7 @@ pub(crate) struct ReadsPair {
     pub name: String,
     /// The mean number of data blocks that such a lookup reads.
     pub now: Interval,
-    /// The same with the filters that are recommended; `None` if the present ones are to stay.
+    /// The same with the filters that are recommended; `None` if the present ones should stay.
     pub recommended: Option<Interval>,
 }
 
@@ -24,10 +24,10 @@ const GAP: f64 = 12.0;
 /// The classes and the marks of both bars.
 const NOW: (&str, Shape) = ("p-now", Shape::Circle);
 const THEN: (&str, Shape) = ("p-then", Shape::Diamond);
-/// If the greatest number is more than this times the least, the scale is logarithmic: bars would be
-/// too short to compare.
+/// If the greatest number is more than this many times the least, the scale is logarithmic: linear bars would
+/// be too short to compare.
 const MOST_LINEAR: f64 = 40.0;
-/// The least number of reads that a logarithmic scale holds.
+/// The smallest number of reads that a logarithmic scale holds.
 const LEAST: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl Scale {
     }
 }
 
-/// Draws a pair of bars for each kind of lookup, or of marks where bars would be too unlike.
+/// Draws a pair of bars for each kind of lookup, or of marks where bars would differ too much.
 pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
     let intervals = pairs.iter().flat_map(|pair| [Some(pair.now), pair.recommended]).flatten();
     let sound: Vec<Interval> = intervals.filter(Interval::is_sound).collect();
@@ -82,7 +82,7 @@ pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
             @if let Some(recommended) = pair.recommended { (bar(scale, THEN, recommended, top + NAME + BAR)) }
         }
         @for (place, text) in ticks.iter().filter(|_| !sound.is_empty()) {
-            // That at the start of the axis stays inside the picture.
+            // The text at the start of the axis stays inside the picture.
             @let anchor = if *place < 0.02 { Anchor::RIGHT } else { Anchor::MIDDLE };
             (svg::text(*place, bottom + 12.0, anchor, "p-small", text))
         }
@@ -122,7 +122,7 @@ fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64
     }
 }
 
-/// A number of reads with three digits that count.
+/// A number of reads with three significant digits.
 fn short(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();
@@ -177,7 +177,7 @@ mod tests {
             panic!("linear");
         };
         assert!((scale.share(1.0) - 2.0 / 3.0).abs() < 1e-9);
-        // 0 is no reason for it.
+        // 0 is not a reason for a logarithmic scale.
         assert!(matches!(Scale::of(&[Interval::exact(0.0), Interval::exact(2.0)]), Scale::Linear(_)));
     }
 

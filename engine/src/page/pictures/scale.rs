@@ -15,7 +15,7 @@ impl Linear {
         Self { low: 0.0, high: if high > 0.0 { high } else { 1.0 } }
     }
 
-    /// The place of `value` from 0 to 1. What is beyond the scale is at its end.
+    /// The place of `value` from 0 to 1. A value beyond the scale is at its end.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value / self.high - self.low / self.high) / (1.0 - self.low / self.high);
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
@@ -46,7 +46,7 @@ impl Linear {
     /// At most `most` sizes in bytes, multiples of a power of 1,024.
     pub(super) fn size_ticks(self, most: usize) -> Vec<f64> {
         let mut unit = 1.0;
-        // A unit of which there would be one or less gives way to the one below it.
+        // A unit is replaced by the one below if the scale would hold one of it or less.
         while self.high / unit >= 2048.0 {
             unit *= 1024.0;
         }
@@ -79,7 +79,7 @@ impl Log {
         Self { low: low.min(high.saturating_sub(1)), high }
     }
 
-    /// The place of `value` from 0 to 1. What is beyond the scale, and 0, is at its end.
+    /// The place of `value` from 0 to 1. A value beyond the scale, or 0, is at its end.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value.log10() - f64::from(self.low)) / f64::from(self.high.saturating_sub(self.low));
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
@@ -90,7 +90,7 @@ impl Log {
         (10_f64.powi(self.low)..=10_f64.powi(self.high)).contains(&value)
     }
 
-    /// The powers of 10, at most `most` of them, as evenly spaced as they are.
+    /// The powers of 10, at most `most` of them, evenly spaced.
     pub(super) fn ticks(self, most: usize) -> Vec<f64> {
         let decades = self.high.saturating_sub(self.low).unsigned_abs() as usize;
         let step = decades.div_ceil(most.max(2).saturating_sub(1)).max(1);
@@ -98,7 +98,7 @@ impl Log {
         (self.low..=self.high).rev().step_by(step).map(|power| 10_f64.powi(power)).collect()
     }
 
-    /// Twice and five times the powers of 10, which get a line of no name.
+    /// Twice and five times the powers of 10, which get a line without a name.
     pub(super) fn minor_ticks(self) -> impl Iterator<Item = f64> {
         (self.low..self.high).flat_map(|power| [2.0, 5.0].map(|times| times * 10_f64.powi(power)))
     }

@@ -12,12 +12,12 @@ pub(super) fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A share of the width, as SVG has it. What is out of range is at the edge.
+/// A share of the width, as SVG has it. A share out of range is at the edge.
 pub(super) fn x(share: f64) -> String {
     format!("{}%", number(share.clamp(0.0, 1.0) * 100.0))
 }
 
-/// The side of its place on which a text is, in SVG's words for the end that is there.
+/// The side of a point on which its text is. SVG names the end of the text that is at the point.
 pub(super) struct Anchor(&'static str);
 
 impl Anchor {
@@ -26,7 +26,7 @@ impl Anchor {
     pub(super) const LEFT: Self = Self("end");
 }
 
-/// The most characters of a text in a picture: as many as fit a telephone.
+/// The greatest number of characters of a text in a picture: as many as fit on the screen of a telephone.
 const MOST_TEXT: usize = 56;
 
 /// The text with its end cut off if it has more than `most` characters.
@@ -51,8 +51,8 @@ pub(super) fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> Markup {
     }
 }
 
-/// A rectangle from `left` to `right`, and `height` pixels down from `top`. `title`: shown when the
-/// mouse is over it; nothing if it is empty.
+/// A rectangle between both `ends`, and `height` pixels down from `top`. `title`: shown when the mouse is
+/// over the rectangle, unless it is empty.
 pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, title: &str) -> Markup {
     let (left, right) = (ends.0.clamp(0.0, 1.0), ends.1.clamp(0.0, 1.0));
     html! {
@@ -93,7 +93,7 @@ pub(super) fn mark(class: &str, shape: Shape, (share, y): (f64, f64), r: f64, ti
     if shape == Shape::Circle {
         return html! { circle class=(class) cx=(x(share)) cy=(number(y)) r=(number(r)) { (title) } };
     }
-    // A path knows no percentages, which the picture around it does.
+    // A path knows no percentages, but the picture around it does.
     html! {
         svg.p-mark x=(x(share)) y=(number(y)) width="1" height="1" {
             path class=(class) d=(shape.path(r)) { (title) }

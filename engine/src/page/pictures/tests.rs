@@ -1,5 +1,5 @@
-//! All pictures of databases of many kinds, strange ones too: what must hold for each of them, and a
-//! page to look at.
+//! All pictures of databases of many kinds, strange ones too: the rules for each of them, and a page to look
+//! at.
 
 use maud::{Markup, PreEscaped, html};
 

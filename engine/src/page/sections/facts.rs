@@ -1,4 +1,4 @@
-//! What the database is, and what of it was looked at.
+//! The facts about the database, and the parts of it that were looked at.
 
 use maud::{Markup, html};
 
@@ -6,12 +6,12 @@ use crate::audit::overview::{Kind, Overview};
 use crate::page::words::{message, name, sentence};
 use crate::report::{BudgetOrigin, Tuning};
 use crate::words::{about_count, count, counted, size};
-use crate::{page::shown::Page, page::verdict::logs_not_read};
+use crate::{page::shown::Shown, page::verdict::logs_not_read};
 
-/// The most files that are named.
+/// The greatest number of files that are named.
 const MOST: usize = 20;
 
-pub(crate) fn facts(page: &Page<'_>) -> Markup {
+pub(crate) fn facts(page: &Shown<'_>) -> Markup {
     let overview = page.overview;
     let logs_not_read = logs_not_read(overview);
     html! {

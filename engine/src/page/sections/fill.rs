@@ -1,4 +1,4 @@
-//! How full the filters along some tables are.
+//! The fill of the filters along some tables.
 
 use maud::{Markup, html};
 
@@ -6,9 +6,9 @@ use super::grid::{Cell, folded};
 use crate::page::pictures::{FillStrip, fill as picture};
 use crate::page::words::{name, place};
 use crate::words::{count, or_dash, percent, ratio, size};
-use crate::{page::shown::Page, report::Table};
+use crate::{page::shown::Shown, report::Table};
 
-pub(crate) fn fill(page: &Page<'_>) -> Markup {
+pub(crate) fn fill(page: &Shown<'_>) -> Markup {
     if page.strips.is_empty() {
         return html! {};
     }

@@ -1,4 +1,4 @@
-//! What is wrong, and what it means.
+//! The findings, and their meanings.
 
 use maud::{Markup, html};
 
@@ -6,9 +6,9 @@ use super::grid::{Cell, grid};
 use crate::page::words::{message, name};
 use crate::report::{Code, Finding};
 use crate::words::{count, counted, counted_as};
-use crate::{audit::overview::OverviewFindings, page::shown::Page};
+use crate::{audit::overview::OverviewFindings, page::shown::Shown};
 
-pub(crate) fn findings(page: &Page<'_>) -> Markup {
+pub(crate) fn findings(page: &Shown<'_>) -> Markup {
     let found = &page.overview.found;
     html! {
         section {

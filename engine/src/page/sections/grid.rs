@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-/// The most lines of a table that is open at once.
+/// The most lines with which a folded table starts open.
 const SHORT: usize = 12;
 
 /// A cell of a table.

@@ -1,4 +1,4 @@
-//! The filters of each level: their size, and what they let pass.
+//! The filters of each level: their size, and the share of keys that they let pass.
 
 use maud::{Markup, html};
 
@@ -6,9 +6,9 @@ use super::grid::{Cell, grid};
 use crate::page::pictures::{LevelSize, levels as picture};
 use crate::report::{Estimate, KeySum, Level, LevelTotals, TableLevel, TableState};
 use crate::words::{about_size, count, measured, number, or_dash, size};
-use crate::{page::shown::Page, page::words::place};
+use crate::{page::shown::Shown, page::words::place};
 
-pub(crate) fn levels(page: &Page<'_>) -> Markup {
+pub(crate) fn levels(page: &Shown<'_>) -> Markup {
     let places = page.overview.places();
     if places.is_empty() {
         return html! {};
@@ -84,8 +84,8 @@ pub(super) fn keys(sum: &KeySum) -> String {
     or_dash(sum.keys.map(|keys| format!("{about}{}", count(keys))))
 }
 
-/// The level of that place among those that other filters were tried for.
-fn level<'a>(page: &Page<'a>, at: TableLevel) -> Option<&'a Level> {
+/// The level at that place, among those for which other filters were tried.
+fn level<'a>(page: &Shown<'a>, at: TableLevel) -> Option<&'a Level> {
     let levels = &page.tuned()?.levels;
     levels.iter().find(|level| is_at(level, at))
 }
@@ -93,14 +93,14 @@ fn level<'a>(page: &Page<'a>, at: TableLevel) -> Option<&'a Level> {
 fn is_at(level: &Level, at: TableLevel) -> bool {
     match (level.number, at) {
         (Some(number), TableLevel::Level(at)) => number == at,
-        // A single table has no level to be tried on, whatever its database says.
+        // A single table is tried without a level, even if its database has it on one.
         (None, TableLevel::Level(_) | TableLevel::Unknown) => true,
         _ => false,
     }
 }
 
-/// The size of the filters of a level that is advised.
-fn size_advised(page: &Page<'_>, at: TableLevel) -> Option<Estimate> {
+/// The size of the filters that are advised for a level.
+fn size_advised(page: &Shown<'_>, at: TableLevel) -> Option<Estimate> {
     let (tuning, choice) = (page.tuned()?, page.advised()?);
     let mut levels = tuning.levels.iter().zip(&choice.outcome.levels);
     levels.find(|(level, _)| is_at(level, at)).map(|(_, outcome)| outcome.size)

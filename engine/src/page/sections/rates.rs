@@ -1,4 +1,4 @@
-//! What the filters of each table let pass.
+//! The share of keys that the filters of each table let pass.
 
 use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
@@ -8,14 +8,14 @@ use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
 use crate::page::words::{name, place, text};
 use crate::report::{FilterBlock, Table};
 use crate::words::{measured, or_dash, percent, rate_interval, size};
-use crate::{audit::rates::MeasuredRate, page::shown::Page};
+use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 
-/// The number of tables that are named.
+/// The greatest number of tables to name.
 const WORST: usize = 10;
-/// The bits a key that the formula is drawn for.
+/// The greatest number of bits a key for which the formula is drawn.
 const MOST_BITS: u32 = 24;
 
-pub(crate) fn rates(page: &Page<'_>) -> Markup {
+pub(crate) fn rates(page: &Shown<'_>) -> Markup {
     let mut points = Vec::new();
     let mut rated: Vec<(&Table, &FilterBlock, MeasuredRate)> = Vec::new();
     let mut left_out = 0;
@@ -82,9 +82,9 @@ pub(super) fn interval_of(rate: MeasuredRate) -> Interval {
     Interval { value: rate.rate, low: rate.low, high: rate.high }
 }
 
-/// The rate of a Bloom filter of so many bits a key, with the number of probes that LevelDB takes.
+/// The rate of a Bloom filter of `bits` bits a key, with the number of probes that LevelDB uses.
 fn formula(bits: u32) -> f64 {
-    /// So many that the rounding to whole bytes does not count.
+    /// Enough keys to make the rounding to whole bytes negligible.
     const KEYS: u64 = 1000;
     let probes = (f64::from(bits) * 0.69) as u32;
     expected_false_positive_rate(u64::from(bits) * KEYS, probes.clamp(1, 30), KEYS)

@@ -4,11 +4,12 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
-use crate::page::shown::Page;
+use crate::page::shown::Shown;
+use crate::page::words::sentence;
 use crate::report::{Estimate, Reads};
-use crate::words::{estimate, interval, or_dash};
+use crate::words::{ask_for_lookups, estimate, interval, or_dash};
 
-pub(crate) fn reads(page: &Page<'_>) -> Markup {
+pub(crate) fn reads(page: &Shown<'_>) -> Markup {
     let Some(now) = page.tuned().and_then(|tuning| tuning.now.reads) else { return html! {} };
     let advised = page.advised().and_then(|choice| choice.outcome.reads);
     let kinds = kinds(&now);
@@ -51,6 +52,7 @@ pub(crate) fn reads(page: &Page<'_>) -> Markup {
             p {
                 "The mean number of data blocks that a lookup reads, over all levels. A stored key needs one; whatever \
                  is above is wasted."
+                @if let Some(text) = ask_for_lookups(&now) { " " (sentence(text)) }
             }
             div.pair {
                 figure { (picture(&pictures)) }
@@ -61,10 +63,13 @@ pub(crate) fn reads(page: &Page<'_>) -> Markup {
 }
 
 /// The kinds of lookups, and the reads of each.
-fn kinds(reads: &Reads) -> [(&'static str, Option<Estimate>); 4] {
+fn kinds(reads: &Reads) -> [(&'static str, Option<Estimate>); 7] {
     [
         ("absent keys of your own", reads.lookups),
-        ("absent keys near stored ones", Some(reads.neighbours)),
+        ("absent keys between stored ones", reads.near.between),
+        ("stored keys with a byte changed", reads.near.changed),
+        ("stored keys cut short", reads.near.cut),
+        ("stored keys made longer", reads.near.longer),
         ("random absent keys", Some(reads.random)),
         ("stored keys", Some(reads.present)),
     ]

@@ -1,4 +1,4 @@
-//! What other filters would do.
+//! The effects that other filters would have.
 
 use maud::{Markup, html};
 
@@ -8,9 +8,9 @@ use crate::page::pictures::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve a
 use crate::page::words::{message, sentence};
 use crate::report::{Choice, Outcome, Rates, Tried, Tuning};
 use crate::words::{about_size, bits_text, estimate, measured, or_dash, percent, ranges_text};
-use crate::{audit::rates::MeasuredRate, page::shown::Page};
+use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 
-pub(crate) fn settings(page: &Page<'_>) -> Markup {
+pub(crate) fn settings(page: &Shown<'_>) -> Markup {
     let tuning = match page.tuning {
         Some(Ok(tuning)) => tuning,
         Some(Err(why)) => {
@@ -95,12 +95,12 @@ fn line(tuning: &Tuning, tried: &Tried) -> Vec<Cell> {
     ]
 }
 
-/// The rate that advice goes by: of the user's lookups, else of neighbours.
+/// The rate that advice goes by: of the user's lookups, else of neighbours, else of random keys.
 fn rate(rates: &Rates) -> Option<MeasuredRate> {
     rates.lookups.or(rates.neighbours).or(rates.random)
 }
 
-fn model(page: &Page<'_>, tuning: &Tuning) -> TuneCurve {
+fn model(page: &Shown<'_>, tuning: &Tuning) -> TuneCurve {
     let mut lines: Vec<(u8, CurveLine)> = Vec::new();
     for Tried { setting, outcome, .. } in
         tuning.settings.iter().filter(|tried| tried.setting.policy == tuning.policy)

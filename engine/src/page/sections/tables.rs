@@ -3,15 +3,15 @@
 use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
-use crate::page::shown::Page;
+use crate::page::shown::Shown;
 use crate::page::words::{message, name, place, state};
 use crate::report::{Table, TableState};
 use crate::words::{count, counted, measured, or_dash, size};
 
-/// The most tables that are listed.
+/// The greatest number of tables that are listed.
 const MOST: usize = 800;
 
-pub(crate) fn tables(page: &Page<'_>) -> Markup {
+pub(crate) fn tables(page: &Shown<'_>) -> Markup {
     let tables = &page.overview.tables;
     let listed = listed(tables);
     if listed.is_empty() {
@@ -49,7 +49,7 @@ pub(crate) fn tables(page: &Page<'_>) -> Markup {
     }
 }
 
-/// The tables to list: all, or those that tell most. By place and name.
+/// The tables to list: all, or those that matter most, by place, number and name.
 fn listed(tables: &[Table]) -> Vec<&Table> {
     let mut listed: Vec<&Table> = tables.iter().collect();
     if listed.len() > MOST {

@@ -8,9 +8,9 @@ use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::words::{name, place, text};
 use crate::report::{Table, TableLevel, TableState};
-use crate::{page::shown::Page, words::counted};
+use crate::{page::shown::Shown, words::counted};
 
-pub(crate) fn tree(page: &Page<'_>) -> Markup {
+pub(crate) fn tree(page: &Shown<'_>) -> Markup {
     let overview = page.overview;
     let tree = model(overview);
     if tree.levels.is_empty() || overview.kind == Kind::Table {

@@ -1,4 +1,4 @@
-//! Reads HTML strictly: what a browser would mend is an error.
+//! Reads HTML strictly: anything that a browser would mend is an error.
 
 /// An element, or a run of text.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl Reader<'_> {
 }
 
 impl Node {
-    /// Itself and all below it.
+    /// The node itself and all below it.
     pub(crate) fn all(&self) -> Vec<&Node> {
         std::iter::once(self).chain(self.children.iter().flat_map(Node::all)).collect()
     }
@@ -152,7 +152,7 @@ impl Node {
     }
 }
 
-/// Checks what holds for every page: nothing is run and nothing loaded, pictures have titles, no
+/// Checks the rules for every page: nothing is run and nothing loaded, pictures have titles, and there is no
 /// control character or mark that turns text around.
 #[track_caller]
 pub(crate) fn check(page: &str) -> Node {

@@ -1,16 +1,16 @@
-//! Databases that never were.
+//! Invented databases.
 
 use crate::audit::overview::{Kind, Overview, spans::Spans};
 use crate::audit::rates::MeasuredRate;
 use crate::audit::{CutKey, Policy};
 use crate::report::{
     Action, Advice, Budget, BudgetOrigin, Choice, Estimate, FilterBlock, KeyCount, Level, LevelBits,
-    LevelOutcome, Lookups, Memory, Name, Outcome, Rates, Reads, SampleSize, Setting, Table, Tried, TuneFault,
-    Tuning, Visits,
+    LevelOutcome, Lookups, Memory, Name, NearKind, NearReads, Outcome, Rates, Reads, SampleSize, Setting,
+    Table, Tried, TuneFault, Tuning, Visits,
 };
 use crate::words::{leave_text, rebuild_text};
 
-/// A table of a database, with filters. `at`: which one it is on its level.
+/// A table of a database, with filters. `at`: its position on its level.
 pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
     let passed = 4000 + number % 700;
     Table {
@@ -41,7 +41,7 @@ pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
     }
 }
 
-/// A database of so many tables, a hundredth of them on level 1 and the others on level 2.
+/// A database of `tables` tables, a hundredth of them on level 1 and the others on level 2.
 pub(super) fn database(tables: u64) -> Overview {
     let upper = tables / 100;
     let of = |number: u64| match number < upper {
@@ -74,11 +74,11 @@ fn about(value: f64) -> Estimate {
     Estimate { value, low: value * 0.98, high: value * 1.03 }
 }
 
-/// What filters of so many bits a key do.
+/// The effects of filters of `bits` bits a key.
 fn outcome(bits: u32, levels: u8) -> Outcome {
     let rate = 0.6185_f64.powi(bits as i32);
     let measured = MeasuredRate::of((rate * 1e6) as u64, 1_000_000);
-    let rates = Rates { formula: Some(rate), random: measured, neighbours: measured, lookups: None };
+    let rates = Rates { formula: Some(rate), random: measured, neighbours: measured, ..Rates::default() };
     let size = about(f64::from(bits) * 1e6);
     Outcome {
         size,
@@ -87,6 +87,12 @@ fn outcome(bits: u32, levels: u8) -> Outcome {
         reads: Some(Reads {
             random: about(3.0 * rate),
             neighbours: about(3.1 * rate),
+            worst: Some(NearKind::Between),
+            near: NearReads {
+                changed: Some(about(3.05 * rate)),
+                between: Some(about(3.1 * rate)),
+                ..NearReads::default()
+            },
             lookups: Some(about(2.9 * rate)),
             present: about(1.0 + rate),
         }),
@@ -104,7 +110,7 @@ pub(super) fn fault(name: &str, error: &str) -> TuneFault {
     TuneFault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None }
 }
 
-/// What other filters would do for a database of levels 1 and 2.
+/// The effects that other filters would have for a database of levels 1 and 2.
 pub(super) fn tuning(advises: bool) -> Tuning {
     let level = |number| Level {
         number: Some(number),
@@ -150,7 +156,7 @@ pub(super) fn tuning(advises: bool) -> Tuning {
         advice: match advises {
             true => Advice {
                 action: Action::Rebuild,
-                text: rebuild_text(&now, &choice),
+                text: rebuild_text(&now, &choice, false),
                 choice: Some(choice),
                 arguments: Some(vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()]),
             },

@@ -1,4 +1,4 @@
-//! A folder that is open, and what is done in it.
+//! A folder that is open, and the operations in it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use super::super::failure::{Failure, Refusal, Result};
 use super::session::{Purpose, Session};
 use super::status::{FileType, Status, is_mine, is_root};
 use super::system::{self, Handle};
-use super::volume::{self, Room};
+use super::volume::{self, FreeSpace};
 use super::{new_file::NewFile, operation::Operation};
 use crate::report::ErrorKind;
 
@@ -27,23 +27,24 @@ pub(crate) struct Folder {
     session: Arc<Session>,
 }
 
-/// The most bytes of what one run leaves for another to know: enough for two million tables.
+/// The most bytes of a note that one run leaves for another: enough for two million tables.
 const MAX_NOTE: usize = 256 << 20;
 
-/// What follows from a sync that failed.
+/// The message after a sync that failed.
 const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, so nothing is removed; once the file \
                          system is sound, run the same again";
 
 impl Folder {
-    /// Opens the folder at `path`, and the one that it is in. Links on the way are followed once, before the first
-    /// folder is opened. The root has none above it.
+    /// Opens the folder at `path` and the one above it, which is returned first. Links on the way are followed once,
+    /// before the first folder is opened. For the root, the one above is `None`.
     pub(crate) fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
         Self::open_with(path, purpose, |_, _| Ok(()))
     }
 
-    /// As [`open`](Self::open), for writing: root refuses if others may exchange one of the folders on the way.
+    /// Opens a folder as [`open`](Self::open) does, for writing. Refuses, as root, if others may exchange one of the
+    /// folders on the way.
     pub(crate) fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
-        /// Of others, each may only remove what is theirs.
+        /// In a folder with this bit, users may only remove what is theirs.
         const STICKY: u32 = 0o1000;
         const OTHERS_WRITE: u32 = 0o022;
         let is_root = is_root();
@@ -69,8 +70,11 @@ impl Folder {
     ) -> Result<(Option<Self>, Self)> {
         let system = |error: io::Error| match error.kind() {
             io::ErrorKind::NotADirectory => {
-                let text = format!("{}: expected a folder, found something else", escape_path(path));
+                let text = format!("{}: is not a folder", escape_path(path));
                 Failure::failed(text, Some(ErrorKind::Unreadable))
+            }
+            io::ErrorKind::NotFound => {
+                Failure::failed(format!("{}: does not exist", escape_path(path)), Some(ErrorKind::Missing))
             }
             _ => Failure::system("looking for it", path, &error),
         };
@@ -86,7 +90,7 @@ impl Folder {
         Ok((above, Self { handle: Arc::new(handle), path, session }))
     }
 
-    /// The path that led here.
+    /// The path by which the folder was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -101,18 +105,18 @@ impl Folder {
         std::os::fd::AsFd::as_fd(&*self.handle)
     }
 
-    /// The names of all files and folders in it, in no order.
+    /// The names of all files and folders in this one, in no particular order.
     pub(crate) fn names(&self) -> Result<Vec<OsString>> {
         let names = self.session.perform(Operation::Look, || system::names(&self.handle));
         names.map_err(|error| Failure::system("listing it", &self.path, &error))
     }
 
-    /// Looks at a name itself: a link is not followed. `None` if there is none.
+    /// Looks at a name itself: a link is not followed. `None`: there is no such name.
     pub(crate) fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), false)
     }
 
-    /// Looks at what is behind a name. `None` if there is nothing.
+    /// Looks at a name; for a copy, a link is followed. `None`: there is nothing.
     pub(crate) fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), self.session.purpose == Purpose::Copy)
     }
@@ -121,7 +125,7 @@ impl Folder {
         self.session.perform(Operation::Look, || system::look(&self.handle, name, follow))
     }
 
-    /// What the system says of the folder itself.
+    /// The status of the folder itself.
     pub(crate) fn status(&self) -> io::Result<Status> {
         let itself = OsStr::new(".");
         self.look_with(itself, false)?.ok_or_else(|| io::ErrorKind::NotFound.into())
@@ -135,13 +139,13 @@ impl Folder {
                 check_regular(&found, follow)?;
             }
             let file = system::open(&self.handle, name, follow)?;
-            // It may be another one by now.
+            // It may be another file by now.
             check_regular(&system::status_of(&file)?, follow)?;
             Ok(file)
         })
     }
 
-    /// What the system says of an open file.
+    /// The status of an open file.
     pub(crate) fn status_of(file: &File) -> io::Result<Status> {
         system::status_of(file)
     }
@@ -153,7 +157,7 @@ impl Folder {
         Ok((contents.len() <= most).then_some(contents))
     }
 
-    /// Writes and syncs a file that tells another run what it has to know. There must not be one of the name.
+    /// Writes and syncs a note for another run. There must be no file of this name.
     pub(crate) fn write_note(&self, name: &str, note: &impl Serialize) -> Result<()> {
         let path = self.path_of(name);
         let contents = serde_json::to_vec_pretty(note)
@@ -171,7 +175,7 @@ impl Folder {
         contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))
     }
 
-    /// Creates a file that only its owner may read and write. There must not be one of the name.
+    /// Creates a file that only its owner may read and write. There must be no file of this name.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<NewFile> {
         let name = name.as_ref();
         let operation = Operation::Create { folder: &self.path, name };
@@ -180,7 +184,7 @@ impl Folder {
     }
 
     /// Writes a file that must not be there yet, and syncs it. Its name is durable once the folder is synced. It gets
-    /// the rights of `like`: whoever could read that can read this.
+    /// the permissions of `like`, if given: whoever can read that file can read this one.
     pub(crate) fn write_new(
         &self,
         name: impl AsRef<OsStr>,
@@ -208,14 +212,14 @@ impl Folder {
         copy().map_err(|error| Failure::system("copying it", &self.path_of(&name), &error))
     }
 
-    /// Renames a file, whether or not there is one of the new name.
+    /// Renames a file, and replaces one of the new name if there is one.
     pub(crate) fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.rename_with((self, from), (self, to), true)
             .map_err(|error| Failure::system("giving it its name", &self.path_of(to), &error))
     }
 
-    /// Moves a folder of this one into another. With `replaces` it may take the place of an empty one.
+    /// Moves a folder in this one into `folder`. With `replaces`, it may take the place of an empty folder.
     pub(crate) fn move_folder(
         &self,
         from: impl AsRef<OsStr>,
@@ -232,7 +236,7 @@ impl Folder {
             .perform(operation, || system::rename((&from.0.handle, from.1), (&to.0.handle, to.1), replaces))
     }
 
-    /// Gives a file of this folder a second name.
+    /// Gives a file of this folder a second name, in `to`.
     pub(crate) fn link(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
         let (name, new) = (name.as_ref(), new.as_ref());
         self.session.perform(Operation::Link { from: (&self.path, name), to: (&to.path, new) }, || {
@@ -244,8 +248,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Also if a folder could not be synced before: then it is not known whether a loss of power would bring back a
-    /// state in which this file is needed.
+    /// In a rebuild in place, also if a folder could not be synced before: then it is not known whether a
+    /// loss of power would bring back a state in which this file is needed.
     pub(crate) fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
@@ -264,7 +268,7 @@ impl Folder {
         let operation = Operation::MakeFolder { folder: &self.path, name };
         self.session.perform(operation, || system::make_folder(&self.handle, name))?;
         let made = self.open_folder(name)?;
-        // Another one may have taken its place before it was opened.
+        // Another folder may have taken its place before it was opened.
         let (found, parent) = (made.status()?, self.status()?);
         let is_private = found.mode & 0o077 == 0 && is_mine(&found);
         // Some file systems give one owner and one mode to all that they hold.
@@ -292,9 +296,9 @@ impl Folder {
         removed.map_err(|error| Failure::system("removing the folder", &self.path_of(name), &error))
     }
 
-    /// Gives the folder owner, mode, attributes and times of another one.
+    /// Gives the folder the owner, mode, attributes and times of `like`, on Unix.
     pub(crate) fn copy_attributes(&self, like: &Self) -> io::Result<()> {
-        // Folders cannot be opened as files elsewhere.
+        // Elsewhere, folders cannot be opened as files.
         #[cfg(unix)]
         {
             let (folder, like) = (system::reopen(&self.handle)?, system::reopen(&like.handle)?);
@@ -321,7 +325,7 @@ impl Folder {
         })
     }
 
-    /// Refuses once a folder could not be synced.
+    /// In place, refuses once a folder could not be synced.
     pub(crate) fn check_known(&self) -> Result<()> {
         if !Session::is_set(&self.session.sync_failed) || self.session.purpose == Purpose::Copy {
             return Ok(());
@@ -330,7 +334,7 @@ impl Folder {
         Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
     }
 
-    /// Says of the database at `path` that the rights of a group had to be taken away, if that is so.
+    /// A note on the database at `path` that the group has no access to the new files, if that is so.
     pub(crate) fn note_of_lost_group(&self, path: &Path) -> Option<String> {
         let what =
             "the group of the old files has no rights to the new ones, as it could not be given to them";
@@ -338,13 +342,13 @@ impl Folder {
         is_lost.then(|| format!("{}: {what}", escape_path(path)))
     }
 
-    /// The room on its file system; `None` if the system does not tell.
-    pub(crate) fn room(&self) -> Result<Option<Room>> {
+    /// The free space on the folder's file system; `None`: the system does not report it.
+    pub(crate) fn room(&self) -> Result<Option<FreeSpace>> {
         volume::room(&self.handle)
             .map_err(|error| Failure::system("looking at the room on its file system", &self.path, &error))
     }
 
-    /// The name of its file system, if other machines may have files on it open.
+    /// The name of the folder's file system, if other machines may have files on it open.
     pub(crate) fn shared_file_system(&self) -> Result<Option<&'static str>> {
         volume::shared_file_system(&self.handle)
             .map_err(|error| Failure::system("looking at its file system", &self.path, &error))

@@ -1,4 +1,4 @@
-//! What tests do before and after each call of the system.
+//! Hooks of tests, before and after each call of the system.
 
 use std::{cell::RefCell, io, sync::Arc};
 
@@ -6,9 +6,9 @@ pub(crate) use super::operation::Operation;
 
 /// Watches the operations of the folders that are opened while it is [set](with).
 pub(crate) trait Hook: Send + Sync {
-    /// An error is that of the call, which is not made then.
+    /// Runs before a call. On an error, the call is not made and returns this error.
     fn before(&self, operation: &Operation<'_>) -> io::Result<()>;
-    /// The call was made, and did not fail.
+    /// Runs after a call that did not fail.
     fn after(&self, operation: &Operation<'_>);
 }
 

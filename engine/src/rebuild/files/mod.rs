@@ -1,14 +1,14 @@
 //! All that `rebuild` does to files and folders. No other part of it calls the system for that.
 //!
 //! Everything is relative to a [`Folder`] that is open. Whoever can write to a folder on the way there may exchange it
-//! for a link at any time; a descriptor stays the same folder. A path is resolved once, by [`Folder::open`], and from
-//! there on it is only for messages.
+//! for a link at any time; a descriptor always refers to the same folder. A path is resolved once, by
+//! [`Folder::open`], and after that it is only for messages.
 //!
-//! Each call is an [`Operation`]. Tests take note of them, make them fail, and exchange folders before them.
+//! Each call is an [`Operation`]. Tests record them, make them fail, and replace folders before them.
 
 mod folder;
 #[cfg(all(test, unix))]
-pub(super) mod hook;
+pub(crate) mod hook;
 mod new_file;
 mod operation;
 mod rights;
@@ -19,8 +19,8 @@ mod status;
 mod system;
 mod volume;
 
-pub(super) use folder::Folder;
-pub(super) use new_file::NewFile;
-pub(super) use session::Purpose;
+pub(crate) use folder::Folder;
+pub(crate) use new_file::NewFile;
+pub(crate) use session::Purpose;
 pub(super) use status::{Status, is_root};
-pub(super) use volume::Room;
+pub(super) use volume::FreeSpace;

@@ -5,7 +5,7 @@ use std::{fs::File, sync::Arc};
 
 use super::{operation::Operation, rights, session::Session};
 
-/// A file that is being written. Until it is given other rights, only its owner may read it.
+/// A file that is being written. Until it is given other permissions, only its owner may read it.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     file: File,
@@ -30,13 +30,13 @@ impl NewFile {
         })
     }
 
-    /// Gives it owner, group, mode and attributes of `like`.
+    /// Gives the file the owner, group, mode and attributes of `like`.
     pub(crate) fn copy_rights(&self, like: &File) -> io::Result<()> {
         let operation = Operation::Attributes { file: &self.file };
         self.session.perform(operation, || rights::copy(&self.file, like, &self.session))
     }
 
-    /// Gives it owner, group, mode, attributes and times of `like`.
+    /// Gives the file the owner, group, mode, attributes and times of `like`.
     pub(crate) fn copy_attributes(&self, like: &File) -> io::Result<()> {
         self.copy_rights(like)?;
         let like = like.metadata()?;

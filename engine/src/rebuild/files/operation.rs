@@ -1,9 +1,9 @@
-//! The calls of the system, as whatever watches them is told.
+//! The calls of the system, as they are reported to a hook.
 
 use std::{ffi::OsStr, fs::File, path::Path};
 
-/// A call of the system that has to do with files, which is about to be made, or was. Folders are told by the paths
-/// that led to them.
+/// A call of the system on files, which is about to be made or was made. Folders are given by the paths that led to
+/// them.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(all(test, unix, in_repository)), expect(dead_code, reason = "tests read it"))]
 pub(crate) enum Operation<'a> {
@@ -16,7 +16,7 @@ pub(crate) enum Operation<'a> {
     Write {
         file: &'a File,
     },
-    /// Owner, mode, attributes or times.
+    /// Sets owner, mode, attributes or times.
     Attributes {
         file: &'a File,
     },

@@ -1,4 +1,4 @@
-//! Who may read and write a file: owner, group, mode, access control lists and other extended attributes.
+//! The permissions of a file: owner, group, mode, access control lists and other extended attributes.
 
 use std::{fs::File, io};
 
@@ -9,12 +9,12 @@ use super::{session::Purpose, status::is_root};
 
 /// Gives `to` the owner, the group, the attributes and the mode of `like`, as far as this program may.
 ///
-/// A group that cannot be given has no rights to the new file, and the session takes note of it. Only root gives a copy
-/// to another owner.
+/// A group that cannot be given has no access to the new file, and the session records that. Only root gives
+/// a copy to another owner.
 ///
 /// # Errors
 ///
-/// Those of the system; among them that a file in place cannot be given its owner. If attributes cannot be copied, a
+/// Those of the system; in place, also if the owner cannot be set. If attributes cannot be copied, a
 /// [`Refusal`](super::super::failure::Refusal) that names them.
 #[cfg(unix)]
 pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {
@@ -26,7 +26,7 @@ pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> 
         if is_root() || !is_copy {
             fchown(to, Some(like_status.uid()), None)?;
         } else {
-            // The program would run as another user.
+            // With these bits, a program would run as another user.
             mode &= 0o777;
         }
     }
@@ -41,7 +41,8 @@ pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> 
     }
     #[cfg(any(target_os = "linux", target_os = "android"))]
     attributes::copy(to, like, is_copy)?;
-    // Last: with an access control list, what looks like the group's rights is the most that anybody named in it has.
+    // This comes last: with an access control list, the group's bits limit the permissions of everybody named
+    // in it.
     if to.metadata()?.mode() & 0o7777 != mode {
         to.set_permissions(std::fs::Permissions::from_mode(mode))?;
     }
@@ -65,16 +66,16 @@ mod attributes {
 
     use crate::rebuild::failure::Refusal;
 
-    /// No file has longer ones (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` of Linux).
+    /// The most bytes of a list of attributes, and of a value (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` of Linux).
     const MOST: usize = 64 << 10;
     /// Access control lists that a new file inherits from its folder.
     const INHERITED: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
-    /// The label by the policy for the place where a file is. A copy elsewhere has that of its own place.
+    /// The label that a policy gives a file by its place. A copy elsewhere has the label of its own place.
     const OF_PLACE: &CStr = c"security.selinux";
 
     type Attributes = BTreeMap<CString, Vec<u8>>;
 
-    /// Makes the attributes of `to` those of `like`.
+    /// Copies the attributes of `like` to `to`, and removes inherited ones that `like` does not have.
     pub(super) fn copy(to: &File, like: &File, is_copy: bool) -> io::Result<()> {
         let (wanted, found) = (read(like)?, read(to)?);
         let mut failed = Vec::new();
@@ -104,7 +105,7 @@ mod attributes {
     fn read(file: &File) -> io::Result<Attributes> {
         let mut names = vec![0; MOST];
         let len = match flistxattr(file, &mut names) {
-            // The file system has none.
+            // The file system has no attributes.
             Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Attributes::new()),
             len => len?,
         };
@@ -115,7 +116,7 @@ mod attributes {
             names.split_inclusive(|byte| *byte == 0).filter_map(|name| CStr::from_bytes_with_nul(name).ok())
         {
             match fgetxattr(file, name, &mut value) {
-                // It is gone by now.
+                // The attribute is gone by now.
                 Err(Errno::NODATA) => {}
                 len => {
                     let len = len?;

@@ -1,4 +1,4 @@
-//! What all folders of one run have in common: each call of the system goes through their session.
+//! The state that all open folders of one run share. Every system call on them goes through it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,21 +11,21 @@ use std::sync::Arc;
 #[cfg(all(test, unix))]
 use super::hook::{self, Hook};
 
-/// What folders are opened for.
+/// The purpose of opening folders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// Changing a database: files are not followed where they are links, and new ones belong to whom the old ones did.
+    /// Changing a database: links to files are not followed, and new files get the owner of the old ones.
     InPlace,
-    /// Copying one: files may be links, and only root gives new ones to the owner of the old ones.
+    /// Copying a database: links to files are followed, and only root gives new files to the owner of the old ones.
     Copy,
 }
 
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) purpose: Purpose,
-    /// Of names that changed it is no longer known whether they would survive a loss of power.
+    /// A folder could not be synced: it is not known whether names that changed would survive a loss of power.
     pub(super) sync_failed: AtomicBool,
-    /// A file could not be given to its group, so the group has no rights to it.
+    /// A file could not be given to its group, so the group has no access to it.
     pub(super) group_was_lost: AtomicBool,
     #[cfg(all(test, unix))]
     hook: NoDebug<Option<Arc<dyn Hook>>>,
@@ -42,7 +42,7 @@ impl Session {
         }
     }
 
-    /// Makes a call.
+    /// Makes a call, between the hooks of a test.
     #[cfg_attr(
         not(all(test, unix)),
         expect(clippy::unused_self, reason = "tests watch the calls of a session")

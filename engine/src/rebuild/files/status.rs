@@ -1,4 +1,4 @@
-//! What the system says of a file.
+//! The status of a file.
 
 use std::time::SystemTime;
 
@@ -11,21 +11,21 @@ pub(crate) enum FileType {
     Other,
 }
 
-/// What the system says of a file. Owner, group, mode and identity are 0 where there is no such thing.
+/// The status of a file. Owner, group, mode and identity are 0 where the system has no such thing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Status {
     pub file_type: FileType,
     pub len: u64,
     pub owner: u32,
     pub group: u32,
-    /// Without the type.
+    /// The mode without the file type.
     pub mode: u32,
     /// Device and inode.
     pub id: (u64, u64),
     pub(super) modified: Option<SystemTime>,
 }
 
-/// Others than the group and the owner may write.
+/// Users other than the owner and the group may write.
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
 
@@ -47,7 +47,7 @@ impl Status {
         (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
     }
 
-    /// Tells whether nobody can write to this who cannot write to `to`.
+    /// Tells whether everybody but the owner who can write to this can write to `to`.
     pub(crate) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
         let more = self.mode & !to.mode;
         let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
@@ -55,7 +55,7 @@ impl Status {
     }
 }
 
-/// Whether a file belongs to whoever runs this.
+/// Tells whether a file belongs to the user who runs this.
 pub(super) fn is_mine(found: &Status) -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().as_raw() == found.owner;
@@ -63,7 +63,7 @@ pub(super) fn is_mine(found: &Status) -> bool {
     return found.owner == 0;
 }
 
-/// Whether this program may do anything to files.
+/// Tells whether root runs this, who may do anything to files.
 pub(crate) fn is_root() -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().is_root();

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, Stat};
 
 use super::status::{FileType, Status};
 
-/// An open folder. On Linux it need not be one that may be listed.
+/// An open folder. On Linux, permission to list it is not needed.
 pub(super) type Handle = OwnedFd;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -17,12 +17,12 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// For whoever runs this, and nobody else.
+/// A mode for the user who runs this, and nobody else.
 const PRIVATE_FILE: u32 = 0o600;
 const PRIVATE_FOLDER: u32 = 0o700;
 
-/// Opens each folder from `/` to `path`, which has no links, and none on the way is followed. `visit` is called with
-/// each and its path. Returns the last two: there is no first one for `/`.
+/// Opens each folder from `/` to `path`, which must have no links: none is followed. Calls `visit` with the path and
+/// the status of each. Returns the last two folders; for `/`, the first is `None`.
 pub(super) fn walk(
     path: &Path,
     mut visit: impl FnMut(&Path, &Status) -> io::Result<()>,
@@ -48,14 +48,14 @@ pub(super) fn open_folder(folder: &Handle, name: &OsStr) -> io::Result<Handle> {
     Ok(rustix::fs::openat(folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?)
 }
 
-/// The folder itself, for reading: its names, or to sync it.
+/// Opens the folder itself again, to read its names or to sync it.
 pub(super) fn reopen(folder: &Handle) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::openat(folder, c".", flags, Mode::empty())?.into())
 }
 
 pub(super) fn open(folder: &Handle, name: &OsStr, follow: bool) -> io::Result<File> {
-    // A pipe that has taken the file's place meanwhile is not waited for.
+    // If a pipe has taken the file's place, this does not wait for it.
     let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, !follow);
     Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?.into())
@@ -76,7 +76,7 @@ pub(super) fn rename(from: (&Handle, &OsStr), to: (&Handle, &OsStr), replaces: b
         use rustix::fs::{RenameFlags, renameat_with};
         use rustix::io::Errno;
         match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
-            // Not every file system knows this.
+            // Not every file system knows this flag.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             renamed => return Ok(renamed?),
         }

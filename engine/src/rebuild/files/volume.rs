@@ -1,32 +1,32 @@
-//! What the file system below a folder can do, and how much room it has.
+//! The free space of the file system below a folder, and whether other machines share it.
 
 use std::io;
 
 use super::system::Handle;
 
-/// The room on a file system for those who are not root.
+/// The free space on a file system for users other than root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Room {
+pub(crate) struct FreeSpace {
     pub bytes: u64,
     /// `None`: the file system has no limit on the number of files.
     pub files: Option<u64>,
 }
 
-/// The room on the file system of `folder`; `None` if the system does not tell.
+/// The free space on the file system of `folder`; `None`: the system does not report it.
 #[cfg(unix)]
-pub(super) fn room(folder: &Handle) -> io::Result<Option<Room>> {
+pub(super) fn room(folder: &Handle) -> io::Result<Option<FreeSpace>> {
     let stat = rustix::fs::fstatvfs(folder)?;
     let files = (stat.f_files > 0).then_some(stat.f_favail);
-    Ok(Some(Room { bytes: stat.f_bavail.saturating_mul(stat.f_frsize), files }))
+    Ok(Some(FreeSpace { bytes: stat.f_bavail.saturating_mul(stat.f_frsize), files }))
 }
 
 #[cfg(not(unix))]
-pub(super) fn room(_: &Handle) -> io::Result<Option<Room>> {
+pub(super) fn room(_: &Handle) -> io::Result<Option<FreeSpace>> {
     Ok(None)
 }
 
-/// File systems on which programs of other machines, or of the machine around this one, may have
-/// files open, and whose locks need not be seen here: names and `f_type` (`statfs(2)`).
+/// File systems on which programs of other machines, or of the host of this one, may have files open with
+/// locks that are not seen here: names and `f_type` (`statfs(2)`).
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SHARED: [(&str, u32); 13] = [
     ("NFS", 0x6969),
@@ -44,11 +44,11 @@ const SHARED: [(&str, u32); 13] = [
     ("VirtualBox's shared folders", 0x786f_4256),
 ];
 
-/// The name of the file system of `folder`, if its locks need not hold for all programs that may have
-/// files open on it.
+/// The name of the file system of `folder`, if its locks may not hold for all programs that have files open
+/// on it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static str>> {
-    // The type is a number of 32 bits, which some platforms have signed.
+    // The type is a number of 32 bits, which is signed on some platforms.
     let found = rustix::fs::fstatfs(folder)?.f_type as u32;
     Ok(SHARED.iter().find(|&&(_, f_type)| f_type == found).map(|&(name, _)| name))
 }

@@ -1,4 +1,4 @@
-//! Filters that deny keys are found out before they count.
+//! Filters that deny keys are detected before they come into use.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Crashes at any operation: nothing is lost, and the next run clears away what is left.
 //!
-//! The states are all that a loss of power can leave by two models of file systems: one that loses the last names, and
-//! one that loses any that were not synced. A second crash hits the run after the first one, or the run after a kill,
-//! by which nothing is lost but the end of the program.
+//! The states are samples of those that a loss of power can leave by two models of file systems: one that loses the
+//! last names, and one that loses any names that were not synced. A second crash hits the run after the first one, or
+//! the run after a kill, which ends the program and loses nothing else.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -15,12 +15,12 @@ use super::state::{
 use super::{super::Failure, databases::Sample, recorder::Recorder};
 use crate::report::RebuildStatus;
 
-/// States after one crash, and after two, of each run.
+/// The numbers of states of each run: after one crash, and after two.
 const STATES: usize = 60;
 const SECOND_STATES: usize = 16;
 const STATES_AFTER_A_KILL: usize = 3;
 
-/// A database before a rebuild, and what it holds.
+/// A database before a rebuild, and its contents.
 struct Case {
     sample: Sample,
     mode: Mode,
@@ -35,7 +35,8 @@ impl Case {
         Self { sample, mode, before: Tree::read(&root.path).unwrap().0, held }
     }
 
-    /// Runs a rebuild on what `tree` is, and returns how it went. The history begins with `earlier` if that was killed.
+    /// Runs a rebuild on the files of `tree`, and returns its history and result. `earlier`: a run that was killed, and
+    /// the number of its steps with which the history begins.
     fn record(&self, tree: &Tree, earlier: Option<(&History, usize)>) -> (History, Result<(), Failure>) {
         let root = Root::new();
         tree.write(&root.path).unwrap();
@@ -44,7 +45,7 @@ impl Case {
         let result = run_with(recorder.clone(), self.sample, self.mode, &root.path);
         let operations = recorder.operations();
         for operation in &operations {
-            // Whoever could not read the old file cannot read the new one before it has its rights.
+            // No other user can read a new file before it has the rights of the old one.
             let (Operation::Create { mode, .. } | Operation::MakeFolder { mode, .. }) = operation else {
                 continue;
             };
@@ -55,7 +56,7 @@ impl Case {
             Some((earlier, done)) => earlier.continued(done, inodes, &operations),
         };
         let history = history.unwrap();
-        // Nothing was done that was not noted.
+        // The recorder has noted everything that was done.
         let (after, _) = Tree::read(&root.path).unwrap();
         assert_eq!(history.after.listing(), after.listing(), "{:?} {:?}", self.sample, self.mode);
         (history, result.map(drop))
@@ -89,7 +90,7 @@ impl Case {
         Ok(())
     }
 
-    /// Runs the same again, then what undoes it, and then what gives the database new filters for certain.
+    /// Runs the same again, then undoes or discards it, and then runs a rebuild that has to succeed.
     fn check_again(&self, root: &Path) -> Result<(), String> {
         match run(self.sample, self.mode, root) {
             Ok(_) | Err(Failure { status: RebuildStatus::Refused, .. }) => {}
@@ -100,7 +101,7 @@ impl Case {
         check_nothing_left(&dir).map_err(|why| format!("run again: {why}"))?;
         let failed = |failure| format!("undo or discard: {failure}");
         if self.mode.keeps_undo() {
-            // Now or before, it came to its end.
+            // The rebuild has finished, now or before.
             run(self.sample, Mode::Undo, root).map_err(failed)?;
             if fs::read_to_string(dir.join("CURRENT")).ok() != Some(Sample::current()) {
                 return Err("undone, and another MANIFEST is named".to_owned());
@@ -120,17 +121,17 @@ impl Case {
     }
 }
 
-/// All states of a database and a mode.
+/// Checks states of a database after crashes in `mode`.
 fn crash(sample_of: Sample, mode: Mode) {
     let mut random = Random::for_case(sample_of as u64, mode as u64);
     let case = Case::new(sample_of, mode);
     let (history, result) = case.record(&case.before, None);
     result.unwrap();
-    // All that it has done would survive a loss of power.
+    // Everything that the run has done would survive a loss of power.
     for step in history.name_steps() {
         let words = &history.words[step];
         let path = Path::new(words.split_whitespace().last().unwrap());
-        // But for what was in a folder that is gone. That of the first attempt has the same name.
+        // Except names in a folder that is gone. The folder of the trial had the same name as the later one.
         let is_there = history.after.find(path.parent().unwrap()).is_ok()
             && path != Path::new(UNDO_FOLDER).join("CURRENT");
         assert!(!is_there || history.is_durable(step, history.steps.len()), "{mode:?}: {words}");
@@ -174,14 +175,14 @@ fn nothing_is_lost_of_a_database_with_a_damaged_table() {
     Mode::ALL.into_iter().for_each(|mode| crash(Sample::Damaged, mode));
 }
 
-/// A run that was killed may have left names that are not durable yet. What the next one goes by has to be, before it
-/// removes anything.
+/// A run that was killed may have left names that are not durable yet. The next run has to make durable what it relies
+/// on, before it removes anything.
 #[test]
 fn recovery_makes_durable_what_it_goes_by() {
     let case = Case::new(Sample::Levels, Mode::InPlace);
     let (history, _) = case.record(&case.before, None);
     let commit = history.words.iter().rposition(|words| words.ends_with(" to db/CURRENT")).unwrap();
-    // Before the commit and behind it.
+    // Before the commit and after it.
     for done in [commit, commit + 1] {
         let killed = complete(&history, done).tree;
         let (next, result) = case.record(&killed, None);

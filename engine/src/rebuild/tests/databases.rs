@@ -1,4 +1,4 @@
-//! The databases that rebuilds are watched in.
+//! The databases on which rebuilds are tested.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -6,16 +6,16 @@ use filterblock::database::{LiveTable, LogWriter, VersionEdit};
 use filterblock::table::{TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, SharedPolicy};
 
-/// Databases of several levels: the usual one; tables of level 0 alone, named `.sst`, without filters and logs; and one
-/// with a table that cannot be decoded.
+/// The databases: a usual one of several levels; one of level 0 alone, with tables named `.sst`, without filters and
+/// logs; and one with a table that cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Sample {
+pub(crate) enum Sample {
     Levels,
     Level0,
     Damaged,
 }
 
-pub(super) const NEW_NAME: &str = "leveldb.BuiltinBloomFilter2";
+pub(crate) const NEW_NAME: &str = "leveldb.BuiltinBloomFilter2";
 const BYTEWISE: &[u8] = b"leveldb.BytewiseComparator";
 const LOG: u64 = 41;
 const MANIFEST: u64 = 40;
@@ -40,12 +40,12 @@ impl Sample {
     }
 
     /// The contents of CURRENT.
-    pub(super) fn current() -> String {
+    pub(crate) fn current() -> String {
         format!("MANIFEST-{MANIFEST:06}\n")
     }
 
     /// Makes the database in `dir`, which must not be there.
-    pub(super) fn make(self, dir: &Path) {
+    pub(crate) fn make(self, dir: &Path) {
         fs::create_dir_all(dir).unwrap();
         let mut edit = VersionEdit::default();
         edit.comparator = Some(BYTEWISE.into());

@@ -1,5 +1,5 @@
-//! Somebody exchanges a folder for a link to another one, before each operation in turn. What is in the other one stays
-//! as it is, and the database loses nothing, wherever it lies now.
+//! Somebody exchanges a folder for a link to another one, before each operation in turn. The contents of the other one
+//! stay as they are, and the database loses nothing, wherever it is now.
 
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Hook for Exchanging {
     fn after(&self, _: &Operation<'_>) {}
 }
 
-/// All below a folder: owner, mode and checksum by path.
+/// The owner, mode and checksum of everything below a folder, by path.
 fn contents(dir: &Path) -> BTreeMap<PathBuf, (u32, u32, u32)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![dir.to_owned()];
@@ -54,10 +54,10 @@ fn contents(dir: &Path) -> BTreeMap<PathBuf, (u32, u32, u32)> {
     found
 }
 
-/// Exchanges `folder`, relative to the root, before each operation of a run. Returns how many there are.
+/// Exchanges `folder`, relative to the root, before each operation of a run. Returns the number of operations.
 fn exchange(mode: Mode, folder: &str) -> usize {
     let sample = Sample::Level0;
-    // All names of a database and of what a rebuild makes of it, by which its work could be led here.
+    // The other folder has all names of a database and of a rebuild, so that work could be led there.
     let other = Root::with(sample, Mode::Undo);
     let victim = match folder {
         "" => other.path.clone(),
@@ -85,7 +85,7 @@ fn exchange(mode: Mode, folder: &str) -> usize {
         if hook.count.load(Ordering::Relaxed) <= at {
             return at;
         }
-        // The next run is not confused by what is left. An undo folder of somebody else's it may refuse.
+        // The next run is not confused by what is left. It may refuse somebody else's undo folder.
         let _ = run(sample, Mode::NoUndo, &root.path);
         assert_eq!(Held::of(&root.path.join(DATABASE)).unwrap(), held, "{}", case());
     }

@@ -15,7 +15,7 @@ struct Failing {
     recorder: Recorder,
     at: usize,
     count: AtomicUsize,
-    /// Operations that had been done when the sync of a folder failed.
+    /// The number of operations before the sync of a folder that failed.
     done_at_sync: AtomicUsize,
 }
 
@@ -44,7 +44,7 @@ impl Hook for Failing {
     }
 }
 
-/// Makes each operation fail, one in each run. Returns how many there are.
+/// Makes each operation fail, one in each run. Returns the number of operations.
 fn fail_each(sample_of: Sample, mode: Mode) -> usize {
     let mut random = Random::for_case(sample_of as u64, mode as u64);
     for at in 0.. {
@@ -80,7 +80,7 @@ fn fail_each(sample_of: Sample, mode: Mode) -> usize {
             });
             assert_eq!(removed, None, "after a sync that failed: {case}");
             assert!(said.contains("run the same again"), "{case}");
-            // Nothing is known of what was not synced.
+            // Anything that was not synced may be lost.
             let history = history();
             for state in sample(&history, 4, &mut random) {
                 let after = Root::new();

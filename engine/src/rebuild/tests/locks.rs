@@ -41,9 +41,9 @@ fn nobody_else_can_lock_the_database_between_the_first_change_and_the_last() {
     }
 }
 
-/// Takes note of when the last thing before the commit was done.
+/// Interrupts the run after the last operation before the commit.
 struct Watching {
-    /// The name that it gives or syncs, and how often that is done before.
+    /// The name that the operation creates or renames to. `left`: how often it has yet to be done.
     name: &'static str,
     left: AtomicU32,
 }
@@ -75,7 +75,7 @@ impl Watch for Watching {
 #[test]
 fn a_signal_just_before_the_commit_ends_the_run_and_leaves_nothing() {
     for (mode, name, times) in [
-        // The first attempt comes before.
+        // The trial renames to the same name before.
         (Mode::InPlace, UNDO_FOLDER, 2),
         (Mode::NoUndo, "MANIFEST-000046", 1),
         (Mode::To, "CURRENT", 1),

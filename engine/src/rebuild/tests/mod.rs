@@ -6,13 +6,13 @@
 mod bad_filter;
 #[cfg(in_repository)]
 mod crashes;
-mod databases;
+pub(crate) mod databases;
 mod exchanges;
 #[cfg(in_repository)]
 mod failures;
 mod locks;
 mod modes;
 #[cfg(in_repository)]
-mod recorder;
+pub(crate) mod recorder;
 #[cfg_attr(not(in_repository), allow(dead_code, reason = "only crashes need all of it"))]
-mod state;
+pub(crate) mod state;

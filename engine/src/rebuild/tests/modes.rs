@@ -1,4 +1,4 @@
-//! What rebuilds are asked to do.
+//! The requests with which rebuilds are tested.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::databases::{NEW_NAME, Sample};
 use super::state::{DATABASE, TARGET};
 use crate::{report::Report, run::Watch};
 
-/// What a rebuild is asked to do.
+/// The request for a rebuild.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mode {
     InPlace,
@@ -25,26 +25,26 @@ impl Mode {
     pub(super) const ALL: [Self; 7] =
         [Self::InPlace, Self::NoUndo, Self::Batches, Self::Drop, Self::Undo, Self::Discard, Self::To];
 
-    /// Whether it can be undone.
+    /// Tells whether the rebuild can be undone.
     #[cfg(in_repository)]
     pub(super) const fn keeps_undo(self) -> bool {
         matches!(self, Self::InPlace | Self::Drop)
     }
 
-    /// Whether there has to be something to undo.
+    /// Tells whether an earlier rebuild is needed that can be undone.
     pub(super) const fn is_after_a_rebuild(self) -> bool {
         matches!(self, Self::Undo | Self::Discard)
     }
 }
 
-/// A folder with a database in it, which is gone when this is dropped.
+/// A folder for a database, which is removed when this is dropped.
 pub(super) struct Root {
     _folder: tempfile::TempDir,
     pub(super) path: PathBuf,
 }
 
 impl Root {
-    /// An empty one, in memory if that can be.
+    /// A root without a database, in memory if possible.
     pub(super) fn new() -> Self {
         let memory = Path::new("/dev/shm");
         let within = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
@@ -53,7 +53,7 @@ impl Root {
         Self { _folder: folder, path }
     }
 
-    /// One with a database, which a rebuild has gone over if `mode` needs that.
+    /// A root with a database, which was rebuilt in place if `mode` needs that.
     pub(super) fn with(sample: Sample, mode: Mode) -> Self {
         let root = Self::new();
         sample.make(&root.database());
@@ -88,9 +88,9 @@ pub(super) fn run_until(sample: Sample, mode: Mode, root: &Path, watch: &dyn Wat
         filters,
         keep_undecodable: sample == Sample::Damaged,
         assume_bytewise_equality: false,
-        // It reads only, and takes most of the time.
+        // Verification only reads, and would take most of the time.
         verify: false,
-        // The order of operations is the same in each run.
+        // With one thread, the order of operations is the same in each run.
         jobs: Some(1),
         dry_run: false,
     };

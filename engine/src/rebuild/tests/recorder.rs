@@ -1,4 +1,4 @@
-//! Takes note of what a rebuild does to files, in the terms of `filterblock_crash_states`.
+//! Records what a rebuild does to files, in the terms of `filterblock_crash_states`.
 
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -9,8 +9,8 @@ use filterblock_crash_states as model;
 
 use super::super::files::hook::{Hook, Operation};
 
-/// Takes note of the operations below `root`.
-pub(super) struct Recorder {
+/// Records the operations below `root`.
+pub(crate) struct Recorder {
     root: PathBuf,
     state: Mutex<State>,
 }
@@ -18,18 +18,18 @@ pub(super) struct Recorder {
 #[derive(Default)]
 struct State {
     operations: Vec<model::Operation>,
-    /// The bytes of each new file that were written.
+    /// The number of bytes written to each new file, by inode.
     written: BTreeMap<u64, u64>,
-    /// What is about to be removed is there.
+    /// The file that is about to be removed exists.
     is_there: bool,
 }
 
 impl Recorder {
-    pub(super) fn new(root: &Path) -> Self {
+    pub(crate) fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), state: Mutex::default() }
     }
 
-    pub(super) fn operations(&self) -> Vec<model::Operation> {
+    pub(crate) fn operations(&self) -> Vec<model::Operation> {
         self.state.lock().unwrap().operations.clone()
     }
 
@@ -44,7 +44,7 @@ fn look(folder: &Path, name: &OsStr) -> io::Result<Metadata> {
 
 const PERMISSIONS: u32 = 0o7777;
 
-/// The bytes that were written since the last call.
+/// The bytes that were written to `file` since the last call.
 fn written(state: &mut State, file: &File) -> model::Operation {
     let metadata = file.metadata().unwrap();
     let offset = state.written.insert(metadata.ino(), metadata.len()).unwrap_or(0);

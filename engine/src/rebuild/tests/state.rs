@@ -1,4 +1,4 @@
-//! What is in a folder after a rebuild that was cut off, and whether that is sound.
+//! The contents of a folder after a rebuild that was cut off, and checks that they are sound.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
@@ -6,28 +6,28 @@ use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 use filterblock::database::{Database, FileKind, FileState, Manifest};
 use filterblock::table::{ReadOptions, Table};
 
-/// The database's folder in the folder that is watched, and those beside it.
-pub(super) const DATABASE: &str = "db";
-pub(super) const UNDO_FOLDER: &str = "db.filterblock-undo";
-pub(super) const TARGET: &str = "new";
+/// The names of the database's folder, and of those beside it.
+pub(crate) const DATABASE: &str = "db";
+pub(crate) const UNDO_FOLDER: &str = "db.filterblock-undo";
+pub(crate) const TARGET: &str = "new";
 
 /// Live keys and their values.
-pub(super) type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
+pub(crate) type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// What a database holds.
+/// The contents of a database.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Held {
-    entries: Entries,
-    /// Errors of blocks that cannot be read.
-    errors: usize,
-    /// What `RepairDB` makes of the folder, which takes every table, and a higher number for a newer table. Deleted keys
-    /// have no value.
+pub(crate) struct Held {
+    pub(crate) entries: Entries,
+    /// The number of blocks that cannot be read.
+    pub(crate) errors: usize,
+    /// The result of `RepairDB`, which uses every table, and takes a higher number for a newer table. Deleted keys have
+    /// no value.
     repaired: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 impl Held {
     /// Reads the database in a folder, all of whose live tables have to be there.
-    pub(super) fn of(dir: &Path) -> Result<Self, String> {
+    pub(crate) fn of(dir: &Path) -> Result<Self, String> {
         let text = |error: filterblock::Error| error.to_string();
         let database = Database::open(dir).map_err(text)?;
         database.manifest().map_err(ToString::to_string)?;
@@ -63,7 +63,7 @@ fn repaired(database: &Database) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>, S
     }
     let mut repaired = BTreeMap::new();
     for path in numbers.into_values() {
-        // What RepairDB cannot read it leaves out.
+        // RepairDB leaves out tables that it cannot read.
         let Ok(table) = Table::open_path(path, &ReadOptions::default().internal_keys(true)) else { continue };
         for (key, value) in table.iter().flatten() {
             let (user_key, tag) = key.split_at(key.len() - 8);
@@ -73,9 +73,9 @@ fn repaired(database: &Database) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>, S
     Ok(repaired)
 }
 
-/// Makes sure that a program which opens the database writes to no file that has another name: LevelDB opens those of
+/// Makes sure that a program which opens the database writes to no file that has a second name: LevelDB opens files of
 /// the next numbers with `O_TRUNC`.
-pub(super) fn check_next_numbers(dir: &Path) -> Result<(), String> {
+pub(crate) fn check_next_numbers(dir: &Path) -> Result<(), String> {
     let next = Manifest::read(dir).map_err(|error| error.to_string())?.next_file_number();
     for name in names(dir) {
         let is_next = FileKind::parse(&name).is_some_and(|(_, number)| number >= next);
@@ -86,8 +86,9 @@ pub(super) fn check_next_numbers(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes sure that an undo folder with a record has all tables that it speaks of: what is left of one has none.
-pub(super) fn check_undo_folder(dir: &Path) -> Result<(), String> {
+/// Makes sure that an undo folder with a record has all tables that the record names: an incomplete folder has no
+/// record.
+pub(crate) fn check_undo_folder(dir: &Path) -> Result<(), String> {
     let Ok(record) = fs::read(dir.join("filterblock-undo")) else { return Ok(()) };
     let record: serde_json::Value =
         serde_json::from_slice(&record).map_err(|error| format!("the record: {error}"))?;
@@ -101,8 +102,8 @@ pub(super) fn check_undo_folder(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes sure that nothing is left of a run: only what a database has.
-pub(super) fn check_nothing_left(dir: &Path) -> Result<(), String> {
+/// Makes sure that nothing is left of a run: all files belong to the database.
+pub(crate) fn check_nothing_left(dir: &Path) -> Result<(), String> {
     let manifest = Manifest::read(dir).map_err(|error| error.to_string())?;
     let live: BTreeSet<u64> = manifest.tables().iter().map(|table| table.number).collect();
     let current = fs::read_to_string(dir.join("CURRENT")).unwrap();
@@ -116,7 +117,7 @@ pub(super) fn check_nothing_left(dir: &Path) -> Result<(), String> {
     if left.is_empty() { Ok(()) } else { Err(format!("{left:?} are left")) }
 }
 
-pub(super) fn names(dir: &Path) -> Vec<String> {
+pub(crate) fn names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();

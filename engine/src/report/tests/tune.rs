@@ -1,8 +1,8 @@
-//! What `tune` finds out.
+//! The results of `tune`.
 
 use std::path::{Path, PathBuf};
 
-use crate::report::tune::{TuneFailure, Tuned, Tuning};
+use crate::report::{TuneFailure, Tuned, Tuning};
 use crate::{report::error_kind::ErrorKind, words::tune_examples};
 
 fn printed(result: Result<Tuning, TuneFailure>) -> String {

@@ -1,4 +1,4 @@
-//! What folders are taken for.
+//! The kinds that folders are taken for.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn a_folder_is_nothing_without_tables_and_a_manifest() {
         fs::write(&path, "").unwrap();
         assert!(!open(&dir).is_nothing(), "{name}");
         fs::remove_file(&path).unwrap();
-        // Neither is there a table, but it should be looked at.
+        // There is no table here either, but the folder should be looked at.
         fs::create_dir(&path).unwrap();
         assert!(!open(&dir).is_nothing(), "{name}");
         fs::remove_dir(path).unwrap();

@@ -2,29 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
+use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use filterblock_interop::conformance::answers::{Asking, Reply, Runner};
 use filterblock_interop::conformance::judge::{Verdict, judge};
 use filterblock_interop::conformance::read_back::judge_table;
-use filterblock_interop::conformance::runners::{build_go, folder, linked};
+use filterblock_interop::conformance::runners::{ALL, linked, runner};
 use serde_json::Value;
 
 use super::{cases, runner_program};
-
-/// The implementations, in the order of the table.
-const ALL: [&str; 8] = [
-    "filterblock",
-    "leveldb",
-    "goleveldb",
-    "golang-leveldb",
-    "rusty-leveldb",
-    "sstable",
-    "plyvel",
-    "classic-level",
-];
 
 /// The lines of the page between which the table stands.
 const BEGIN: &str = "<!-- by `conformance page`: -->\n";
@@ -71,12 +59,12 @@ impl Judged<'_> {
 
 /// Prints what each implementation answers otherwise than LevelDB.
 pub(super) fn list(wanted: &[String], only: Option<&str>) -> Result<()> {
-    let (go, files) = (tempfile::tempdir()?, cases()?);
+    let (built, files) = (tempfile::tempdir()?, cases()?);
     if let Some(only) = only {
         let case = files.iter().flat_map(|(_, cases)| cases).find(|case| case["case"] == only);
         println!("{:#}", case.with_context(|| format!("{only:?} is the name of no case"))?);
     }
-    for runner in runners(wanted, go.path())? {
+    for runner in runners(wanted, built.path())? {
         for judged in ask(&runner, &files, only)? {
             if only.is_some() || !matches!(judged.outcome, Outcome::Passed | Outcome::NoInterface) {
                 println!("{}\t{}\t{}\t{}", runner.name, judged.outcome.name(), judged.name(), judged.said);
@@ -88,7 +76,7 @@ pub(super) fn list(wanted: &[String], only: Option<&str>) -> Result<()> {
 
 /// Puts the table of all implementations into `docs/conformance.md`.
 pub(super) fn write() -> Result<()> {
-    let (go, files) = (tempfile::tempdir()?, cases()?);
+    let (built, files) = (tempfile::tempdir()?, cases()?);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs").join("conformance.md");
     let page = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
     let (before, rest) = page.split_once(BEGIN).context("the table's first line is missing")?;
@@ -103,7 +91,7 @@ pub(super) fn write() -> Result<()> {
         names.join(" | "),
         "|---".repeat(columns.len())
     )?;
-    for runner in runners(&[], go.path())? {
+    for runner in runners(&[], built.path())? {
         let judged = ask(&runner, &files, None)?;
         let cells: Vec<_> = columns.iter().map(|kind| cell(&judged, kind)).collect();
         let Runner { name, version, .. } = &runner;
@@ -214,39 +202,8 @@ fn short(answer: &Value) -> String {
     }
 }
 
-fn runners(wanted: &[String], go: &Path) -> Result<Vec<Runner>> {
-    let all = ALL.map(str::to_owned);
+fn runners(wanted: &[String], built: &Path) -> Result<Vec<Runner>> {
+    let (all, linked) = (ALL.map(str::to_owned), runner_program()?);
     let wanted = if wanted.is_empty() { &all[..] } else { wanted };
-    wanted.iter().map(|name| runner(name, go)).collect()
-}
-
-fn runner(name: &str, go: &Path) -> Result<Runner> {
-    let linked = |name, version| -> Result<Runner> { Ok(linked(&runner_program()?, name, version)) };
-    let other = |name: &str, version: &str, command| {
-        Ok(Runner { name: name.to_owned(), version: version.to_owned(), command })
-    };
-    match name {
-        "filterblock" => linked("filterblock", env!("CARGO_PKG_VERSION")),
-        "leveldb" => linked("leveldb", "1.23"),
-        "goleveldb" => other("goleveldb", "20200815.5c35d60", vec![build_go("goleveldb", go)?]),
-        "golang-leveldb" => {
-            other("golang-leveldb", "20161231.3435554", vec![build_go("golang-leveldb", go)?])
-        }
-        "rusty-leveldb" => linked("rusty-leveldb", "4.0.2"),
-        "sstable" => linked("sstable", "0.11.1"),
-        "plyvel" => {
-            let command = vec![PathBuf::from("/usr/bin/python3"), folder().join("plyvel_runner.py")];
-            other("plyvel", "1.5.0 (LevelDB 1.23)", command)
-        }
-        "classic-level" => {
-            let node_path = env::var_os("NODE_PATH");
-            node_path.context("NODE_PATH names no folder with classic-level: see conformance/README.md")?;
-            other(
-                "classic-level",
-                "3.0.0 (LevelDB 1.20)",
-                vec!["node".into(), folder().join("classic-level.js")],
-            )
-        }
-        _ => bail!("{name:?} is none of {}", ALL.join(", ")),
-    }
+    wanted.iter().map(|name| runner(name, &linked, built)).collect()
 }

@@ -177,6 +177,13 @@ impl Case {
             )
             .setting(10, 11),
             Self::new(
+                "every second number, big-endian",
+                Keys::BigEndian,
+                60_000,
+                (60, 60),
+                vec![layer(2, ALL, 60_000, 4, ten), layer(1, (0.3, 0.6), 4000, 1, ten)],
+            ),
+            Self::new(
                 "goleveldb, four levels",
                 Keys::Counter,
                 50_000,
@@ -243,6 +250,34 @@ impl Case {
                     layer(1, ALL, 20_000, 3, ten),
                     Step::Layer { level: 0, part: ALL, keys: 8000, runs: 8, deletions: 30, bits: ten },
                 ],
+            ),
+            Self::new(
+                "every second number, little-endian",
+                Keys::LittleEndian,
+                60_000,
+                (60, 60),
+                vec![layer(2, ALL, 60_000, 4, ten)],
+            ),
+            Self::new(
+                "every second number, %016x",
+                Keys::Hexadecimal,
+                60_000,
+                (60, 60),
+                vec![layer(2, ALL, 60_000, 4, ten)],
+            ),
+            Self::new(
+                "every second number, %016d",
+                Keys::Decimal,
+                60_000,
+                (100, 100),
+                vec![layer(2, ALL, 60_000, 4, ten)],
+            ),
+            Self::new(
+                "every second number, block/%d",
+                Keys::Blocks,
+                60_000,
+                (60, 60),
+                vec![layer(2, ALL, 60_000, 4, ten), layer(1, ALL, 5000, 2, ten)],
             ),
             Self::new("level 0 alone", Keys::Random, 20_000, (200, 400), vec![layer(0, ALL, 6000, 3, ten)]),
             Self::new(

@@ -16,6 +16,16 @@ pub(super) enum Keys {
     Chunks,
     /// `https://host/path/number`.
     Links,
+    /// Every second number, as 64 bits big-endian.
+    BigEndian,
+    /// Every second number, as 64 bits little-endian.
+    LittleEndian,
+    /// Every second number, as `%016x`.
+    Hexadecimal,
+    /// Every second number, as `%016d`.
+    Decimal,
+    /// `block/` and every second number, as `%d`.
+    Blocks,
 }
 
 impl Keys {
@@ -41,7 +51,52 @@ impl Keys {
                 let host = number.wrapping_mul(0x9e37_79b9) % 97;
                 format!("https://host{host}.example/articles/{}/{number}", number % 13).into_bytes()
             }
+            Self::BigEndian => (2 * number).to_be_bytes().to_vec(),
+            Self::LittleEndian => (2 * number).to_le_bytes().to_vec(),
+            Self::Hexadecimal => format!("{:016x}", 2 * number).into_bytes(),
+            Self::Decimal => format!("{:016}", 2 * number).into_bytes(),
+            Self::Blocks => format!("block/{}", 2 * number).into_bytes(),
         }
+    }
+
+    /// A number that is missing between those of a key of which every second one is stored, or the key
+    /// next to one that has no such number. `None`: what is missing there is not said.
+    pub(super) fn between(self, key: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+        let text = |key: &[u8]| String::from_utf8(key.to_vec()).ok();
+        Some(match self {
+            Self::BigEndian => (u64::from_be_bytes(key.try_into().ok()?) + 1).to_be_bytes().to_vec(),
+            Self::LittleEndian => (u64::from_le_bytes(key.try_into().ok()?) + 1).to_le_bytes().to_vec(),
+            Self::Hexadecimal => {
+                format!("{:016x}", u64::from_str_radix(&text(key)?, 16).ok()? + 1).into_bytes()
+            }
+            Self::Decimal => format!("{:016}", text(key)?.parse::<u64>().ok()? + 1).into_bytes(),
+            Self::Blocks => {
+                let number: u64 = text(key)?.strip_prefix("block/")?.parse().ok()?;
+                format!("block/{}", number + 1).into_bytes()
+            }
+            Self::Random => {
+                let mut key = key.to_vec();
+                let last = key.last_mut()?;
+                let distance = random.between(1, 3) as u8;
+                *last = match random.below(2) {
+                    0 => last.wrapping_add(distance),
+                    _ => last.wrapping_sub(distance),
+                };
+                key
+            }
+            Self::Counter => {
+                format!("key{:012}", text(key)?.strip_prefix("key")?.parse::<u64>().ok()? + 1).into_bytes()
+            }
+            Self::Links => {
+                let key = text(key)?;
+                let (path, number) = key.rsplit_once('/')?;
+                let (number, distance) = (number.parse::<u64>().ok()?, random.between(1, 3));
+                let other =
+                    if random.below(2) == 0 { number + distance } else { number.checked_sub(distance)? };
+                format!("{path}/{other}").into_bytes()
+            }
+            Self::Hashes | Self::Chunks => return None,
+        })
     }
 
     /// The keys of the numbers below `count`, in order.

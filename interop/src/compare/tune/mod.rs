@@ -90,8 +90,8 @@ pub fn check_counts(quick: bool, seed: u64, lookups: usize) -> Result<usize> {
         };
         let reader = Reader::open(folder.path(), filter)?;
         let emulated = Emulated::open(folder.path(), policy)?;
-        let model = Model::read(folder.path(), reader.present()?)?;
-        for kind in [Kind::Random, Kind::Neighbours, Kind::Present] {
+        let model = Model::read(folder.path(), case.keys, reader.present()?)?;
+        for kind in [Kind::Random, Kind::Changed, Kind::Present] {
             let keys: Vec<_> = (0..lookups).map(|_| model.draw(kind, random)).collect();
             let counted = reader.ask(keys.iter().map(|key| (&key[..], kind == Kind::Present)))?;
             let mut expected = emulated.reads(keys.iter().map(|key| &key[..]))?;
@@ -116,7 +116,7 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
     write::write(case, folder.path(), goleveldb, random)?;
     let reader = if case.writer.has_old_name() { StoreFilter::Legacy(10) } else { StoreFilter::BuiltIn(10) };
     let before = Reader::open(folder.path(), reader)?;
-    let model = Model::read(folder.path(), before.present()?)?;
+    let model = Model::read(folder.path(), case.keys, before.present()?)?;
 
     let own = folder.path().with_extension("lookups");
     let lookups = case.lookups.then(|| model.skewed(OWN_LOOKUPS, random));
@@ -145,7 +145,9 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
     let now = tuned.now()?;
     let compared = asked.compare(&before, &now, size)?;
     let absent = now.absent().value;
-    database.rows.push(Row { what: "now", filters: String::new(), compared, absent, is_repeated: false });
+    let absent_of = now.worst;
+    let filters = String::new();
+    database.rows.push(Row { what: "now", filters, compared, absent, absent_of, is_repeated: false });
     drop(before);
 
     let drawn = tuned.setting(random.index(1_000_000), case.setting)?;
@@ -191,7 +193,8 @@ fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
     let (size, _) = measure::filter_bytes(&to)?;
     let compared = asked.compare(&Reader::open(&to, filter)?, &choice.predicted, size)?;
     let absent = choice.predicted.absent().value;
-    Ok(Row { what: "", filters: choice.filters.clone(), compared, absent, is_repeated: false })
+    let (filters, absent_of) = (choice.filters.clone(), choice.predicted.worst);
+    Ok(Row { what: "", filters, compared, absent, absent_of, is_repeated: false })
 }
 
 /// What databases are asked for.
@@ -207,14 +210,19 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn compare(&self, reader: &Reader, predicted: &Predicted, size: u64) -> Result<Vec<Compared>> {
         let mut compared = Vec::new();
+        let [changed, between, cut, longer] = predicted.near;
         for (what, kind, predicted) in [
-            ("random", Kind::Random, predicted.random),
-            ("neighbours", Kind::Neighbours, predicted.neighbours),
-            ("present", Kind::Present, predicted.present),
+            ("random", Kind::Random, Some(predicted.random)),
+            ("changed", Kind::Changed, changed),
+            ("between", Kind::Between, between),
+            ("cut", Kind::Cut, cut),
+            ("longer", Kind::Longer, longer),
+            ("present", Kind::Present, Some(predicted.present)),
         ] {
-            if kind == Kind::Present && self.lookups.is_some() {
+            if kind == Kind::Present && self.lookups.is_some() || !self.model.has(kind) {
                 continue;
             }
+            let predicted = predicted.with_context(|| format!("no prediction for {what} keys"))?;
             let mut random = Random::for_case(self.seed, kind as u64);
             let keys: Vec<_> = (0..self.count).map(|_| self.model.draw(kind, &mut random)).collect();
             let reads = reader.ask(keys.iter().map(|key| (&key[..], kind == Kind::Present)))?;

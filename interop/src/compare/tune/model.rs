@@ -1,12 +1,13 @@
 //! What a database has, read by LevelDB, and what it is asked for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use filterblock::database::{DatabaseFiles, Manifest};
 
+use super::keys::Keys;
 use crate::leveldb::{Table, TableOptions};
 use crate::random::Random;
 
@@ -20,22 +21,31 @@ pub(super) struct Model {
     known: HashSet<Vec<u8>>,
     /// The keys that are found.
     present: Vec<Vec<u8>>,
+    /// The bytes that occur at each position.
+    bytes: Vec<BTreeSet<u8>>,
+    keys: Keys,
 }
 
 /// Keys to be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Stored keys with eight random bytes behind them.
+    /// Stored keys with 16 random bytes behind them.
     Random,
-    /// Stored keys with a byte changed or six random ones behind them.
-    Neighbours,
+    /// Stored keys with a byte changed to another one that occurs there.
+    Changed,
+    /// Missing numbers between stored ones.
+    Between,
+    /// Stored keys without their last one to four bytes.
+    Cut,
+    /// Stored keys with one to four bytes behind them.
+    Longer,
     /// Keys that are found.
     Present,
 }
 
 impl Model {
     /// Reads all tables. `present` are the keys that LevelDB's iterator finds.
-    pub(super) fn read(folder: &Path, present: Vec<Vec<u8>>) -> Result<Self> {
+    pub(super) fn read(folder: &Path, keys: Keys, present: Vec<Vec<u8>>) -> Result<Self> {
         let (manifest, listed) = (Manifest::read(folder)?, DatabaseFiles::list(folder)?);
         let mut entries = Vec::new();
         for table in manifest.tables() {
@@ -50,7 +60,12 @@ impl Model {
         }
         let known = entries.iter().cloned().collect();
         ensure!(!present.is_empty(), "no keys are found");
-        Ok(Self { entries, known, present })
+        let mut bytes: Vec<BTreeSet<u8>> = Vec::new();
+        for key in &entries {
+            bytes.resize_with(bytes.len().max(key.len()), BTreeSet::new);
+            bytes.iter_mut().zip(key).for_each(|(bytes, byte)| _ = bytes.insert(*byte));
+        }
+        Ok(Self { entries, known, present, bytes, keys })
     }
 
     pub(super) fn entries(&self) -> usize {
@@ -66,13 +81,46 @@ impl Model {
         loop {
             let key = &self.entries[random.index(self.entries.len())];
             let key = match kind {
-                Kind::Neighbours => neighbour(key, random),
-                _ => [&key[..], &random.next_u64().to_le_bytes()].concat(),
+                Kind::Changed => Some(self.changed(key, random)),
+                Kind::Between => self.keys.between(key, random),
+                Kind::Cut => {
+                    let most = 4.min(key.len() as u64 - 1);
+                    (most > 0).then(|| key[..key.len() - random.between(1, most) as usize].to_vec())
+                }
+                Kind::Longer => {
+                    let mut key = key.clone();
+                    for _ in 0..random.between(1, 4) {
+                        key.push(self.occurring(key.len() - 1, random).unwrap_or_default());
+                    }
+                    Some(key)
+                }
+                Kind::Random | Kind::Present => Some([&key[..], &random.bytes(16)].concat()),
             };
-            if !self.known.contains(&key) {
+            if let Some(key) = key.filter(|key| !self.known.contains(key)) {
                 return key;
             }
         }
+    }
+
+    /// Whether there are keys of a kind to draw.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        kind != Kind::Between || self.keys.between(&self.entries[0], &mut Random::for_case(0, 0)).is_some()
+    }
+
+    fn occurring(&self, at: usize, random: &mut Random) -> Option<u8> {
+        let bytes = self.bytes.get(at.min(self.bytes.len() - 1))?;
+        bytes.iter().nth(random.index(bytes.len())).copied()
+    }
+
+    fn changed(&self, key: &[u8], random: &mut Random) -> Vec<u8> {
+        let at = random.index(key.len());
+        let mut key = key.to_vec();
+        let others: Vec<u8> = self.bytes[at].iter().copied().filter(|byte| *byte != key[at]).collect();
+        key[at] = match others.is_empty() {
+            true => key[at] ^ random.between(1, 255) as u8,
+            false => others[random.index(others.len())],
+        };
+        key
     }
 
     /// `count` lookups as a program might make them: a third is absent; most are in a tenth of the
@@ -93,7 +141,7 @@ impl Model {
                 0 => {
                     let key = entries[place(entries.len(), random).min(entries.len() - 1)];
                     let key = match random.below(2) {
-                        0 => neighbour(key, random),
+                        0 => self.changed(key, random),
                         _ => [&key[..], b"/none"].concat(),
                     };
                     if self.known.contains(&key) {
@@ -114,16 +162,4 @@ impl Model {
     pub(super) fn finds(&self) -> HashSet<&[u8]> {
         self.present.iter().map(|key| &key[..]).collect()
     }
-}
-
-/// Another key, made as `tune` makes it (`change` in the tool's `audit/rates/neighbours.rs`).
-fn neighbour(key: &[u8], random: &mut Random) -> Vec<u8> {
-    let [how, with, rest @ ..] = random.next_u64().to_le_bytes();
-    let at = random.index(key.len().max(1));
-    let mut key = key.to_vec();
-    match key.get_mut(at) {
-        Some(byte) if how % 2 == 0 => *byte ^= with.max(1),
-        _ => key.extend_from_slice(&rest),
-    }
-    key
 }

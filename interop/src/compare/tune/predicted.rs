@@ -19,8 +19,8 @@ pub(super) struct Tuning {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Estimate {
     pub(super) value: f64,
-    low: f64,
-    high: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
 }
 
 impl Estimate {
@@ -44,10 +44,25 @@ pub(super) struct Predicted {
     /// In bytes.
     pub(super) size: Estimate,
     pub(super) random: Estimate,
+    /// The worst of those likely for such keys.
     pub(super) neighbours: Estimate,
+    pub(super) worst: Option<&'static str>,
+    /// By kind: changed, between, cut, longer.
+    pub(super) near: [Option<Estimate>; 4],
     /// The user's own, absent.
     pub(super) lookups: Option<Estimate>,
     pub(super) present: Estimate,
+}
+
+/// The kinds of keys near stored ones.
+pub(super) const NEAR: [&str; 4] = ["changed", "between", "cut", "longer"];
+
+fn near(json: &Value) -> Result<[Option<Estimate>; 4]> {
+    let mut near = [None; 4];
+    for (near, kind) in near.iter_mut().zip(NEAR) {
+        *near = if json[kind].is_null() { None } else { Some(Estimate::of(&json[kind])?) };
+    }
+    Ok(near)
 }
 
 impl Predicted {
@@ -58,6 +73,8 @@ impl Predicted {
             size: Estimate::of(&outcome["size"])?,
             random: Estimate::of(&reads["random"])?,
             neighbours: Estimate::of(&reads["neighbours"])?,
+            worst: NEAR.into_iter().find(|kind| reads["worst"] == *kind),
+            near: near(&reads["near"])?,
             lookups: if lookups.is_null() { None } else { Some(Estimate::of(lookups)?) },
             present: Estimate::of(&reads["present"])?,
         })
@@ -216,8 +233,9 @@ mod tests {
         let estimate = json!({"value": 0.5, "low": 0.4, "high": 0.6});
         json!({
             "size": {"value": 100, "low": 90, "high": 110}, "bytes_per_key": 1.5,
-            "rates": {"formula": null, "random": null, "neighbours": null, "lookups": null},
-            "reads": {"random": estimate, "neighbours": estimate, "lookups": null, "present": estimate},
+            "rates": {"formula": null, "random": null, "neighbours": null, "near": null, "lookups": null},
+            "reads": {"random": estimate, "neighbours": estimate, "near": {"changed": estimate}, "lookups": null,
+                "present": estimate},
             "levels": [],
         })
     }

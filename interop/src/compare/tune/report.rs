@@ -33,12 +33,14 @@ pub(super) struct Row {
     pub(super) compared: Vec<Compared>,
     /// The reads of an absent key that advice goes by, as predicted.
     pub(super) absent: f64,
+    /// The kind of key that it is for, without lookups of the user's.
+    pub(super) absent_of: Option<&'static str>,
     /// Measured under another name before.
     pub(super) is_repeated: bool,
 }
 
 /// The columns.
-const WHATS: [&str; 5] = ["random", "neighbours", "lookups", "present", "size"];
+const WHATS: [&str; 8] = ["random", "changed", "between", "cut", "longer", "lookups", "present", "size"];
 
 impl Row {
     fn bytes(&self) -> f64 {
@@ -47,8 +49,8 @@ impl Row {
     }
 
     fn measured_absent(&self) -> f64 {
-        let of = |what| self.compared.iter().find(|compared| compared.what == what);
-        of("lookups").or_else(|| of("neighbours")).map_or(f64::NAN, |compared| compared.measured)
+        let of = |what: &str| self.compared.iter().find(|compared| compared.what == what);
+        of("lookups").or_else(|| of(self.absent_of?)).map_or(f64::NAN, |compared| compared.measured)
     }
 }
 
@@ -73,7 +75,13 @@ impl Report {
         self.all().count()
     }
 
-    /// The predictions of reads within a tenth of what was measured; the others are within three
+    /// The predictions of reads whose interval of 95 % holds what was measured, and how many there are.
+    pub fn held(&self) -> (usize, usize) {
+        let reads = || self.all().filter(|compared| compared.what != "size");
+        (reads().filter(|compared| compared.is_held).count(), reads().count())
+    }
+
+    /// The predictions of reads within a tenth of what was measured; the others are within four
     /// standard errors, or faults.
     pub fn within_a_tenth(&self) -> usize {
         let is_within = |compared: &&Compared| (0.9..=1.1).contains(&compared.ratio());
@@ -157,9 +165,10 @@ impl fmt::Display for Report {
         for database in &self.databases {
             writeln!(f, "{}: {}", database.name, database.action)?;
         }
+        let (held, reads) = self.held();
         write!(
             f,
-            "\n{} databases, {} predictions, {} of reads within a tenth, {} faults",
+            "\n{} databases, {} predictions, {} of reads within a tenth, {held} of {reads} in their intervals, {} faults",
             self.databases(),
             self.compared(),
             self.within_a_tenth(),

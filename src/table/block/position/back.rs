@@ -1,9 +1,10 @@
 //! Going backwards within a block (`Iter::Prev` and `Iter::SeekToLast` of LevelDB's
 //! `table/block.cc`).
 //!
-//! An entry does not say where the one before it begins, so LevelDB parses all entries from the last
-//! restart for each step. Here they are parsed once: [`Back`] keeps the offset of each, and what the
-//! next key took from its key, so that a step back takes no longer than one forward.
+//! An entry does not record where the one before it begins, so LevelDB parses all entries from the
+//! last restart for each step. Here they are parsed once: [`Back`] keeps the offset of each, and the
+//! bytes of its key that the next one replaced, so that a step back takes no longer than one
+//! forward.
 
 use super::{Position, State};
 use crate::table::block::Block;
@@ -15,7 +16,7 @@ use crate::{Error, Result, Structure};
 #[derive(Default)]
 pub(in crate::table) struct Back {
     restart: usize,
-    /// Where each entry begins, and the last one's end.
+    /// The start of each entry, and the end of the last one.
     offsets: Vec<u32>,
     end: usize,
     /// For each entry but the last, the bytes of its key that the next one does not share.
@@ -32,8 +33,8 @@ impl Back {
 }
 
 impl Position {
-    /// Moves to the previous entry. Returns false if there is none, or if this one is at none; it is
-    /// then at no entry. `back` belongs to this position, and is cleared when the block changes.
+    /// Moves to the previous entry. Returns false, and is at no entry, if there is none or the
+    /// position was at none. `back` belongs to this position, and is cleared when the block changes.
     pub(in crate::table) fn prev(&mut self, block: &Block, back: &mut Back) -> Result<bool> {
         if !self.valid() {
             return Ok(false);
@@ -55,7 +56,7 @@ impl Position {
     }
 
     fn try_prev(&mut self, block: &Block, back: &mut Back) -> Result<bool> {
-        // The current entry is at this restart or behind it.
+        // The current entry is at this restart or after it.
         let restart = self.next_restart.saturating_sub(1);
         // Entries that are parsed from one restart all end at different places.
         if back.offsets.is_empty() || back.restart != restart || back.end != self.next {

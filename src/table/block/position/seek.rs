@@ -52,7 +52,7 @@ impl Position {
 
     /// Goes on from a restart to the first entry that `is_sought`.
     #[inline(always)]
-    fn go_on(&mut self, block: &Block, is_sought: impl Fn(&[u8]) -> bool) -> Result<bool> {
+    pub(super) fn go_on(&mut self, block: &Block, is_sought: impl Fn(&[u8]) -> bool) -> Result<bool> {
         if self.pass_known(block) {
             return Ok(true);
         }
@@ -71,6 +71,12 @@ impl Position {
         if !self.enter_bytewise(block, target)? {
             return Ok(false);
         }
+        self.leave_bytewise(block, target)
+    }
+
+    /// Goes on from a restart to the first entry at or after `target`.
+    #[inline(always)]
+    pub(super) fn leave_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
         if self.pass_known(block) {
             return Ok(true);
         }
@@ -107,9 +113,9 @@ impl Position {
     }
 
     /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes. `start`
-    /// is that of the key sought; where it does not tell, `is_before` does.
+    /// is the start of the key sought; if starts are equal or not known, `is_before` decides.
     #[inline(always)]
-    fn enter_by_starts<const SUFFIX: usize>(
+    pub(super) fn enter_by_starts<const SUFFIX: usize>(
         &mut self,
         block: &Block,
         start: Start,
@@ -135,22 +141,15 @@ impl Position {
         Ok(true)
     }
 
-    /// Moves from a restart to the entry at the next one, if no other lies between them, as in an index: the search has
-    /// compared both keys, and that of the second is not before the one sought. Else stays.
+    /// Moves from a restart to the entry at the next one, if no other is between them, as in an index: the search has
+    /// compared both keys, and that of the second is not before the one sought. Otherwise stays.
     #[inline(always)]
     fn pass_known(&mut self, block: &Block) -> bool {
-        // No restart before the first was compared, nor one behind the last.
+        // No restart before the first was compared, nor one after the last.
         if self.next_restart == 0 {
             return false;
         }
-        let passed = || {
-            let right = self.next_restart.checked_add(1)?;
-            let at = block.restart(right)?;
-            let before = block.entry(self.next)?;
-            let entry = block.entry(at)?;
-            ((before.shared | entry.shared) == 0 && before.value.end == at).then_some((right, entry))
-        };
-        let Some((right, entry)) = passed() else { return false };
+        let Some((right, entry)) = self.known(block) else { return false };
         self.next = entry.value.end;
         self.set_next_restart(block, right.saturating_add(1));
         self.key = Some(entry.key);
@@ -159,18 +158,33 @@ impl Position {
         true
     }
 
+    /// The next restart and the entry there, if no other entry comes before it.
+    #[inline(always)]
+    fn known(&self, block: &Block) -> Option<(usize, Entry)> {
+        let right = self.next_restart.checked_add(1)?;
+        let at = block.restart(right)?;
+        let before = block.entry(self.next)?;
+        let entry = block.entry(at)?;
+        ((before.shared | entry.shared) == 0 && before.value.end == at).then_some((right, entry))
+    }
+
     /// Scans from here for the first entry whose key is at or after `target`. Starts at a restart.
     #[inline(always)]
     fn scan_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
         block.prefetch_between(self.next, self.next_restart);
+        self.scan_prefetched(block, target)
+    }
+
+    #[inline(always)]
+    pub(super) fn scan_prefetched(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
         match self.scan_starts(block, target) {
             Some(found) => Ok(Some(found)),
             None => self.scan_keys(block, target),
         }
     }
 
-    /// Scans by the first eight bytes of keys, where these tell nearly all keys from `target`. Returns `None`, and stays,
-    /// if there is anything out of the ordinary.
+    /// Scans by the first eight bytes of keys, which distinguish nearly all keys from `target`. Returns `None`, and
+    /// does not move, if there is anything out of the ordinary.
     #[inline(always)]
     fn scan_starts(&mut self, block: &Block, target: &[u8]) -> Option<Found> {
         let sought = Start::of(target);
@@ -200,7 +214,7 @@ impl Position {
             }
             let mut is_equal = false;
             if start == sought {
-                // The bytes behind the first eight, if all of them are the entry's own.
+                // The bytes after the first eight, if all of them are the entry's own.
                 let rest = block.bytes(key.clone()).get(8_usize.checked_sub(shared)?..)?;
                 match rest.cmp(target_rest) {
                     Ordering::Less => continue,
@@ -220,7 +234,7 @@ impl Position {
         while let Some((shared, rest)) = self.step(block, len)? {
             len = shared.saturating_add(rest.len());
             if shared > matched {
-                // It differs from `target` where the key before does, and in the same way.
+                // The key differs from `target` in the same place and way as the key before.
                 continue;
             }
             let (key, target) = (block.bytes(rest.clone()), target.get(shared..).unwrap_or_default());
@@ -258,6 +272,17 @@ impl Position {
         Ok(true)
     }
 
+    /// Moves before a restart. Returns false if the block has no entries.
+    #[inline]
+    pub(super) fn stand_at(&mut self, block: &Block, restart: usize) -> Result<bool> {
+        self.state = State::End;
+        if block.is_empty() {
+            return Ok(false);
+        }
+        self.stand_before(block, restart)?;
+        Ok(true)
+    }
+
     #[inline]
     pub(super) fn stand_before(&mut self, block: &Block, restart: usize) -> Result<()> {
         self.next = block.restart_entry(restart)?;
@@ -268,6 +293,6 @@ impl Position {
 
 /// The restart that LevelDB compares next: above `left` and at most `right`, so nothing here wraps.
 #[inline(always)]
-fn middle(left: usize, right: usize) -> usize {
+pub(super) fn middle(left: usize, right: usize) -> usize {
     left.wrapping_add(right.wrapping_sub(left).wrapping_add(1) / 2)
 }

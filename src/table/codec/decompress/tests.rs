@@ -73,7 +73,7 @@ fn a_declared_length_is_held_to_the_limit_before_the_data() {
     }
 }
 
-/// A frame of `len` zeros in blocks of 128 KiB, with `header` behind the magic.
+/// A frame of `len` zeros in blocks of 128 KiB, with `header` after the magic.
 #[cfg(feature = "zstd")]
 fn zeros(header: &[u8], len: u32) -> Bytes {
     let mut frame = [b"\x28\xb5\x2f\xfd", header].concat();
@@ -99,7 +99,7 @@ fn what_is_made_is_counted_also_where_it_is_damaged() {
     };
     assert_eq!(made(0, b"hello"), (true, 5));
     assert_eq!(made(1, b"\x05\x10hello"), (true, 5));
-    // A declared length counts in full, since so many zeros are written first.
+    // A declared length counts in full, since that many zeros are written first.
     assert_eq!(made(1, b"\x06\x10hello"), (false, 6));
     assert_eq!(made(1, b"\xff\xff\xff\xff\x0f"), (false, 0));
     let zlib = miniz_oxide::deflate::compress_to_vec_zlib(&[7; 100_000], 6);

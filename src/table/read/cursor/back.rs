@@ -18,10 +18,10 @@ impl<R: ReadAt> Cursor<'_, R> {
     }
 
     /// Moves to the previous entry. Returns false if there is none; the cursor is then at no entry,
-    /// and stays there until the next seek. So it does if it was at none, as a new cursor is.
+    /// and stays there until the next seek. The same holds if it was at none, as a new cursor is.
     ///
-    /// Where LevelDB passes over a damaged block and goes on with the one before, this is an error;
-    /// [`skip_block`](Self::skip_block) does the same.
+    /// A damaged block is an error here, while LevelDB passes over it and goes on with the one
+    /// before; [`skip_block`](Self::skip_block) does the same.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl<R: ReadAt> Cursor<'_, R> {
         self.go_back()
     }
 
-    /// Moves to the last entry of `before`, or of the block before the one that the index is at, or
-    /// of the next one backwards that has any.
+    /// Moves to the last entry of `before`, or of the block before the one that the index is at. Passes
+    /// over blocks without entries.
     fn go_back(&mut self) -> Result<bool> {
         loop {
             let handle = match self.before {

@@ -11,12 +11,13 @@ impl<W: Write> TableBuilder<W> {
     /// The size of the file in bytes if it were finished now, never less: for writers that begin the
     /// next table when this one is large enough. Takes no time, and no policy is asked for a filter.
     ///
-    /// What is written is counted as it is. The current data block and the index count uncompressed,
-    /// filters as [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) has
-    /// it: beyond one data block, the difference is what compression saves of the index. (A comparator
-    /// that makes the keys of the index longer than those of the table is not foreseen.)
+    /// Blocks that are written are counted as they are. The current data block and the index count
+    /// uncompressed, filters as in
+    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len): apart from one
+    /// data block, the difference is what compression saves of the index. (A comparator that makes the
+    /// keys of the index longer than those of the table is not foreseen.)
     ///
-    /// `None` if a policy does not tell [how long](crate::FilterPolicy::filter_len) its filters are.
+    /// `None` if a policy does not know [how long](crate::FilterPolicy::filter_len) its filters are.
     pub fn estimated_file_size(&self) -> Option<u64> {
         let last = if self.data.is_empty() { 0 } else { block_size(self.data.size_estimate()) };
         let data_end = self.file_size().saturating_add(last);
@@ -46,12 +47,12 @@ impl<W: Write> TableBuilder<W> {
     }
 }
 
-/// The size of a block of so many bytes with its trailer.
+/// The size of a block of `len` bytes with its trailer.
 fn block_size(len: usize) -> u64 {
     (len as u64).saturating_add(TRAILER_LEN as u64)
 }
 
-/// What an entry takes in index or metaindex, without a restart.
+/// The length of an entry in index or metaindex, without a restart.
 fn entry_len(shared: usize, key_len: usize, handle_len: usize) -> usize {
     let rest = key_len.saturating_sub(shared);
     let lens = varint_len(shared as u64).saturating_add(varint_len(rest as u64)).saturating_add(1);

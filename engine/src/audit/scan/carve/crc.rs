@@ -2,8 +2,9 @@
 //!
 //! A state of the CRC is a polynomial of degree below 32, with the coefficient of x^0 in the highest
 //! bit. A byte `b` takes the state `s` to `z(s ^ b)`, where `z` is the multiplication by x^8. That
-//! is linear and can be undone. So the state behind the bytes from `s` to `t`, brought back to
-//! offset 0, is a sum of what depends on `s` alone and what depends on `t` alone: see [`Offset`].
+//! is linear and can be undone. So the state after the bytes from offset `i` to offset `j`, brought
+//! back to offset 0, is a sum of two terms: one depends on `i` alone, the other on `j` alone. See
+//! [`Offset`].
 
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
@@ -48,7 +49,7 @@ fn z_of(byte: u8) -> u32 {
 
 /// Undoes `z`.
 #[inline]
-fn back(state: u32) -> u32 {
+pub(crate) fn back(state: u32) -> u32 {
     let byte = BACKWARD.get((state >> 24) as usize).copied().unwrap_or_default();
     (state ^ z_of(byte)) << 8 | u32::from(byte)
 }
@@ -65,7 +66,7 @@ fn product(mut a: u32, mut b: u32, bits: u32) -> u32 {
     sum
 }
 
-/// The state over some bytes.
+/// The state after some bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Crc(u32);
 
@@ -79,7 +80,8 @@ impl Crc {
         self.0 = (self.0 >> 8) ^ z_of(self.0 as u8 ^ byte);
     }
 
-    /// Returns true if this is the checksum that a trailer stores: masked and inverted.
+    /// Returns true if a trailer stores this state's checksum as `stored`, which is inverted and
+    /// masked.
     #[inline]
     pub(super) const fn is_stored_as(self, stored: [u8; 4]) -> bool {
         self.0 == state_of(stored)
@@ -92,8 +94,9 @@ const fn state_of(stored: [u8; 4]) -> u32 {
     !u32::from_le_bytes(stored).wrapping_sub(0xa282_ead8).rotate_left(15)
 }
 
-/// An offset, to which bytes are added from the left. A block that begins at one offset and ends at
-/// another is sound if the [`start`](Self::start) of the one is the [`end`](Self::end) of the other.
+/// An offset in a file, which moves on with each byte that is added. A block that begins at one
+/// offset and ends at another is sound if the [`start`](Self::start) of the one is the
+/// [`end`](Self::end) of the other.
 pub(super) struct Offset {
     /// All bytes so far, brought back to offset 0.
     sum: u32,
@@ -122,7 +125,8 @@ impl Offset {
         self.start ^ self.sum
     }
 
-    /// For a block that ends here, type included, in front of this checksum.
+    /// The [`start`](Self::start) of a sound block that ends here, type included, with this checksum
+    /// after it.
     #[inline]
     pub(super) fn end(&self, stored: [u8; 4]) -> u32 {
         product(state_of(stored), self.one, 32) ^ self.sum

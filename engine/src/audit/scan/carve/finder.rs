@@ -12,59 +12,60 @@ use filterblock::table::{BlockHandle, Codec, ReadAt};
 
 use super::crc::{Crc, Offset};
 
-/// Checksum behind the type.
+/// The length of the checksum, which follows the type.
 const CHECKSUM: usize = 4;
-/// The type and the checksum.
+/// The length of the type and the checksum.
 const TRAILER: u64 = 5;
 /// The fewest bytes of contents: the number of restarts.
 const MIN_CONTENTS: u64 = 4;
 /// The greatest size of a stored block that is found from its start.
 const MAX_BLOCK: u64 = 16 << 20;
-/// The greatest size of a stored block that is surely found behind damage.
+/// The greatest size of a stored block that is surely found after damage.
 const RESYNC: usize = 1 << 20;
-/// The number of bytes read at once.
+/// The number of bytes in one read.
 const CHUNK: usize = 256 << 10;
-/// The most passes over the file that searches from known starts may take in vain, and that trials
-/// of blocks behind damage may take.
+/// The most passes over the file that vain searches from known starts may make, and that trials of
+/// blocks after damage may make.
 const PASSES: u64 = 4;
 
 /// A stretch of the file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Stretch {
-    /// A block with a right checksum.
+pub(crate) enum Stretch {
+    /// A block with a correct checksum.
     Block(BlockHandle),
-    /// Bytes that are in no such block.
+    /// Bytes that are in no block with a correct checksum.
     Gap(Range<u64>),
 }
 
 /// Goes through a file. In all it passes over each byte at most twelve times.
-pub(super) struct Finder<R> {
+pub(crate) struct BlockFinder<R> {
     source: R,
     len: u64,
-    /// The end of what was found.
+    /// The end of the last stretch that was found.
     at: u64,
     /// The bytes that were searched in vain from known starts, and those of trials.
     vain: u64,
     tried: u64,
-    /// A block that was found behind a gap.
+    /// A block that was found after a gap.
     next: Option<BlockHandle>,
     /// The bytes read last, and their offset.
     read: (u64, Bytes),
 }
 
-impl<R: ReadAt> Finder<R> {
-    pub(super) fn new(source: R) -> Result<Self> {
+impl<R: ReadAt> BlockFinder<R> {
+    pub(crate) fn new(source: R) -> Result<Self> {
         let len = source.len()?;
         Ok(Self { source, len, at: 0, vain: 0, tried: 0, next: None, read: (0, Bytes::new()) })
     }
 
-    pub(super) const fn source(&self) -> &R {
+    pub(crate) const fn source(&self) -> &R {
         &self.source
     }
 
-    /// The next stretch, or `None` at the end. `is_block` tells whether what has the right checksum
-    /// by chance may be a block. It is asked only behind damage, where that is likely to happen.
-    pub(super) fn next(
+    /// The next stretch, or `None` at the end. `is_block` returns false for bytes that are not a
+    /// block, but have a correct checksum by chance. It is asked only after damage, where such bytes
+    /// are likely.
+    pub(crate) fn next(
         &mut self,
         mut is_block: impl FnMut(&R, BlockHandle) -> bool,
     ) -> Result<Option<Stretch>> {
@@ -111,7 +112,7 @@ impl<R: ReadAt> Finder<R> {
         Ok(None)
     }
 
-    /// The first block to end behind the damage at `self.at`.
+    /// The first block to end after the damage at `self.at`.
     fn behind_damage(
         &mut self,
         is_block: &mut impl FnMut(&R, BlockHandle) -> bool,
@@ -149,8 +150,7 @@ impl<R: ReadAt> Finder<R> {
         }
     }
 
-    /// The bytes from `at` on, with those of a checksum behind them. Many blocks lie in what is read
-    /// at once.
+    /// The bytes from `at` on, with those of a checksum after them. One read covers many blocks.
     fn chunk(&mut self, at: u64) -> Result<Bytes> {
         let (start, bytes) = &self.read;
         let skipped = at.checked_sub(*start).and_then(|skipped| usize::try_from(skipped).ok());
@@ -192,14 +192,14 @@ mod tests {
         block
     }
 
-    /// Bytes in which no block begins: none of them is a type.
+    /// Bytes in which no block ends: none of them is a type.
     fn noise(len: usize) -> Vec<u8> {
         vec![0xff; len]
     }
 
     /// All stretches, where every trial succeeds.
     fn stretches(file: &[u8]) -> Vec<Stretch> {
-        let mut finder = Finder::new(file).unwrap();
+        let mut finder = BlockFinder::new(file).unwrap();
         std::iter::from_fn(|| finder.next(|_, _| true).unwrap()).collect()
     }
 
@@ -225,12 +225,12 @@ mod tests {
         }
     }
 
-    /// Of each block that is found behind damage the rest of the file could be searched in vain.
+    /// From each block that is found after damage, the rest of the file could be searched in vain.
     #[test]
     fn searches_in_vain_are_limited() {
         let pair = [noise(7), block(b"contents")].concat();
         let file = pair.repeat(2000);
-        let mut finder = Finder::new(&file[..]).unwrap();
+        let mut finder = BlockFinder::new(&file[..]).unwrap();
         let mut blocks = 0;
         while let Some(stretch) = finder.next(|_, _| true).unwrap() {
             blocks += u64::from(matches!(stretch, Stretch::Block(_)));
@@ -251,7 +251,7 @@ mod tests {
         }
         let file = [noise(9), nested].concat();
         let (tried, trials) = (Cell::new(0), Cell::new(0));
-        let mut finder = Finder::new(&file[..]).unwrap();
+        let mut finder = BlockFinder::new(&file[..]).unwrap();
         let found = finder.next(|_, handle| {
             tried.set(tried.get() + handle.size);
             trials.set(trials.get() + 1);
@@ -284,7 +284,7 @@ mod tests {
         let row = block(&[b'x'; 4000]).repeat(200);
         let file = [&row, &noise(99)[..], &row].concat();
         let source = Counting(&file, Cell::new(0));
-        let mut finder = Finder::new(&source).unwrap();
+        let mut finder = BlockFinder::new(&source).unwrap();
         let mut blocks = 0;
         while let Some(stretch) = finder.next(|_, _| true).unwrap() {
             blocks += u64::from(matches!(stretch, Stretch::Block(_)));

@@ -1,42 +1,43 @@
-//! Data blocks, told from index, metaindex and filter blocks.
+//! The distinction of data blocks from index, metaindex and filter blocks.
 
 use std::{collections::HashSet, ops::Range};
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
-/// The most blocks that are remembered. An index names them from the first on, so these tell it.
+/// The greatest number of blocks that are remembered. An index names blocks from the first on, so
+/// these suffice to recognize it.
 const REMEMBERED: usize = 1 << 16;
 
-/// The kind of a block with a right checksum.
+/// The kind of a block with a correct checksum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum BlockKind {
+pub(crate) enum BlockKind {
     Data,
-    /// Its entries are the handles of other blocks: an index or a metaindex.
+    /// An index or a metaindex: the entries are the handles of other blocks.
     Handles,
-    /// It has no entries of the table: a filter block, RocksDB's properties, or a block in a codec
-    /// that is not known.
+    /// A block without entries of the table: a filter block, RocksDB's properties, or a block in a
+    /// codec that is not known.
     Other,
 }
 
 /// The blocks found so far.
 #[derive(Default)]
-pub(super) struct KnownBlocks {
-    /// Their sizes. Their offsets tell nothing where the table begins within another file, or lacks
+pub(crate) struct KnownBlocks {
+    /// The sizes of the blocks. Offsets do not help if the table begins within another file, or lacks
     /// its beginning.
     sizes: HashSet<u64>,
-    /// Offsets of stretches without sound blocks, where damaged ones begin.
+    /// The offsets at which runs of damaged blocks begin.
     gaps: HashSet<u64>,
 }
 
 impl KnownBlocks {
-    pub(super) fn add(&mut self, handle: BlockHandle) {
+    pub(crate) fn add(&mut self, handle: BlockHandle) {
         if self.sizes.len() < REMEMBERED {
             self.sizes.insert(handle.size);
         }
     }
 
-    /// Adds a stretch without sound blocks. The first of those in it began where it begins.
-    pub(super) fn add_gap(&mut self, gap: &Range<u64>) {
+    /// Adds a stretch without sound blocks. The first damaged block in it began where it begins.
+    pub(crate) fn add_gap(&mut self, gap: &Range<u64>) {
         if self.gaps.len() < REMEMBERED {
             self.gaps.insert(gap.start);
         }
@@ -46,8 +47,8 @@ impl KnownBlocks {
         self.sizes.contains(&handle.size) || self.gaps.contains(&handle.offset)
     }
 
-    /// The kind of the block at `handle`. Reads it.
-    pub(super) fn kind<R: ReadAt>(
+    /// Reads the block at `handle`, and returns its kind.
+    pub(crate) fn kind<R: ReadAt>(
         &self,
         source: &R,
         handle: BlockHandle,
@@ -62,7 +63,7 @@ impl KnownBlocks {
                     return Ok(BlockKind::Data);
                 }
             }
-            // An empty block has nothing to show, whatever it is.
+            // An empty block does not show its kind.
             Ok(match is_foreign && entries.size() > 8 {
                 true => BlockKind::Other,
                 false if handles.are_meant() => BlockKind::Handles,
@@ -72,9 +73,9 @@ impl KnownBlocks {
         kind.unwrap_or(BlockKind::Other)
     }
 
-    /// Returns true if the block at `handle` can be decoded to its last entry, which bytes with a
-    /// right checksum by chance cannot.
-    pub(super) fn is_block<R: ReadAt>(source: &R, handle: BlockHandle, options: &ReadOptions) -> bool {
+    /// Returns true if the block at `handle` can be decoded to its last entry, which rules out bytes
+    /// whose checksum is right by chance.
+    pub(crate) fn is_block<R: ReadAt>(source: &R, handle: BlockHandle, options: &ReadOptions) -> bool {
         let size = BlockCursor::read(source, handle, options).and_then(|mut entries| {
             while entries.next()? {}
             Ok(entries.size())
@@ -87,15 +88,15 @@ impl KnownBlocks {
 #[derive(Default)]
 struct Handles {
     count: u64,
-    /// Those of a block that was found.
+    /// The number of handles that name a block that was found, or a filter.
     known: u64,
-    /// Those that begin where the one before ends.
+    /// The number of handles that begin where the one before ends.
     contiguous: u64,
     end: Option<u64>,
 }
 
 impl Handles {
-    /// Returns false if `value` is no handle.
+    /// Adds an entry. Returns false if `value` is not a handle.
     fn add(&mut self, key: &[u8], value: &[u8], known: &KnownBlocks) -> bool {
         let Ok((handle, len)) = BlockHandle::decode(value, 0) else { return false };
         let Some(end) = handle.end().filter(|_| len == value.len()) else { return false };
@@ -107,8 +108,8 @@ impl Handles {
         true
     }
 
-    /// Values that are no handles may look like some. But they do not name blocks that are there,
-    /// nor stretches that follow each other.
+    /// Returns true if the values are handles. Other values may look like handles, but they do not
+    /// name blocks that were found, nor stretches that follow each other.
     const fn are_meant(&self) -> bool {
         self.count > 0
             && (self.known * 2 >= self.count || self.contiguous + 1 == self.count && self.count > 1)
@@ -119,7 +120,7 @@ impl Handles {
 mod tests {
     use super::*;
 
-    /// A block in a file of its own, behind `before` bytes.
+    /// A block of these entries in a file of its own.
     fn file(entries: &[(&[u8], &[u8])]) -> (Vec<u8>, BlockHandle) {
         let mut contents = Vec::new();
         for &(key, value) in entries {
@@ -138,7 +139,7 @@ mod tests {
         (contents, handle)
     }
 
-    /// The kind of a block of these entries, where there were a block of 100 bytes and a gap at 2000.
+    /// The kind of a block of these entries, after a block of 100 bytes and a gap at 2000 were found.
     fn kind(entries: &[(&[u8], &[u8])]) -> BlockKind {
         let mut known = KnownBlocks::default();
         known.add(BlockHandle { offset: 7, size: 100 });
@@ -150,7 +151,7 @@ mod tests {
     /// Offset and size, each of one byte.
     const KNOWN: &[u8] = &[50, 100];
     const UNKNOWN: &[u8] = &[50, 60];
-    /// Begins where that one ends, with its trailer.
+    /// Begins where `UNKNOWN` ends, with its trailer.
     const NEXT: &[u8] = &[115, 61];
     /// In the place of the gap: 2000 in two bytes.
     const IN_GAP: &[u8] = &[0xd0, 0x0f, 62];
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!(kind(&[(b"k", UNKNOWN)]), BlockKind::Data);
         assert_eq!(kind(&[(b"k", KNOWN)]), BlockKind::Handles);
         assert_eq!(kind(&[(b"k", IN_GAP)]), BlockKind::Handles);
-        // Something stands behind it.
+        // Something follows the handle.
         assert_eq!(kind(&[(b"k", &[KNOWN, b"x"].concat())]), BlockKind::Data);
         assert_eq!(kind(&[(b"k", &KNOWN[..1])]), BlockKind::Data);
         assert_eq!(kind(&[(b"k", b"")]), BlockKind::Data);
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(kind(&[(b"a", OTHER), (b"b", IN_GAP)]), BlockKind::Handles);
         assert_eq!(kind(&[(b"a", OTHER), (b"b", KNOWN), (b"c", UNKNOWN)]), BlockKind::Data);
         assert_eq!(kind(&[(b"a", OTHER), (b"b", KNOWN), (b"c", KNOWN)]), BlockKind::Handles);
-        // One entry that is none decides.
+        // One entry that is not a handle decides.
         assert_eq!(kind(&[(b"a", KNOWN), (b"b", KNOWN), (b"c", b"value")]), BlockKind::Data);
     }
 

@@ -1,6 +1,6 @@
 //! Tables without footer or index: their blocks are found by their checksums.
 
-mod crc;
-mod finder;
-mod kind;
+pub(crate) mod crc;
+pub(crate) mod finder;
+pub(crate) mod kind;
 pub(crate) mod rows;

@@ -5,26 +5,27 @@ use std::{ops::Range, path::Path, sync::Arc};
 use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
 use filterblock::{Error, InternalKey, KeyFormat};
 
-use super::finder::{Finder, Stretch};
+use super::finder::{BlockFinder, Stretch};
 use super::kind::{BlockKind, KnownBlocks};
 use crate::audit::scan::table::{KeyTrial, Versions};
 use crate::report::{ErrorKind, Fault, Row};
 use crate::{audit::scan::range::KeyRange, audit::scan::rows::Rows};
 
-/// The footer: its length, and the bytes it ends in.
+/// The length of the footer, which ends in `MAGIC`.
 const FOOTER: u64 = 48;
-/// The times that a key of Riak's may have, in microseconds since 1970: from 1978 to 4253. The bytes in
-/// their place in a key of RocksDB's, whose types have other meanings, are hardly ever among them.
+/// The times that a key of Riak's may have, in microseconds since 1970: from 1978 to 4253. RocksDB
+/// gives the types of such keys other meanings; in its keys, the bytes in the place of the time are
+/// hardly ever in this range.
 const TIMES: Range<u64> = 1 << 48..1 << 56;
 const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 
 pub(crate) struct CarvedRows<'a, R> {
-    finder: Finder<R>,
+    finder: BlockFinder<R>,
     known: KnownBlocks,
     options: ReadOptions,
     path: &'a Path,
     versions: Versions<'a>,
-    /// The format of the keys is known.
+    /// The format of the keys is decided.
     is_tried: bool,
     block: Option<(BlockHandle, BlockCursor<'static>)>,
     blocks: u64,
@@ -35,7 +36,7 @@ pub(crate) struct CarvedRows<'a, R> {
 /// A limit on what is decoded.
 pub(crate) struct DecodeLimit {
     meter: Arc<Meter>,
-    /// The bytes of data blocks and their keys that may be decoded, in all and still.
+    /// The bytes of data blocks and their keys that may be decoded: in all, and from now on.
     limit: u64,
     left: u64,
     /// The greatest count of the meter. Each data block is decoded up to four times, and others are
@@ -54,7 +55,7 @@ impl DecodeLimit {
         self.meter.bytes_decoded() > self.most
     }
 
-    /// Counts a data block, or a key. Returns false if it is too much.
+    /// Counts a data block, or a key. Returns false if that exceeds the limit.
     fn take(&mut self, size: u64) -> bool {
         let left = self.left.checked_sub(size);
         self.left = left.unwrap_or_default();
@@ -63,7 +64,7 @@ impl DecodeLimit {
 }
 
 impl<'a, R: ReadAt> CarvedRows<'a, R> {
-    /// `all` and `internal` are as for a table that opens.
+    /// `all` and `internal` are as in `TableRows::new`, for a table that opens.
     pub(crate) fn new(
         source: R,
         options: &ReadOptions,
@@ -75,7 +76,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
     ) -> std::io::Result<Self> {
         let format = internal.unwrap_or_default().then_some(KeyFormat::LevelDb);
         Ok(Self {
-            finder: Finder::new(source)?,
+            finder: BlockFinder::new(source)?,
             known: KnownBlocks::default(),
             options: options.clone().meter(Arc::clone(&limit.meter)),
             path,
@@ -132,7 +133,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
         }
     }
 
-    /// Ends the search in the block at `handle`.
+    /// Ends the search in the block at `handle`, where the limit is exceeded.
     fn limit_reached(&mut self, handle: BlockHandle) -> Fault {
         self.ended = true;
         self.block = None;
@@ -144,8 +145,9 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
         self.finder.source().read_at(start, MAGIC.len()).is_ok_and(|found| *found == *MAGIC)
     }
 
-    /// Tells by the keys of the first data block whether they are internal keys. Those of Riak are told
-    /// by the first block that has a time in its keys: others look like LevelDB's.
+    /// Decides by the keys of the first data block whether keys are internal keys. Riak's are
+    /// recognized by the first block that has a time in its keys: without one, they look like
+    /// LevelDB's.
     fn try_keys(&mut self, handle: BlockHandle) {
         if self.is_tried {
             return;

@@ -8,32 +8,31 @@ use super::super::svg::{self, Anchor};
 use super::merge::{self, Block, Row, Tree};
 use crate::words::{count, counted, percent, size};
 
-/// The most rectangles.
+/// The greatest number of rectangles.
 const MOST: usize = 2000;
-/// The most lanes of a level, for tables that overlap.
+/// The greatest number of lanes of a level, for tables that overlap.
 const MOST_LANES: usize = 16;
-/// The room for all lanes, and the least and most for one, in pixels.
+/// The room for all lanes, and the smallest and most for one, in pixels.
 const ALL_LANES: f64 = 360.0;
 const LANE: (f64, f64) = (10.0, 36.0);
-/// The room for a level's name above its lanes, and that below them.
+/// The room for a level's name above its lanes, and the room below them.
 const NAME: f64 = 18.0;
 const GAP: f64 = 10.0;
-/// The room for what is said of both ends of the key range.
+/// The room for the texts at both ends of the key range.
 const BELOW: f64 = 18.0;
 /// The height of the line below the lanes that shows where filters are missing.
 const LINE: f64 = 4.0;
-/// The least share of the width for a rectangle that has room beside it.
+/// The smallest share of the width for a rectangle that has room beside it.
 const LEAST_WIDTH: f64 = 0.003;
-/// The least height of a rectangle, and of the part of it that is hatched.
+/// The smallest height of a rectangle, and of the part of it that is hatched.
 const LEAST_HEIGHT: f64 = 3.0;
-/// A lane of more rectangles has them without edges, which would hide them.
+/// The greatest number of rectangles of a lane that have edges. The edges of more would hide them.
 const MOST_WITH_EDGES: usize = 150;
 
-/// Draws each table as a rectangle: as wide as its key range, as high as it is large, in the colour
-/// of its rate of false positives, hatched without filters. If there are over 2,000, neighbours share
-/// one, which is as high as its tables are large in the mean and has the colour of the worst rate. The
-/// part of its tables that have no filters is hatched. Where tables have none, there is a line below
-/// their level, which shows narrow ones.
+/// Draws each table as a rectangle: as wide as its key range, as high as it is large, in the colour of its
+/// rate of false positives, hatched without filters. If there are over 2,000, neighbours share one, which is
+/// as high as the mean size of its tables and has the colour of the worst rate. The share of its tables
+/// without filters is hatched. Below a level, a line shows where tables have no filters, even narrow ones.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
     let lanes: usize = rows.iter().map(lanes_of).sum();
@@ -81,7 +80,7 @@ fn description(rows: &[Row<'_>], blocks: usize) -> String {
     text
 }
 
-/// The number of lanes that a level takes.
+/// The number of lanes that a level has.
 fn lanes_of(row: &Row<'_>) -> usize {
     row.lanes.len() + usize::from(!row.unplaced.is_empty())
 }
@@ -97,7 +96,7 @@ fn below_lanes(row: &Row<'_>) -> f64 {
     if row.lanes.is_empty() { 0.0 } else { LINE + 2.0 }
 }
 
-/// Draws a level from `top` down. `lane`: the height of each lane. `largest`: the size that fills it.
+/// Draws a level from `top` down. `lane`: the height of each lane. `largest`: the size that fills a lane.
 fn level(row: &Row<'_>, top: f64, lane: f64, largest: f64) -> Markup {
     let below = top + NAME + row.lanes.len() as f64 * lane + below_lanes(row);
     let number = row.unplaced.iter().map(|block| block.tables).sum();
@@ -158,7 +157,7 @@ fn visible_range(block: &Block) -> (f64, f64) {
     (block.start.min(end - LEAST_WIDTH), end)
 }
 
-/// The name of a level, and what it has in numbers.
+/// The name of a level, and its tables in numbers.
 fn name(row: &Row<'_>) -> String {
     if row.all.tables == 0 {
         return format!("{}: no tables", row.name);
@@ -170,7 +169,7 @@ fn name(row: &Row<'_>) -> String {
     text
 }
 
-/// Draws a rectangle above `bottom`. `room`: from the end of the one before to the start of the next.
+/// Draws a rectangle above `bottom`. `room`: from the end of the previous rectangle to the start of the next.
 fn block(block: &Block, room: (f64, f64), bottom: f64, height: f64) -> Markup {
     let visible = visible_range(block);
     let range = (block.start.min(visible.0.max(room.0)), block.end.max(visible.1.min(room.1)));
@@ -298,7 +297,7 @@ mod tests {
             text.contains(r#"height="35"><title>10 tables, 0.ldb to 9.ldb: 9.8 KiB, at worst"#),
             "{text}"
         );
-        // Ten tables as one, of which one is missing: the line is wide enough to be seen.
+        // Ten tables as one, of which one has no filters: the line is wide enough to be seen.
         assert!(text.contains(r#"<rect class="p-lack" x="49.95%" y="55" width="0.3%""#), "{text}");
         assert!(text.contains(
             "10 tables, 9990.ldb to 9999.ldb: 9.8 KiB, at worst 0.20 % false positives, 1 without filters"

@@ -19,8 +19,8 @@ pub(crate) struct TreeLevel {
 pub(crate) struct TreeTable {
     /// The name of the file, safe to print.
     pub name: String,
-    /// Where its first and its last key are among the keys of the database, from 0 to 1; `None` if
-    /// that is not known. Such tables are drawn beside each other below the others.
+    /// The places of the table's first and last key among the keys of the database, from 0 to 1; `None` if
+    /// they are not known. Such tables are drawn beside each other below the others.
     pub range: Option<(f64, f64)>,
     /// The size of the file in bytes.
     pub size: u64,
@@ -31,7 +31,7 @@ pub(crate) struct TreeTable {
 pub(crate) enum TableFilter {
     /// The share of absent keys that pass, from 0 to 1.
     Rate(f64),
-    /// There are filters, of which no rate is known: not measured, damaged, or not known here.
+    /// There are filters, but no rate is known: they were not measured, are damaged, or not known here.
     Unknown,
     Missing,
 }
@@ -40,14 +40,14 @@ pub(crate) enum TableFilter {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct Block {
     pub(super) tables: u64,
-    /// Those of them without filters, and those with filters of an unknown rate.
+    /// The numbers of tables without filters, and of those with filters of an unknown rate.
     pub(super) missing: u64,
     pub(super) unknown: u64,
     /// The greatest of the known rates.
     pub(super) worst: Option<f64>,
     /// The sum of their sizes in bytes.
     pub(super) size: u64,
-    /// From the least start to the greatest end, within 0 and 1.
+    /// From the smallest start to the greatest end, within 0 and 1.
     pub(super) start: f64,
     pub(super) end: f64,
     /// The names of the first and the last one.
@@ -81,7 +81,7 @@ impl Block {
         block
     }
 
-    /// The size of each of its tables in the mean.
+    /// The mean size of its tables.
     pub(super) fn mean_size(&self) -> f64 {
         self.size as f64 / self.tables.max(1) as f64
     }
@@ -138,7 +138,8 @@ fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     shares
 }
 
-/// `shares`: the most blocks for tables of known ranges, and for others.
+/// Puts the tables of a level into blocks. `shares`: the most blocks for tables of known ranges, and for
+/// others.
 fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a> {
     let (mut placed, others): (Vec<&TreeTable>, Vec<&TreeTable>) =
         level.tables.iter().partition(|table| sound_range(table).is_some());
@@ -151,7 +152,7 @@ fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a>
     };
     let mut placed_together = together(&placed, shares.first());
     let mut lanes = in_lanes(&placed, placed_together);
-    // All of them together have one lane.
+    // All tables together have one lane.
     while lanes.len() > most_lanes.max(1) {
         placed_together = placed_together.saturating_mul(2);
         lanes = in_lanes(&placed, placed_together);
@@ -173,7 +174,7 @@ fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
 
 /// Puts `together` neighbours into each block, and blocks that overlap into different lanes.
 fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
-    /// A block takes no less of its lane, so that none of many in one place hides another.
+    /// The smallest part of its lane that a block occupies, so that none of many in one place hides another.
     const LEAST: f64 = 1e-4;
     let mut lanes: Vec<(f64, Vec<Block>)> = Vec::new();
     for tables in tables.chunks(together.max(1)) {
@@ -191,7 +192,7 @@ fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
     lanes.into_iter().map(|(_, lane)| lane).collect()
 }
 
-/// The range of a table within 0 and 1; `None` if it is not known, or is none.
+/// The range of a table within 0 and 1; `None` if it is not known, or is not valid.
 fn sound_range(table: &TreeTable) -> Option<(f64, f64)> {
     let (start, end) = table.range?;
     (start <= end).then(|| (start.clamp(0.0, 1.0), end.clamp(0.0, 1.0)))
@@ -265,7 +266,7 @@ mod tests {
             lanes.iter().map(|lane| lane.iter().map(|block| block.tables).collect()).collect::<Vec<Vec<_>>>()
         };
         assert_eq!(of(&[(0.0, 0.6), (0.5, 1.0), (0.7, 0.8)]), [vec![1, 1], vec![1]]);
-        // In one place.
+        // All in one place.
         assert_eq!(of(&[(0.5, 0.5); 4]), [[1], [1], [1], [1]]);
         assert_eq!(of(&[(0.0, 1.0); 5]), [vec![2], vec![2], vec![1]]);
         assert_eq!(of(&[(0.0, 1.0); 1000]), [[256], [256], [256], [232]]);

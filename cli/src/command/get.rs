@@ -1,0 +1,115 @@
+//! `filterblock get`: the value of one key.
+
+use std::io::Write as _;
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::Args;
+use filterblock::escape;
+use filterblock_engine::report::{Row, ScanLine};
+use filterblock_engine::{Inputs, KeyRange, ScanRequest};
+
+use super::arguments::{KeyOrder, Limits};
+use super::keys;
+use crate::io::{Console, EXIT_ERROR};
+use crate::text::{Entries, ValuePart};
+
+/// The key is certainly not there.
+const EXIT_ABSENT: u8 = 1;
+
+/// Write the value of one key to standard output
+///
+/// For a database: the newest value, with its logs merged in, as it is and without a line break after it. On
+/// a terminal it is escaped as in all output. For a table or a log given by itself: the newest value in this
+/// file. No filter is asked, so a filter that denies a stored key does not hide it.
+///
+/// If something is damaged, the value that is found is written all the same. The exit status shows
+/// that a newer one may be lost.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A database folder, a table, or a log
+    #[arg(value_name = "DB")]
+    path: PathBuf,
+    /// The key
+    key: OsString,
+    /// The key is in hexadecimal, or escaped as results show it; --all shows keys and values in hexadecimal
+    #[arg(long)]
+    hex: bool,
+    /// Show every version of the key and every deletion, newest first, with sequence number, type, state
+    /// and place, as `scan --all` does
+    #[arg(long)]
+    all: bool,
+    /// The order of the keys of a database without a sound MANIFEST
+    #[arg(long, value_name = "ORDER")]
+    comparator: Option<KeyOrder>,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  filterblock get ~/db user/17 > value       the value as it is stored
+  filterblock get --hex ~/db 0x6c00 | xxd    of a key that is no text
+  filterblock get --all ~/db user/17         its history, as far as files still have it
+
+Exit status: 0 the value is written; 1 the key is certainly not there; 2 something is damaged or
+cannot be read, so that the key or a newer value may be lost, and anything else;
+141 the reader of the output went away.";
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
+    let key = keys::read(vec![arguments.key.clone()], None, arguments.hex)?.swap_remove(0);
+    // No other key is between a key and the same key followed by a zero byte.
+    let range =
+        KeyRange { from: Some(key.clone()), to: Some([&key[..], &[0]].concat()), ..KeyRange::default() };
+    let request = ScanRequest { all: arguments.all, range, ..ScanRequest::default() };
+    let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
+    let engine = arguments.limits.engine(None, console).bytewise(is_bytewise);
+    let mut entries = Entries::new(ValuePart::Whole, true, arguments.hex);
+    let mut newest: Option<(Option<u64>, Vec<u8>)> = None;
+    let mut show = |line: ScanLine<'_>| {
+        match line {
+            ScanLine::Entry(_, row) if arguments.all => {
+                newest = Some((None, Vec::new()));
+                entries.write(&row, console)?;
+            }
+            ScanLine::Entry(_, row) => keep_newest(&mut newest, &row),
+            ScanLine::Fault(subject, fault) => console.message_about(subject.path, &fault.message),
+            ScanLine::End(subject, _) => console.remarks(subject.remarks),
+        }
+        Ok(())
+    };
+    let inputs = Inputs { paths: vec![arguments.path.clone()], ..Inputs::default() };
+    let result = engine.scan(inputs, &request, &mut show).and_then(|outcome| {
+        let is_unsure = outcome.is_damaged || outcome.has_failed;
+        match (&newest, is_unsure) {
+            (Some(_), false) => {}
+            (Some(_), true) => console.message("a newer version may be in what cannot be read"),
+            (None, false) => {
+                console.message_about(&arguments.path, format_args!("has no key \"{}\"", escape(&key)));
+            }
+            // The faults have been reported.
+            (None, true) => {}
+        }
+        match newest.as_ref().filter(|_| !arguments.all) {
+            // The value's bytes might be commands for the terminal.
+            Some((_, value)) if console.is_terminal() => writeln!(console, "{}", escape(value))?,
+            Some((_, value)) => console.write_all(value)?,
+            None => {}
+        }
+        Ok(match (newest.is_some(), is_unsure) {
+            (_, true) => EXIT_ERROR,
+            (true, false) => 0,
+            (false, false) => EXIT_ABSENT,
+        })
+    });
+    Ok(console.finish(result))
+}
+
+/// Keeps the value of the version with the highest sequence number: without a MANIFEST each file yields its own
+/// version.
+fn keep_newest(newest: &mut Option<(Option<u64>, Vec<u8>)>, row: &Row<'_>) {
+    let sequence = row.version.map(|version| version.sequence);
+    if newest.as_ref().is_none_or(|(known, _)| *known < sequence) {
+        *newest = Some((sequence, row.value.to_vec()));
+    }
+}

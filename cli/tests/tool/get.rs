@@ -1,0 +1,132 @@
+//! `filterblock get`, and `scan --raw`: bytes as they are stored. The databases are LevelDB's.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::manifest::copy_of;
+use super::*;
+
+fn hex(text: &Value) -> Vec<u8> {
+    let digits = text.as_str().unwrap().as_bytes().chunks(2);
+    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+/// All entries of a database.
+fn entries(dir: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let lines = run(&args!["scan", "--json", dir]).expect(0).json();
+    let entries = lines.iter().filter(|line| line["object"] == "entry");
+    entries.map(|line| (hex(&line["key_hex"]), line["value"].as_str().unwrap().into())).collect()
+}
+
+#[test]
+fn values_come_as_they_are() {
+    let dir = database("levels");
+    let entries = entries(&dir);
+    assert!(entries.len() > 300);
+    for (key, value) in entries.iter().step_by(29) {
+        let text = String::from_utf8(key.clone()).unwrap();
+        assert_eq!(run(&args!["get", dir, text]).expect(0).quiet().raw, *value);
+        let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(run(&args!["get", "--hex", dir, digits]).expect(0).quiet().raw, *value);
+        // The next key that there could be is another one.
+        run(&args!["get", "--hex", dir, digits + "00"]).expect(1);
+    }
+}
+
+#[test]
+fn what_is_certainly_not_there_is_status_1() {
+    let dir = database("levels");
+    for key in ["item/0000/", "item/0000/00", "", "zzz"] {
+        let run = run(&args!["get", dir, key]).expect(1);
+        assert_eq!(run.out, "");
+        assert!(run.err.ends_with(&format!("levels: has no key \"{key}\"\n")), "{run:?}");
+    }
+}
+
+/// A deletion in the log or in a table hides older values, and a history shows it.
+#[test]
+fn deleted_keys_are_not_there_and_have_a_history() {
+    let dir = database("levels");
+    let lines = run(&args!["scan", "--all", dir]).expect(0).out;
+    let mut of_keys: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    lines.lines().for_each(|line| of_keys.entry(line.split('\t').next().unwrap()).or_default().push(line));
+    let is_deleted = |lines: &&Vec<&str>| lines[0].contains("\tdeletion\t") && lines.len() > 1;
+    let (key, history) = of_keys.iter().find(|(_, lines)| is_deleted(lines)).unwrap();
+    run(&args!["get", dir, key]).expect(1);
+    assert_eq!(
+        run(&args!["get", "--all", dir, key]).expect(0).quiet().out.lines().collect::<Vec<_>>(),
+        *history
+    );
+    // A table by itself knows the older value.
+    let found = TABLES.map(|name| run(&args!["get", dir.join(name), key]));
+    assert!(found.iter().any(|run| run.status == 0) && found.iter().any(|run| run.status == 1), "{found:?}");
+    run(&args!["get", "--all", dir, "zzz"]).expect(1);
+}
+
+const TABLES: [&str; 3] = ["000005.ldb", "000007.ldb", "000009.ldb"];
+
+/// What was found is written, and the status says that it may be old.
+#[test]
+fn what_damage_hides_is_not_known() {
+    let whole = entries(&database("levels"));
+    let (mut unknown, mut doubtful) = (0, 0);
+    for name in TABLES {
+        let copy = copy_of(&database("levels"));
+        let path = copy.path().join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        let len = bytes.len();
+        bytes[..len - 2000].iter_mut().step_by(100).for_each(|byte| *byte ^= 0xff);
+        fs::write(&path, bytes).unwrap();
+        for (key, value) in whole.iter().step_by(17) {
+            let run = run(&args!["get", copy.path(), std::str::from_utf8(key).unwrap()]);
+            match (run.status, run.raw == *value) {
+                (0, true) => {}
+                (2, _) if run.raw.is_empty() => unknown += 1,
+                (2, _) => {
+                    assert!(run.err.contains("a newer version may be in what cannot be read"), "{run:?}");
+                    doubtful += 1;
+                }
+                _ => panic!("{run:?}"),
+            }
+        }
+    }
+    assert!(unknown > 10 && doubtful > 3, "{unknown} {doubtful}");
+}
+
+/// Without a MANIFEST each file is asked by itself, and the newest version counts, whatever its number is.
+#[test]
+fn without_a_manifest_the_newest_version_is_found_and_not_certain() {
+    let copy = copy_of(&database("levels"));
+    let whole = entries(copy.path());
+    fs::remove_file(copy.path().join("MANIFEST-000008")).unwrap();
+    for (key, value) in whole.iter().step_by(31) {
+        let key = std::str::from_utf8(key).unwrap();
+        for options in [&[][..], &["--comparator", "bytewise"]] {
+            let run = run(&[&["get", copy.path().to_str().unwrap(), key], options].concat()).expect(2);
+            assert_eq!(run.raw, *value, "{run:?}");
+        }
+    }
+    let missing = run(&args!["get", copy.path().join("nowhere"), "x"]).expect(2);
+    assert!(missing.err.ends_with("nowhere: does not exist\n"), "{missing:?}");
+}
+
+#[test]
+fn raw_entries_are_lengths_and_bytes() {
+    let dir = database("levels");
+    let mut expected = Vec::new();
+    let mut keys = Vec::new();
+    for (key, value) in entries(&dir) {
+        for (bytes, is_key) in [(&key, true), (&value, false)] {
+            let piece = [&(bytes.len() as u32).to_le_bytes(), &bytes[..]].concat();
+            expected.extend_from_slice(&piece);
+            if is_key {
+                keys.extend(piece);
+            }
+        }
+    }
+    assert!(run(&args!["scan", "--raw", dir]).expect(0).quiet().raw == expected);
+    assert!(run(&args!["scan", "--raw", "--keys", dir]).expect(0).quiet().raw == keys);
+    let some = run(&args!["scan", "--raw", "--hex", "--prefix", "6974656d2f303030312f", dir]).expect(0).raw;
+    assert!(some.len() > 20 && expected.windows(some.len()).any(|part| part == some));
+}

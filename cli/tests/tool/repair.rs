@@ -1,0 +1,239 @@
+//! `filterblock repair`: what it says, what it returns, and that it leaves the database alone. What is saved of each kind
+//! of damage is tested in the engine, and beside LevelDB.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use filterblock::database::DatabaseLock;
+use filterblock::table::{IdbComparator, TableBuilder, WriteOptions};
+
+use super::manifest::{Edit, copy_of, log};
+use super::*;
+
+const TABLES: [&str; 3] = ["000005.ldb", "000007.ldb", "000009.ldb"];
+const MANIFEST: &str = "MANIFEST-000008";
+const LOG: &str = "000010.log";
+
+/// A copy of a database that LevelDB wrote, and a place for the new one.
+struct Db {
+    folder: tempfile::TempDir,
+    place: tempfile::TempDir,
+}
+
+impl Db {
+    fn new() -> Self {
+        Self { folder: copy_of(&database("levels")), place: folder() }
+    }
+
+    fn dir(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn target(&self) -> PathBuf {
+        self.place.path().join("new")
+    }
+
+    fn flip(&self, name: &str, places: &[usize]) -> &Self {
+        let path = self.dir().join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        places.iter().for_each(|&at| bytes[at] ^= 4);
+        fs::write(path, bytes).unwrap();
+        self
+    }
+
+    fn remove(&self, name: &str) -> &Self {
+        fs::remove_file(self.dir().join(name)).unwrap();
+        self
+    }
+
+    #[track_caller]
+    fn repair(&self, options: &[&str], status: i32) -> Run {
+        let before = contents(self.dir());
+        let mut arguments = args!["repair", self.dir(), "--to", self.target()].to_vec();
+        arguments.extend(options.iter().map(Into::into));
+        let run = run(&arguments).expect(status);
+        assert!(contents(self.dir()) == before, "the database was changed");
+        let left = fs::read_dir(self.place.path()).unwrap().count();
+        let is_there = matches!(status, 0 | 5) && !options.contains(&"--dry-run");
+        assert_eq!(
+            (left, self.target().join("CURRENT").exists()),
+            (usize::from(is_there), is_there),
+            "{run:?}"
+        );
+        run
+    }
+}
+
+fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap());
+    files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
+}
+
+/// The lines of `scan`, without files and offsets.
+fn entries(dir: &Path) -> Vec<String> {
+    let lines = run(&args!["scan", "--json", dir]).expect(0).all_json();
+    let entries = lines.into_iter().filter(|line| line["object"] == "entry");
+    entries.map(|line| format!("{} {} {}", line["key"], line["sequence"], line["value"])).collect()
+}
+
+#[test]
+fn a_sound_database_is_copied_whole() {
+    let db = Db::new();
+    let run = db.repair(&[], 0);
+    assert!(run.out.contains("Nothing is lost.") && run.err.is_empty(), "{run:?}");
+    assert_eq!(entries(&db.target()), entries(db.dir()));
+    super::run(&args!["verify", db.target()]).expect(0);
+    // What is written next is newer than all that is there.
+    let last = |dir: &Path| filterblock::database::Manifest::read(dir).unwrap().last_sequence();
+    assert!(last(db.dir()) > 0 && last(&db.target()) >= last(db.dir()));
+    // A second one takes no place of the first.
+    let again = super::run(&args!["repair", db.dir(), "--to", db.target()]).expect(1);
+    assert!(again.err.contains("new: exists and is not empty"), "{again:?}");
+}
+
+#[test]
+fn one_bit_is_told_and_costs_nothing() {
+    for name in TABLES.into_iter().chain([MANIFEST, LOG]) {
+        let db = Db::new();
+        let whole = entries(db.dir());
+        let run = db.flip(name, &[40]).repair(&[], 0);
+        assert!(run.out.contains(&format!("{name}: one bit corrected at offset 40")), "{run:?}");
+        assert_eq!(entries(&db.target()), whole);
+    }
+}
+
+#[test]
+fn what_is_lost_is_told_and_is_status_5() {
+    let db = Db::new();
+    let run = db.flip(TABLES[0], &[40, 50]).repair(&[], 5);
+    assert!(run.out.contains(&format!("lost in {}: ", TABLES[0])), "{run:?}");
+    assert!(run.out.contains("Nothing is lost but what is told above."), "{run:?}");
+    let db = Db::new();
+    let run = db.remove(MANIFEST).repair(&[], 5);
+    assert!(
+        run.out.contains("none can be trusted") && run.out.contains("may be missing unnoticed"),
+        "{run:?}"
+    );
+    let db = Db::new();
+    let whole = entries(db.dir());
+    let run = db.remove("CURRENT").repair(&["--dry-run"], 0);
+    assert!(
+        run.out.contains(&format!("{} keys would be saved; nothing was written", whole.len())),
+        "{run:?}"
+    );
+}
+
+#[test]
+fn keys_that_may_have_had_newer_versions_can_be_left_out() {
+    let db = Db::new();
+    let lines = db.remove(TABLES[2]).repair(&["--prefer", "sound", "--json"], 5).all_json();
+    let last = lines.last().unwrap();
+    let left_out = last["left_out"].as_u64().unwrap();
+    assert!(left_out > 0 && last["doubtful"].as_u64() >= Some(left_out), "{last}");
+    assert!(lines.iter().any(|line| line["object"] == "key" && line["is_kept"] == false));
+    let db = Db::new();
+    let newest = db.remove(TABLES[2]).repair(&["--json"], 5).all_json();
+    let keys = |lines: &[Value]| lines.last().unwrap()["keys"].as_u64().unwrap();
+    assert_eq!(keys(&newest), keys(&lines) + left_out);
+}
+
+#[test]
+fn what_cannot_be_done_leaves_nothing() {
+    let db = Db::new();
+    TABLES.into_iter().chain([LOG]).for_each(|name| _ = db.remove(name));
+    assert!(db.repair(&[], 1).err.contains("expected tables or logs to save, found none"));
+    let db = Db::new();
+    let lock = DatabaseLock::exclusive(db.dir()).unwrap();
+    let refused = run(&args!["repair", db.dir(), "--to", db.target()]).expect(3);
+    assert!(refused.err.contains("LOCK"), "{refused:?}");
+    drop(lock);
+    run(&args!["repair", db.dir().join("nothing"), "--to", db.target()]).expect(2);
+    run(&args!["repair", db.dir()]).expect(2);
+    let inside = run(&args!["repair", db.dir(), "--to", db.dir().join("new")]).expect(1);
+    assert!(inside.err.contains("lies in the database itself"), "{inside:?}");
+    assert!(!db.target().exists());
+}
+
+#[test]
+fn an_order_that_is_not_known_is_refused_unless_it_is_told() {
+    let place = folder();
+    let (dir, new) = (database("reversed"), place.path().join("new"));
+    let refused = run(&args!["repair", dir, "--to", new]).expect(1);
+    assert!(
+        refused.err.contains("filterblock.testdata.Reversed")
+            && refused.err.contains("filterblock scan DB/*.ldb")
+    );
+    let refused = run(&args!["repair", dir, "--to", new, "--comparator", "other"]).expect(1);
+    assert!(refused.err.contains("\"other\""), "{refused:?}");
+    assert!(!new.exists());
+}
+
+#[test]
+fn filters_are_those_of_the_tables_or_others() {
+    let db = Db::new();
+    let run = db.repair(&["--json"], 0);
+    let last = run.all_json().pop().unwrap();
+    assert_eq!(last["policy"], "leveldb.BuiltinBloomFilter2");
+    assert!((8..=12).contains(&last["bits_per_key"].as_u64().unwrap()), "{last}");
+    let db = Db::new();
+    let refused = db.repair(&["--policy", "leveldb.BuiltinBloomFilter"], 1);
+    assert!(refused.err.contains("expected --hash signed"), "{refused:?}");
+    let options = ["--json", "--policy=leveldb.BuiltinBloomFilter", "--hash=unsigned", "--bits-per-key=20"];
+    let last = db.repair(&options, 0).all_json().pop().unwrap();
+    assert_eq!((&last["policy"], &last["bits_per_key"]), (&"leveldb.BuiltinBloomFilter".into(), &20.into()));
+}
+
+/// Ids of one byte each, then a number.
+fn idb_key(store: u8, number: f64) -> Vec<u8> {
+    [&[0, 1, store, 1, 3][..], &number.to_le_bytes()].concat()
+}
+
+/// A database in Chromium's order: a table, and a log with keys between those of the table.
+fn idb() -> tempfile::TempDir {
+    let internal = |key: &[u8], sequence: u64| [key, &(sequence << 8 | 1).to_le_bytes()].concat();
+    let options = WriteOptions::default().internal_keys(true).comparator(IdbComparator);
+    let mut builder = TableBuilder::new(Vec::new(), options);
+    let keys: Vec<_> = (-40..40).map(|number| idb_key(5, f64::from(number) * 2.0)).collect();
+    for (key, sequence) in keys.iter().zip(1..) {
+        builder.add(&internal(key, sequence), b"old").unwrap();
+    }
+    let table = builder.finish().unwrap().0;
+    let dir = folder();
+    let (first, last) = (internal(&keys[0], 1), internal(&keys[79], 80));
+    let edit = Edit(Vec::new()).comparator(b"idb_cmp1").number(2, 7).number(3, 9).number(4, 80);
+    let edit = edit.add(2, 5, table.len() as u64, &first, &last);
+    fs::write(dir.path().join("000005.ldb"), table).unwrap();
+    fs::write(dir.path().join("MANIFEST-000004"), log(&[edit.0]).0).unwrap();
+    fs::write(dir.path().join("CURRENT"), "MANIFEST-000004\n").unwrap();
+    let mut batch = 81_u64.to_le_bytes().to_vec();
+    batch.extend(3_u32.to_le_bytes());
+    for number in [-79.0, 0.0, 13.0] {
+        let key = idb_key(5, number);
+        batch.extend([1, key.len() as u8]);
+        batch.extend(key);
+        batch.extend(b"\x03new");
+    }
+    fs::write(dir.path().join("000007.log"), log(&[batch]).0).unwrap();
+    dir
+}
+
+#[test]
+fn chromiums_order_is_known() {
+    let dir = idb();
+    let lines = entries(dir.path());
+    assert_eq!(lines.len(), 82);
+    assert!(lines[1].contains("new") && lines[0].contains("old"), "{lines:?}");
+    run(&args!["verify", dir.path()]).expect(0);
+    let place = folder();
+    let new = place.path().join("new");
+    run(&args!["repair", dir.path(), "--to", new]).expect(0);
+    assert_eq!(entries(&new), lines);
+    run(&args!["verify", new]).expect(0);
+    // Without a MANIFEST the tables tell.
+    fs::remove_file(dir.path().join("MANIFEST-000004")).unwrap();
+    let other = place.path().join("other");
+    let told = run(&args!["repair", dir.path(), "--to", other]).expect(5);
+    assert!(told.out.contains("idb_cmp1, by the order of the tables"), "{told:?}");
+    assert_eq!(entries(&other), lines);
+}

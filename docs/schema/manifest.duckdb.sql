@@ -1,0 +1,31 @@
+-- Made from manifest.json by docs/check. Reads lines of JSON: SELECT * FROM filterblock_manifest('lines.jsonl')
+CREATE OR REPLACE MACRO filterblock_manifest(files) AS TABLE
+SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
+    'schema_version': 'INTEGER',
+    'object': 'VARCHAR',
+    'input': 'VARCHAR',
+    'path': 'VARCHAR',
+    'path_bytes': 'VARCHAR',
+    'error_kind': 'VARCHAR',
+    'notes': 'VARCHAR[]',
+    'record': 'UBIGINT',
+    'offset': 'UBIGINT',
+    'size': 'UBIGINT',
+    'comparator': 'VARCHAR',
+    'log_number': 'UBIGINT',
+    'previous_log_number': 'UBIGINT',
+    'next_file_number': 'UBIGINT',
+    'last_sequence': 'UBIGINT',
+    'compact_pointers': 'STRUCT("level" INTEGER, "key" STRUCT("key" VARCHAR, "sequence" UBIGINT, "type" VARCHAR))[]',
+    'deleted': 'STRUCT("level" INTEGER, "number" UBIGINT)[]',
+    'added': 'STRUCT("level" INTEGER, "number" UBIGINT, "size" UBIGINT, "first" STRUCT("key" VARCHAR, "sequence" UBIGINT, "type" VARCHAR), "last" STRUCT("key" VARCHAR, "sequence" UBIGINT, "type" VARCHAR))[]',
+    'error': 'VARCHAR',
+    'level': 'INTEGER',
+    'number': 'UBIGINT',
+    'first': 'STRUCT("key" VARCHAR, "sequence" UBIGINT, "type" VARCHAR)',
+    'last': 'STRUCT("key" VARCHAR, "sequence" UBIGINT, "type" VARCHAR)',
+    'records': 'UBIGINT',
+    'faults': 'UBIGINT',
+    'torn': 'UBIGINT',
+    'levels': 'STRUCT("level" INTEGER, "tables" UBIGINT, "size" UBIGINT)[]'
+});

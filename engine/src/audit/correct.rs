@@ -1,0 +1,134 @@
+//! One wrong bit, found by the checksum.
+//!
+//! A CRC is linear: a wrong bit changes it by a value that depends only on the bit's distance from the end. Taken back
+//! from the end byte by byte, the difference of two checksums becomes a single bit at the byte with the wrong bit.
+//!
+//! Two wrong bits are never corrected. Other damage can look like two wrong bits by chance, and may even decode once
+//! they are corrected.
+
+use filterblock::table::{BlockCursor, BlockHandle, ReadOptions};
+
+use super::scan::carve::crc::back;
+
+/// The number that is added to the rotated CRC to make the stored checksum.
+const MASK_DELTA: u32 = 0xa282_ead8;
+
+/// A bit that explains a wrong checksum.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WrongBit {
+    /// The bit `mask` of byte `at` of the data.
+    Data { at: usize, mask: u8 },
+    /// The bit `mask` of byte `at` of the checksum. The data are right.
+    Checksum { at: usize, mask: u8 },
+}
+
+/// The checksum of `data`, as a block stores it.
+pub(crate) fn stored_crc(data: &[u8]) -> u32 {
+    crc32c::crc32c(data).rotate_right(15).wrapping_add(MASK_DELTA)
+}
+
+/// All single bits that, if wrong, explain why `data` do not have the checksum `stored`. Empty if they do.
+///
+/// Other damage gives such a bit by chance, in 8e-6 of blocks of 4 KiB. So a corrected block still has to be checked.
+pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
+    let found = crc32c::crc32c(data);
+    let mut bits = Vec::new();
+    let difference = found.rotate_right(15).wrapping_add(MASK_DELTA) ^ stored;
+    if difference == 0 {
+        return bits;
+    }
+    if difference.is_power_of_two() {
+        let bit = difference.trailing_zeros();
+        bits.push(WrongBit::Checksum { at: (bit / 8) as usize, mask: 1 << (bit % 8) });
+    }
+    let mut state = found ^ stored.wrapping_sub(MASK_DELTA).rotate_left(15);
+    for at in (0..data.len()).rev() {
+        state = back(state);
+        if state.is_power_of_two()
+            && let Ok(mask) = u8::try_from(state)
+        {
+            bits.push(WrongBit::Data { at, mask });
+        }
+    }
+    bits
+}
+
+/// The place of the byte with the only wrong bit in a stored block, trailer included. `None` unless there is just one
+/// correction with which the block decodes to its last entry.
+pub(crate) fn only_wrong_bit(stored: &[u8]) -> Option<usize> {
+    let (data, crc) = stored.split_last_chunk::<4>()?;
+    let mut places = wrong_bits(data, u32::from_le_bytes(*crc)).into_iter().filter_map(|bit| {
+        let (at, mask) = match bit {
+            WrongBit::Data { at, mask } => (at, mask),
+            WrongBit::Checksum { at, mask } => (data.len().saturating_add(at), mask),
+        };
+        let mut right = stored.to_vec();
+        *right.get_mut(at)? ^= mask;
+        let handle = BlockHandle { offset: 0, size: data.len().checked_sub(1)? as u64 };
+        let mut entries = BlockCursor::read(right, handle, &ReadOptions::default()).ok()?;
+        while entries.next().ok()? {}
+        Some(at)
+    });
+    let place = places.next();
+    place.filter(|_| places.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wrong_bit_of_a_block_is_the_one_with_which_it_decodes() {
+        let mut builder = filterblock::table::TableBuilder::new(Vec::new(), Default::default());
+        (0..90).for_each(|number| builder.add(format!("key{number:03}").as_bytes(), b"value").unwrap());
+        let (file, summary) = builder.finish().unwrap();
+        let block = &file[..summary.data_size as usize];
+        assert_eq!(only_wrong_bit(block), None);
+        for at in (0..block.len()).step_by(11).chain([block.len() - 1]) {
+            let mut wrong = block.to_vec();
+            wrong[at] ^= 8;
+            assert_eq!(only_wrong_bit(&wrong), Some(at));
+            wrong[at / 2 + 1] ^= 1;
+            assert_eq!(only_wrong_bit(&wrong), None, "{at}");
+        }
+    }
+
+    fn data() -> Vec<u8> {
+        (0..3000_u32).map(|at| (at.wrapping_mul(at) >> 5) as u8).collect()
+    }
+
+    #[test]
+    fn each_bit_of_data_is_found() {
+        let sound = data();
+        let stored = stored_crc(&sound);
+        assert_eq!(wrong_bits(&sound, stored), []);
+        for at in [0, 1, 77, 1500, 2998, 2999] {
+            for bit in 0..8 {
+                let mut wrong = sound.clone();
+                wrong[at] ^= 1 << bit;
+                assert_eq!(wrong_bits(&wrong, stored), [WrongBit::Data { at, mask: 1 << bit }]);
+            }
+        }
+    }
+
+    #[test]
+    fn each_bit_of_the_checksum_is_found() {
+        let sound = data();
+        for bit in 0..32 {
+            let expected = WrongBit::Checksum { at: bit / 8, mask: 1 << (bit % 8) };
+            assert_eq!(wrong_bits(&sound, stored_crc(&sound) ^ 1 << bit), [expected]);
+        }
+    }
+
+    #[test]
+    fn two_bits_are_not_explained_by_one() {
+        let sound = data();
+        for (at, other) in [(0, 1), (5, 2000), (2998, 2999)] {
+            let mut wrong = sound.clone();
+            wrong[at] ^= 4;
+            wrong[other] ^= 32;
+            assert_eq!(wrong_bits(&wrong, stored_crc(&sound)), []);
+        }
+        assert_eq!(wrong_bits(&[], 0), []);
+    }
+}

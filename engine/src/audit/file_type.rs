@@ -1,0 +1,115 @@
+//! The kinds of files that are found in place of a table, as far as their bytes show them.
+
+use std::{path::Path, sync::Arc};
+
+use bytes::Bytes;
+use filterblock::{Error, Result, table::ReadAt};
+
+use super::reading::{is_not_whole, read_options};
+use super::scan::carve::rows::{CarvedRows, DecodeLimit};
+use super::{scan::range::KeyRange, scan::rows::Rows as _};
+
+/// The number of bytes at the start of a file that are checked for its kind.
+const LOOKED_AT: u64 = 64 << 10;
+/// The number of bytes at the start of a table that was cut short in which entries are counted.
+const SALVAGED: u64 = 4 << 20;
+/// The greatest number of bytes that are decoded to count these entries.
+const MAX_DECODED: u64 = 64 << 20;
+/// The fewest bytes by which text is recognized, and the fewest line ends that show a transfer as
+/// text.
+const MIN_TEXT: usize = 8;
+const MIN_LINE_ENDS: usize = 4;
+
+/// The kinds of files that are known by their first bytes.
+const BEGINNINGS: [(&[u8], &str); 8] = [
+    (b"version https://git-lfs", "a Git LFS pointer, and the file that it stands for was not fetched"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x05\x06", "an empty zip archive"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"BZh", "a bzip2 file"),
+    (b"\xfd7zXZ\0", "an xz file"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+    (b"SQLite format 3\0", "an SQLite database"),
+];
+
+/// Returns `text`, which describes the error from opening the file. Appends the kind of the file if it
+/// is known, or the number of entries in the start of a table that was cut short. Reads only the first
+/// 4 MiB.
+///
+/// # Errors
+///
+/// [`Error::NeedRange`] and nothing else.
+pub(crate) fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Result<String> {
+    let Error::Corrupt { .. } = error.without_path() else { return Ok(text) };
+    if let Some(kind) = kind_of(&start(source, LOOKED_AT)?) {
+        return Ok(format!("{text}; the file is {kind}"));
+    }
+    if !is_not_whole(error) {
+        return Ok(text);
+    }
+    // It may be a table that was cut short.
+    let start = start(source, SALVAGED)?;
+    let whole = start.len() as u64 == source.len().unwrap_or_default();
+    let place = if whole { "".into() } else { format!(" in its first {} bytes", start.len()) };
+    Ok(match count_entries(start) {
+        0 => text,
+        1 => format!("{text}; 1 entry at its start can be read{place}"),
+        entries => format!("{text}; {entries} entries at its start can be read{place}"),
+    })
+}
+
+/// Counts the entries of the data blocks with correct checksums in `start`, the first bytes of a file.
+fn count_entries(start: Bytes) -> u64 {
+    let options = read_options().max_block_size(start.len());
+    let range = KeyRange { prefix: None, from: None, to: None };
+    let limit = DecodeLimit::new(Arc::default(), MAX_DECODED);
+    let rows = CarvedRows::new(start, &options, limit, Path::new(""), &range, true, Some(false));
+    let Ok(mut rows) = rows else { return 0 };
+    let mut count = 0;
+    // After an error, the next call goes on with the next block.
+    while let Ok(true) | Err(_) = rows.advance().inspect(|is_row| count += u64::from(*is_row)) {}
+    count
+}
+
+/// The first bytes of a file, `most` at most; none if they cannot be read.
+fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
+    let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
+    let len = usize::try_from(file_len.min(most)).unwrap_or_default();
+    source.read_at(0, len).or_else(|error| match error.downcast::<Error>() {
+        Ok(error) if error.needs_range() => Err(error),
+        _ => Ok(Bytes::new()),
+    })
+}
+
+/// The kind of the file, if it is a known one.
+fn kind_of(start: &[u8]) -> Option<&'static str> {
+    let begins = BEGINNINGS.iter().find(|(beginning, _)| start.starts_with(beginning));
+    match begins {
+        Some((_, kind)) => Some(kind),
+        None if is_text(start) => Some("a text file"),
+        None if !start.is_empty() && start.iter().all(|byte| *byte == 0) => {
+            Some("of zeros, as a file is whose contents did not reach the disk")
+        }
+        None if has_converted_line_ends(start) => {
+            Some("damaged by a transfer as text: every LF in it follows a CR")
+        }
+        None => None,
+    }
+}
+
+/// Returns true if all bytes are lines of text. The last character may be cut off.
+fn is_text(bytes: &[u8]) -> bool {
+    let Some(chunk) = bytes.utf8_chunks().next() else { return false };
+    let is_cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+    let (text, rest) = (chunk.valid(), chunk.invalid());
+    text.len() >= MIN_TEXT
+        && (rest.is_empty() || is_cut && text.len() + rest.len() == bytes.len())
+        && text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
+}
+
+/// Returns true if there are enough LFs and each follows a CR. In a table, one LF in 256 does.
+fn has_converted_line_ends(bytes: &[u8]) -> bool {
+    let all = bytes.iter().filter(|byte| **byte == b'\n').count();
+    let converted = bytes.windows(2).filter(|pair| pair == b"\r\n").count();
+    all >= MIN_LINE_ENDS && all == converted
+}

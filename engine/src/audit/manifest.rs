@@ -1,0 +1,189 @@
+//! The records of a MANIFEST, and the state that they lead to.
+//!
+//! Records after damage are shown, as they are often all that is left of the database's state. They do not count
+//! towards it: tables that a lost record deleted would come back.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use filterblock::database::{DatabaseListing, FileKind, LogReader, Manifest, VersionEdit};
+use filterblock::{Error, escape_path};
+
+use crate::engine::{Engine, Sink};
+use crate::report::{AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Subject};
+use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_file, open_log};
+
+/// The greatest number of faults of one MANIFEST that are reported one by one.
+const MAX_FAULTS: u64 = 64;
+
+/// The outcome of reading MANIFESTs.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ManifestOutcome {
+    /// Something is damaged.
+    pub is_damaged: bool,
+    /// Something could not be looked at for another reason.
+    pub has_failed: bool,
+}
+
+impl Engine {
+    /// Gives `sink` the records of the MANIFESTs that `inputs` lead to, the tables that are live in the end, and the
+    /// state. In a folder, CURRENT names the MANIFEST; a file is taken for a MANIFEST.
+    ///
+    /// Takes memory in proportion to the longest record and to the live tables.
+    ///
+    /// # Errors
+    ///
+    /// Those of `sink`.
+    pub fn manifest(
+        &self,
+        inputs: Inputs,
+        sink: &mut impl for<'a> Sink<ManifestLine<'a>>,
+    ) -> io::Result<ManifestOutcome> {
+        let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
+        let outcome = ManifestOutcome::default();
+        let mut shown = Shown {
+            storage: storage.as_ref(),
+            sink: &mut |line| sink.line(line),
+            outcome,
+            faults: Vec::new(),
+        };
+        for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
+            shown.take(found)?;
+        }
+        Ok(shown.outcome)
+    }
+}
+
+struct Shown<'a> {
+    /// The storage of the files; `None`: the local system.
+    storage: Option<&'a Arc<dyn Storage>>,
+    sink: &'a mut dyn FnMut(ManifestLine<'_>) -> io::Result<()>,
+    outcome: ManifestOutcome,
+    /// The messages of this MANIFEST's faults that were reported.
+    faults: Vec<String>,
+}
+
+impl Shown<'_> {
+    fn take(&mut self, found: Discovered) -> io::Result<()> {
+        match found {
+            Discovered::ListFailed { input, error } => self.failed(Subject::of(&input), &error),
+            Discovered::Failed { input, path, error } => {
+                self.failed(Subject { path: &path, ..Subject::of(&input) }, &error)
+            }
+            Discovered::Table { input, path, .. } => {
+                self.file(Subject { path: &path, ..Subject::of(&input) }, false)
+            }
+            Discovered::Folder { input, path, folder } => match self.current(&folder) {
+                Some(manifest) => self.file(Subject { path: &manifest, ..Subject::of(&input) }, true),
+                None => self.no_current(Subject { path: &path, ..Subject::of(&input) }, &folder),
+            },
+        }
+    }
+
+    /// The MANIFEST that CURRENT names, if it is there.
+    fn current(&self, folder: &Folder) -> Option<PathBuf> {
+        let path = folder.path().join("CURRENT");
+        let mut listing = DatabaseListing::new([("CURRENT", 0)]);
+        listing.supply_from(Ok(self.open(&path, true).ok()?));
+        let manifest = folder.path().join(listing.wanted()?);
+        let mut manifests = folder.database().files().of_kind(FileKind::Manifest);
+        manifests.any(|file| *file.path == *manifest).then_some(manifest)
+    }
+
+    /// Reports a folder whose CURRENT does not lead to a MANIFEST, and names the newest one in it.
+    fn no_current(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
+        let Some((path, error)) = folder.manifest_error() else {
+            let error = PathError::unexpected("a database", "a folder without CURRENT and logs");
+            return self.failed(subject, &error);
+        };
+        let mut message = error.to_string();
+        let files = folder.database().files().of_kind(FileKind::Manifest);
+        let names: Vec<_> =
+            files.filter_map(|file| file.path.file_name()).map(|name| escape_path(Path::new(name))).collect();
+        if let Some(newest) = names.last() {
+            let others = match names.len() {
+                1 => String::new(),
+                all => format!(", the newest of {all}"),
+            };
+            message.push_str(&format!("; there is {newest}{others}, which can be given by itself"));
+        }
+        self.fault(Subject { path, ..subject }, &Fault { message, ..error.into() })
+    }
+
+    /// Shows the records and the state of a MANIFEST. `listed`: the file's name was found in a folder.
+    fn file(&mut self, subject: Subject<'_>, listed: bool) -> io::Result<()> {
+        self.faults.clear();
+        let records = match self.open(subject.path, listed) {
+            Ok(source) => source,
+            Err(error) => return self.failed(subject, &error),
+        };
+        let mut faults = self.records(subject, records)?;
+        let source = match self.open(subject.path, listed) {
+            Ok(source) => source,
+            Err(error) => return self.failed(subject, &error),
+        };
+        let scan = Manifest::scan(source, Manifest::DEFAULT_MEMORY_LIMIT);
+        if let Some(damage) = &scan.damage
+            && !self.faults.contains(&damage.to_string())
+        {
+            faults += 1;
+            self.fault(subject, &damage.into())?;
+        }
+        for table in scan.manifest.tables() {
+            (self.sink)(ManifestLine::Table(subject, AddedTable::of(table)))?;
+        }
+        let state = ManifestState::new(&scan.manifest, faults);
+        self.outcome.is_damaged |= state.torn.is_some();
+        (self.sink)(ManifestLine::State(subject, state))
+    }
+
+    /// Shows all records, those after damage too. Returns the number of faults.
+    fn records(&mut self, subject: Subject<'_>, source: impl Read) -> io::Result<u64> {
+        let mut log = LogReader::new(source).max_record_len(Manifest::DEFAULT_MEMORY_LIMIT);
+        let (mut records, mut faults) = (0_u64, 0_u64);
+        loop {
+            let fault = match log.read_record() {
+                Ok(None) => return Ok(faults),
+                Ok(Some(record)) => match VersionEdit::decode(record) {
+                    Ok(edit) => {
+                        records += 1;
+                        let place = (record.offset, record.data.len() as u64);
+                        let edit = ManifestEdit::new(records, place, &edit);
+                        (self.sink)(ManifestLine::Edit(subject, edit))?;
+                        continue;
+                    }
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            };
+            faults += 1;
+            if faults <= MAX_FAULTS {
+                self.faults.push(fault.to_string());
+                self.fault(subject, &(&fault).into())?;
+            }
+            if matches!(fault, Error::Io { .. }) {
+                return Ok(faults);
+            }
+        }
+    }
+
+    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn Read>, PathError> {
+        match self.storage {
+            None => Ok(Box::new(open_file(path, listed)?)),
+            Some(storage) => Ok(Box::new(open_log(&**storage, path)?)),
+        }
+    }
+
+    fn failed(&mut self, subject: Subject<'_>, error: &PathError) -> io::Result<()> {
+        self.fault(subject, &Fault::new(error.to_string(), error.kind()))
+    }
+
+    fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {
+        match fault.kind {
+            ErrorKind::Damaged => self.outcome.is_damaged = true,
+            _ => self.outcome.has_failed = true,
+        }
+        (self.sink)(ManifestLine::Fault(subject, fault))
+    }
+}

@@ -1,0 +1,237 @@
+//! The lookups to follow, and the tables that they reach.
+
+use std::collections::BTreeMap;
+
+use super::in_use::is_usable;
+use super::input::{Input, Request};
+use super::lookups::{Kind, Lookup, Survey, TableFilters};
+use super::near_keys::NearKeys;
+use super::outcome::{EstimateSum, LevelFacts, TuneModel, VisitSum};
+use super::questions::{KINDS, Question};
+use super::sample_keys::{Drawn, MAX_KEY};
+use super::tally::{self, LevelTally};
+use crate::audit::policies::Policy;
+use crate::audit::rates::SplitMix;
+use crate::report::{Lookups, NearKind, TuneFailure};
+
+/// The largest number of the user's lookups to follow, unless all tables are decoded.
+const MAX_LOOKUPS: usize = 100_000;
+
+/// The most bytes of stored keys from which the keys of each kind are made.
+const MAX_NEAR_BYTES: usize = 16 << 20;
+
+/// The most tables that a lookup can reach: all of level 0, and one of each level below.
+pub(super) fn most_visits(input: &Input<'_>) -> u64 {
+    let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
+    top + u64::from(filterblock::database::NUM_LEVELS)
+}
+
+/// The user's lookups to follow: all, or some of them at even distances.
+pub(super) fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
+    let given = &request.lookups;
+    let most = if request.all { most } else { most.min(MAX_LOOKUPS) };
+    let step = given.len().div_ceil(most.max(1)).max(1);
+    given.iter().step_by(step).map(Vec::as_slice).collect()
+}
+
+pub(super) fn make_lookups(
+    input: &Input<'_>,
+    drawn: &[Drawn],
+    near: &NearKeys,
+    own: Vec<&[u8]>,
+) -> Vec<Lookup> {
+    let mut random = SplitMix(3);
+    let bytes: usize = drawn.iter().map(|drawn| drawn.key.len()).sum();
+    let step = bytes.div_ceil(MAX_NEAR_BYTES).max(1);
+    let mut lookups = Vec::new();
+    let mut add = |key: Vec<u8>, kind: Kind| {
+        let visits = input.visits(&key);
+        lookups.push(Lookup { key, kind, visits, end: None });
+    };
+    for (at, Drawn { key, next, table }) in drawn.iter().enumerate() {
+        add(key.clone(), Kind::Stored { table: *table });
+        for kind in NearKind::ALL.into_iter().filter(|_| at % step == 0) {
+            let mut made = Vec::new();
+            if near.make(kind, key, next.as_deref(), &mut random, &mut made) {
+                add(made, Kind::Near { table: *table, kind });
+            }
+        }
+    }
+    own.into_iter().filter(|key| key.len() <= MAX_KEY).for_each(|key| add(key.to_vec(), Kind::Own));
+    lookups
+}
+
+pub(super) fn lookups_of(request: &Request, lookups: &[Lookup]) -> Option<Lookups> {
+    let own = || lookups.iter().filter(|lookup| lookup.kind == Kind::Own);
+    (!request.lookups.is_empty()).then(|| Lookups {
+        given: request.lookups.len() as u64,
+        used: own().count() as u64,
+        present: own().filter(|lookup| lookup.is_present()).count() as u64,
+    })
+}
+
+/// For each table, true if its filters can be asked. `None`: the table could not be read, and is left out
+/// of all numbers.
+pub(super) fn usable(
+    survey: &Survey,
+    policy: Policy,
+    faults: &BTreeMap<usize, TuneFailure>,
+) -> Vec<Option<bool>> {
+    let of = |(table, filters): (usize, &Result<TableFilters, TuneFailure>)| {
+        let filters = filters.as_ref().ok().filter(|_| !faults.contains_key(&table))?;
+        Some(is_usable(filters, policy))
+    };
+    survey.iter().enumerate().map(of).collect()
+}
+
+/// The levels with tables that could be read, and their tallies. `settings`: the number of settings tried.
+pub(super) fn levels_of(
+    input: &Input<'_>,
+    survey: &Survey,
+    usable: &[Option<bool>],
+    tallies: &mut BTreeMap<Option<u8>, LevelTally>,
+    settings: usize,
+) -> Vec<LevelFacts> {
+    let mut levels: BTreeMap<Option<u8>, LevelFacts> = BTreeMap::new();
+    for ((table, filters), usable) in input.tables.iter().zip(survey).zip(usable) {
+        let (Some(usable), Ok(filters)) = (usable, filters) else { continue };
+        let facts = levels.entry(table.level).or_insert_with(|| LevelFacts {
+            number: table.level,
+            tables: 0,
+            size: 0,
+            filter_size: 0,
+            unfiltered: 0,
+            visits: [VisitSum::default(); KINDS],
+            tally: tallies.remove(&table.level).unwrap_or_else(|| LevelTally::new(settings)),
+        });
+        facts.tables += 1;
+        facts.size = facts.size.saturating_add(table.size);
+        match usable {
+            true => facts.filter_size += filters.size,
+            false => facts.unfiltered += 1,
+        }
+    }
+    levels.into_values().collect()
+}
+
+/// The number of lookups of each kind, and the share of the user's that find a deletion.
+pub(super) struct Counted {
+    lookups: [u64; KINDS],
+    deleted: f64,
+}
+
+impl Counted {
+    pub(super) fn facts(self, levels: Vec<LevelFacts>, near: &NearKeys, has_tree: bool) -> TuneModel {
+        let mut entries = EstimateSum::default();
+        levels.iter().for_each(|level| entries.add(level.entries()));
+        let entries = entries.plus(0.0);
+        let plausible = NearKind::ALL.map(|kind| near.is_plausible(kind));
+        TuneModel { levels, lookups: self.lookups, deleted: self.deleted, plausible, has_tree, entries }
+    }
+}
+
+/// The kinds of questions that a lookup asks of tables without its key, with those tables. Stored keys
+/// also represent random ones between them, for which all of `visits` are asked.
+fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
+    match lookup.kind {
+        Kind::Near { kind, .. } if lookup.is_absent() => vec![(Question::Near(kind), &lookup.visits)],
+        Kind::Near { .. } => vec![],
+        Kind::Own if lookup.is_present() => vec![(Question::Present, lookup.in_vain())],
+        Kind::Own => vec![(Question::Own, lookup.in_vain())],
+        Kind::Stored { .. } if lookup.is_present() && !has_own => {
+            vec![(Question::Random, &lookup.visits), (Question::Present, lookup.in_vain())]
+        }
+        Kind::Stored { .. } => vec![(Question::Random, &lookup.visits)],
+    }
+}
+
+fn has_own(lookups: &[Lookup]) -> bool {
+    lookups.iter().any(|lookup| lookup.kind == Kind::Own)
+}
+
+pub(super) fn count_visits(
+    input: &Input<'_>,
+    lookups: &[Lookup],
+    usable: &[Option<bool>],
+    levels: &mut [LevelFacts],
+) -> Counted {
+    let places: BTreeMap<Option<u8>, usize> =
+        levels.iter().enumerate().map(|(place, facts)| (facts.number, place)).collect();
+    let of_tables: Vec<Option<(usize, bool)>> = input
+        .tables
+        .iter()
+        .zip(usable)
+        .map(|(table, usable)| Some((places.get(&table.level).copied()?, (*usable)?)))
+        .collect();
+    let mut counted = Counted { lookups: [0; KINDS], deleted: 0.0 };
+    let mut deleted = 0_u64;
+    let has_own = has_own(lookups);
+    let mut numbers = vec![(0_u64, 0_u64); levels.len()];
+    for lookup in lookups {
+        deleted += u64::from(lookup.kind == Kind::Own && lookup.end.is_some_and(|end| end.is_deletion));
+        for (kind, visits) in questions(lookup, has_own) {
+            if let Some(count) = counted.lookups.get_mut(kind.place()) {
+                *count += 1;
+            }
+            numbers.fill((0, 0));
+            for table in visits {
+                let Some(&Some((place, usable))) = of_tables.get(*table as usize) else { continue };
+                if let Some((visits, unfiltered)) = numbers.get_mut(place) {
+                    *visits += 1;
+                    *unfiltered += u64::from(!usable);
+                }
+            }
+            for (facts, &(visits, unfiltered)) in levels.iter_mut().zip(&numbers) {
+                if let Some(sum) = facts.visits.get_mut(kind.place()) {
+                    sum.visits += visits;
+                    sum.squares += visits * visits;
+                    sum.unfiltered += unfiltered;
+                }
+            }
+        }
+    }
+    let own = Question::Own.of(&counted.lookups);
+    counted.deleted = deleted as f64 / own.max(1) as f64;
+    counted
+}
+
+/// For each table, the numbers of lookups of absent keys near stored ones that reach it.
+pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Visits> {
+    let mut visits = vec![tally::Visits::default(); input.tables.len()];
+    for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
+        let Kind::Near { table: home, kind } = lookup.kind else { continue };
+        for table in &lookup.visits {
+            if let Some(visits) = visits.get_mut(*table as usize) {
+                visits.all += 1.0;
+                if let Some(of_home) = visits.home.get_mut(kind as usize).filter(|_| *table == home) {
+                    *of_home += 1.0;
+                }
+            }
+        }
+    }
+    visits
+}
+
+/// For each table, the keys for which lookups ask it in vain, in bytewise order.
+pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&'l [u8], Question)>> {
+    let mut sought = vec![Vec::new(); input.tables.len()];
+    let has_own = has_own(lookups);
+    for lookup in lookups {
+        for (kind, visits) in questions(lookup, has_own) {
+            for &table in visits {
+                let kind = match (kind, lookup.kind) {
+                    // From a table's own keys, more are made when it is tried.
+                    (Question::Near(kind), Kind::Near { table: home, .. }) if table != home => {
+                        Question::Stranger(kind)
+                    }
+                    (Question::Random | Question::Near(_), _) => continue,
+                    (kind, _) => kind,
+                };
+                if let Some(of_table) = sought.get_mut(table as usize) {
+                    of_table.push((&lookup.key[..], kind));
+                }
+            }
+        }
+    }
+    sought
+}

@@ -1,0 +1,254 @@
+//! Absent keys near stored ones, made as programs would ask for them.
+//!
+//! The form of keys is learned from some stored ones: the bytes that occur at each position, whether
+//! all are of one length, and whether they have a number that grows from key to key. Missing numbers
+//! pass filters most often: LevelDB's hash separates keys badly that differ only in their last bytes.
+
+use super::notation::{MAX_GAP, Notation};
+use crate::audit::rates::SplitMix;
+use crate::report::NearKind;
+
+/// The positions, from the first, whose bytes are learned.
+const MAX_POSITIONS: usize = 64;
+/// The most bytes to cut off or to append. Where no gap is known, numbers are changed by less than this.
+const MOST: u64 = 4;
+
+/// The form of stored keys.
+#[derive(Debug)]
+pub(super) struct NearKeys {
+    notation: Notation,
+    /// The numbers in keys are a sequence with gaps, rather than random.
+    is_sequence: bool,
+    has_one_length: bool,
+    /// The bytes that occur at each position.
+    bytes: Vec<Vec<u8>>,
+}
+
+impl NearKeys {
+    /// Learns from stored keys, each with the next one of its table.
+    pub(super) fn learn<'k>(keys: impl Iterator<Item = (&'k [u8], Option<&'k [u8]>)> + Clone) -> Self {
+        let mut occurring: Vec<[bool; 256]> = Vec::new();
+        let mut lengths = (usize::MAX, 0);
+        for (key, _) in keys.clone() {
+            lengths = (lengths.0.min(key.len()), lengths.1.max(key.len()));
+            for (at, &byte) in key.iter().take(MAX_POSITIONS).enumerate() {
+                if at == occurring.len() {
+                    occurring.push([false; 256]);
+                }
+                if let Some(occurs) = occurring.get_mut(at).and_then(|bytes| bytes.get_mut(usize::from(byte)))
+                {
+                    *occurs = true;
+                }
+            }
+        }
+        let bytes = |occurs: &[bool; 256]| {
+            (0..=u8::MAX).zip(occurs).filter(|(_, occurs)| **occurs).map(|(byte, _)| byte).collect()
+        };
+        let found = Notation::of(keys.clone().map(|(key, _)| key));
+        let notation = found.unwrap_or(Notation::BigEndian { width: 8 });
+        let is_sequence = found.is_some() && notation.is_sequence(keys);
+        let bytes = occurring.iter().map(bytes).collect();
+        Self { notation, is_sequence, has_one_length: lengths.0 >= lengths.1, bytes }
+    }
+
+    /// Returns true if programs with such keys are likely to ask for absent ones of this kind.
+    pub(super) const fn is_plausible(&self, kind: NearKind) -> bool {
+        match kind {
+            NearKind::Changed => true,
+            NearKind::Between => self.is_sequence,
+            NearKind::Cut | NearKind::Longer => !self.has_one_length,
+        }
+    }
+
+    /// Makes a key from a stored one. It may be stored, too. `next`: the stored key after `key`. Returns
+    /// false if no key of this kind can be made.
+    pub(super) fn make(
+        &self,
+        kind: NearKind,
+        key: &[u8],
+        next: Option<&[u8]>,
+        random: &mut SplitMix,
+        made: &mut Vec<u8>,
+    ) -> bool {
+        made.clear();
+        made.extend_from_slice(key);
+        match kind {
+            NearKind::Changed => self.change(made, random),
+            NearKind::Between => self.number_between(key, next, random, made),
+            NearKind::Cut => {
+                let most = MOST.min((key.len() as u64).saturating_sub(1));
+                if most > 0 {
+                    made.truncate(key.len() - 1 - (random.next() % most) as usize);
+                }
+                most > 0
+            }
+            NearKind::Longer => {
+                for _ in 0..=random.next() % MOST {
+                    let last = made.len().min(self.bytes.len()).saturating_sub(1);
+                    made.push(self.byte(last, random));
+                }
+                true
+            }
+        }
+    }
+
+    /// A byte that occurs at position `at`; any byte if none is known.
+    fn byte(&self, at: usize, random: &mut SplitMix) -> u8 {
+        let drawn = random.next();
+        let bytes = self.bytes.get(at).filter(|bytes| !bytes.is_empty());
+        let occurring = bytes.and_then(|bytes| bytes.get((drawn % bytes.len() as u64) as usize));
+        occurring.copied().unwrap_or(drawn as u8)
+    }
+
+    /// Changes the byte at a random position to another that occurs there in stored keys, or to any other
+    /// value if there is none. Returns false if `made` is empty.
+    fn change(&self, made: &mut [u8], random: &mut SplitMix) -> bool {
+        let at = (random.next() % (made.len() as u64).max(1)) as usize;
+        let drawn = random.next();
+        let Some(byte) = made.get_mut(at) else { return false };
+        let bytes = self.bytes.get(at).map_or(&[][..], |bytes| bytes);
+        let others = bytes.len().saturating_sub(usize::from(bytes.contains(byte)));
+        let mut occurring = bytes.iter().copied().filter(|other| other != byte);
+        let other = (others > 0).then(|| occurring.nth((drawn % others as u64) as usize)).flatten();
+        *byte = other.unwrap_or(*byte ^ ((drawn >> 8) as u8).max(1));
+        true
+    }
+
+    /// Writes a number that is missing between `key` and `next`, or one near that of `key`. Returns false if
+    /// there is none.
+    fn number_between(
+        &self,
+        key: &[u8],
+        next: Option<&[u8]>,
+        random: &mut SplitMix,
+        made: &mut Vec<u8>,
+    ) -> bool {
+        let Some(number) = self.notation.number(key) else { return false };
+        let drawn = random.next();
+        let distance = 1 + (drawn >> 1) % (MOST - 1);
+        let value = match next.and_then(|next| self.notation.gap(key, next)) {
+            Some(gap) if gap < 2 => None,
+            Some(gap) if gap <= MAX_GAP => number.value.checked_add(1 + drawn % (gap - 1)),
+            _ if drawn & 1 == 0 => number.value.checked_add(distance),
+            _ => number.value.checked_sub(distance),
+        };
+        value.is_some_and(|value| self.notation.write(number, value, made))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Keys of a table in their order, and the form learned from them.
+    fn learned(keys: impl Iterator<Item = Vec<u8>>) -> (Vec<Vec<u8>>, NearKeys) {
+        let keys: Vec<_> = keys.collect::<BTreeSet<_>>().into_iter().collect();
+        let pairs =
+            keys.iter().enumerate().map(|(at, key)| (&key[..], keys.get(at + 1).map(|next| &next[..])));
+        let near = NearKeys::learn(pairs);
+        (keys, near)
+    }
+
+    /// The keys made from `keys`.
+    fn made(kind: NearKind, keys: &[Vec<u8>], near: &NearKeys) -> BTreeSet<Vec<u8>> {
+        let mut random = SplitMix(1);
+        let mut found = BTreeSet::new();
+        for (at, key) in keys.iter().enumerate() {
+            let mut made = Vec::new();
+            if near.make(kind, key, keys.get(at + 1).map(|next| &next[..]), &mut random, &mut made) {
+                found.insert(made);
+            }
+        }
+        found
+    }
+
+    /// Every second number is stored; the others are missing.
+    #[test]
+    fn missing_numbers_are_found_in_every_notation() {
+        type Write = fn(u64) -> Vec<u8>;
+        let notations: [(&str, Write); 9] = [
+            ("big-endian", |number| number.to_be_bytes().to_vec()),
+            ("big-endian behind a prefix", |number| [&b"k\0"[..], &(number as u32).to_be_bytes()].concat()),
+            ("little-endian", |number| number.to_le_bytes().to_vec()),
+            ("little-endian, four bytes", |number| [&b"\xffk"[..], &(number as u32).to_le_bytes()].concat()),
+            ("%016d", |number| format!("{number:016}").into_bytes()),
+            ("%d", |number| format!("block/{number}").into_bytes()),
+            ("%d in between", |number| format!("user:{number:08}:name").into_bytes()),
+            ("%016x", |number| format!("{number:016x}").into_bytes()),
+            ("%08x", |number| format!("t_{number:08x}").into_bytes()),
+        ];
+        for (name, write) in notations {
+            let (keys, near) = learned((1000..4000).map(|number| write(2 * number)));
+            assert!(near.is_plausible(NearKind::Between), "{name}: {near:?}");
+            let stored: BTreeSet<_> = keys.iter().cloned().collect();
+            let missing: BTreeSet<_> = (990..4010).map(|number| write(2 * number + 1)).collect();
+            let made = made(NearKind::Between, &keys, &near);
+            let absent: Vec<_> = made.difference(&stored).collect();
+            let hits = absent.iter().filter(|key| missing.contains(**key)).count();
+            assert!(
+                hits > 1000 && hits * 100 >= absent.len() * 95,
+                "{name}: {hits} of {}: {near:?}",
+                absent.len()
+            );
+        }
+    }
+
+    #[test]
+    fn gaps_are_drawn_from_evenly_and_none_is_made_where_none_is() {
+        let (keys, near) = learned((0..2000).map(|number| format!("{:010}", 1000 * number).into_bytes()));
+        let made = made(NearKind::Between, &keys, &near);
+        let rests: BTreeSet<u64> =
+            made.iter().map(|key| str::from_utf8(key).unwrap().parse::<u64>().unwrap() % 1000).collect();
+        assert!(made.len() > 1990 && rests.len() > 800 && !rests.contains(&0), "{}", rests.len());
+        let (keys, near) = learned((0..2000_u64).map(|number| number.to_be_bytes().to_vec()));
+        assert!(self::made(NearKind::Between, &keys, &near).len() <= 1, "all numbers are stored");
+    }
+
+    #[test]
+    fn random_keys_and_words_are_no_sequence() {
+        let mut random = SplitMix(7);
+        let mut random_key = || [random.next(), random.next()].map(u64::to_le_bytes).as_flattened().to_vec();
+        let (keys, near) = learned((0..3000).map(|_| random_key()));
+        assert!(!near.is_plausible(NearKind::Between) && !near.is_plausible(NearKind::Cut));
+        // Keys near the stored ones are made all the same: they differ only in their last bytes.
+        let made = made(NearKind::Between, &keys, &near);
+        let stored: BTreeSet<_> = keys.iter().map(|key| key[..14].to_vec()).collect();
+        assert!(made.len() > 2900 && made.iter().all(|key| stored.contains(&key[..14])));
+        let words = ["apple", "pear", "plum", "quince", "cherry"].map(|word| word.as_bytes().to_vec());
+        let (_, near) = learned(words.into_iter());
+        assert!(!near.is_plausible(NearKind::Between) && near.is_plausible(NearKind::Longer));
+        assert!(near.is_plausible(NearKind::Changed));
+    }
+
+    #[test]
+    fn keys_are_cut_made_longer_and_changed() {
+        let (keys, near) = learned((0..500).map(|number| format!("item-{number:05}").into_bytes()));
+        for key in made(NearKind::Cut, &keys, &near) {
+            assert!((6..10).contains(&key.len()) && keys.iter().any(|stored| stored.starts_with(&key)));
+        }
+        for key in made(NearKind::Longer, &keys, &near) {
+            assert!((11..=14).contains(&key.len()) && keys.contains(&key[..10].to_vec()));
+            assert!(key[10..].iter().all(u8::is_ascii_digit), "the bytes that occur there");
+        }
+        let made = made(NearKind::Changed, &keys, &near);
+        assert!(made.iter().all(|key| key.len() == 10));
+        // A digit is changed to another one that occurs there, if there is one.
+        let kept = made.iter().filter(|key| key.starts_with(b"item-00"));
+        assert!(
+            kept.clone().count() > 100 && kept.clone().all(|key| key[7..].iter().all(u8::is_ascii_digit))
+        );
+        assert!(made.iter().any(|key| !key.is_ascii()));
+        let mut none = Vec::new();
+        assert!(!near.make(NearKind::Cut, b"k", None, &mut SplitMix(1), &mut none));
+        assert!(!near.make(NearKind::Changed, b"", None, &mut SplitMix(1), &mut none));
+        assert!(!NearKeys::learn([(&b""[..], None)].into_iter()).make(
+            NearKind::Between,
+            b"",
+            None,
+            &mut SplitMix(1),
+            &mut none
+        ));
+    }
+}

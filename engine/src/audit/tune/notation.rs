@@ -1,0 +1,172 @@
+//! The numbers in keys: their places, and their notations.
+
+use std::ops::Range;
+
+/// The largest gap at which two neighbours count as close.
+pub(super) const MAX_GAP: u64 = 1 << 16;
+/// The most digits that are read of a number: they always fit 64 bits.
+const MAX_DIGITS: usize = 18;
+const MAX_HEX_DIGITS: usize = 15;
+
+/// The notation of the number in a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Notation {
+    /// The last run of decimal digits in the key. `padded`: short numbers begin with zeros.
+    Decimal {
+        padded: bool,
+    },
+    Hexadecimal,
+    /// The last bytes of the key.
+    BigEndian {
+        width: usize,
+    },
+    LittleEndian {
+        width: usize,
+    },
+}
+
+/// The number in a key, and its place there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Number {
+    start: usize,
+    end: usize,
+    pub(super) value: u64,
+}
+
+/// The number of keys whose last run of hexadecimal digits is long or has a decimal digit.
+fn hexadecimal_runs<'k>(keys: impl Iterator<Item = &'k [u8]>) -> usize {
+    keys.filter_map(|key| digits_of(key, is_hex_digit))
+        .filter(|run| run.len() >= 8 || run.iter().any(u8::is_ascii_digit))
+        .count()
+}
+
+fn is_hex_digit(byte: &u8) -> bool {
+    byte.is_ascii_digit() || (b'a'..=b'f').contains(byte)
+}
+
+/// The range of the last run of bytes of one kind in the key. `None`: it has no such byte.
+fn run(key: &[u8], is_of_kind: impl Fn(&u8) -> bool) -> Option<Range<usize>> {
+    let end = key.iter().rposition(&is_of_kind)? + 1;
+    let start = key.get(..end)?.iter().rposition(|byte| !is_of_kind(byte)).map_or(0, |at| at + 1);
+    Some(start..end)
+}
+
+fn digits_of(key: &[u8], is_digit: impl Fn(&u8) -> bool) -> Option<&[u8]> {
+    key.get(run(key, is_digit)?)
+}
+
+/// The byte order of numbers of `width` bytes at the ends of keys: the low byte has at least twice as many
+/// values as the high one. `None`: neither order shows, or a key is too short.
+fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Notation> {
+    let (mut first, mut last) = ([false; 256], [false; 256]);
+    for key in keys {
+        let (Some(&high), Some(&low)) = (key.get(key.len().wrapping_sub(width)), key.last()) else {
+            return None;
+        };
+        for (seen, byte) in [(&mut first, high), (&mut last, low)] {
+            if let Some(seen) = seen.get_mut(usize::from(byte)) {
+                *seen = true;
+            }
+        }
+    }
+    let count = |seen: [bool; 256]| seen.into_iter().filter(|seen| *seen).count();
+    let (first, last) = (count(first), count(last));
+    if 2 * first <= last {
+        Some(Notation::BigEndian { width })
+    } else {
+        (2 * last <= first).then_some(Notation::LittleEndian { width })
+    }
+}
+
+impl Notation {
+    /// The notation of the numbers in most keys. `None`: none is recognized.
+    pub(super) fn of<'k>(keys: impl Iterator<Item = &'k [u8]> + Clone) -> Option<Self> {
+        let all = keys.clone().count();
+        let most = |are: usize| all > 0 && are * 10 >= all * 9;
+        let is_text = |key: &&[u8]| key.iter().all(|byte| (b' '..=b'~').contains(byte));
+        if !most(keys.clone().filter(is_text).count()) {
+            return [8, 4].into_iter().find_map(|width| binary(keys.clone(), width));
+        }
+        // Letters as well as digits at the end of a run show that it is hexadecimal.
+        let (mut letters, mut digits) = (0, 0);
+        for key in keys.clone() {
+            let run = digits_of(key, is_hex_digit).unwrap_or_default();
+            let last = run.get(run.len().saturating_sub(4)..).unwrap_or_default();
+            letters += usize::from(last.iter().any(u8::is_ascii_lowercase));
+            digits += usize::from(last.iter().any(u8::is_ascii_digit));
+        }
+        if letters * 10 >= all && most(digits + all / 10) && most(hexadecimal_runs(keys.clone())) {
+            return Some(Self::Hexadecimal);
+        }
+        let runs = || keys.clone().filter_map(|key| digits_of(key, u8::is_ascii_digit));
+        let count = runs().count();
+        let first = runs().next().map(<[u8]>::len);
+        let padded = runs().all(|run| Some(run.len()) == first)
+            || runs().any(|run| run.len() > 1 && run.starts_with(b"0"));
+        (count * 2 >= all && count > 0).then_some(Self::Decimal { padded })
+    }
+
+    /// Returns true unless more than half of the known gaps between neighbours exceed `MAX_GAP`.
+    pub(super) fn is_sequence<'k>(self, keys: impl Iterator<Item = (&'k [u8], Option<&'k [u8]>)>) -> bool {
+        let (mut close, mut all) = (0_u64, 0_u64);
+        for gap in keys.filter_map(|(key, next)| self.gap(key, next?)) {
+            all += 1;
+            close += u64::from(gap <= MAX_GAP);
+        }
+        2 * close >= all
+    }
+
+    pub(super) fn number(self, key: &[u8]) -> Option<Number> {
+        let (found, most, radix) = match self {
+            Self::Decimal { .. } => (run(key, u8::is_ascii_digit)?, MAX_DIGITS, 10),
+            Self::Hexadecimal => (run(key, is_hex_digit)?, MAX_HEX_DIGITS, 16),
+            Self::BigEndian { width } | Self::LittleEndian { width } => {
+                let start = key.len().saturating_sub(width);
+                let bytes = key.get(start..)?;
+                let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+                let value = match self {
+                    Self::LittleEndian { .. } => bytes.iter().rev().fold(0, fold),
+                    _ => bytes.iter().fold(0, fold),
+                };
+                return (!bytes.is_empty()).then_some(Number { start, end: key.len(), value });
+            }
+        };
+        // Only the last digits of very long numbers count.
+        let (start, end) = (found.start.max(found.end.saturating_sub(most)), found.end);
+        let value = u64::from_str_radix(str::from_utf8(key.get(start..end)?).ok()?, radix).ok()?;
+        Some(Number { start, end, value })
+    }
+
+    /// The distance between two keys' numbers. `None`: the keys differ in anything else, have no numbers, or
+    /// are not in the order of these.
+    pub(super) fn gap(self, key: &[u8], next: &[u8]) -> Option<u64> {
+        if matches!(self, Self::LittleEndian { .. } | Self::Decimal { padded: false }) {
+            return None;
+        }
+        let (one, other) = (self.number(key)?, self.number(next)?);
+        let is_same =
+            key.get(..one.start) == next.get(..other.start) && key.get(one.end..) == next.get(other.end..);
+        is_same.then(|| other.value.checked_sub(one.value))?
+    }
+
+    /// Writes another number in place of `number`. Returns false if there is no room for it.
+    pub(super) fn write(self, number: Number, value: u64, made: &mut Vec<u8>) -> bool {
+        let width = number.end - number.start;
+        let written = match self {
+            Self::Decimal { padded: true } => format!("{value:0width$}").into_bytes(),
+            Self::Decimal { padded: false } => value.to_string().into_bytes(),
+            Self::Hexadecimal => format!("{value:0width$x}").into_bytes(),
+            Self::BigEndian { .. } => value.to_be_bytes().into_iter().skip(8 - width.min(8)).collect(),
+            Self::LittleEndian { .. } => value.to_le_bytes().into_iter().take(width).collect(),
+        };
+        let fits = match self {
+            Self::Decimal { padded: false } => true,
+            Self::Decimal { .. } | Self::Hexadecimal => written.len() == width,
+            Self::BigEndian { .. } | Self::LittleEndian { .. } => width >= 8 || value >> (8 * width) == 0,
+        };
+        if fits {
+            made.splice(number.start..number.end, written);
+        }
+        fits
+    }
+}

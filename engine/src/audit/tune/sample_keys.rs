@@ -1,0 +1,248 @@
+//! Stored keys, drawn so that each entry of all tables has the same chance.
+//!
+//! Places in the files are drawn evenly, which finds a data block in proportion to its stored size.
+//! For each place, one entry of the block is taken. A weight makes up for blocks of fewer or more entries
+//! a byte, and the keys are drawn again by that weight.
+
+use filterblock::Result;
+use filterblock::table::{BlockHandle, ReadAt, Table};
+use rayon::prelude::*;
+
+use super::input::Input;
+use crate::report::TuneFailure;
+use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit};
+
+/// Longer keys are left out: thousands of them would take too much memory.
+pub(super) const MAX_KEY: usize = 4096;
+
+/// A stored key.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Drawn {
+    pub(super) key: Vec<u8>,
+    /// The next key in the data block that is not too long. `None` if there is none.
+    pub(super) next: Option<Vec<u8>>,
+    /// The index of the table that holds the key.
+    pub(super) table: u32,
+}
+
+/// Draws `count` keys, or somewhat fewer. Also returns the tables that could not be read, with the errors.
+pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, TuneFailure)>) {
+    let places = places(input, count);
+    let of_table = |(table, places): (usize, &Vec<u64>)| {
+        let drawn =
+            input.open(table).and_then(|opened| Ok(of_table(&opened, places, input.encoding, table)?));
+        (table, drawn)
+    };
+    let found: Vec<_> =
+        places.par_iter().enumerate().filter(|(_, places)| !places.is_empty()).map(of_table).collect();
+    let (mut drawn, mut faults) = (Vec::new(), Vec::new());
+    for (table, result) in found {
+        match result {
+            Ok(of_table) => drawn.extend(of_table),
+            Err(error) => faults.push((table, error)),
+        }
+    }
+    (resample(&drawn), faults)
+}
+
+/// For each table the offsets drawn in it, in ascending order: one in each of `count` equal parts of
+/// all files.
+fn places(input: &Input<'_>, count: u64) -> Vec<Vec<u64>> {
+    let total = input.total_size();
+    let mut random = SplitMix(2);
+    let mut drawn = (0..count).map(|part| {
+        let at = |part: u64| (u128::from(total) * u128::from(part) / u128::from(count.max(1))) as u64;
+        let (start, end) = (at(part), at(part + 1));
+        start + random.next() % (end - start).max(1)
+    });
+    let mut next = drawn.next();
+    let mut start = 0_u64;
+    let mut places = Vec::with_capacity(input.tables.len());
+    for table in &input.tables {
+        let end = start.saturating_add(table.size);
+        let mut of_table = Vec::new();
+        while let Some(at) = next.filter(|at| *at < end) {
+            of_table.push(at - start);
+            next = drawn.next();
+        }
+        places.push(of_table);
+        start = end;
+    }
+    places
+}
+
+/// Keys of the data blocks at these offsets of a table, each with its weight.
+fn of_table<R: ReadAt>(
+    table: &Table<R>,
+    places: &[u64],
+    encoding: KeyEncoding,
+    number: usize,
+) -> Result<Vec<(Drawn, f64)>> {
+    let mut handles: Vec<BlockHandle> = table.data_blocks().collect::<Result<_>>()?;
+    handles.sort_unstable_by_key(|handle| handle.offset);
+    let mut random = SplitMix(number as u64);
+    let mut left = decode_limit(None, table.file_size());
+    let mut drawn = Vec::with_capacity(places.len());
+    let mut places = places.iter().peekable();
+    while let Some(&place) = places.next() {
+        let after = handles.partition_point(|handle| handle.offset <= place);
+        let Some(&handle) = after.checked_sub(1).and_then(|at| handles.get(at)) else { continue };
+        let end = handle.end().unwrap_or(u64::MAX);
+        // Filters, metaindex and index hold no entries.
+        if place >= end || left == 0 {
+            continue;
+        }
+        let mut wanted = 1;
+        while places.next_if(|&&place| place < end).is_some() {
+            wanted += 1;
+        }
+        let decoded = of_block(table, handle, wanted, encoding, number as u32, &mut random, &mut drawn)?;
+        left = left.saturating_sub(decoded);
+    }
+    Ok(drawn)
+}
+
+/// Draws `wanted` entries of a block. Returns the number of bytes decoded.
+fn of_block<R: ReadAt>(
+    table: &Table<R>,
+    handle: BlockHandle,
+    wanted: usize,
+    encoding: KeyEncoding,
+    number: u32,
+    random: &mut SplitMix,
+    drawn: &mut Vec<(Drawn, f64)>,
+) -> Result<u64> {
+    let mut entries = table.block_cursor(handle)?;
+    let mut count = 0_u64;
+    let mut decoded = 2 * entries.size() as u64;
+    while entries.next()? {
+        count += 1;
+        decoded = decoded.saturating_add(entries.key().len() as u64);
+    }
+    let mut chosen: Vec<u64> = (0..wanted).map(|_| random.next() % count.max(1)).collect();
+    chosen.sort_unstable();
+    let weight = count as f64 / handle.size.saturating_add(5) as f64;
+    let mut chosen = chosen.into_iter().peekable();
+    let mut entries = table.block_cursor(handle)?;
+    let mut at = 0;
+    let mut last = drawn.len();
+    while entries.next()? {
+        let Some(key) = encoding.filtered(entries.key()) else { break };
+        let without_next = drawn.get_mut(last..).unwrap_or_default();
+        // Versions of one key follow each other.
+        if key.len() <= MAX_KEY && without_next.iter().any(|(one, _)| one.key != key) {
+            without_next.iter_mut().for_each(|(one, _)| one.next = Some(key.to_vec()));
+            last = drawn.len();
+        }
+        if chosen.peek().is_none() && last == drawn.len() {
+            break;
+        }
+        while chosen.next_if_eq(&at).is_some() {
+            if key.len() <= MAX_KEY {
+                drawn.push((Drawn { key: key.to_vec(), next: None, table: number }, weight));
+            }
+        }
+        at += 1;
+    }
+    Ok(decoded)
+}
+
+/// The type of an internal key's entry; `None` if the key is too short.
+pub(super) fn entry_type(key: &[u8]) -> Option<u8> {
+    key.len().checked_sub(8).and_then(|at| key.get(at)).copied()
+}
+
+/// Draws the same number of keys again, each by its weight.
+fn resample(drawn: &[(Drawn, f64)]) -> Vec<Drawn> {
+    let total: f64 = drawn.iter().map(|(_, weight)| weight).sum();
+    let step = total / drawn.len() as f64;
+    let (mut sum, mut due) = (0.0, step / 2.0);
+    let mut resampled = Vec::with_capacity(drawn.len());
+    for (one, weight) in drawn {
+        sum += weight;
+        while due < sum {
+            resampled.push(one.clone());
+            due += step;
+        }
+    }
+    resampled
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{ReadOptions, TableBuilder, WriteOptions};
+
+    use super::*;
+    use crate::audit::reading::read_options;
+    use crate::audit::tune::input::TableInfo;
+
+    /// Tables in files.
+    fn write(dir: &tempfile::TempDir, tables: &[Vec<u8>]) -> Vec<TableInfo> {
+        let write = |(number, table): (usize, &Vec<u8>)| {
+            let path = dir.path().join(number.to_string());
+            std::fs::write(&path, table).unwrap();
+            TableInfo { path, level: Some(1), size: table.len() as u64 }
+        };
+        tables.iter().enumerate().map(write).collect()
+    }
+
+    fn input(tables: Vec<TableInfo>, read: &ReadOptions) -> Input<'_> {
+        Input {
+            tables,
+            storage: None,
+            read,
+            manifest: None,
+            encoding: KeyEncoding::Whole,
+            is_goleveldb: false,
+        }
+    }
+
+    /// A table of 1,000 small entries and then 100 large ones, and a table of 900 entries of medium size.
+    fn tables() -> Vec<Vec<u8>> {
+        let table = |entries: &[(char, u32, usize)]| {
+            let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1024));
+            for &(letter, count, len) in entries {
+                for number in 0..count {
+                    builder.add(format!("{letter}{number:05}").as_bytes(), &vec![7; len]).unwrap();
+                }
+            }
+            builder.finish().unwrap().0
+        };
+        vec![table(&[('a', 1000, 4), ('b', 100, 3000)]), table(&[('c', 900, 100)])]
+    }
+
+    #[test]
+    fn each_entry_has_the_same_chance() {
+        let (dir, read) = (tempfile::tempdir().unwrap(), read_options());
+        let (drawn, faults) = draw(&input(write(&dir, &tables()), &read), 20_000);
+        assert!(faults.is_empty() && drawn.len() > 18_000, "{}", drawn.len());
+        for (letter, entries) in [(b'a', 1000.0), (b'b', 100.0), (b'c', 900.0)] {
+            let of_letter: Vec<_> = drawn.iter().filter(|one| one.key[0] == letter).collect();
+            let share = of_letter.len() as f64 / drawn.len() as f64 / (entries / 2000.0);
+            assert!((share - 1.0).abs() < 0.15, "{}: {share}", char::from(letter));
+            assert!(of_letter.iter().all(|one| one.table == u32::from(letter == b'c')));
+            // They are spread from the first to the last.
+            let number = |key: &[u8]| String::from_utf8(key[1..].to_vec()).unwrap().parse::<f64>().unwrap();
+            let mean = of_letter.iter().map(|one| number(&one.key)).sum::<f64>() / of_letter.len() as f64;
+            assert!((mean / entries - 0.5).abs() < 0.05, "{}: {mean}", char::from(letter));
+        }
+        let seen: std::collections::BTreeSet<_> = drawn.iter().map(|one| &one.key).collect();
+        assert!(seen.len() > 1500, "{}", seen.len());
+    }
+
+    #[test]
+    fn keys_too_long_to_keep_are_left_out_and_tables_that_do_not_open_are_named() {
+        let (dir, read) = (tempfile::tempdir().unwrap(), read_options());
+        let mut tables = tables();
+        tables[1].truncate(40);
+        let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default());
+        builder.add(&[1; MAX_KEY], b"").unwrap();
+        builder.add(&[2; MAX_KEY + 1], b"").unwrap();
+        tables[0] = builder.finish().unwrap().0;
+        let mut tables = write(&dir, &tables);
+        tables[1].size = 20_000;
+        let (drawn, faults) = draw(&input(tables, &read), 1000);
+        assert!(!drawn.is_empty() && drawn.iter().all(|one| one.key == [1; MAX_KEY]));
+        assert_eq!(faults.iter().map(|(table, _)| *table).collect::<Vec<_>>(), [1]);
+    }
+}

@@ -1,0 +1,79 @@
+//! The way from a path to a page.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::shown::{Shown, Strip};
+use super::verdict::Verdict;
+use super::{document::document, pictures::FillStrip, words::text};
+use crate::audit::{overview::Kind, stats::FilterStats, tune::Request};
+use crate::report::{Filters, Table};
+use crate::walk::{Inputs, Storage, open_listed};
+use crate::{engine::Engine, words::FillBins};
+
+/// The greatest number of tables whose filters are shown.
+const MOST: usize = 8;
+
+/// The work to do for a page.
+#[derive(Debug)]
+pub struct PageRequest {
+    /// Every block and every entry is read.
+    pub verify: bool,
+    /// The request by which other filters are tried; `None`: none are tried.
+    pub tune: Option<Request>,
+}
+
+impl Default for PageRequest {
+    fn default() -> Self {
+        Self { verify: true, tune: Some(Request::default()) }
+    }
+}
+
+/// A page about a database.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The page, without scripts and whole by itself.
+    pub html: String,
+    /// Its verdict in one line.
+    pub verdict: String,
+    /// Something is damaged or could not be read.
+    pub is_bad: bool,
+}
+
+impl Engine {
+    /// Makes a page about the database, folder or table at `path`. `storage`: the storage of the files;
+    /// `None`: the local system.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is nothing to report, or why the system keeps the work from beginning.
+    pub fn page(
+        &self,
+        path: &Path,
+        storage: Option<&Arc<dyn Storage>>,
+        request: &PageRequest,
+    ) -> Result<Page, String> {
+        let paths = vec![PathBuf::from(path)];
+        let inputs = Inputs { paths, storage: storage.cloned(), ..Inputs::default() };
+        let overview = self.overview(inputs.clone(), request.verify)?;
+        let strips = overview.telling(MOST).into_iter().filter_map(|table| self.strip(table, storage));
+        let strips: Vec<_> = strips.collect();
+        // There is nothing to try other filters on without tables in use.
+        let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;
+        let tuning = request.tune.as_ref().filter(|_| has_database);
+        let tuning = tuning.map(|request| self.tune_one(inputs, request));
+        let tuning = tuning.as_ref().map(|tuned| tuned.as_ref().map_err(|failure| &*failure.text));
+        let shown = Shown { path, overview: &overview, strips: &strips, tuning };
+        let verdict = Verdict::of(&shown);
+        Ok(Page { html: document(&shown, &verdict), verdict: verdict.line(), is_bad: verdict.is_bad() })
+    }
+
+    /// The filters along a table; `None` if it has none, or cannot be read any longer.
+    fn strip(&self, table: &Table, storage: Option<&Arc<dyn Storage>>) -> Option<Strip> {
+        let source = open_listed(storage, &table.path).ok()?;
+        let opened = filterblock::table::Table::open(source, &self.read).ok()?;
+        let filters = Filters { stats: FilterStats::new(opened.filter()?.clone()), blocks: None };
+        let bins = FillBins::of_block(&filters, FillBins::OF_PICTURE);
+        Some(Strip { picture: FillStrip { name: text(table.name()), bins }, table: table.clone() })
+    }
+}

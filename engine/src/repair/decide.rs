@@ -1,0 +1,158 @@
+//! The choice of the valid version of each key, and whether it is certain.
+
+use super::lost::Losses;
+use super::members::Member;
+use super::merge::Entry;
+use super::order::Order;
+use super::place::Place;
+use super::request::Prefer;
+use crate::rebuild::Result;
+use crate::report::{DoubtfulKey, RepairSums};
+
+/// The greatest number of doubtful keys that are reported one by one.
+const MAX_DOUBTFUL: usize = 10_000;
+
+/// The newest version of the current key in the live or in the obsolete files.
+#[derive(Default)]
+struct Newest {
+    is_set: bool,
+    sequence: u64,
+    is_value: bool,
+    value: Vec<u8>,
+    file: usize,
+    is_right: bool,
+}
+
+impl Newest {
+    fn offer(&mut self, entry: &Entry<'_>) {
+        // Among entries with one sequence number the first is used, a value if there is one. One with a
+        // correct checksum goes before others.
+        if self.is_set && (self.sequence, self.is_right) >= (entry.sequence, entry.is_right) {
+            return;
+        }
+        self.is_set = true;
+        (self.sequence, self.is_value) = (entry.sequence, entry.value.is_some());
+        (self.file, self.is_right) = (entry.file, entry.is_right);
+        self.value.clear();
+        self.value.extend_from_slice(entry.value.unwrap_or_default());
+    }
+}
+
+/// Receives the entries of all files in order, and passes the keys of the new database to a sink.
+pub(super) struct Decider<'m> {
+    members: &'m [Member],
+    order: &'m Order,
+    prefer: Prefer,
+    pub(super) losses: Losses,
+    key: Vec<u8>,
+    live: Newest,
+    old: Newest,
+    pub(super) sums: RepairSums,
+    pub(super) doubtful: Vec<DoubtfulKey>,
+}
+
+/// Receives keys in ascending order, each with the sequence number and the value of its newest version.
+pub(super) trait Sink {
+    fn put(&mut self, user_key: &[u8], sequence: u64, value: &[u8]) -> Result<()>;
+}
+
+impl<'m> Decider<'m> {
+    pub(super) fn new(members: &'m [Member], order: &'m Order, prefer: Prefer, losses: Losses) -> Self {
+        Self {
+            members,
+            order,
+            prefer,
+            losses,
+            key: Vec::new(),
+            live: Newest::default(),
+            old: Newest::default(),
+            sums: RepairSums::default(),
+            doubtful: Vec::new(),
+        }
+    }
+
+    /// Adds the next entry.
+    pub(super) fn add(&mut self, entry: &Entry<'_>, sink: &mut dyn Sink) -> Result<()> {
+        let has_key = self.live.is_set || self.old.is_set;
+        if has_key && self.order.compare(&self.key, entry.user_key).is_ne() {
+            self.end_of_key(sink)?;
+        }
+        if !(self.live.is_set || self.old.is_set) {
+            self.key.clear();
+            self.key.extend_from_slice(entry.user_key);
+        }
+        let member = self.members.get(entry.file);
+        let is_old = member.is_some_and(|member| member.is_obsolete_at(entry.user_key, self.order));
+        if is_old {
+            self.old.offer(entry)
+        } else {
+            self.live.offer(entry)
+        }
+        Ok(())
+    }
+
+    /// Decides about the last key.
+    pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        if self.live.is_set || self.old.is_set { self.end_of_key(sink) } else { Ok(()) }
+    }
+
+    fn end_of_key(&mut self, sink: &mut dyn Sink) -> Result<()> {
+        let place = self.live.is_set.then(|| self.place_of(self.live.file));
+        let covering = self.covering(place);
+        let is_newer = self.old.is_set && (!self.live.is_set || self.old.sequence > self.live.sequence);
+        let is_filled = is_newer && covering.is_some();
+        let is_doubtful = covering.is_some() || !self.live.is_right;
+        let chosen = if is_filled { &self.old } else { &self.live };
+        if chosen.is_set {
+            self.count(is_filled, is_doubtful, covering);
+            let chosen = if is_filled { &self.old } else { &self.live };
+            if chosen.is_value && (self.prefer == Prefer::Newest || !is_doubtful) {
+                sink.put(&self.key, chosen.sequence, &chosen.value)?;
+                self.sums.keys = self.sums.keys.saturating_add(1);
+            }
+        }
+        (self.live.is_set, self.old.is_set) = (false, false);
+        Ok(())
+    }
+
+    fn place_of(&self, file: usize) -> Place {
+        self.members.get(file).map_or(Place::ANY_TABLE, |member| member.place)
+    }
+
+    /// A lost range that may have had a newer version of the key than the one in `place`, which is `None` if
+    /// no live file has the key.
+    fn covering(&mut self, place: Option<Place>) -> Option<usize> {
+        let active = self.losses.at(&self.key).to_vec();
+        active.into_iter().find(|&at| {
+            let Some(loss) = self.losses.all.get_mut(at) else { return false };
+            place.is_none_or(|place| loss.place <= place) && loss.may_hold(&self.key)
+        })
+    }
+
+    fn count(&mut self, is_filled: bool, is_doubtful: bool, covering: Option<usize>) {
+        if !is_doubtful {
+            return;
+        }
+        let chosen = if is_filled { &self.old } else { &self.live };
+        let loss = covering.and_then(|at| self.losses.all.get_mut(at));
+        if let Some(loss) = loss {
+            loss.doubtful = loss.doubtful.saturating_add(1);
+            loss.filled = loss.filled.saturating_add(u64::from(is_filled));
+        }
+        let is_kept = self.prefer == Prefer::Newest;
+        self.sums.doubtful = self.sums.doubtful.saturating_add(1);
+        self.sums.filled = self.sums.filled.saturating_add(u64::from(is_filled));
+        self.sums.left_out = self.sums.left_out.saturating_add(u64::from(!is_kept && chosen.is_value));
+        if self.doubtful.len() < MAX_DOUBTFUL {
+            let file = self.members.get(chosen.file).map(|member| member.name.clone());
+            self.doubtful.push(DoubtfulKey {
+                key: self.key.clone(),
+                sequence: chosen.sequence,
+                is_deletion: !chosen.is_value,
+                file: file.unwrap_or_default(),
+                is_obsolete: is_filled,
+                is_kept,
+            });
+        }
+    }
+}

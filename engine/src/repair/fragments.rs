@@ -1,0 +1,323 @@
+//! The fragments of a log or a MANIFEST, with wrong bits corrected, and continued after damage.
+//!
+//! A block is 32 KiB. No fragment crosses its end, so a loss never reaches into the next block.
+
+use std::{io, ops::Range};
+
+use bytes::Bytes;
+use filterblock::table::ReadAt;
+
+use super::patched::Patch;
+use crate::audit::correct::{WrongBit, stored_crc, wrong_bits};
+
+const BLOCK_LEN: u64 = 32 << 10;
+const HEADER_LEN: usize = 7;
+/// The offset of the type in the header, just before the data. The checksum covers both.
+const TYPE: usize = 6;
+pub(super) const FULL: u8 = 1;
+pub(super) const FIRST: u8 = 2;
+pub(super) const MIDDLE: u8 = 3;
+pub(super) const LAST: u8 = 4;
+/// The most bytes whose checksums are tried in a block to find the next fragment.
+const MAX_TRIED: usize = 4 << 20;
+
+/// A piece of the file.
+#[derive(Debug)]
+pub(super) enum Piece {
+    Fragment(Fragment),
+    /// Bytes in which no fragment is found.
+    Lost(Range<u64>),
+    /// The file ends within a fragment that begins at this offset.
+    Torn(u64),
+    /// Zeros to the end of a block.
+    Blank,
+}
+
+/// A fragment of a record.
+#[derive(Debug)]
+pub(super) struct Fragment {
+    pub(super) offset: u64,
+    /// The type of the fragment, 1 to 4.
+    pub(super) kind: u8,
+    pub(super) data: Bytes,
+    /// The checksum is right, if need be after one bit was corrected.
+    pub(super) is_sound: bool,
+    pub(super) patch: Option<Patch>,
+    /// The fragment was found by its checksum alone, after something lost.
+    pub(super) is_found: bool,
+}
+
+/// Reads the pieces of a file in order.
+pub(super) struct Fragments<R> {
+    source: R,
+    len: u64,
+    block: Bytes,
+    /// The offset of `block`. `at`: the position of the next piece in it.
+    offset: u64,
+    at: usize,
+    is_found: bool,
+}
+
+/// The header of a fragment.
+#[derive(Clone, Copy)]
+struct Header {
+    crc: u32,
+    len: usize,
+    kind: u8,
+}
+
+impl Header {
+    fn at(block: &[u8], at: usize) -> Option<Self> {
+        let &[a, b, c, d, low, high, kind] = block.get(at..)?.first_chunk::<HEADER_LEN>()?;
+        let len = usize::from(u16::from_le_bytes([low, high]));
+        Some(Self { crc: u32::from_le_bytes([a, b, c, d]), len, kind })
+    }
+
+    const fn is_blank(self) -> bool {
+        self.crc == 0 && self.len == 0 && self.kind == 0
+    }
+
+    const fn is_of_known_type(self) -> bool {
+        matches!(self.kind, FULL..=LAST)
+    }
+}
+
+impl<R: ReadAt> Fragments<R> {
+    pub(super) fn new(source: R) -> io::Result<Self> {
+        let len = source.len()?;
+        Ok(Self { source, len, block: Bytes::new(), offset: 0, at: 0, is_found: false })
+    }
+
+    /// The next piece; `None` at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Piece>> {
+        loop {
+            if self.at >= self.block.len() && !self.next_block()? {
+                return Ok(None);
+            }
+            if let Some(piece) = self.piece() {
+                return Ok(Some(piece));
+            }
+        }
+    }
+
+    fn next_block(&mut self) -> io::Result<bool> {
+        self.offset = self.offset.saturating_add(self.block.len() as u64);
+        let left = self.len.saturating_sub(self.offset).min(BLOCK_LEN);
+        self.block = self.source.read_at(self.offset, left as usize)?;
+        self.at = 0;
+        self.is_found = false;
+        Ok(!self.block.is_empty())
+    }
+
+    fn is_last(&self) -> bool {
+        self.offset.saturating_add(self.block.len() as u64) >= self.len
+    }
+
+    /// The next piece of the block. `None`: the rest of the block has no meaning.
+    fn piece(&mut self) -> Option<Piece> {
+        let (start, end) = (self.at, self.block.len());
+        let offset = self.offset_of(start);
+        let rest = self.block.get(start..).unwrap_or_default();
+        let Some(header) = Header::at(&self.block, start) else {
+            self.at = end;
+            let is_cut = self.is_last() && (end as u64) < BLOCK_LEN && rest.iter().any(|&byte| byte != 0);
+            return is_cut.then_some(Piece::Torn(offset));
+        };
+        if header.is_blank() && rest.iter().all(|&byte| byte == 0) {
+            self.at = end;
+            return Some(Piece::Blank);
+        }
+        if is_sound(&self.block, start) {
+            return Some(self.take(header, true, None));
+        }
+        if let Some((header, patch)) = self.corrected(start, header) {
+            return Some(self.take(header, true, Some(patch)));
+        }
+        let next = start.saturating_add(HEADER_LEN).saturating_add(header.len);
+        if header.is_of_known_type() && self.is_boundary(next) {
+            return Some(self.take(header, false, None));
+        }
+        let found = self.resynchronise(start);
+        self.at = found.unwrap_or(end);
+        self.is_found = found.is_some();
+        if found.is_none() && self.is_last() && next > end && header.is_of_known_type() {
+            return Some(Piece::Torn(offset));
+        }
+        Some(Piece::Lost(offset..self.offset_of(self.at)))
+    }
+
+    fn offset_of(&self, at: usize) -> u64 {
+        self.offset.saturating_add(at as u64)
+    }
+
+    fn take(&mut self, header: Header, is_sound: bool, patch: Option<Patch>) -> Piece {
+        let start = self.at;
+        let from = start.saturating_add(HEADER_LEN);
+        self.at = from.saturating_add(header.len).min(self.block.len());
+        let mut data = self.block.slice(from.min(self.at)..self.at);
+        let patched = patch.and_then(|patch| patch.offset.checked_sub(self.offset_of(from)));
+        if let Some((at, patch)) = patched.and_then(|at| usize::try_from(at).ok()).zip(patch) {
+            let mut right = data.to_vec();
+            right.get_mut(at).into_iter().for_each(|byte| *byte ^= patch.mask);
+            data = right.into();
+        }
+        Piece::Fragment(Fragment {
+            offset: self.offset_of(start),
+            kind: header.kind,
+            data,
+            is_sound,
+            patch,
+            is_found: std::mem::take(&mut self.is_found),
+        })
+    }
+
+    /// Tells whether a fragment may begin at `at`, or the block end there.
+    fn is_boundary(&self, at: usize) -> bool {
+        let Some(rest) = self.block.get(at..) else { return false };
+        rest.len() < HEADER_LEN || rest.iter().all(|&byte| byte == 0) || is_sound(&self.block, at)
+    }
+
+    /// Corrects the one bit, also of the length, that makes the fragment at `start` sound, if only one does.
+    fn corrected(&self, start: usize, header: Header) -> Option<(Header, Patch)> {
+        let mut found = Vec::new();
+        let patch = |at: usize, mask: u8| Patch { offset: self.offset_of(start.saturating_add(at)), mask };
+        if let Some(data) = checked(&self.block, start, header.len) {
+            for bit in wrong_bits(data, header.crc) {
+                found.push(match bit {
+                    WrongBit::Checksum { at, mask } => (header, patch(at, mask)),
+                    WrongBit::Data { at: 0, mask } => {
+                        (Header { kind: header.kind ^ mask, ..header }, patch(TYPE, mask))
+                    }
+                    WrongBit::Data { at, mask } => (header, patch(at.saturating_add(TYPE), mask)),
+                });
+            }
+        }
+        for bit in 0..16_u32 {
+            let len = header.len ^ 1 << bit;
+            if checked(&self.block, start, len).is_some_and(|data| stored_crc(data) == header.crc) {
+                found.push((Header { len, ..header }, patch(4 + (bit / 8) as usize, 1 << (bit % 8))));
+            }
+        }
+        found.retain(|(header, _)| header.is_of_known_type());
+        match *found {
+            [(header, patch)] => Some((header, patch)),
+            _ => None,
+        }
+    }
+
+    /// The place of the next sound fragment in the block.
+    fn resynchronise(&self, start: usize) -> Option<usize> {
+        let mut tried = 0_usize;
+        let end = self.block.len();
+        (start.saturating_add(1)..end).take_while(|_| true).find(|&at| {
+            let Some(header) = Header::at(&self.block, at) else { return false };
+            // Nobody writes a fragment without data in the middle of a block.
+            if tried > MAX_TRIED || !header.is_of_known_type() || header.len == 0 {
+                return false;
+            }
+            tried = tried.saturating_add(header.len.min(end));
+            is_sound(&self.block, at)
+        })
+    }
+}
+
+/// The bytes under the checksum of the fragment at `start`: its type and data.
+fn checked(block: &[u8], start: usize, len: usize) -> Option<&[u8]> {
+    let from = start.checked_add(TYPE)?;
+    block.get(from..from.checked_add(len)?.checked_add(1)?)
+}
+
+fn is_sound(block: &[u8], at: usize) -> bool {
+    Header::at(block, at).is_some_and(|header| {
+        header.is_of_known_type()
+            && checked(block, at, header.len).is_some_and(|data| stored_crc(data) == header.crc)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::database::LogWriter;
+
+    use super::*;
+
+    fn log(records: &[Vec<u8>]) -> Vec<u8> {
+        let mut log = LogWriter::new(Vec::new());
+        records.iter().for_each(|record| log.add_record(record).unwrap());
+        log.into_writer()
+    }
+
+    fn records() -> Vec<Vec<u8>> {
+        (1..60_u8)
+            .map(|at| (0..u32::from(at) * 40).map(|i| (i * 7 + u32::from(at)) as u8).collect())
+            .collect()
+    }
+
+    /// Whole records, and all pieces other than sound fragments.
+    fn read(file: &[u8]) -> (Vec<Vec<u8>>, Vec<Piece>) {
+        let (mut whole, mut others, mut record) = (Vec::new(), Vec::new(), Vec::new());
+        let mut fragments = Fragments::new(file).unwrap();
+        while let Some(piece) = fragments.next().unwrap() {
+            match piece {
+                Piece::Fragment(fragment) if fragment.is_sound => {
+                    if matches!(fragment.kind, FULL | FIRST) {
+                        record.clear();
+                    }
+                    record.extend_from_slice(&fragment.data);
+                    if matches!(fragment.kind, FULL | LAST) {
+                        whole.push(record.clone());
+                    }
+                }
+                other => others.push(other),
+            }
+        }
+        (whole, others)
+    }
+
+    #[test]
+    fn a_wrong_bit_anywhere_is_corrected() {
+        let records = records();
+        let file = log(&records);
+        assert_eq!(read(&file).0, records);
+        for at in (0..file.len()).step_by(97).chain(0..20) {
+            for bit in [0, 3, 7] {
+                let mut wrong = file.clone();
+                wrong[at] ^= 1 << bit;
+                let (found, others) = read(&wrong);
+                assert!(found == records && others.is_empty(), "{at} {bit}: {others:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_behind_damage_in_a_block_is_found() {
+        let records = records();
+        let mut file = log(&records);
+        // A header and the bytes around it: the records after it are whole.
+        let second = 7 + 40;
+        file[second..second + 60].fill(0);
+        let (found, others) = read(&file);
+        assert!(found[0] == records[0] && found[1..] == records[2..], "{others:?}");
+        assert!(matches!(&others[..], [Piece::Lost(range)] if *range == (47..134)), "{others:?}");
+    }
+
+    #[test]
+    fn a_length_is_believed_where_something_sound_stands_behind_it() {
+        let records = records();
+        let mut file = log(&records);
+        file[7 + 40 + 7 + 5..][..9].fill(0xee);
+        let (found, others) = read(&file);
+        assert_eq!(found.len(), records.len() - 1);
+        assert!(matches!(&others[..], [Piece::Fragment(one)] if one.data.len() == 80), "{others:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_cut_ends_in_a_torn_fragment() {
+        let file = log(&records());
+        for len in [50, 1000, 33_000, file.len() - 1] {
+            let (found, others) = read(&file[..len]);
+            assert!(matches!(&others[..], [Piece::Torn(_)]) && !found.is_empty(), "{len}: {others:?}");
+        }
+        let blank = [&file[..7 + 40], &[0; 100]].concat();
+        assert!(matches!(&read(&blank).1[..], [Piece::Blank]));
+    }
+}

@@ -1,0 +1,70 @@
+//! The files of a damaged database: whatever can be listed and opened.
+
+use std::io;
+use std::path::PathBuf;
+
+use filterblock::database::FileKind;
+use filterblock::table::ReadAt;
+
+use crate::rebuild::{Failure, Folder, Result};
+
+/// A place that holds the files. Threads use it concurrently.
+pub(super) trait Input: Sync {
+    /// The tables, logs and MANIFESTs, by kind and number.
+    fn files(&self) -> Result<Vec<InputFile>>;
+
+    /// Opens a file.
+    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>>;
+
+    /// The path of a file, for messages.
+    fn path_of(&self, name: &str) -> PathBuf;
+
+    /// The contents of CURRENT, if they can be read.
+    fn current(&self) -> Option<Vec<u8>>;
+}
+
+/// A file by its name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct InputFile {
+    pub(super) kind: FileKind,
+    pub(super) number: u64,
+    pub(super) name: String,
+    /// The length in bytes.
+    pub(super) len: u64,
+}
+
+/// The most bytes of CURRENT: more than the name of a MANIFEST has.
+const MAX_CURRENT: usize = 64;
+
+impl Input for Folder {
+    fn files(&self) -> Result<Vec<InputFile>> {
+        let mut files = Vec::new();
+        for name in self.names()? {
+            let Some(name) = name.to_str() else { continue };
+            let Some((kind, number)) = FileKind::parse(name) else { continue };
+            if !matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest) {
+                continue;
+            }
+            let found = self.look_behind(name);
+            let found =
+                found.map_err(|error| Failure::system("looking at it", &self.path_of(name), &error))?;
+            if let Some(found) = found.filter(|found| found.is_file()) {
+                files.push(InputFile { kind, number, name: name.to_owned(), len: found.len });
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
+        Ok(Box::new(self.open_file(name)?))
+    }
+
+    fn path_of(&self, name: &str) -> PathBuf {
+        Self::path_of(self, name)
+    }
+
+    fn current(&self) -> Option<Vec<u8>> {
+        self.read("CURRENT", MAX_CURRENT).ok().flatten()
+    }
+}

@@ -1,0 +1,170 @@
+//! The ledger of a repair, made from its findings.
+
+use super::decide::Decider;
+use super::log::LogLoss;
+use super::lost::{Bound, Loss};
+use super::members::{Member, Saved, Standing};
+use super::place::Place;
+use super::survey::Survey;
+use crate::report::{
+    FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind,
+};
+
+/// The losses in live tables.
+pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for (file, member) in members.iter().enumerate() {
+        let Some(table) = member.table().filter(|_| member.standing == Standing::Live) else { continue };
+        losses.extend(table.lost.iter().map(|range| Loss {
+            range: range.clone(),
+            file,
+            place: member.place,
+            filter: table.filter.clone(),
+            doubtful: 0,
+            filled: 0,
+            denied: 0,
+        }));
+    }
+    losses
+}
+
+/// The losses in live logs.
+pub(super) fn log_losses(survey: &Survey) -> Vec<LogLoss> {
+    let live = survey.members.iter().filter(|member| member.standing == Standing::Live);
+    let logs: Vec<_> = live.filter_map(|member| Some((&*member.name, member.log()?))).collect();
+    let after = survey.manifests.trusted().map(|trusted| trusted.manifest.last_sequence());
+    super::log::losses(&logs, after)
+}
+
+/// Fills the report.
+pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider<'_>, logs: &[LogLoss]) {
+    report.manifest = survey.manifests.trusted().map(|trusted| trusted.name.clone());
+    report.comparator = Some(Name::cut(&survey.comparator));
+    report.is_comparator_assumed = survey.is_order_assumed;
+    report.files = files(survey);
+    report.losses = decided.losses.all.iter().map(|loss| loss_of(survey, loss)).collect();
+    report.losses.extend(logs.iter().map(log_loss));
+    report.unknown = unknown(survey, logs);
+    report.doubtful = decided.doubtful;
+    let last = survey.members.iter().map(Member::last_sequence).max().unwrap_or_default();
+    let operations = logs.iter().map(missing);
+    report.sums = RepairSums {
+        bits_corrected: report.files.iter().map(|file| file.corrected.len() as u64).sum(),
+        losses: report.losses.len() as u64,
+        lost_operations: operations.sum(),
+        last_sequence: last.max(survey.manifests.last_sequence()),
+        old_size: survey.members.iter().map(|member| member.len).sum(),
+        ..decided.sums
+    };
+    report.is_complete = report.losses.is_empty() && report.unknown.is_empty() && report.sums.doubtful == 0;
+}
+
+/// The number of operations that are missing; `None`: no later one was read, so it is not known.
+fn missing(loss: &LogLoss) -> Option<u64> {
+    Some(loss.before?.saturating_sub(loss.after).saturating_sub(1))
+}
+
+fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
+    let mut unknown = Vec::new();
+    let live_log =
+        survey.members.iter().any(|member| member.log().is_some() && member.standing == Standing::Live);
+    if survey.manifests.trusted().is_none() {
+        unknown.push("no MANIFEST can be trusted, so a table or a log may be missing unnoticed".to_owned());
+    } else if !live_log {
+        unknown.push("there is no live log, so what was written last may be missing".to_owned());
+    }
+    if !logs.is_empty() {
+        unknown.push("operations are lost from logs, so any key may have had a newer version".to_owned());
+    }
+    if survey.members.iter().filter_map(Member::log).any(|log| log.is_blank) {
+        unknown.push("a log ends in zeros, so operations may be lost from it".to_owned());
+    }
+    unknown
+}
+
+fn files(survey: &Survey) -> Vec<RepairedFile> {
+    let trusted = survey.manifests.trusted().map(|trusted| &*trusted.name);
+    let manifests = survey.manifests.all().iter().map(|one| RepairedFile {
+        kind: RepairedKind::Manifest,
+        standing: if trusted == Some(&*one.name) { FileStanding::Trusted } else { FileStanding::Distrusted },
+        level: None,
+        size: Some(one.len),
+        entries: one.manifest.records(),
+        corrected: one.patches.iter().map(|patch| patch.offset).collect(),
+        losses: u64::from(one.distrust.is_some()),
+        remark: one.distrust.clone(),
+        name: one.name.clone(),
+    });
+    let records = survey.manifests.tables();
+    let members = survey.members.iter().map(|member| {
+        let standing = match (&member.saved, &member.standing) {
+            (Saved::Missing(_) | Saved::Unreadable(..), _) => FileStanding::Missing,
+            (_, Standing::Live) => FileStanding::Live,
+            (_, Standing::Obsolete) => FileStanding::Obsolete,
+            (_, Standing::ObsoleteBetween(..)) => FileStanding::PartlyObsolete,
+        };
+        let (table, log) = (member.table(), member.log());
+        let patches = table.map(|table| &table.patches).or(log.map(|log| &log.patches));
+        let remark = match &member.saved {
+            Saved::Unreadable(_, why) => Some(why.clone()),
+            _ => table.and_then(|table| table.carved.clone()),
+        };
+        let level = table.and_then(|_| records.get(&member.number)).map(|record| record.level);
+        RepairedFile {
+            kind: if log.is_some() { RepairedKind::Log } else { RepairedKind::Table },
+            standing,
+            level,
+            size: (!matches!(member.saved, Saved::Missing(_))).then_some(member.len),
+            entries: table
+                .map(|table| table.facts.entries.saturating_add(table.saved_partly))
+                .or(log.map(|log| log.operations))
+                .unwrap_or_default(),
+            corrected: patches.into_iter().flatten().map(|patch| patch.offset).collect(),
+            losses: table
+                .map(|table| table.lost.len())
+                .or(log.map(|log| log.damaged.len()))
+                .unwrap_or_default() as u64,
+            remark,
+            name: member.name.clone(),
+        }
+    });
+    let mut files: Vec<_> = manifests.chain(members).collect();
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    files
+}
+
+fn loss_of(survey: &Survey, loss: &Loss) -> LossReport {
+    let key = |bound: &Option<Bound>| bound.as_ref().map(|bound| bound.user_key.clone());
+    let member = survey.members.get(loss.file);
+    let bytes = &loss.range.bytes;
+    debug_assert!(loss.place >= Place::LOGS, "tables are older than logs");
+    LossReport {
+        kind: LossKind::Table,
+        first_key: key(&loss.range.low),
+        last_key: key(&loss.range.high),
+        offset: Some(bytes.start),
+        bytes: Some(bytes.end.saturating_sub(bytes.start)),
+        operations: None,
+        doubtful: loss.doubtful,
+        filled: loss.filled,
+        denied: loss.denied,
+        why: loss.range.why.clone(),
+        name: member.map(|member| member.name.clone()).unwrap_or_default(),
+    }
+}
+
+fn log_loss(loss: &LogLoss) -> LossReport {
+    LossReport {
+        kind: LossKind::Log,
+        first_key: None,
+        last_key: None,
+        offset: loss.offset,
+        bytes: None,
+        operations: missing(loss),
+        doubtful: 0,
+        filled: 0,
+        denied: 0,
+        why: loss.why.to_owned(),
+        name: loss.log.clone(),
+    }
+}

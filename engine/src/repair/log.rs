@@ -1,0 +1,272 @@
+//! Saves the readable parts of a log.
+
+use std::io;
+
+use filterblock::table::ReadAt;
+
+use super::batch::{BatchSpan, Operation, Record};
+use super::fragments::{FIRST, FULL, Fragment, Fragments, LAST, MIDDLE, Piece};
+use super::patched::Patch;
+
+/// The greatest number of bytes of a record that is assembled.
+const MAX_RECORD: usize = 64 << 20;
+/// The greatest number of places of damage that are recorded one by one.
+const MAX_DAMAGE: usize = 1000;
+
+/// A log as far as it can be saved.
+#[derive(Default, Debug)]
+pub(super) struct SavedLog {
+    pub(super) patches: Vec<Patch>,
+    /// The stretches of the log, in the order of the file.
+    pub(super) spans: Vec<Span>,
+    pub(super) operations: u64,
+    pub(super) records: u64,
+    /// The offsets of damage, of the first [`MAX_DAMAGE`] places.
+    pub(super) damaged: Vec<u64>,
+    /// The file ends within the record at this offset.
+    pub(super) torn: Option<u64>,
+    pub(super) last_sequence: u64,
+    /// A block ends in zeros, where more records could be.
+    pub(super) is_blank: bool,
+}
+
+/// A stretch of the log.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Span {
+    /// Operations of these numbers, all of which were read.
+    Sound { first: u64, last: u64 },
+    /// At this offset, something is lost.
+    Damage(u64),
+}
+
+/// Reads a log. `add` gets each operation, and whether its checksum is right.
+///
+/// # Errors
+///
+/// If the file cannot be read, or those of `add`.
+pub(super) fn read<R: ReadAt>(
+    source: R,
+    mut add: impl FnMut(Operation<'_>, bool) -> io::Result<()>,
+) -> io::Result<SavedLog> {
+    let mut reader = Reader { add: &mut add, log: SavedLog::default(), record: None, failed: None };
+    let mut fragments = Fragments::new(source)?;
+    while let Some(piece) = fragments.next()? {
+        match piece {
+            Piece::Fragment(fragment) => reader.fragment(&fragment),
+            Piece::Lost(range) => {
+                reader.cut_off();
+                reader.damage(range.start);
+            }
+            Piece::Torn(offset) => {
+                let start = reader.record.take().map_or(offset, |record| record.offset);
+                reader.log.torn = Some(start);
+                reader.damage(start);
+            }
+            Piece::Blank => reader.log.is_blank = true,
+        }
+        if let Some(error) = reader.failed.take() {
+            return Err(error);
+        }
+    }
+    if let Some(record) = reader.record.take() {
+        reader.log.torn = Some(record.offset);
+        reader.damage(record.offset);
+    }
+    Ok(reader.log)
+}
+
+struct Reader<'a> {
+    add: &'a mut dyn FnMut(Operation<'_>, bool) -> io::Result<()>,
+    log: SavedLog,
+    /// The record that is being put together.
+    record: Option<Record>,
+    failed: Option<io::Error>,
+}
+
+impl Reader<'_> {
+    fn fragment(&mut self, fragment: &Fragment) {
+        self.log.patches.extend(fragment.patch);
+        if fragment.is_found {
+            self.cut_off();
+        }
+        match fragment.kind {
+            FULL | FIRST => {
+                self.cut_off();
+                self.record = Some(Record { offset: fragment.offset, ..Record::default() });
+            }
+            MIDDLE | LAST if self.record.is_none() => {
+                // The start of its record is lost, which is recorded already unless it is missing without a trace.
+                if !matches!(self.log.spans.last(), Some(Span::Damage(_))) {
+                    self.damage(fragment.offset);
+                }
+                return;
+            }
+            _ => {}
+        }
+        let Some(record) = &mut self.record else { return };
+        if record.data.len().saturating_add(fragment.data.len()) > MAX_RECORD {
+            self.record = None;
+            return self.damage(fragment.offset);
+        }
+        match fragment.is_sound {
+            true => record.data.extend_from_slice(&fragment.data),
+            false => record.add_damaged(&fragment.data),
+        }
+        if matches!(fragment.kind, FULL | LAST)
+            && let Some(record) = self.record.take()
+        {
+            self.finish(&record);
+        }
+    }
+
+    /// Ends the record that is open: what follows does not belong to it.
+    fn cut_off(&mut self) {
+        if let Some(mut record) = self.record.take() {
+            (record.is_damaged, record.is_cut) = (true, true);
+            self.finish(&record);
+        }
+    }
+
+    fn finish(&mut self, record: &Record) {
+        let Self { add, log, failed, .. } = self;
+        let is_right = !record.is_damaged;
+        let BatchSpan { sequences, is_whole } = record.operations(|operation| {
+            log.operations = log.operations.saturating_add(1);
+            if let Err(error) = add(operation, is_right) {
+                failed.get_or_insert(error);
+            }
+        });
+        log.records = log.records.saturating_add(1);
+        match sequences {
+            Some((first, last)) if is_whole => {
+                log.last_sequence = log.last_sequence.max(last);
+                match log.spans.last_mut() {
+                    Some(Span::Sound { last: before, .. }) if before.checked_add(1) == Some(first) => {
+                        *before = last
+                    }
+                    _ => log.spans.push(Span::Sound { first, last }),
+                }
+            }
+            // A batch of no operations.
+            None if is_whole => {}
+            _ => self.damage(record.offset),
+        }
+    }
+
+    fn damage(&mut self, offset: u64) {
+        if !matches!(self.log.spans.last(), Some(Span::Damage(_))) {
+            self.log.spans.push(Span::Damage(offset));
+        }
+        if self.log.damaged.len() < MAX_DAMAGE {
+            self.log.damaged.push(offset);
+        }
+    }
+}
+
+/// Lost operations of logs, by their sequence numbers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct LogLoss {
+    /// The log in which, or before which, the lost operations were.
+    pub(super) log: String,
+    pub(super) offset: Option<u64>,
+    /// The last sequence number known before the loss; 0: there is none.
+    pub(super) after: u64,
+    /// The first sequence number read after the loss; `None`: there is none.
+    pub(super) before: Option<u64>,
+    pub(super) why: &'static str,
+}
+
+/// The losses in consecutive logs. `after`: the last sequence number known to be in tables, from which the first log has
+/// to continue; `None`: it is not known.
+pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogLoss> {
+    // Tables may also have operations of the first log, so damage at its beginning is reported in any case.
+    let (mut losses, mut last, mut is_of_log) = (Vec::new(), after, false);
+    let mut open: Option<LogLoss> = None;
+    for (name, log) in logs {
+        for span in &log.spans {
+            match *span {
+                Span::Damage(offset) => {
+                    open.get_or_insert_with(|| LogLoss {
+                        log: (*name).to_owned(),
+                        offset: Some(offset),
+                        after: last.unwrap_or_default(),
+                        before: None,
+                        why: if log.torn == Some(offset) { "the log ends within a record" } else { "damage" },
+                    });
+                }
+                Span::Sound { first, last: end } => {
+                    let is_next = last.is_none_or(|last| first <= last.saturating_add(1));
+                    match open.take() {
+                        Some(loss) if !is_next => losses.push(LogLoss { before: Some(first), ..loss }),
+                        // Without a number of a log before the damage, it is not known whether anything is missing.
+                        Some(loss) if !is_of_log => losses.push(LogLoss { before: Some(first), ..loss }),
+                        None if !is_next => losses.push(LogLoss {
+                            log: (*name).to_owned(),
+                            offset: None,
+                            after: last.unwrap_or_default(),
+                            before: Some(first),
+                            why: "sequence numbers are missing before this log or in it",
+                        }),
+                        _ => {}
+                    }
+                    last = Some(last.filter(|_| is_of_log).map_or(end, |last| last.max(end)));
+                    is_of_log = true;
+                }
+            }
+        }
+    }
+    let is_short = is_of_log && last < after;
+    losses.extend(open.or_else(|| {
+        let (log, _) = logs.last().filter(|_| is_short)?;
+        let why = "the MANIFEST knows later sequence numbers";
+        Some(LogLoss {
+            log: (*log).to_owned(),
+            offset: None,
+            after: last.unwrap_or_default(),
+            before: None,
+            why,
+        })
+    }));
+    losses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(spans: &[Span]) -> SavedLog {
+        SavedLog { spans: spans.to_vec(), ..SavedLog::default() }
+    }
+
+    const fn sound(first: u64, last: u64) -> Span {
+        Span::Sound { first, last }
+    }
+
+    /// The sequence numbers between which each loss is.
+    fn gaps(logs: &[SavedLog], after: Option<u64>) -> Vec<(u64, Option<u64>)> {
+        let logs: Vec<_> = logs.iter().map(|log| ("log", log)).collect();
+        losses(&logs, after).iter().map(|loss| (loss.after, loss.before)).collect()
+    }
+
+    #[test]
+    fn numbers_tell_what_is_lost() {
+        assert_eq!(gaps(&[log(&[sound(5, 9)]), log(&[sound(10, 12)])], Some(4)), []);
+        // A table may have what the first log begins with.
+        assert_eq!(gaps(&[log(&[sound(5, 9)])], Some(7)), []);
+        assert_eq!(gaps(&[log(&[sound(5, 9)])], Some(10)), [(9, None)]);
+        assert_eq!(gaps(&[log(&[sound(5, 9)]), log(&[sound(11, 20)])], Some(15)), [(9, Some(11))]);
+        assert_eq!(gaps(&[log(&[sound(5, 9)])], None), []);
+        assert_eq!(gaps(&[log(&[sound(5, 9)])], Some(3)), [(3, Some(5))]);
+        assert_eq!(gaps(&[log(&[sound(5, 9)]), log(&[sound(12, 15)])], None), [(9, Some(12))]);
+    }
+
+    #[test]
+    fn damage_between_numbers_that_follow_each_other_lost_nothing() {
+        let torn = [log(&[sound(5, 9), Span::Damage(70)]), log(&[sound(10, 12)])];
+        assert_eq!(gaps(&torn, None), []);
+        let lost = [log(&[sound(5, 9), Span::Damage(70)]), log(&[sound(11, 12), Span::Damage(9)])];
+        assert_eq!(gaps(&lost, None), [(9, Some(11)), (12, None)]);
+        assert_eq!(gaps(&[log(&[Span::Damage(0), sound(3, 4)])], None), [(0, Some(3))]);
+        assert_eq!(gaps(&[log(&[Span::Damage(0), sound(3, 4)])], Some(2)), [(2, Some(3))]);
+    }
+}

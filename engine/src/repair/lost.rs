@@ -1,0 +1,198 @@
+//! The losses in tables: ranges of keys that may have had more entries.
+
+use std::ops::Range;
+
+use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
+
+use super::order::Order;
+use super::place::Place;
+
+/// The tag after the user key for which a filter is asked. Filters ignore it.
+const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
+/// The tag of a separator that was made from no key: no entry of its user key comes before it.
+const SEEK_TAG: u64 = u64::MAX << 8 | 1;
+
+/// The end of a range of user keys.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Bound {
+    pub(crate) user_key: Vec<u8>,
+    /// Entries of this very key may be lost.
+    pub(crate) is_inclusive: bool,
+}
+
+/// A range of keys that may have had entries which are lost.
+#[derive(Clone, Debug)]
+pub(super) struct LostRange {
+    /// The start of the range. `None`: it begins at the first key.
+    pub(super) low: Option<Bound>,
+    /// The end of the range. `None`: it reaches to the last key.
+    pub(super) high: Option<Bound>,
+    pub(super) bytes: Range<u64>,
+    /// The offsets for which to ask filters: those of lost blocks, or if these are not known,
+    /// one in the range of each filter that may be theirs. One for each filter is enough.
+    pub(super) blocks: Vec<u64>,
+    pub(super) why: String,
+}
+
+impl Bound {
+    pub(super) fn including(user_key: &[u8]) -> Self {
+        Self { user_key: user_key.to_vec(), is_inclusive: true }
+    }
+
+    /// The lower bound after an entry that is there: of its key, only older versions can follow.
+    pub(super) fn behind(internal_key: &[u8]) -> Option<Self> {
+        let user_key = KeyFormat::LevelDb.user_key(internal_key)?;
+        Some(Self { user_key: user_key.to_vec(), is_inclusive: false })
+    }
+
+    /// The upper bound of the entries up to a separator of the index.
+    pub(super) fn up_to(separator: &[u8]) -> Option<Self> {
+        let (user_key, tag) = KeyFormat::LevelDb.split(separator)?;
+        Some(Self { user_key: user_key.to_vec(), is_inclusive: tag != SEEK_TAG })
+    }
+}
+
+impl LostRange {
+    pub(super) fn begins_at_or_before(&self, user_key: &[u8], order: &Order) -> bool {
+        self.low.as_ref().is_none_or(|low| match order.compare(&low.user_key, user_key) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Equal => low.is_inclusive,
+            std::cmp::Ordering::Greater => false,
+        })
+    }
+
+    pub(super) fn ends_before(&self, user_key: &[u8], order: &Order) -> bool {
+        self.high.as_ref().is_some_and(|high| match order.compare(&high.user_key, user_key) {
+            std::cmp::Ordering::Less => true,
+            std::cmp::Ordering::Equal => !high.is_inclusive,
+            std::cmp::Ordering::Greater => false,
+        })
+    }
+}
+
+/// A lost range of a file, and its place in the database.
+pub(super) struct Loss {
+    pub(super) range: LostRange,
+    /// The index of the file among the members.
+    pub(super) file: usize,
+    pub(super) place: Place,
+    /// Sound filters over the lost blocks, if there are any.
+    pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
+    /// The number of keys that are doubtful because a newer version may be lost here.
+    pub(super) doubtful: u64,
+    /// The number of keys here whose versions are from obsolete files.
+    pub(super) filled: u64,
+    /// The number of keys for which a filter rules out that a version is lost here.
+    pub(super) denied: u64,
+}
+
+impl Loss {
+    /// Tells by the filters whether the lost blocks may have held the key.
+    pub(super) fn may_hold(&mut self, user_key: &[u8]) -> bool {
+        let Some(filter) = self.filter.as_ref().filter(|_| !self.range.blocks.is_empty()) else {
+            return true;
+        };
+        let key = [user_key, &ANY_TAG].concat();
+        let may = self.range.blocks.iter().any(|&offset| filter.key_may_match(offset, &key));
+        self.denied = self.denied.saturating_add(u64::from(!may));
+        may
+    }
+}
+
+/// All lost ranges, for keys in ascending order.
+pub(super) struct Losses {
+    order: Order,
+    /// The lost ranges in the order of their lower bounds.
+    pub(super) all: Vec<Loss>,
+    next: usize,
+    active: Vec<usize>,
+}
+
+impl Losses {
+    pub(super) fn new(mut all: Vec<Loss>, order: Order) -> Self {
+        all.sort_by(|a, b| match (&a.range.low, &b.range.low) {
+            (Some(a), Some(b)) => {
+                order.compare(&a.user_key, &b.user_key).then(b.is_inclusive.cmp(&a.is_inclusive))
+            }
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        });
+        Self { order, all, next: 0, active: Vec::new() }
+    }
+
+    /// Moves on to a key, and returns the indexes in `all` of the ranges around it.
+    pub(super) fn at(&mut self, user_key: &[u8]) -> &[usize] {
+        let Self { order, all, next, active } = self;
+        while all.get(*next).is_some_and(|loss| loss.range.begins_at_or_before(user_key, order)) {
+            active.push(*next);
+            *next = next.saturating_add(1);
+        }
+        active.retain(|&at| all.get(at).is_some_and(|loss| !loss.range.ends_before(user_key, order)));
+        active
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use filterblock::{BloomFilterPolicy, FilterBlockBuilder, InternalFilterPolicy};
+
+    use super::*;
+
+    fn bound(key: &str, is_inclusive: bool) -> Option<Bound> {
+        Some(Bound { user_key: key.as_bytes().to_vec(), is_inclusive })
+    }
+
+    fn loss(low: Option<Bound>, high: Option<Bound>) -> Loss {
+        let range = LostRange { low, high, bytes: 0..1, blocks: vec![], why: String::new() };
+        Loss { range, file: 0, place: Place::ANY_TABLE, filter: None, doubtful: 0, filled: 0, denied: 0 }
+    }
+
+    #[test]
+    fn keys_lie_in_the_ranges_around_them() {
+        let all = vec![
+            loss(bound("c", false), bound("f", true)),
+            loss(None, bound("b", false)),
+            loss(bound("c", true), bound("c", true)),
+            loss(bound("e", true), None),
+        ];
+        let mut losses = Losses::new(all, Order::Bytewise);
+        let mut at = |key: &str| losses.at(key.as_bytes()).to_vec();
+        assert_eq!(at("a"), [0]);
+        assert_eq!(at("b"), [0; 0]);
+        assert_eq!(at("c"), [1]);
+        assert_eq!(at("d"), [2]);
+        assert_eq!(at("e"), [2, 3]);
+        assert_eq!(at("f"), [2, 3]);
+        assert_eq!(at("g"), [3]);
+    }
+
+    /// A filter denies most keys that its blocks did not hold, and none that they held.
+    #[test]
+    fn a_filter_over_lost_blocks_proves_what_they_did_not_hold() {
+        let policy: SharedPolicy = Arc::new(InternalFilterPolicy::new(BloomFilterPolicy::new(10)));
+        let mut builder = FilterBlockBuilder::new(Arc::clone(&policy));
+        for (offset, key) in [(0, "first"), (5000, "other")] {
+            builder.start_block(offset).unwrap();
+            builder.add_key(&[key.as_bytes(), &ANY_TAG].concat());
+        }
+        let mut loss = loss(None, None);
+        loss.filter = Some(FilterBlockReader::new(policy, builder.finish().unwrap()));
+        // Without a block there is no filter to ask.
+        assert!(loss.may_hold(b"absent"));
+        loss.range.blocks = vec![0];
+        assert!(loss.may_hold(b"first") && !loss.may_hold(b"other") && !loss.may_hold(b"absent"));
+        loss.range.blocks.push(5000);
+        assert!(loss.may_hold(b"first") && loss.may_hold(b"other") && !loss.may_hold(b"absent"));
+        assert_eq!(loss.denied, 3);
+    }
+
+    #[test]
+    fn a_separator_made_of_no_key_has_no_entries_before_it() {
+        let key = |tag: u64| [b"k", &tag.to_le_bytes()[..]].concat();
+        assert_eq!(Bound::up_to(&key(SEEK_TAG)), bound("k", false));
+        assert_eq!(Bound::up_to(&key(7 << 8 | 1)), bound("k", true));
+        assert_eq!(Bound::behind(&key(7 << 8 | 1)), bound("k", false));
+        assert_eq!(Bound::up_to(b"short"), None);
+    }
+}

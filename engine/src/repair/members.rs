@@ -1,0 +1,155 @@
+//! The files of a damaged database, each with its readable parts and its standing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use filterblock::KeyFormat;
+
+use super::log::SavedLog;
+use super::order::Order;
+use super::place::Place;
+use super::table::SavedTable;
+
+/// A file, or a table that is missing.
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) number: u64,
+    pub(super) len: u64,
+    pub(super) saved: Saved,
+    pub(super) place: Place,
+    pub(super) standing: Standing,
+}
+
+/// The parts of a file that can be saved.
+pub(super) enum Saved {
+    Table(SavedTable),
+    Log(SavedLog),
+    /// There is no such file.
+    Missing(SavedTable),
+    /// A table that cannot be read, and the reason.
+    Unreadable(SavedTable, String),
+}
+
+/// The part that a file has in the database.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Standing {
+    Live,
+    /// Its entries are in other files, or were deleted. They count only where entries of live files are lost.
+    Obsolete,
+    /// Its entries between these user keys are obsolete. The others may be live.
+    ObsoleteBetween(Vec<u8>, Vec<u8>),
+}
+
+impl Member {
+    /// The saved parts of a table; `None`: this is a log.
+    pub(super) const fn table(&self) -> Option<&SavedTable> {
+        match &self.saved {
+            Saved::Table(table) | Saved::Missing(table) | Saved::Unreadable(table, _) => Some(table),
+            Saved::Log(_) => None,
+        }
+    }
+
+    pub(super) const fn log(&self) -> Option<&SavedLog> {
+        match &self.saved {
+            Saved::Log(log) => Some(log),
+            _ => None,
+        }
+    }
+
+    pub(super) fn last_sequence(&self) -> u64 {
+        self.log()
+            .map_or(0, |log| log.last_sequence)
+            .max(self.table().map_or(0, |table| table.facts.last_sequence))
+    }
+
+    /// Tells whether the file's entries of this key count only where entries of live files are lost.
+    pub(super) fn is_obsolete_at(&self, user_key: &[u8], order: &Order) -> bool {
+        match &self.standing {
+            Standing::Live => false,
+            Standing::Obsolete => true,
+            Standing::ObsoleteBetween(low, high) => {
+                order.compare(low, user_key).is_le() && order.compare(user_key, high).is_le()
+            }
+        }
+    }
+
+    /// The first and the last user key.
+    fn ends(&self) -> Option<(&[u8], &[u8])> {
+        let facts = &self.table()?.facts;
+        let [low, high] = [facts.smallest.as_deref()?, facts.largest.as_deref()?];
+        Some((KeyFormat::LevelDb.user_key(low)?, KeyFormat::LevelDb.user_key(high)?))
+    }
+}
+
+/// The most other files with which a file is paired by one entry: a damaged database may have thousands that share it.
+const MOST_SHARING: usize = 32;
+
+/// The pairs of files that share an entry: one was made from the other.
+#[derive(Default)]
+pub(super) struct Shares {
+    key: Vec<u8>,
+    sequence: u64,
+    files: Vec<usize>,
+    pairs: BTreeSet<(usize, usize)>,
+}
+
+impl Shares {
+    /// Adds the next entry of all files, in the order of keys and then of sequence numbers.
+    pub(super) fn add(&mut self, user_key: &[u8], sequence: u64, file: usize, order: &Order) {
+        if self.files.is_empty() || self.sequence != sequence || order.compare(&self.key, user_key).is_ne() {
+            self.end_of_group();
+            self.key.clear();
+            self.key.extend_from_slice(user_key);
+            self.sequence = sequence;
+        }
+        self.files.push(file);
+    }
+
+    fn end_of_group(&mut self) {
+        for (at, &one) in self.files.iter().enumerate() {
+            let others = self.files.iter().skip(at.saturating_add(1)).take(MOST_SHARING);
+            self.pairs.extend(others.map(|&other| (one, other)));
+        }
+        self.files.clear();
+    }
+
+    /// Decides without a MANIFEST which files are obsolete: of two tables that share an entry the one with the lower
+    /// number, between the ends of those that were made from it, and every log that shares an entry with a table.
+    pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
+        self.end_of_group();
+        let mut made_of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (one, other) in self.pairs {
+            let (Some(a), Some(b)) = (members.get(one), members.get(other)) else { continue };
+            let is_log = |member: &Member| member.log().is_some();
+            let (old, new) = match (is_log(a), is_log(b)) {
+                (true, true) => continue,
+                (true, false) => (one, other),
+                (false, true) => (other, one),
+                (false, false) if a.number < b.number => (one, other),
+                (false, false) if a.number > b.number => (other, one),
+                // Two files of one number.
+                _ => continue,
+            };
+            made_of.entry(old).or_default().insert(new);
+        }
+        let mut decided = Vec::new();
+        for (old, new) in made_of {
+            let ends = new.iter().filter_map(|&at| members.get(at)?.ends());
+            let hull = ends.reduce(|(low, high), (next_low, next_high)| {
+                let low = if order.compare(next_low, low).is_lt() { next_low } else { low };
+                let high = if order.compare(next_high, high).is_gt() { next_high } else { high };
+                (low, high)
+            });
+            let is_log = members.get(old).is_some_and(|member| member.log().is_some());
+            let standing = match hull {
+                Some((low, high)) if !is_log => Standing::ObsoleteBetween(low.to_vec(), high.to_vec()),
+                _ => Standing::Obsolete,
+            };
+            decided.push((old, standing));
+        }
+        for (at, standing) in decided {
+            if let Some(member) = members.get_mut(at) {
+                member.standing = standing;
+            }
+        }
+    }
+}

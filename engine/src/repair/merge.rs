@@ -1,0 +1,214 @@
+//! All entries of all files, in the order of their keys.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::io;
+
+use filterblock::KeyFormat;
+
+use super::input::Input;
+use super::members::{Member, Saved};
+use super::open_files::{OpenFile, OpenFiles};
+use super::operations::{LogEntry, Operations, RunCursor};
+use super::order::Order;
+use super::table::{SavedTable, TableCursor};
+use crate::rebuild::request::check;
+use crate::rebuild::{Failure, Result};
+use crate::run::Watch;
+
+/// An entry of a file.
+pub(super) struct Entry<'a> {
+    pub(super) user_key: &'a [u8],
+    pub(super) sequence: u64,
+    /// `None`: the key is deleted.
+    pub(super) value: Option<&'a [u8]>,
+    /// The index of its file among the members.
+    pub(super) file: usize,
+    /// The entry is covered by a correct checksum.
+    pub(super) is_right: bool,
+}
+
+/// The next entry of a source.
+struct Head {
+    user_key: Vec<u8>,
+    tag: u64,
+    source: usize,
+    order: Order,
+}
+
+impl Head {
+    fn move_to(&mut self, next: &LogEntry<'_>) {
+        self.user_key.clear();
+        self.user_key.extend_from_slice(next.key);
+        self.tag = next.tag();
+    }
+}
+
+impl Ord for Head {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let keys = self.order.compare(&self.user_key, &other.user_key);
+        keys.then(other.tag.cmp(&self.tag)).then(self.source.cmp(&other.source))
+    }
+}
+
+impl PartialOrd for Head {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head {}
+
+enum MergeInput<'m> {
+    /// A table that is opened when its first entry is needed, and closed after its last one.
+    Unopened(usize, &'m SavedTable),
+    Table(usize, Box<TableCursor<'m, OpenFile<'m>>>),
+    Logs(usize),
+    Run(Box<RunCursor<'m>>),
+    Ended,
+}
+
+/// The number of entries between two checks for an interruption.
+const STEP: u32 = 4096;
+
+/// Merges entries.
+pub(super) struct Merge<'m> {
+    pub(super) input: &'m dyn Input,
+    pub(super) members: &'m [Member],
+    /// The operations of the logs, sorted.
+    pub(super) operations: &'m Operations,
+    pub(super) order: &'m Order,
+    pub(super) watch: &'m dyn Watch,
+}
+
+const fn of_log(one: LogEntry<'_>) -> Entry<'_> {
+    let LogEntry { key, sequence, value, file, is_right } = one;
+    Entry { user_key: key, sequence, value, file, is_right }
+}
+
+impl<'m> Merge<'m> {
+    /// Passes each entry to `each`, by key and then from the newest on.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, and those of `each`.
+    pub(super) fn run(&self, mut each: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
+        let (mut sources, mut heap) = (Vec::new(), BinaryHeap::new());
+        for (file, member) in self.members.iter().enumerate() {
+            let Saved::Table(table) = &member.saved else { continue };
+            let Some(smallest) = &table.facts.smallest else { continue };
+            heap.extend(self.head(smallest, sources.len()).map(Reverse));
+            sources.push(MergeInput::Unopened(file, table));
+        }
+        if let Some(first) = self.operations.get(0) {
+            heap.push(Reverse(self.head_of(&first, sources.len())));
+            sources.push(MergeInput::Logs(0));
+        }
+        for mut run in self.operations.runs() {
+            run.next().map_err(|error| self.run_failed(&error))?;
+            heap.extend(run.entry().map(|first| Reverse(self.head_of(&first, sources.len()))));
+            sources.push(MergeInput::Run(Box::new(run)));
+        }
+        let open_files = OpenFiles::default();
+        let mut count = 0_u32;
+        while let Some(Reverse(head)) = heap.pop() {
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(STEP) {
+                check(self.watch)?;
+            }
+            let Some(source) = sources.get_mut(head.source) else { continue };
+            self.open(source, &open_files)?;
+            self.give(source, &head, &mut each)?;
+            heap.extend(self.advance(source, head)?.map(Reverse));
+        }
+        Ok(())
+    }
+
+    fn head(&self, key: &[u8], source: usize) -> Option<Head> {
+        let (user_key, tag) = KeyFormat::LevelDb.split(key)?;
+        Some(Head { user_key: user_key.to_vec(), tag, source, order: self.order.clone() })
+    }
+
+    fn head_of(&self, entry: &LogEntry<'_>, source: usize) -> Head {
+        Head { user_key: entry.key.to_vec(), tag: entry.tag(), source, order: self.order.clone() }
+    }
+
+    fn run_failed(&self, error: &io::Error) -> Failure {
+        Failure::system("sorting its logs", &self.input.path_of(""), error)
+    }
+
+    fn open(&self, source: &mut MergeInput<'m>, open_files: &OpenFiles) -> Result<()> {
+        let MergeInput::Unopened(file, table) = *source else { return Ok(()) };
+        let name = self.members.get(file).map(|member| &*member.name).unwrap_or_default();
+        let opened =
+            TableCursor::new(OpenFile::new(self.input, name, open_files), table).and_then(|mut cursor| {
+                cursor.next()?;
+                Ok(Box::new(cursor))
+            });
+        *source = MergeInput::Table(file, opened.map_err(|error| self.failed(file, &error))?);
+        Ok(())
+    }
+
+    fn failed(&self, file: usize, error: &io::Error) -> Failure {
+        let name = self.members.get(file).map(|member| &*member.name).unwrap_or_default();
+        Failure::system("reading it", &self.input.path_of(name), error)
+    }
+
+    fn give(
+        &self,
+        source: &MergeInput<'_>,
+        head: &Head,
+        each: &mut impl FnMut(Entry<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (user_key, sequence) = (&*head.user_key, head.tag >> 8);
+        match source {
+            MergeInput::Table(file, cursor) => {
+                let value = (head.tag & 0xff != 0).then(|| cursor.value());
+                each(Entry { user_key, sequence, value, file: *file, is_right: true })
+            }
+            MergeInput::Logs(at) => self.operations.get(*at).map_or(Ok(()), |one| each(of_log(one))),
+            MergeInput::Run(run) => run.entry().map_or(Ok(()), |one| each(of_log(one))),
+            MergeInput::Unopened(..) | MergeInput::Ended => Ok(()),
+        }
+    }
+
+    /// Moves a source on, and returns its next entry in the buffer of `head`. `None`: the source has ended.
+    fn advance(&self, source: &mut MergeInput<'_>, mut head: Head) -> Result<Option<Head>> {
+        match source {
+            MergeInput::Table(file, cursor) => {
+                if cursor.next().map_err(|error| self.failed(*file, &error))?
+                    && let Some((user_key, tag)) = KeyFormat::LevelDb.split(cursor.key())
+                {
+                    head.user_key.clear();
+                    head.user_key.extend_from_slice(user_key);
+                    head.tag = tag;
+                    return Ok(Some(head));
+                }
+            }
+            MergeInput::Logs(at) => {
+                *at = at.saturating_add(1);
+                if let Some(next) = self.operations.get(*at) {
+                    head.move_to(&next);
+                    return Ok(Some(head));
+                }
+            }
+            MergeInput::Run(run) => {
+                if run.next().map_err(|error| self.run_failed(&error))?
+                    && let Some(next) = run.entry()
+                {
+                    head.move_to(&next);
+                    return Ok(Some(head));
+                }
+            }
+            MergeInput::Unopened(..) | MergeInput::Ended => {}
+        }
+        *source = MergeInput::Ended;
+        Ok(None)
+    }
+}

@@ -1,0 +1,42 @@
+//! A new database from the readable parts of a damaged one: the work of `filterblock repair`.
+//!
+//! The damaged database is only read. The new one appears whole or not at all.
+//!
+//! ```text
+//! 1  all MANIFESTs, and the one that can be trusted                    manifests, fragments
+//! 2  the readable parts of each table and each log; one wrong bit is   table, log, batch, patched
+//!    corrected by the checksum
+//! 3  the live files: by the MANIFEST, or by entries that files share   survey, members
+//! 4  the losses, and their places                                      lost, place
+//! 5  all entries in order; of each key the newest, and whether that    merge, decide
+//!    is certain
+//! 6  new tables on one level, which are read back                      output, shape
+//! 7  the ledger                                                        ledger
+//! ```
+
+mod batch;
+mod decide;
+mod fragments;
+mod input;
+mod ledger;
+mod log;
+mod lost;
+mod manifests;
+mod members;
+mod merge;
+mod open_files;
+mod operations;
+mod order;
+mod output;
+mod patched;
+mod place;
+mod request;
+mod run;
+mod shape;
+mod survey;
+mod table;
+#[cfg(all(test, unix))]
+mod tests;
+
+pub use self::request::{Prefer, RepairRequest};
+pub use self::run::repair;

@@ -1,0 +1,208 @@
+//! The operations of logs, and entries of damaged blocks, in sorted runs: the last one in memory, the others in files
+//! without a name.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use filterblock::table::{Compression, Cursor, Table, TableBuilder, WriteOptions};
+use filterblock::{Error, KeyFormat};
+
+use super::batch::Operation;
+use super::order::Order;
+use super::table::{PartialEntry, options};
+
+/// The most bytes of memory for a run.
+const RUN: usize = 128 << 20;
+/// The bytes before each value in a run that is in a file: the index of the file it is from, and whether its checksum
+/// is right.
+const PREFIX: usize = 5;
+
+/// Operations of logs.
+pub(super) struct Operations {
+    order: Order,
+    /// The folder on whose file system runs are kept.
+    scratch: PathBuf,
+    most: usize,
+    /// The keys and values of `all`.
+    bytes: Vec<u8>,
+    all: Vec<Stored>,
+    runs: Vec<Table<File>>,
+}
+
+struct Stored {
+    key: Range<usize>,
+    value: Option<Range<usize>>,
+    sequence: u64,
+    file: usize,
+    /// Its checksum is right.
+    is_right: bool,
+}
+
+/// One operation.
+pub(super) struct LogEntry<'a> {
+    pub(super) key: &'a [u8],
+    pub(super) sequence: u64,
+    pub(super) value: Option<&'a [u8]>,
+    /// The index of its file among the members.
+    pub(super) file: usize,
+    pub(super) is_right: bool,
+}
+
+impl LogEntry<'_> {
+    pub(super) fn tag(&self) -> u64 {
+        self.sequence << 8 | u64::from(self.value.is_some())
+    }
+}
+
+impl Operations {
+    pub(super) const fn new(order: Order, scratch: PathBuf) -> Self {
+        Self { order, scratch, most: RUN, bytes: Vec::new(), all: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Adds an operation.
+    ///
+    /// # Errors
+    ///
+    /// If a run cannot be written.
+    pub(super) fn add(&mut self, operation: Operation<'_>, file: usize, is_right: bool) -> io::Result<()> {
+        let entries = self.all.len().saturating_mul(size_of::<Stored>());
+        if self.bytes.len().saturating_add(entries) > self.most {
+            self.write_run()?;
+        }
+        let mut put = |part: &[u8]| {
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(part);
+            start..self.bytes.len()
+        };
+        let (key, value) = (put(operation.key), operation.value.map(put));
+        self.all.push(Stored { key, value, sequence: operation.sequence, file, is_right });
+        Ok(())
+    }
+
+    /// Adds an entry of a table that no checksum covers.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
+    pub(super) fn add_entry(&mut self, entry: &PartialEntry, file: usize) -> io::Result<()> {
+        let Some((key, tag)) = KeyFormat::LevelDb.split(&entry.key) else { return Ok(()) };
+        let value = (tag & 0xff != 0).then_some(&*entry.value);
+        self.add(Operation { sequence: tag >> 8, key, value }, file, false)
+    }
+
+    /// Sorts the operations in memory by key, then from the newest on.
+    pub(super) fn sort(&mut self) {
+        let Self { order, bytes, all, .. } = self;
+        let key = |stored: &Stored| bytes.get(stored.key.clone()).unwrap_or_default();
+        all.sort_by(|a, b| {
+            order
+                .compare(key(a), key(b))
+                .then(b.sequence.cmp(&a.sequence))
+                .then(b.value.is_some().cmp(&a.value.is_some()))
+                .then(b.is_right.cmp(&a.is_right))
+                .then(b.file.cmp(&a.file))
+        });
+    }
+
+    fn write_run(&mut self) -> io::Result<()> {
+        self.sort();
+        let write = WriteOptions::default().internal_keys(true).comparator(self.order.comparator());
+        let write = write.compression(Compression::None).block_size(64 << 10);
+        let mut builder = TableBuilder::new(tempfile::tempfile_in(&self.scratch)?, write);
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        for at in 0..self.all.len() {
+            let Some(entry) = self.get(at) else { break };
+            key.clear();
+            key.extend_from_slice(entry.key);
+            key.extend_from_slice(&entry.tag().to_le_bytes());
+            value.clear();
+            value.extend_from_slice(&u32::try_from(entry.file).unwrap_or(u32::MAX).to_le_bytes());
+            value.push(u8::from(entry.is_right));
+            value.extend_from_slice(entry.value.unwrap_or_default());
+            match builder.add(&key, &value) {
+                // An operation that comes twice is written once.
+                Ok(()) | Err(Error::KeyOrder { .. }) => {}
+                Err(error) => return Err(io::Error::other(error)),
+            }
+        }
+        let (file, _) = builder.finish().map_err(|failed| io::Error::other(failed.into_error()))?;
+        let read = options().comparator(self.order.comparator()).filter_policies(Vec::new());
+        self.runs.push(Table::open(file, &read).map_err(io::Error::other)?);
+        self.bytes.clear();
+        self.all.clear();
+        Ok(())
+    }
+
+    /// The operation at this index of those in memory.
+    pub(super) fn get(&self, at: usize) -> Option<LogEntry<'_>> {
+        let &Stored { ref key, ref value, sequence, file, is_right } = self.all.get(at)?;
+        let part = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
+        Some(LogEntry { key: part(key), sequence, value: value.as_ref().map(part), file, is_right })
+    }
+
+    /// The runs that are in files.
+    pub(super) fn runs(&self) -> impl Iterator<Item = RunCursor<'_>> {
+        self.runs.iter().map(|run| RunCursor(run.cursor()))
+    }
+}
+
+/// Goes through a run in a file.
+pub(super) struct RunCursor<'r>(Cursor<'r, File>);
+
+impl RunCursor<'_> {
+    /// Moves to the next operation. Returns false at the end.
+    pub(super) fn next(&mut self) -> io::Result<bool> {
+        self.0.next().map_err(io::Error::other)
+    }
+
+    pub(super) fn entry(&self) -> Option<LogEntry<'_>> {
+        let (key, tag) = KeyFormat::LevelDb.split(self.0.key())?;
+        let (&[a, b, c, d, is_right], value) = self.0.value().split_first_chunk::<PREFIX>()?;
+        let file = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
+        let value = (tag & 0xff != 0).then_some(value);
+        Some(LogEntry { key, sequence: tag >> 8, value, file, is_right: is_right != 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_in_files_hold_what_was_added() {
+        let mut operations =
+            Operations { most: 4000, ..Operations::new(Order::Bytewise, std::env::temp_dir()) };
+        let key = |number: u64| format!("key{}", number * 7919 % 500).into_bytes();
+        for number in 1..1000 {
+            let (key, text) = (key(number), number.to_string());
+            let value = (!number.is_multiple_of(5)).then_some(text.as_bytes());
+            let operation = Operation { sequence: number, key: &key, value };
+            operations.add(operation, number as usize % 3, !number.is_multiple_of(11)).unwrap();
+        }
+        operations.sort();
+        assert!(operations.runs.len() > 5, "{}", operations.runs.len());
+        let mut found = Vec::new();
+        let mut add = |entry: LogEntry<'_>, last: &mut Vec<u8>| {
+            let number = entry.sequence;
+            assert_eq!((entry.key, entry.file), (&*key(number), number as usize % 3));
+            assert_eq!(entry.value.is_some(), !number.is_multiple_of(5));
+            assert!(entry.value.is_none_or(|value| value == number.to_string().as_bytes()));
+            assert_eq!(entry.is_right, !number.is_multiple_of(11));
+            assert!(&**last <= entry.key);
+            *last = entry.key.to_vec();
+            found.push(number);
+        };
+        for mut run in operations.runs() {
+            let mut last = Vec::new();
+            while run.next().unwrap() {
+                add(run.entry().unwrap(), &mut last);
+            }
+        }
+        let mut last = Vec::new();
+        (0..).map_while(|at| operations.get(at)).for_each(|entry| add(entry, &mut last));
+        found.sort_unstable();
+        assert_eq!(found, (1..1000).collect::<Vec<_>>());
+    }
+}

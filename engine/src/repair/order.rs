@@ -1,0 +1,61 @@
+//! The order of user keys.
+
+use std::cmp::Ordering;
+
+use filterblock::KeyFormat;
+use filterblock::table::{
+    BytewiseComparator, Comparator as _, IdbComparator, SharedComparator, known_comparator,
+};
+
+/// An order that is known.
+#[derive(Clone)]
+pub(super) enum Order {
+    Bytewise,
+    Idb,
+}
+
+impl Order {
+    /// The order of the comparator of this name.
+    pub(super) fn of(name: &[u8]) -> Option<Self> {
+        match name {
+            name if name == BytewiseComparator.name().as_bytes() => Some(Self::Bytewise),
+            name if name == IdbComparator::NAME.as_bytes() => Some(Self::Idb),
+            _ => None,
+        }
+    }
+
+    /// The name of the comparator.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Bytewise => "leveldb.BytewiseComparator",
+            Self::Idb => IdbComparator::NAME,
+        }
+    }
+
+    pub(super) fn comparator(&self) -> SharedComparator {
+        known_comparator(self.name().as_bytes()).unwrap_or_else(|| std::sync::Arc::new(BytewiseComparator))
+    }
+
+    /// Compares user keys.
+    #[inline]
+    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match self {
+            Self::Bytewise => a.cmp(b),
+            Self::Idb => IdbComparator.compare(a, b),
+        }
+    }
+
+    /// Compares internal keys.
+    #[inline]
+    pub(super) fn compare_internal(&self, a: &[u8], b: &[u8]) -> Ordering {
+        KeyFormat::LevelDb.compare(a, b, |a, b| self.compare(a, b))
+    }
+
+    /// Tells whether no other bytes are equal to the key, so that a filter always finds it.
+    pub(super) fn can_be_filtered(&self, user_key: &[u8]) -> bool {
+        match self {
+            Self::Bytewise => true,
+            Self::Idb => IdbComparator::is_exact(user_key),
+        }
+    }
+}

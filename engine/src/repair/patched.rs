@@ -1,0 +1,104 @@
+//! A file whose wrong bits are corrected as it is read.
+
+use std::io;
+
+use bytes::Bytes;
+use filterblock::table::ReadAt;
+
+/// A wrong bit of a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Patch {
+    /// The offset of its byte.
+    pub(super) offset: u64,
+    pub(super) mask: u8,
+}
+
+/// A file as it is with these bits flipped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patched<'p, R> {
+    pub(super) source: R,
+    pub(super) patches: &'p [Patch],
+}
+
+impl<'p, R: ReadAt> Patched<'p, R> {
+    pub(super) const fn new(source: R, patches: &'p [Patch]) -> Self {
+        Self { source, patches }
+    }
+}
+
+impl<R: ReadAt> ReadAt for Patched<'_, R> {
+    fn len(&self) -> io::Result<u64> {
+        self.source.len()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let bytes = self.source.read_at(offset, len)?;
+        let end = offset.saturating_add(len as u64);
+        let mut within = self.patches.iter().filter(|patch| (offset..end).contains(&patch.offset)).peekable();
+        if within.peek().is_none() {
+            return Ok(bytes);
+        }
+        let mut bytes = bytes.to_vec();
+        for patch in within {
+            let at = usize::try_from(patch.offset - offset).unwrap_or(usize::MAX);
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= patch.mask;
+            }
+        }
+        Ok(bytes.into())
+    }
+}
+
+/// Reads a source from its start on.
+pub(super) struct Sequential<R> {
+    source: R,
+    at: u64,
+    len: u64,
+}
+
+impl<R: ReadAt> Sequential<R> {
+    pub(super) fn new(source: R) -> io::Result<Self> {
+        let len = source.len()?;
+        Ok(Self { source, at: 0, len })
+    }
+}
+
+impl<R: ReadAt> io::Read for Sequential<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.len.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let bytes = self.source.read_at(self.at, left.min(buffer.len()))?;
+        let Some(target) = buffer.get_mut(..bytes.len()) else { return Ok(0) };
+        target.copy_from_slice(&bytes);
+        self.at = self.at.saturating_add(bytes.len() as u64);
+        Ok(bytes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[test]
+    fn bits_are_turned_wherever_reading_begins() {
+        let file: Vec<u8> = (0..200).collect();
+        let patches =
+            [Patch { offset: 0, mask: 1 }, Patch { offset: 77, mask: 0x80 }, Patch { offset: 199, mask: 4 }];
+        let mut expected = file.clone();
+        expected[0] ^= 1;
+        expected[77] ^= 0x80;
+        expected[199] ^= 4;
+        let patched = Patched::new(&file[..], &patches);
+        for start in 0..200 {
+            for len in [0, 1, 2, 50, 200 - start] {
+                if start + len <= 200 {
+                    assert_eq!(patched.read_at(start as u64, len).unwrap(), expected[start..start + len]);
+                }
+            }
+        }
+        let mut read = Vec::new();
+        Sequential::new(patched).unwrap().read_to_end(&mut read).unwrap();
+        assert_eq!(read, expected);
+    }
+}

@@ -1,0 +1,35 @@
+//! The request to repair a database.
+
+use std::path::PathBuf;
+
+use filterblock::LegacyHash;
+
+/// The options of a repair.
+#[derive(Clone, Debug)]
+pub struct RepairRequest {
+    /// The folder of the new database, which appears whole or not at all.
+    pub target: PathBuf,
+    /// The treatment of keys of which a newer version may be lost.
+    pub prefer: Prefer,
+    /// The name of the comparator whose order the keys are in. `None`: the one that a MANIFEST names, else one that fits
+    /// the tables.
+    pub comparator: Option<String>,
+    /// The filters' policy, by its name in files; `None`: that of the tables.
+    pub policy: Option<String>,
+    /// The hash, for the policy whose name is used for two; `None`: the one that the tables show.
+    pub hash: Option<LegacyHash>,
+    /// Bits a key; `None`: about as many as the filters of the tables have.
+    pub bits_per_key: Option<u32>,
+    /// Nothing is written.
+    pub dry_run: bool,
+}
+
+/// The treatment of keys of which a newer version may be lost.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Prefer {
+    /// The newest version that was found is used.
+    #[default]
+    Newest,
+    /// Such keys are left out.
+    Sound,
+}

@@ -1,0 +1,121 @@
+//! The whole of a repair.
+
+use std::fs::File;
+use std::path::Path;
+
+use filterblock::database::FileKind;
+
+use super::decide::{Decider, Sink};
+use super::input::Input as _;
+use super::ledger;
+use super::lost::Losses;
+use super::members::Member;
+use super::merge::Merge;
+use super::output::{Nowhere, Output};
+use super::request::RepairRequest;
+use super::shape;
+use super::survey::Survey;
+use crate::rebuild::place::Original;
+use crate::rebuild::request::check;
+use crate::rebuild::to_folder::{Unfinished, check_target, open_target};
+use crate::rebuild::{Failure, Folder, Purpose, Result};
+use crate::report::{ErrorKind, RebuildStatus, RepairReport, RepairStatus};
+use crate::run::Watch;
+
+/// Makes a new database from the readable parts of the one in the folder `dir`, which stays as it is.
+///
+/// # Errors
+///
+/// There is no new database then, unless only the last sync of the parent failed.
+pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<RepairReport> {
+    // Both paths are resolved before anything is done.
+    let (_, dir) = Folder::open(dir, Purpose::Copy)?;
+    let (parent, name) = &open_target(&request.target)?;
+    let original = Original::damaged(dir)?;
+    let dir = &original.dir;
+    check_target(&request.target, (parent, name), dir)?;
+    let survey = Survey::take(dir, request, parent.path(), watch)?;
+    if survey.members.iter().all(|member| entries(member) == 0) {
+        let why = "expected entries that can be saved, found none";
+        return Err(Failure::refused(dir.path(), why).of_kind(ErrorKind::Damaged));
+    }
+    let mut report = RepairReport::default();
+    if request.dry_run {
+        report.status = RepairStatus::DryRun;
+        decide(&survey, dir, request, watch, &mut Nowhere, &mut report)?;
+        return Ok(report);
+    }
+    let chosen = shape::choose(&survey.members, &survey.order, request, dir, watch)?;
+    let unfinished = Unfinished::new(parent)?;
+    let new = &unfinished.folder;
+    let like = like(dir)?;
+    let mut output = Output::new(new, chosen.shape, like.as_ref(), watch);
+    decide(&survey, dir, request, watch, &mut output, &mut report)?;
+    output.finish()?;
+    let manifest = output.manifest(&survey.comparator, report.sums.last_sequence)?;
+    let manifest_name = Output::manifest_name();
+    new.write_new(&manifest_name, &manifest, like.as_ref())?;
+    output.verify(&manifest)?;
+    new.write_new("CURRENT", format!("{manifest_name}\n").as_bytes(), like.as_ref())?;
+    new.copy_attributes(dir).map_err(|error| {
+        Failure::system("giving it owner, mode and attributes of the old folder", new.path(), &error)
+    })?;
+    new.sync()?;
+    check(watch)?;
+    report.sums.tables = output.tables.len() as u64;
+    report.sums.new_size = output.size();
+    report.notes.extend(chosen.note);
+    report.notes.extend(new.note_of_lost_group(&parent.path_of(name)));
+    unfinished.finish(name)?;
+    report.verified = true;
+    (report.policy, report.bits_per_key) = chosen.filters.unzip();
+    report.target = Some(parent.path_of(name));
+    Ok(report)
+}
+
+fn entries(member: &Member) -> u64 {
+    member
+        .table()
+        .map_or(0, |table| table.facts.entries.max(table.saved_partly))
+        .max(member.log().map_or(0, |log| log.operations))
+}
+
+/// Merges all entries into `sink`, and fills the report.
+fn decide(
+    survey: &Survey,
+    dir: &Folder,
+    request: &RepairRequest,
+    watch: &dyn Watch,
+    sink: &mut dyn Sink,
+    report: &mut RepairReport,
+) -> Result<()> {
+    let Survey { members, operations, order, .. } = survey;
+    let losses = Losses::new(ledger::table_losses(members), order.clone());
+    let logs = ledger::log_losses(survey);
+    let mut decider = Decider::new(members, order, request.prefer, losses);
+    let merge = Merge { input: dir, members, operations, order, watch };
+    merge.run(|entry| decider.add(&entry, sink))?;
+    decider.finish(sink)?;
+    ledger::write(report, survey, decider, &logs);
+    Ok(())
+}
+
+/// A file of the database, whose permissions the new files get. `None`: there is no file, or it
+/// cannot be opened.
+fn like(dir: &Folder) -> Result<Option<File>> {
+    let files = dir.files()?;
+    let first = files.iter().find(|file| file.kind == FileKind::Table).or(files.first());
+    Ok(first.and_then(|file| dir.open_file(&file.name).ok()))
+}
+
+impl From<&Failure> for RepairReport {
+    fn from(failure: &Failure) -> Self {
+        let status = match failure.status {
+            RebuildStatus::Refused => RepairStatus::Refused,
+            RebuildStatus::InUse => RepairStatus::InUse,
+            RebuildStatus::Interrupted => RepairStatus::Interrupted,
+            _ => RepairStatus::Failed,
+        };
+        Self { status, error: Some(failure.text.clone()), error_kind: failure.kind, ..Self::default() }
+    }
+}

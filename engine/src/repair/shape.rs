@@ -1,0 +1,151 @@
+//! The properties of new tables, chosen by those of the saved tables.
+
+use std::collections::BTreeMap;
+
+use filterblock::LegacyHash;
+use filterblock::table::Compression;
+
+use super::members::{Member, Standing};
+use super::order::Order;
+use super::output::Shape;
+use super::request::RepairRequest;
+use super::table::SavedTable;
+use crate::audit::Policy;
+use crate::audit::stats::OLD_NAME;
+use crate::rebuild::filters::hash_in;
+use crate::rebuild::{Failure, Folder, Result};
+use crate::report::FiltersReport;
+use crate::run::Watch;
+
+/// The value where no table shows one.
+const USUAL_BITS: u32 = 10;
+const USUAL_BLOCK: u64 = 4096;
+/// The smallest and the greatest size at which new tables end, in bytes.
+const TABLE_SIZES: (u64, u64) = (2 << 20, 64 << 20);
+
+/// The shape, the policy's name and bits a key if filters are made, and a note if they cannot be.
+pub(super) struct Chosen {
+    pub(super) shape: Shape,
+    pub(super) filters: Option<(String, u32)>,
+    pub(super) note: Option<String>,
+}
+
+/// Chooses by the live tables.
+pub(super) fn choose(
+    members: &[Member],
+    order: &Order,
+    request: &RepairRequest,
+    dir: &Folder,
+    watch: &dyn Watch,
+) -> Result<Chosen> {
+    let live = members.iter().filter(|member| member.standing == Standing::Live);
+    let live: Vec<_> = live.filter_map(|member| Some((member, member.table()?))).collect();
+    let sum =
+        |of: fn(&SavedTable) -> u64| live.iter().fold(0_u64, |sum, (_, table)| sum.saturating_add(of(table)));
+    let blocks = sum(|table| table.facts.blocks);
+    let block = sum(|table| table.facts.block_bytes).checked_div(blocks).unwrap_or(USUAL_BLOCK);
+    let snappy = sum(|table| table.facts.snappy_blocks);
+    let largest = live.iter().map(|(member, _)| member.len).max().unwrap_or_default();
+    let mut shape = Shape {
+        order: order.clone(),
+        block_size: power_of_two_near(block),
+        compression: if snappy > 0 { Compression::Snappy } else { Compression::None },
+        table_size: largest.clamp(TABLE_SIZES.0, TABLE_SIZES.1),
+        policy: None,
+        is_sst: !live.is_empty() && live.iter().all(|(member, _)| member.name.ends_with(".sst")),
+    };
+    let Some(name) = request.policy.clone().or_else(|| most_common(&live)) else {
+        return Ok(Chosen { shape, filters: None, note: None });
+    };
+    if live.iter().any(|(_, table)| table.facts.has_ambiguous_keys) {
+        let note = "no filters were made, as the comparator takes keys of different bytes for equal here";
+        return Ok(Chosen { shape, filters: None, note: Some(note.to_owned()) });
+    }
+    let hash = match request.hash {
+        Some(hash) => Ok(hash),
+        None if name == OLD_NAME => hash_in(dir, &found(&live), true, watch),
+        None => Ok(LegacyHash::Unsigned),
+    };
+    let hash = match hash {
+        Ok(hash) => hash,
+        Err(failure) if failure.is_refusal() && request.policy.is_none() => {
+            let note = format!("no filters were made: {failure}");
+            return Ok(Chosen { shape, filters: None, note: Some(note) });
+        }
+        Err(failure) => return Err(failure),
+    };
+    let Some(policy) = Policy::of(&name, hash) else {
+        if request.policy.is_some() {
+            return Err(Failure::refused(
+                dir.path(),
+                format!("expected a policy that is known, found {name}"),
+            ));
+        }
+        let note = format!("no filters were made, as the policy {name} of the tables is not known");
+        return Ok(Chosen { shape, filters: None, note: Some(note) });
+    };
+    let bits = request.bits_per_key.unwrap_or_else(|| bits_per_key(&live));
+    shape.policy = Some(policy.with_bits(bits));
+    Ok(Chosen { shape, filters: Some((name, bits)), note: None })
+}
+
+type Live<'m> = [(&'m Member, &'m SavedTable)];
+
+fn most_common(live: &Live<'_>) -> Option<String> {
+    let mut counts = BTreeMap::<&str, u64>::new();
+    let names = live.iter().filter_map(|(_, table)| Some(&*table.filters.as_ref()?.0));
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned())
+}
+
+/// The tables as [`hash_in`] expects them. Only sound ones can show the hash.
+fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
+    let is_sound =
+        |table: &SavedTable| table.lost.is_empty() && table.patches.is_empty() && table.carved.is_none();
+    let sound = live.iter().filter(|(_, table)| is_sound(table));
+    sound
+        .map(|(member, table)| {
+            let filters = table.filters.as_ref().map(|(policy, size)| FiltersReport {
+                policy: policy.clone(),
+                size: *size,
+                base_lg: None,
+                bits_per_key: None,
+            });
+            (member.name.clone(), filters)
+        })
+        .collect()
+}
+
+/// About the number of bits that the filters of sound tables have for each key.
+fn bits_per_key(live: &Live<'_>) -> u32 {
+    let with = live.iter().filter(|(_, table)| table.lost.is_empty());
+    let with = with.filter_map(|(_, table)| Some((table.filters.as_ref()?.1, table.facts.entries)));
+    let (bytes, entries) = with.fold((0_u64, 0_u64), |(bytes, entries), (more, keys)| {
+        (bytes.saturating_add(more), entries.saturating_add(keys))
+    });
+    let half = entries / 2;
+    let bits = bytes.saturating_mul(8).saturating_add(half).checked_div(entries);
+    bits.and_then(|bits| u32::try_from(bits).ok()).map_or(USUAL_BITS, |bits| bits.clamp(1, 100))
+}
+
+/// The block size that was set, by the mean size: blocks end after it, and the last ones before it.
+fn power_of_two_near(bytes: u64) -> usize {
+    let bytes = bytes.clamp(1 << 10, 4 << 20);
+    let below = 1_u64 << bytes.ilog2();
+    let is_nearer_above = bytes.saturating_mul(5) >= below.saturating_mul(8);
+    usize::try_from(if is_nearer_above { below << 1 } else { below }).unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_sizes_are_powers_of_two() {
+        for (bytes, size) in
+            [(0, 1024), (4000, 4096), (4300, 4096), (6000, 4096), (60_000, 65_536), (67_000, 65_536)]
+        {
+            assert_eq!(power_of_two_near(bytes), size, "{bytes}");
+        }
+    }
+}

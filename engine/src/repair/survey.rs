@@ -1,0 +1,307 @@
+//! The survey of all files: their readable parts and their standing.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use filterblock::database::{FileKind, LiveTable, Manifest};
+use filterblock::table::{ReadAt, Table};
+use rayon::prelude::*;
+
+use super::input::{Input, InputFile};
+use super::log;
+use super::manifests::{Manifests, check_dialect, is_newer, unknown_order};
+use super::members::{Member, Saved, Shares, Standing};
+use super::merge::Merge;
+use super::operations::Operations;
+use super::order::Order;
+use super::place::Place;
+use super::request::RepairRequest;
+use super::table::{Expected, SavedTable, options};
+use crate::rebuild::request::check;
+use crate::rebuild::{Failure, Result};
+use crate::report::ErrorKind;
+use crate::run::Watch;
+
+/// The greatest number of entries that are looked at to find the order of a table.
+const TRIED: usize = 10_000;
+
+/// All that is known before entries are merged.
+pub(super) struct Survey {
+    pub(super) manifests: Manifests,
+    pub(super) order: Order,
+    /// The comparator's name in the new MANIFEST.
+    pub(super) comparator: Vec<u8>,
+    pub(super) is_order_assumed: bool,
+    /// Tables by number, then logs by number.
+    pub(super) members: Vec<Member>,
+    pub(super) operations: Operations,
+}
+
+impl Survey {
+    /// Looks at all files.
+    pub(super) fn take(
+        input: &dyn Input,
+        request: &RepairRequest,
+        scratch: &Path,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let files = input.files()?;
+        if !files.iter().any(|file| file.kind != FileKind::Manifest && file.len > 0) {
+            let why = "expected tables or logs to save, found none";
+            return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Missing));
+        }
+        check_dialect(input, &files)?;
+        let manifests = Manifests::read(input, &files)?;
+        let (order, comparator, is_order_assumed) = order(input, &files, &manifests, request)?;
+        watch.expect(files.iter().map(|file| file.len).sum(), false);
+        let mut members = tables(input, &files, &manifests, &order, watch)?;
+        let mut operations = Operations::new(order.clone(), scratch.to_owned());
+        for file in files.iter().filter(|file| file.kind == FileKind::Log) {
+            check(watch)?;
+            let place = members.len();
+            members.push(log_member(input, file, place, &mut operations)?);
+            watch.add(file.len);
+        }
+        for (file, member) in members.iter_mut().enumerate() {
+            let Saved::Table(table) = &mut member.saved else { continue };
+            let partial = std::mem::take(&mut table.partial);
+            let added = partial.iter().try_for_each(|entry| operations.add_entry(entry, file));
+            added.map_err(|error| Failure::system("sorting entries in it", scratch, &error))?;
+            table.saved_partly = partial.len() as u64;
+        }
+        operations.sort();
+        let mut survey = Self { manifests, order, comparator, is_order_assumed, members, operations };
+        survey.decide(input, watch)?;
+        Ok(survey)
+    }
+
+    /// Decides which files are live.
+    fn decide(&mut self, input: &dyn Input, watch: &dyn Watch) -> Result<()> {
+        if let Some(trusted) = self.manifests.trusted() {
+            match self.own_entries(&trusted.manifest, input, watch)? {
+                Some(why) => self.manifests.distrust(why),
+                None => {
+                    by_manifest(&mut self.members, &trusted.manifest);
+                    return Ok(());
+                }
+            }
+        }
+        let Self { members, operations, order, .. } = self;
+        let mut shares = Shares::default();
+        let merge = Merge { input, members, operations, order, watch };
+        merge.run(|entry| {
+            shares.add(entry.user_key, entry.sequence, entry.file, order);
+            Ok(())
+        })?;
+        shares.decide(members, order);
+        Ok(())
+    }
+}
+
+/// Entries with the same key and sequence number.
+#[derive(Default)]
+struct Same {
+    key: Vec<u8>,
+    sequence: u64,
+    /// One of the entries is in a file that the MANIFEST knows as live.
+    is_known: bool,
+    /// The index of a table newer than the MANIFEST that has one of the entries.
+    newer: Option<usize>,
+}
+
+impl Survey {
+    /// The evidence, if any, that a table newer than the MANIFEST is not only left over from a compaction that was cut
+    /// off: an entry that no live file has.
+    fn own_entries(
+        &self,
+        manifest: &Manifest,
+        input: &dyn Input,
+        watch: &dyn Watch,
+    ) -> Result<Option<String>> {
+        let Self { members, operations, order, .. } = self;
+        let is_newer = |member: &Member| member.table().is_some() && is_newer(manifest, member.number);
+        if !members.iter().any(is_newer) {
+            return Ok(None);
+        }
+        let (mut same, mut own) = (Same::default(), None);
+        let merge = Merge { input, members, operations, order, watch };
+        merge.run(|entry| {
+            let is_other =
+                same.sequence != entry.sequence || order.compare(&same.key, entry.user_key).is_ne();
+            if is_other {
+                own = own.or(same.newer.filter(|_| !same.is_known));
+                same.key.clear();
+                same.key.extend_from_slice(entry.user_key);
+                (same.sequence, same.is_known, same.newer) = (entry.sequence, false, None);
+            }
+            match members.get(entry.file) {
+                Some(member) if is_newer(member) => same.newer = Some(entry.file),
+                Some(member) if member.log().is_some() => {
+                    same.is_known |= manifest.is_log_live(member.number);
+                }
+                Some(member) => same.is_known |= manifest.table(member.number).is_some(),
+                None => {}
+            }
+            Ok(())
+        })?;
+        let own = own.or(same.newer.filter(|_| !same.is_known)).and_then(|at| members.get(at));
+        Ok(own.map(|own| format!("{} is newer, and has entries that no table of the MANIFEST has", own.name)))
+    }
+}
+
+/// Sets the place and standing of each file by a MANIFEST, and adds missing tables.
+fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest) {
+    for member in members.iter_mut() {
+        let live = match member.log() {
+            Some(_) => manifest.is_log_live(member.number).then_some(Place::LOGS),
+            // If two files have one number, the first name is used.
+            None => manifest.table(member.number).map(|live| Place::of_table(live.level, live.number)),
+        };
+        match live {
+            Some(place) => member.place = place,
+            None => member.standing = Standing::Obsolete,
+        }
+    }
+    for at in 1..members.len() {
+        let [before, member] = members.get_mut(at - 1..=at).unwrap_or_default() else { continue };
+        let are_tables = before.table().is_some() && member.table().is_some();
+        if are_tables && before.number == member.number {
+            member.standing = Standing::Obsolete;
+        }
+    }
+    let missing = manifest.tables().iter().filter(|live| {
+        !members.iter().any(|member| member.table().is_some() && member.number == live.number)
+    });
+    let missing: Vec<_> = missing.map(missing_member).collect();
+    members.extend(missing);
+}
+
+fn missing_member(live: &LiveTable) -> Member {
+    let why = "expected a live table, found no such file";
+    Member {
+        name: FileKind::Table.file_name(live.number),
+        number: live.number,
+        len: 0,
+        saved: Saved::Missing(SavedTable::missing(live, why)),
+        place: Place::of_table(live.level, live.number),
+        standing: Standing::Live,
+    }
+}
+
+/// The order of the keys, the name of its comparator, and whether the order was inferred from tables.
+fn order(
+    input: &dyn Input,
+    files: &[InputFile],
+    manifests: &Manifests,
+    request: &RepairRequest,
+) -> Result<(Order, Vec<u8>, bool)> {
+    let named = manifests.comparator();
+    if let Some(asked) = &request.comparator {
+        let name = if asked == "bytewise" { Order::Bytewise.name() } else { asked };
+        let order = Order::of(name.as_bytes()).ok_or_else(|| unknown_order(input, name.as_bytes()))?;
+        let name = named.map_or_else(|| order.name().as_bytes().to_vec(), <[u8]>::to_vec);
+        return Ok((order, name, false));
+    }
+    if let Some(name) = named {
+        let order = Order::of(name).ok_or_else(|| unknown_order(input, name))?;
+        return Ok((order, name.to_vec(), false));
+    }
+    let mut orders = vec![Order::Bytewise, Order::Idb];
+    for file in files.iter().filter(|file| file.kind == FileKind::Table) {
+        if let Ok(source) = input.open(&file.name) {
+            orders.retain(|order| ascends(&source, order));
+        }
+    }
+    match orders.into_iter().next() {
+        Some(order) => Ok((order.clone(), order.name().as_bytes().to_vec(), true)),
+        None => {
+            let why = "expected keys in an order that is known (leveldb.BytewiseComparator, idb_cmp1), found another, and \
+                       no MANIFEST that names it";
+            Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported))
+        }
+    }
+}
+
+/// Tells whether the first keys of a table are in this order, as far as they can be read.
+fn ascends<R: ReadAt>(source: &R, order: &Order) -> bool {
+    let Ok(table) = Table::open(source, &options()) else { return true };
+    let mut last: Option<Vec<u8>> = None;
+    let mut cursor = table.cursor();
+    for _ in 0..TRIED {
+        match cursor.next() {
+            Ok(true) => {}
+            Ok(false) => return true,
+            Err(_) => {
+                cursor.skip_block();
+                last = None;
+                continue;
+            }
+        }
+        let key = cursor.key();
+        if last.as_ref().is_some_and(|last| order.compare_internal(last, key).is_ge()) {
+            return false;
+        }
+        last = Some(key.to_vec());
+    }
+    true
+}
+
+/// Reads all tables, several simultaneously.
+fn tables(
+    input: &dyn Input,
+    files: &[InputFile],
+    manifests: &Manifests,
+    order: &Order,
+    watch: &dyn Watch,
+) -> Result<Vec<Member>> {
+    let records = manifests.tables();
+    let tables: Vec<_> = files.iter().filter(|file| file.kind == FileKind::Table).collect();
+    let pool = crate::run::threads(None).map_err(|error| Failure::failed(error, None))?;
+    let read = |file: &&InputFile| {
+        check(watch)?;
+        let member = table_member(input, file, &records, order);
+        watch.add(file.len);
+        member
+    };
+    pool.install(|| tables.par_iter().with_max_len(1).map(read).collect())
+}
+
+fn table_member(
+    input: &dyn Input,
+    file: &InputFile,
+    records: &BTreeMap<u64, &LiveTable>,
+    order: &Order,
+) -> Result<Member> {
+    let record = records.get(&file.number).copied();
+    let read =
+        input.open(&file.name).and_then(|source| SavedTable::read(source, &Expected { order, record }));
+    let saved = match read {
+        Ok(table) => Saved::Table(table),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
+            return Err(failed(input, file, &error));
+        }
+        Err(error) => {
+            let why = format!("expected a file that can be read, found: {error}");
+            let missing = record.map(|record| SavedTable::missing(record, &why)).unwrap_or_default();
+            Saved::Unreadable(missing, why)
+        }
+    };
+    Ok(member(file, saved, Place::ANY_TABLE))
+}
+
+fn member(file: &InputFile, saved: Saved, place: Place) -> Member {
+    let (name, number, len) = (file.name.clone(), file.number, file.len);
+    Member { name, number, len, saved, place, standing: Standing::Live }
+}
+
+fn failed(input: &dyn Input, file: &InputFile, error: &io::Error) -> Failure {
+    Failure::system("reading it", &input.path_of(&file.name), error)
+}
+
+fn log_member(input: &dyn Input, file: &InputFile, place: usize, all: &mut Operations) -> Result<Member> {
+    let source = input.open(&file.name).map_err(|error| failed(input, file, &error))?;
+    let read = log::read(source, |operation, is_right| all.add(operation, place, is_right));
+    let log = read.map_err(|error| failed(input, file, &error))?;
+    Ok(member(file, Saved::Log(log), Place::LOGS))
+}

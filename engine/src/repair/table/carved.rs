@@ -1,0 +1,184 @@
+//! Tables without an index: their blocks are found by their checksums.
+
+use std::{io, ops::Range};
+
+use filterblock::KeyFormat;
+use filterblock::table::{BlockHandle, ReadAt};
+
+use super::partial::{self, Stored};
+use super::stored::{self, Between};
+use super::{Blocks, Expected, SavedTable, footer, options};
+use crate::audit::scan::carve::{
+    finder::{BlockFinder, Stretch},
+    kind::{BlockKind, KnownBlocks},
+};
+use crate::repair::lost::{Bound, LostRange};
+use crate::repair::order::Order;
+
+/// The most that is read of a block whose end is not known.
+const MAX_BEGINNING: u64 = 4 << 20;
+
+/// The blocks that are found in a file.
+pub(super) struct Carved {
+    /// Data blocks and gaps, in the order of the file.
+    stretches: Vec<FileRun>,
+    /// The last block that can be an index, as its entries are handles.
+    index: Option<BlockHandle>,
+    pub(super) metaindex: Option<BlockHandle>,
+}
+
+enum FileRun {
+    Data(BlockHandle),
+    Gap(Range<u64>),
+}
+
+impl Carved {
+    /// Finds all blocks.
+    pub(super) fn find<R: ReadAt>(source: &R, order: &Order) -> io::Result<Self> {
+        let mut carved = Self { stretches: Vec::new(), index: None, metaindex: None };
+        let mut known = KnownBlocks::default();
+        let options = options();
+        let mut finder = BlockFinder::new(source)?;
+        while let Some(stretch) =
+            finder.next(|source, handle| KnownBlocks::is_block(source, handle, &options))?
+        {
+            match stretch {
+                Stretch::Gap(gap) => {
+                    known.add_gap(&gap);
+                    carved.stretches.push(FileRun::Gap(gap));
+                }
+                Stretch::Block(handle) => {
+                    match known.kind(source, handle, &options) {
+                        BlockKind::Data => carved.stretches.push(FileRun::Data(handle)),
+                        BlockKind::Handles => carved.add_handles(source, handle, order)?,
+                        BlockKind::Other => {}
+                    }
+                    known.add(handle);
+                }
+            }
+        }
+        Ok(carved)
+    }
+
+    fn add_handles<R: ReadAt>(&mut self, source: &R, handle: BlockHandle, order: &Order) -> io::Result<()> {
+        let Some(stored) = stored::read(source, handle, &[])? else { return Ok(()) };
+        let first = stored::entries(&stored).and_then(|mut entries| {
+            entries.next().ok().filter(|found| *found)?;
+            Some(entries.key().starts_with(b"filter."))
+        });
+        match first {
+            Some(true) => self.metaindex = Some(handle),
+            _ if footer::is_index(&stored, order).is_some() => self.index = Some(handle),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The index, if it names all data blocks that were found.
+    pub(super) fn index<R: ReadAt>(&self, source: &R) -> Option<BlockHandle> {
+        let stored = stored::read(source, self.index?, &[]).ok()??;
+        let mut entries = stored::entries(&stored)?;
+        let data = self.stretches.iter().filter_map(|found| match found {
+            FileRun::Data(handle) => Some(*handle),
+            FileRun::Gap(_) => None,
+        });
+        for block in data {
+            loop {
+                if !entries.next().ok()? {
+                    return None;
+                }
+                if entries.handle().ok()? == block {
+                    break;
+                }
+            }
+        }
+        self.index
+    }
+}
+
+/// Adds the data blocks that were found to `table`, as far as their keys ascend.
+pub(super) fn read<R: ReadAt>(
+    source: &R,
+    found: Carved,
+    expected: &Expected<'_>,
+    table: &mut SavedTable,
+) -> io::Result<()> {
+    let order = expected.order;
+    let (mut blocks, mut gap): (Vec<BlockHandle>, Option<Range<u64>>) = (Vec::new(), None);
+    let widen = |gap: &mut Option<Range<u64>>, more: Range<u64>| {
+        let start = gap.as_ref().map_or(more.start, |gap| gap.start);
+        *gap = Some(start..more.end);
+    };
+    for stretch in found.stretches {
+        let handle = match stretch {
+            FileRun::Data(handle) => handle,
+            FileRun::Gap(range) => {
+                widen(&mut gap, range);
+                continue;
+            }
+        };
+        let between = Between { order, after: table.facts.largest.as_deref(), up_to: None };
+        match stored::accept(source, handle, &mut table.patches, |stored| stored::facts(stored, &between))? {
+            Some(facts) => {
+                if let Some(bytes) = gap.take() {
+                    let high = facts.smallest.as_deref().and_then(|key| KeyFormat::LevelDb.user_key(key));
+                    table.lost.push(lost(table, expected, high.map(Bound::including), bytes));
+                }
+                blocks.push(handle);
+                table.facts.add(facts);
+            }
+            None => widen(&mut gap, handle.offset..handle.end().unwrap_or(handle.offset)),
+        }
+    }
+    // Without an index it is not known where the table ended, unless a MANIFEST knows its last key.
+    let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.largest));
+    let is_whole =
+        expected.record.is_some_and(|record| table.facts.largest.as_deref() == Some(&*record.largest));
+    if !is_whole {
+        let len = source.len()?;
+        if let Some(gap) = gap.as_ref().filter(|gap| gap.end == len) {
+            let is_cut = expected.record.is_none_or(|record| record.size > len);
+            save_beginning(source, gap, is_cut, expected, table)?;
+        }
+        let bytes = gap.map_or(len, |gap| gap.start)..len;
+        table.lost.push(lost(table, expected, record.map(Bound::including), bytes));
+    }
+    table.blocks = Blocks::Found(blocks);
+    Ok(())
+}
+
+/// Saves entries of the block that begins where the others end, up to zeros or the end of a file that was cut.
+fn save_beginning<R: ReadAt>(
+    source: &R,
+    gap: &Range<u64>,
+    is_cut: bool,
+    expected: &Expected<'_>,
+    table: &mut SavedTable,
+) -> io::Result<()> {
+    let len = gap.end.saturating_sub(gap.start).min(MAX_BEGINNING);
+    let bytes = source.read_at(gap.start, len as usize)?;
+    let end = match partial::zeroed(&bytes, gap.start) {
+        Some(zeros) => zeros.start,
+        None if is_cut => bytes.len(),
+        None => return Ok(()),
+    };
+    let up_to = expected.record.map(|record| &*record.largest);
+    let between = Between { order: expected.order, after: table.facts.largest.as_deref(), up_to };
+    // Without a sound block, both kinds are tried. Bytes of one kind give no internal keys as the other.
+    let kinds = table.stored().map_or(vec![Stored::Snappy, Stored::Raw], |stored| vec![stored]);
+    let found =
+        kinds.into_iter().map(|kind| partial::entries(&bytes, &(end..bytes.len()), false, kind, &between));
+    let found = found.max_by_key(Vec::len).unwrap_or_default();
+    table.partial.extend(found);
+    Ok(())
+}
+
+fn lost(table: &SavedTable, expected: &Expected<'_>, high: Option<Bound>, bytes: Range<u64>) -> LostRange {
+    let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.smallest));
+    let low = match &table.facts.largest {
+        Some(key) => Bound::behind(key),
+        None => record.map(Bound::including),
+    };
+    let why = "expected blocks with right checksums, found none".to_owned();
+    LostRange { low, high, bytes, blocks: Vec::new(), why }
+}

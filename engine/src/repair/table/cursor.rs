@@ -1,0 +1,85 @@
+//! The entries in the sound blocks of a table, in order.
+
+use std::io;
+
+use filterblock::table::{BlockCursor, BlockHandle, ReadAt};
+
+use super::{Blocks, SavedTable, stored};
+
+/// Goes through the entries of the sound blocks.
+pub(in crate::repair) struct TableCursor<'t, R> {
+    source: R,
+    table: &'t SavedTable,
+    index: Option<BlockCursor<'static>>,
+    /// The number of blocks that were entered or passed over.
+    next: usize,
+    block: Option<BlockCursor<'static>>,
+}
+
+impl<'t, R: ReadAt> TableCursor<'t, R> {
+    /// Begins before the first entry.
+    pub(in crate::repair) fn new(source: R, table: &'t SavedTable) -> io::Result<Self> {
+        let index = match &table.blocks {
+            Blocks::Indexed { index, .. } => {
+                let stored = stored::read(&source, *index, &table.patches)?;
+                Some(stored.and_then(|stored| stored::entries(&stored)).ok_or_else(changed)?)
+            }
+            Blocks::Found(_) => None,
+        };
+        Ok(Self { source, table, index, next: 0, block: None })
+    }
+
+    /// Moves to the next entry. Returns false at the end.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or has changed.
+    pub(in crate::repair) fn next(&mut self) -> io::Result<bool> {
+        loop {
+            if let Some(block) = &mut self.block {
+                if block.next().map_err(|_| changed())? {
+                    return Ok(true);
+                }
+                self.block = None;
+            }
+            let Some(handle) = self.next_handle()? else { return Ok(false) };
+            let stored = stored::read(&self.source, handle, &self.table.patches)?;
+            let stored = stored.filter(|stored| stored::is_sound(stored)).ok_or_else(changed)?;
+            self.block = Some(stored::entries(&stored).ok_or_else(changed)?);
+        }
+    }
+
+    fn next_handle(&mut self) -> io::Result<Option<BlockHandle>> {
+        match (&self.table.blocks, &mut self.index) {
+            (Blocks::Indexed { lost, .. }, Some(index)) => {
+                while index.next().map_err(|_| changed())? {
+                    let number = self.next;
+                    self.next = number.saturating_add(1);
+                    if lost.binary_search(&(number as u64)).is_err() {
+                        return index.handle().map(Some).map_err(|_| changed());
+                    }
+                }
+                Ok(None)
+            }
+            (Blocks::Found(blocks), _) => {
+                let handle = blocks.get(self.next).copied();
+                self.next = self.next.saturating_add(1);
+                Ok(handle)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The internal key of the current entry.
+    pub(in crate::repair) fn key(&self) -> &[u8] {
+        self.block.as_ref().map_or(&[], |block| block.key())
+    }
+
+    pub(in crate::repair) fn value(&self) -> &[u8] {
+        self.block.as_ref().map_or(&[], |block| block.value())
+    }
+}
+
+fn changed() -> io::Error {
+    io::Error::other("expected the file as it was when it was looked at, found another")
+}

@@ -1,0 +1,72 @@
+//! The filters of a damaged table: they prove keys absent from blocks that are lost.
+
+use std::{io, ops::Range, sync::Arc};
+
+use bytes::Bytes;
+use filterblock::policy::default_read_policies;
+use filterblock::table::{BlockHandle, ReadAt};
+use filterblock::{FilterBlockReader, FilterPolicy as _, InternalFilterPolicy, SharedPolicy};
+
+use super::stored;
+use crate::repair::patched::Patch;
+
+/// The filters of a table.
+pub(super) struct FoundFilters {
+    /// The policy's name.
+    pub(super) policy: String,
+    /// The size of all filters in bytes, less a byte of each, which is the number of probes.
+    pub(super) size: u64,
+    /// The reader of the filters; `None`: they are damaged, or of no known policy.
+    pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,
+}
+
+/// Reads the filters that the metaindex names; `None`: it names none, or cannot be read. One bit of each
+/// block may be corrected.
+pub(super) fn read<R: ReadAt>(
+    source: &R,
+    metaindex: BlockHandle,
+    patches: &mut Vec<Patch>,
+) -> io::Result<Option<FoundFilters>> {
+    let named = stored::accept(source, metaindex, patches, named)?;
+    let Some((policy, handle)) = named.flatten() else { return Ok(None) };
+    let contents = stored::accept(source, handle, patches, contents)?;
+    let known = default_read_policies().into_iter().find(|known| known.name() == policy);
+    let reader = known.zip(contents).map(|(known, contents)| {
+        FilterBlockReader::new(Arc::new(InternalFilterPolicy::new(known)) as SharedPolicy, contents)
+    });
+    let reader = reader.filter(|reader| reader.check().is_ok());
+    let sizes = reader.iter().flat_map(FilterBlockReader::iter).flat_map(|(_, filter)| filter);
+    let size = sizes.fold(0, |sum: u64, filter| sum.saturating_add(filter.len().saturating_sub(1) as u64));
+    Ok(Some(FoundFilters { policy, size, reader }))
+}
+
+/// The policy that a metaindex names first, and where its filters are. `Some(None)`: it names none. `None`:
+/// it cannot be read.
+fn named(metaindex: &Bytes) -> Option<Option<(String, BlockHandle)>> {
+    let mut entries = stored::entries(metaindex)?;
+    let mut found = None;
+    while entries.next().ok()? {
+        let name = entries.key().strip_prefix(b"filter.").and_then(|name| str::from_utf8(name).ok());
+        if let (None, Some(name)) = (&found, name) {
+            found = Some((name.to_owned(), entries.handle().ok()?));
+        }
+    }
+    Some(found)
+}
+
+/// The contents of a filter block, which is never compressed.
+fn contents(stored: &Bytes) -> Option<Bytes> {
+    let len = stored.len().checked_sub(stored::TRAILER)?;
+    (*stored.get(len)? == 0).then(|| stored.slice(..len))
+}
+
+/// An offset for each filter over blocks that begin in a range of the file.
+pub(super) fn blocks_in(bytes: &Range<u64>, base_lg: u8) -> Vec<u64> {
+    let Some(last) = bytes.end.checked_sub(1) else { return Vec::new() };
+    let (Some(first), Some(last)) =
+        (bytes.start.checked_shr(base_lg.into()), last.checked_shr(base_lg.into()))
+    else {
+        return vec![0];
+    };
+    (first..=last).map(|filter| filter << base_lg).collect()
+}

@@ -1,0 +1,123 @@
+//! Tables whose index can be read.
+
+use std::io;
+
+use filterblock::KeyFormat;
+use filterblock::table::{BlockHandle, ReadAt};
+
+use super::partial::{self, Stored};
+use super::stored::{self, Between};
+use super::{Blocks, Expected, Facts, SavedTable};
+use crate::repair::lost::{Bound, LostRange};
+
+/// A run of blocks that are lost.
+struct Run {
+    low: Option<Bound>,
+    blocks: Vec<BlockHandle>,
+    /// The separator of the last block.
+    separator: Vec<u8>,
+}
+
+/// Reads all data blocks that the index names.
+pub(super) fn read<R: ReadAt>(
+    source: &R,
+    index: BlockHandle,
+    expected: &Expected<'_>,
+    table: &mut SavedTable,
+) -> io::Result<()> {
+    let order = expected.order;
+    let Some(mut entries) =
+        stored::read(source, index, &table.patches)?.and_then(|stored| stored::entries(&stored))
+    else {
+        return Ok(());
+    };
+    let mut damaged = Vec::new();
+    let (mut lost, mut separator, mut run): (Vec<u64>, Option<Vec<u8>>, Option<Run>) =
+        (Vec::new(), None, None);
+    for number in 0.. {
+        let Ok(true) = entries.next() else { break };
+        let Ok(handle) = entries.handle() else { break };
+        let between = Between { order, after: separator.as_deref(), up_to: Some(entries.key()) };
+        let found =
+            stored::accept(source, handle, &mut table.patches, |stored| stored::facts(stored, &between))?;
+        match found {
+            Some(facts) => {
+                if let Some(run) = run.take() {
+                    table.lost.push(run.end(expected, false));
+                }
+                table.facts.add(facts);
+            }
+            None => {
+                lost.push(number);
+                damaged.push((handle, table.facts.largest.clone(), entries.key().to_vec()));
+                let run = run.get_or_insert_with(|| Run::begin(expected, &table.facts));
+                run.blocks.push(handle);
+                run.separator = entries.key().to_vec();
+            }
+        }
+        let separator = separator.get_or_insert_default();
+        separator.clear();
+        separator.extend_from_slice(entries.key());
+    }
+    if let Some(run) = run.take() {
+        table.lost.push(run.end(expected, true));
+    }
+    table.blocks = Blocks::Indexed { index, lost };
+    for (handle, after, up_to) in damaged {
+        let between = Between { order, after: after.as_deref(), up_to: Some(&up_to) };
+        save_part(source, handle, &between, table)?;
+    }
+    Ok(())
+}
+
+/// Saves entries of a block with zeroed sectors.
+fn save_part<R: ReadAt>(
+    source: &R,
+    handle: BlockHandle,
+    between: &Between<'_>,
+    table: &mut SavedTable,
+) -> io::Result<()> {
+    let Some(bytes) = stored::read(source, handle, &[])? else { return Ok(()) };
+    let Some(damage) = partial::zeroed(&bytes, handle.offset) else { return Ok(()) };
+    let Some((contents, trailer)) = bytes.split_at_checked(bytes.len().saturating_sub(stored::TRAILER))
+    else {
+        return Ok(());
+    };
+    let stored = match trailer.first() {
+        Some(0) if damage.end < contents.len() => Some(Stored::Raw),
+        Some(1) => Some(Stored::Snappy),
+        _ => table.stored(),
+    };
+    let Some(stored) = stored else { return Ok(()) };
+    table.partial.extend(partial::entries(contents, &damage, true, stored, between));
+    Ok(())
+}
+
+impl Run {
+    fn begin(expected: &Expected<'_>, before: &Facts) -> Self {
+        let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.smallest));
+        let low = match &before.largest {
+            Some(key) => Bound::behind(key),
+            None => record.map(Bound::including),
+        };
+        Self { low, blocks: Vec::new(), separator: Vec::new() }
+    }
+
+    fn end(self, expected: &Expected<'_>, is_last: bool) -> LostRange {
+        let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.largest));
+        let high = match record {
+            // The last separator may be far after the last key.
+            Some(largest) if is_last => Some(Bound::including(largest)),
+            _ => Bound::up_to(&self.separator),
+        };
+        let start = self.blocks.first().map_or(0, |handle| handle.offset);
+        let end = self.blocks.last().and_then(BlockHandle::end).unwrap_or(start);
+        LostRange {
+            low: self.low,
+            high,
+            bytes: start..end,
+            blocks: self.blocks.iter().map(|handle| handle.offset).collect(),
+            why: "expected right checksums and keys in order, found damage".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Saves the readable parts of a table.
+
+mod carved;
+mod cursor;
+mod filters;
+mod footer;
+mod indexed;
+mod partial;
+mod stored;
+
+use std::io;
+
+use filterblock::database::LiveTable;
+use filterblock::table::{BlockHandle, ReadAt, ReadOptions};
+use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
+
+use super::lost::{Bound, LostRange};
+use super::order::Order;
+use super::patched::Patch;
+use crate::audit::read_options;
+use partial::Stored;
+
+pub(super) use cursor::TableCursor;
+pub(super) use partial::PartialEntry;
+
+/// The facts about a table that are known before it is read.
+pub(super) struct Expected<'e> {
+    pub(super) order: &'e Order,
+    /// The table's record in a MANIFEST, if one has it.
+    pub(super) record: Option<&'e LiveTable>,
+}
+
+/// A table as far as it can be saved.
+#[derive(Default)]
+pub(super) struct SavedTable {
+    /// Wrong bits that are corrected.
+    pub(super) patches: Vec<Patch>,
+    pub(super) blocks: Blocks,
+    pub(super) lost: Vec<LostRange>,
+    /// Entries of blocks that are only partly there. No checksum covers them.
+    pub(super) partial: Vec<PartialEntry>,
+    /// The number of entries that were in `partial`.
+    pub(super) saved_partly: u64,
+    /// The reason why blocks were searched for without the footer; `None`: it leads to an index.
+    pub(super) carved: Option<String>,
+    pub(super) facts: Facts,
+    /// The name of its filters' policy, and their size in bytes, without the parts that do not grow with
+    /// keys.
+    pub(super) filters: Option<(String, u64)>,
+    /// Its filters, if they are sound and blocks are lost.
+    pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
+}
+
+/// The places of the sound data blocks.
+pub(super) enum Blocks {
+    /// The index names the blocks. `lost`: the numbers of its entries for lost blocks, in ascending order.
+    Indexed { index: BlockHandle, lost: Vec<u64> },
+    /// Found by their checksums, in the order of the file.
+    Found(Vec<BlockHandle>),
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        Self::Found(Vec::new())
+    }
+}
+
+/// Facts about the contents of the sound blocks.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Facts {
+    pub(super) blocks: u64,
+    pub(super) entries: u64,
+    /// The size of the blocks, decompressed, in bytes.
+    pub(super) block_bytes: u64,
+    pub(super) snappy_blocks: u64,
+    /// The first internal key; `largest` is the last.
+    pub(super) smallest: Option<Vec<u8>>,
+    pub(super) largest: Option<Vec<u8>>,
+    pub(super) last_sequence: u64,
+    /// The comparator may take other bytes for equal to one of the keys.
+    pub(super) has_ambiguous_keys: bool,
+}
+
+impl Facts {
+    fn add(&mut self, block: Self) {
+        self.blocks = self.blocks.saturating_add(1);
+        self.entries = self.entries.saturating_add(block.entries);
+        self.block_bytes = self.block_bytes.saturating_add(block.block_bytes);
+        self.snappy_blocks = self.snappy_blocks.saturating_add(block.snappy_blocks);
+        self.smallest = self.smallest.take().or(block.smallest);
+        self.largest = block.largest.or(self.largest.take());
+        self.last_sequence = self.last_sequence.max(block.last_sequence);
+        self.has_ambiguous_keys |= block.has_ambiguous_keys;
+    }
+}
+
+/// The options for reading tables of a database.
+pub(in crate::repair) fn options() -> ReadOptions {
+    read_options().internal_keys(true)
+}
+
+impl SavedTable {
+    /// Reads a table and finds out what can be saved of it.
+    ///
+    /// # Errors
+    ///
+    /// Only if the file cannot be read.
+    pub(super) fn read<R: ReadAt>(source: R, expected: &Expected<'_>) -> io::Result<Self> {
+        let mut table = Self::default();
+        let footer = footer::find(&source, expected.order, &mut table.patches)?;
+        let (index, metaindex) = match footer {
+            Some(footer) => (Some(footer.index), Some(footer.metaindex)),
+            None => {
+                table.carved = Some("footer or index is lost".to_owned());
+                let found = carved::Carved::find(&source, expected.order)?;
+                let parts = (found.index(&source), found.metaindex);
+                if parts.0.is_none() {
+                    carved::read(&source, found, expected, &mut table)?;
+                }
+                parts
+            }
+        };
+        if let Some(index) = index {
+            indexed::read(&source, index, expected, &mut table)?;
+        }
+        if let Some(metaindex) = metaindex {
+            table.read_filters(&source, metaindex)?;
+        }
+        Ok(table)
+    }
+
+    /// The storage of the table's blocks, by those that are sound. `None`: there are none.
+    const fn stored(&self) -> Option<Stored> {
+        match (self.facts.blocks, self.facts.snappy_blocks) {
+            (0, _) => None,
+            (_, 0) => Some(Stored::Raw),
+            _ => Some(Stored::Snappy),
+        }
+    }
+
+    /// A table of which nothing is there, for the reason `why`.
+    pub(super) fn missing(record: &LiveTable, why: &str) -> Self {
+        let user_key = |key| KeyFormat::LevelDb.user_key(key);
+        let range = LostRange {
+            low: user_key(&record.smallest).map(Bound::including),
+            high: user_key(&record.largest).map(Bound::including),
+            bytes: 0..record.size,
+            blocks: Vec::new(),
+            why: why.to_owned(),
+        };
+        Self { lost: vec![range], ..Self::default() }
+    }
+
+    /// Looks at the filters. One bit in them may be corrected.
+    fn read_filters<R: ReadAt>(&mut self, source: &R, metaindex: BlockHandle) -> io::Result<()> {
+        let Some(found) = filters::read(source, metaindex, &mut self.patches)? else { return Ok(()) };
+        self.filters = Some((found.policy, found.size));
+        if !self.lost.is_empty() {
+            self.filter = found.reader;
+        }
+        if let Some(base_lg) = self.filter.as_ref().map(FilterBlockReader::base_lg) {
+            // One block of each filter is enough.
+            for range in &mut self.lost {
+                if range.blocks.is_empty() {
+                    range.blocks = filters::blocks_in(&range.bytes, base_lg);
+                }
+                range.blocks.dedup_by_key(|offset| offset.checked_shr(base_lg.into()));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,276 @@
+//! The ledger of a repair: entries saved, corrected, lost or doubtful, and the limits of what is known.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Serialize, Serializer};
+
+use super::frame::{Frame, Framed};
+use super::strings::{Hex, Name, json_path};
+use super::{error_kind::ErrorKind, strings::write_line, subject::Subject};
+
+/// The outcome of a repair.
+#[derive(Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RepairReport {
+    /// `repaired` and `dry-run`: the run did just that. `refused`: the request or the state of the files does
+    /// not allow it. `in-use`: another program has the database open. `interrupted`: a signal ended the run.
+    /// `failed`: any other error. Only `repaired` leaves a new database.
+    pub status: RepairStatus,
+    /// Reason why the run did not succeed. `None`: it succeeded.
+    pub error: Option<String>,
+    /// True if it is certain that nothing is lost or doubtful.
+    pub is_complete: bool,
+    /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported.
+    pub unknown: Vec<String>,
+    /// Name of the trusted MANIFEST. `None`: none is trusted, and the entries of files decide which of them
+    /// are live.
+    pub manifest: Option<String>,
+    /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
+    pub comparator: Option<Name>,
+    /// True if no MANIFEST names the comparator, and the order follows from the tables.
+    pub is_comparator_assumed: bool,
+    /// All files and keys in numbers.
+    #[serde(flatten)]
+    pub sums: RepairSums,
+    /// Name of the policy of the new filters. `None`: none were made.
+    pub policy: Option<String>,
+    /// Bits a key of the new filters. `None`: none were made.
+    pub bits_per_key: Option<u32>,
+    /// True if every block, entry and filter of the new tables was read back.
+    pub verified: bool,
+    /// Folder of the new database. `None`: there is none.
+    #[serde(serialize_with = "path")]
+    pub target: Option<PathBuf>,
+    /// The files, in the order of their names. Each is a line of its own.
+    #[serde(skip)]
+    pub files: Vec<RepairedFile>,
+    /// The losses. Each is a line of its own.
+    #[serde(skip)]
+    pub losses: Vec<LossReport>,
+    /// Doubtful keys, up to 10,000. Each is a line of its own.
+    #[serde(skip)]
+    pub doubtful: Vec<DoubtfulKey>,
+    /// Facts that are good to know.
+    #[serde(skip)]
+    pub notes: Vec<String>,
+    /// The kind of fault in the files that prevents the repair. `None`: there is none.
+    #[serde(skip)]
+    pub error_kind: Option<ErrorKind>,
+}
+
+/// The outcome of a repair, in a word.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairStatus {
+    /// There is a new database.
+    #[default]
+    Repaired,
+    /// Nothing was written: the report shows what a repair would do.
+    DryRun,
+    /// The request or the state of the files does not allow it.
+    Refused,
+    /// Another program has the database open.
+    InUse,
+    /// A signal asked the program to stop.
+    Interrupted,
+    /// An error of the system, or a file that cannot be read, prevented it.
+    Failed,
+}
+
+/// A repair in numbers. Sizes are in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RepairSums {
+    /// Number of keys in the new database.
+    pub keys: u64,
+    /// Number of bits that were wrong and are corrected.
+    pub bits_corrected: u64,
+    /// Number of lost ranges of tables and logs.
+    pub losses: u64,
+    /// Number of keys, deleted ones included, of which a newer version may be lost in a table, or whose version is not
+    /// covered by a checksum.
+    pub doubtful: u64,
+    /// Number of doubtful keys whose newest version is from an obsolete file.
+    pub filled: u64,
+    /// Number of doubtful keys, deleted ones not counted, that are left out of the new database.
+    pub left_out: u64,
+    /// Number of operations that logs have lost. `None`: it is not known.
+    pub lost_operations: Option<u64>,
+    /// Greatest sequence number found anywhere, which the new database takes over.
+    pub last_sequence: u64,
+    /// Number of new tables.
+    pub tables: u64,
+    /// Bytes of all tables and logs before the repair.
+    pub old_size: u64,
+    /// Bytes of all new tables.
+    pub new_size: u64,
+}
+
+/// A file of the damaged database.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RepairedFile {
+    /// `table`, `log` or `manifest`.
+    pub kind: RepairedKind,
+    /// `live`: the file's entries count. `obsolete`: they count only where others are lost.
+    /// `partly-obsolete`: this holds only for the entries that other tables were made of. `trusted` and
+    /// `distrusted`: a MANIFEST that is relied on or not. `missing`: a live table without a file that can be
+    /// read.
+    pub standing: FileStanding,
+    /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or it is not a table.
+    pub level: Option<u8>,
+    /// Size of the file in bytes. `None`: there is no such file.
+    pub size: Option<u64>,
+    /// Number of the file's entries that are saved.
+    pub entries: u64,
+    /// Offsets of the bytes in which one wrong bit was corrected.
+    pub corrected: Vec<u64>,
+    /// Number of lost ranges of the file.
+    pub losses: u64,
+    /// The way blocks were found without the index, or the reason why the file cannot be read or a MANIFEST
+    /// is not trusted. `None`: none of these applies.
+    pub remark: Option<String>,
+    /// The file's name.
+    #[serde(skip)]
+    pub name: String,
+}
+
+/// A kind of file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RepairedKind {
+    /// A table.
+    Table,
+    /// A log.
+    Log,
+    /// A MANIFEST.
+    Manifest,
+}
+
+/// A kind of file that keys can be lost from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// A table.
+    Table,
+    /// A log.
+    Log,
+}
+
+/// The role of a file in the damaged database.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FileStanding {
+    /// The file's entries count.
+    Live,
+    /// The file's entries count only where others are lost.
+    Obsolete,
+    /// Those entries that other tables were made of count only where others are lost.
+    PartlyObsolete,
+    /// The file is live, but does not exist or cannot be read.
+    Missing,
+    /// The MANIFEST that decides which files are live.
+    Trusted,
+    /// Another MANIFEST.
+    Distrusted,
+}
+
+/// A loss from a table or a log.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LossReport {
+    /// Kind of the file, `table` or `log`.
+    pub kind: LossKind,
+    /// First user key that may be affected, in hexadecimal. `None`: the range has no lower bound.
+    #[serde(serialize_with = "key")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
+    pub first_key: Option<Vec<u8>>,
+    /// Last user key that may be affected, in hexadecimal. `None`: the range has no upper bound.
+    #[serde(serialize_with = "key")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
+    pub last_key: Option<Vec<u8>>,
+    /// Offset in the file at which the loss begins. `None`: it is not known.
+    pub offset: Option<u64>,
+    /// Number of bytes that are lost. `None`: it is not known.
+    pub bytes: Option<u64>,
+    /// Number of operations of a log that are lost. `None`: it is not known, or the file is a table.
+    pub operations: Option<u64>,
+    /// Number of keys of which a newer version may be lost in this range.
+    pub doubtful: u64,
+    /// Number of keys in `doubtful` whose newest version is from an obsolete file.
+    pub filled: u64,
+    /// Number of keys that are certain only because a sound filter rules out that a version of them is lost
+    /// in this range.
+    pub denied: u64,
+    /// Reason for the loss.
+    pub why: String,
+    /// The file's name.
+    #[serde(skip)]
+    pub name: String,
+}
+
+/// A key of which a newer version may be lost, or whose version no checksum covers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DoubtfulKey {
+    /// The user key in hexadecimal.
+    #[serde(serialize_with = "hex")]
+    #[cfg_attr(feature = "schema", schemars(with = "Hex<'static>"))]
+    pub key: Vec<u8>,
+    /// Sequence number of the newest version that may be valid.
+    pub sequence: u64,
+    /// True if the newest version that may be valid is a deletion.
+    pub is_deletion: bool,
+    /// True if the newest version that may be valid is from an obsolete file.
+    pub is_obsolete: bool,
+    /// True if this version is used for the new database, which is so with `--prefer newest`.
+    pub is_kept: bool,
+    /// Name of the file that the version is from.
+    #[serde(skip)]
+    pub file: String,
+}
+
+fn path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+    path.as_deref().map(json_path).serialize(serializer)
+}
+
+fn key<S: Serializer>(key: &Option<Vec<u8>>, serializer: S) -> Result<S::Ok, S::Error> {
+    key.as_deref().map(Hex).serialize(serializer)
+}
+
+fn hex<S: Serializer>(key: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    Hex(key).serialize(serializer)
+}
+
+impl RepairReport {
+    /// Writes a line of JSON for each file, each loss and each doubtful key, and then one for the database at `dir`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `to`.
+    pub fn write_json(&self, dir: &Path, mut to: impl Write) -> io::Result<()> {
+        let subject = Subject::of(dir);
+        fn line<T: Serialize>(
+            object: &'static str,
+            name: &str,
+            of: &T,
+            (dir, subject): (&Path, Subject<'_>),
+            to: impl Write,
+        ) -> io::Result<()> {
+            let path = dir.join(name);
+            let frame = Frame::new(object, &Subject { path: &path, ..subject }, None);
+            write_line(to, &Framed { frame, of })
+        }
+        let place = (dir, subject);
+        self.files.iter().try_for_each(|of| line("file", &of.name, of, place, &mut to))?;
+        self.losses.iter().try_for_each(|of| line("loss", &of.name, of, place, &mut to))?;
+        self.doubtful.iter().try_for_each(|of| line("key", &of.file, of, place, &mut to))?;
+        let frame = Frame::new("database", &subject, self.error_kind).note(self.notes.iter().cloned());
+        write_line(to, &Framed { frame, of: self })
+    }
+}

@@ -1,0 +1,52 @@
+//! The databases and tables that `tune` cannot look at.
+
+use std::path::{Path, PathBuf};
+
+use filterblock::Error;
+use serde::{Serialize, Serializer};
+
+use super::{error_kind::ErrorKind, strings::json_path};
+
+/// The reason why there is nothing to show of a database or table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TuneFailure {
+    /// The reason in words.
+    pub text: String,
+    /// The kind of fault; `None` if nothing is wrong with the files that were read.
+    pub kind: Option<ErrorKind>,
+}
+
+impl TuneFailure {
+    /// A failure for this error: its text without the path, which messages show
+    /// before it, and its kind.
+    pub fn of(error: &Error) -> Self {
+        Self { text: error.without_path().to_string(), kind: Some(ErrorKind::of(error)) }
+    }
+}
+
+impl From<Error> for TuneFailure {
+    fn from(error: Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+/// A table that could not be read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TuneFault {
+    /// Path of the table.
+    #[serde(serialize_with = "path")]
+    pub path: PathBuf,
+    /// Reason why the table could not be read.
+    pub error: String,
+    /// The name of the table's file.
+    #[serde(skip)]
+    pub name: String,
+    /// See [`TuneFailure::kind`].
+    #[serde(skip)]
+    pub kind: Option<ErrorKind>,
+}
+
+fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&json_path(path))
+}

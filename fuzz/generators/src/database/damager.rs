@@ -1,0 +1,187 @@
+//! Damage to a database, by seed and by a fuzzer's bytes.
+
+use std::collections::BTreeSet;
+
+use arbitrary::{Arbitrary as _, Unstructured};
+use filterblock::database::FileKind;
+
+use super::damage::{CurrentNames, DatabaseDamage};
+use super::folder::Files;
+use super::written::Written;
+use crate::damage::TRIES;
+use crate::log::{self, append_fragment};
+use crate::mutate::Random;
+use crate::version_edit::with_table_size;
+use crate::{Checksums, Damager};
+
+/// Number of random bytes that one damaged database is made of.
+const BYTES: usize = 256;
+
+/// A database that is damaged many times.
+///
+/// What happens to databases: bits and bytes of a file change, a file is cut off, sectors and pages
+/// of it are zeros, it is missing, CURRENT names another, and some files are as they were in an older
+/// state of the folder, as after a crash or from a backup. If checksums are put right, more than half
+/// of the damage is to structures of tables, logs and MANIFESTs. One to three of these meet in each
+/// database.
+#[derive(Clone, Debug)]
+pub struct DatabaseDamager {
+    files: Files,
+    older: Files,
+    /// The files that are damaged, taken apart.
+    targets: Vec<(String, Damager)>,
+    checksums: Checksums,
+}
+
+impl DatabaseDamager {
+    /// Takes the files of a database apart. Checksums will be put right.
+    ///
+    /// Unless [`older`](Self::older) gives another, its older state is one in which the latter half of
+    /// each log and MANIFEST was not yet written.
+    pub fn new(files: Files) -> Self {
+        let holds_contents = |name: &&String| match FileKind::parse(name) {
+            Some((kind, _)) => {
+                matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest | FileKind::Current)
+            }
+            None => false,
+        };
+        let names = files.keys().filter(holds_contents);
+        let targets = names.map(|name| (name.clone(), Damager::new(&files[name]))).collect();
+        Self { older: half_written(&files), files, targets, checksums: Checksums::PutRight }
+    }
+
+    /// Gives an older state of the folder.
+    pub fn older(mut self, files: Files) -> Self {
+        self.older = files;
+        self
+    }
+
+    /// Says what becomes of the checksums in damaged files.
+    pub fn checksums(mut self, checksums: Checksums) -> Self {
+        self.checksums = checksums;
+        for (_, damager) in &mut self.targets {
+            *damager = damager.clone().checksums(checksums);
+        }
+        self
+    }
+
+    /// The files without damage.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// What was ever written to the database, its older state included. With checksums left wrong, a
+    /// reader that verifies them finds nothing else. This reads all files.
+    pub fn written(&self) -> Written {
+        let mut written = Written::of(&self.files);
+        written.extend(Written::of(&self.older));
+        written
+    }
+
+    /// Damages the database. The same seed gives the same result, which differs from the files
+    /// without damage, unless there are none.
+    pub fn damage(&self, seed: u64) -> Files {
+        let mut random = Random(seed);
+        for _ in 0..TRIES {
+            let bytes: Vec<u8> = random.bytes(BYTES).collect();
+            let damaged = self.damage_by(&mut Unstructured::new(&bytes));
+            if let Some(damaged) = damaged.ok().filter(|files| *files != self.files) {
+                return damaged;
+            }
+        }
+        self.files.clone().into_iter().skip(1).collect()
+    }
+
+    /// Damages the database as a fuzzer's bytes say. Some of them say that nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes do not describe damage.
+    pub fn damage_by(&self, input: &mut Unstructured<'_>) -> arbitrary::Result<Files> {
+        let mut files = self.files.clone();
+        for _ in 0..input.int_in_range(1..=3)? {
+            let damage = match self.checksums == Checksums::PutRight && input.arbitrary()? {
+                true => DatabaseDamage::Structure(input.arbitrary()?, input.arbitrary()?),
+                false => DatabaseDamage::arbitrary(input)?,
+            };
+            self.apply(damage, &mut files);
+        }
+        Ok(files)
+    }
+
+    /// Damages files that may be damaged already. What is not there stays as it is.
+    pub fn apply(&self, damage: DatabaseDamage<'_>, files: &mut Files) {
+        let target = |number: u8| {
+            let at = usize::from(number).checked_rem(self.targets.len())?;
+            self.targets.get(at)
+        };
+        match damage {
+            DatabaseDamage::Bytes(number, corruption) => {
+                if let Some(bytes) = target(number).and_then(|(name, _)| files.get_mut(name)) {
+                    corruption.apply(bytes);
+                }
+            }
+            DatabaseDamage::Structure(number, bytes) => {
+                if let Some((name, damager)) = target(number) {
+                    self.structure(name, damager, bytes, files);
+                }
+            }
+            DatabaseDamage::Missing(number) => drop(target(number).and_then(|(name, _)| files.remove(name))),
+            DatabaseDamage::Current(names) => {
+                files.insert("CURRENT".to_owned(), self.current(names));
+            }
+            DatabaseDamage::Older(which) => {
+                let both: BTreeSet<_> = self.files.keys().chain(self.older.keys()).collect();
+                for (_, name) in both.into_iter().enumerate().filter(|(at, _)| which >> (at % 32) & 1 == 1) {
+                    match self.older.get(name) {
+                        Some(contents) => drop(files.insert(name.clone(), contents.clone())),
+                        None => drop(files.remove(name)),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts a file as its damager makes it into the place of the present one, if that makes a difference.
+    fn structure(&self, name: &str, damager: &Damager, bytes: &[u8], files: &mut Files) {
+        let damaged = damager.damage_by(&mut Unstructured::new(bytes)).ok();
+        let Some(damaged) = damaged.filter(|damaged| damaged != damager.sound()) else { return };
+        // Readers look for a table's footer where the MANIFEST says that the table ends.
+        if let (Some((FileKind::Table, number)), Checksums::PutRight) =
+            (FileKind::parse(name), self.checksums)
+        {
+            for (_, file) in files.iter_mut().filter(|(name, _)| name.starts_with("MANIFEST-")) {
+                if let Some(manifest) = with_table_size(file, number, damaged.len() as u64) {
+                    *file = manifest;
+                }
+            }
+        }
+        files.insert(name.to_owned(), damaged);
+    }
+
+    fn current(&self, names: CurrentNames<'_>) -> Vec<u8> {
+        match names {
+            CurrentNames::File(number, without_newline) => {
+                let both: BTreeSet<_> = self.files.keys().chain(self.older.keys()).collect();
+                let at = usize::from(number).checked_rem(both.len()).unwrap_or_default();
+                let name = both.into_iter().nth(at).map(String::as_str).unwrap_or_default();
+                if without_newline { name.into() } else { format!("{name}\n").into() }
+            }
+            CurrentNames::Manifest(number) => format!("{}\n", FileKind::Manifest.file_name(number)).into(),
+            CurrentNames::Any(bytes) => bytes.to_vec(),
+        }
+    }
+}
+
+/// The files with the first half of the fragments of each log and MANIFEST.
+fn half_written(files: &Files) -> Files {
+    let mut older = files.clone();
+    for file in older.values_mut() {
+        if let Some(fragments) = log::fragments(file) {
+            file.clear();
+            let half = fragments.len().div_ceil(2);
+            fragments[..half].iter().for_each(|part| append_fragment(file, part.kind, &part.data));
+        }
+    }
+    older
+}

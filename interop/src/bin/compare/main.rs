@@ -1,0 +1,160 @@
+//! Compares the library and the program with LevelDB: one command for each subject. Each stops at the first difference, and names seed and
+//! case; the same seed makes the same cases.
+
+#[cfg(feature = "tool")]
+mod rebuild;
+#[cfg(feature = "tool")]
+mod scan;
+mod speed;
+#[cfg(feature = "tool")]
+mod verify;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Parser, Subcommand};
+use filterblock_interop::compare;
+
+/// Compares filterblock with LevelDB; fails at the first difference.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Subject,
+}
+
+/// How many cases, and which.
+#[derive(Args)]
+struct Cases<const N: u64> {
+    /// Number of cases.
+    #[arg(long, default_value_t = N)]
+    cases: u64,
+    /// The same seed makes the same cases.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+#[derive(Subcommand)]
+enum Subject {
+    /// Filter blocks: what both builders write, and what both readers answer about sound and damaged blocks.
+    FilterBlock {
+        #[command(flatten)]
+        cases: Cases<50_000>,
+        /// Random queries to ask both.
+        #[arg(long, default_value_t = 500_000)]
+        queries: u64,
+    },
+    /// Tables: what both builders write, and what each reads from the other's.
+    Table(Cases<500>),
+    /// One large table, written by both and read by the other.
+    Large {
+        /// Entries of the table.
+        #[arg(long, default_value_t = 1_000_000)]
+        entries: u64,
+        /// Bytes of each value, of which most are zeros. 4,400 entries of 1,048,576 go beyond 4 GiB.
+        #[arg(long, default_value_t = 100)]
+        value_size: usize,
+    },
+    /// Databases of so many keys with our Bloom policy and with LevelDB's own, and tables of ours that LevelDB adopts.
+    Database(Cases<50_000>),
+    /// Random databases of LevelDB and, if Go is installed, goleveldb: `query`, `scan` and `verify`, with sound and with damaged filters. When
+    /// a database compacts by itself is not determined.
+    #[cfg(feature = "tool")]
+    Databases(Cases<200>),
+    /// Rates of false positives that `inspect` shows, in `testdata` and in random tables; fails at the first off by a factor of 1.3.
+    #[cfg(feature = "tool")]
+    Rates {
+        #[command(flatten)]
+        cases: Cases<200>,
+        /// Random keys that LevelDB is asked for in each table.
+        #[arg(long, default_value_t = 1_000_000)]
+        keys: u64,
+    },
+    /// What `tune` predicts and what LevelDB reads, in 21 databases as they are and rebuilt. Prints tables in Markdown, and what does not hold
+    /// on standard error.
+    #[cfg(feature = "tool")]
+    Tune {
+        /// Seven small databases only.
+        #[arg(long)]
+        quick: bool,
+        /// Only compare what LevelDB counts with what tables and filters say.
+        #[arg(long)]
+        counts: bool,
+        /// Only databases whose name has this in it.
+        #[arg(long)]
+        only: Option<String>,
+        /// The same seed makes the same writes and lookups.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The number of keys of each kind to ask for.
+        #[arg(long, default_value_t = 50_000)]
+        lookups: usize,
+    },
+    /// `rebuild`: what LevelDB and goleveldb find in rebuilt databases, and what it costs. Linux only.
+    #[cfg(feature = "tool")]
+    #[command(subcommand)]
+    Rebuild(rebuild::Mode),
+    /// The lines and the speed of `scan --hex` and of LevelDB's iterator. Linux only.
+    #[cfg(feature = "tool")]
+    #[command(subcommand)]
+    Scan(scan::Mode),
+    /// The speed of `verify` and of LevelDB's iteration with checksums. Linux only.
+    #[cfg(feature = "tool")]
+    #[command(subcommand)]
+    Verify(verify::Mode),
+    /// Times LevelDB, sstable, goleveldb, fastbloom and ours in turns; fails where results differ.
+    Speed(speed::Arguments),
+}
+
+fn main() -> Result<ExitCode> {
+    match Arguments::parse().command {
+        Subject::FilterBlock { cases: Cases { cases, seed }, queries } => {
+            println!("{}", compare::builder::run(cases, seed)?);
+            let report = compare::reader::run(queries, seed)?;
+            println!("{report}");
+            report.ensure_covered()?;
+        }
+        Subject::Table(Cases { cases, seed }) => println!("{}", compare::table::run(cases, seed)?),
+        Subject::Large { entries, value_size } => println!("{}", compare::large::run(entries, value_size)?),
+        Subject::Database(Cases { cases: keys, seed }) => {
+            println!("{}", compare::database::run(keys, seed)?);
+            println!("{}", compare::repair::run(keys, false)?);
+            // Fewer, since each case opens the database again.
+            println!("{}", compare::repair::run(keys.min(5_000), true)?);
+        }
+        #[cfg(feature = "tool")]
+        Subject::Databases(Cases { cases, seed }) => {
+            let folder = tempfile::tempdir()?;
+            let goleveldb = filterblock_interop::goleveldb::build("databases", folder.path())?;
+            println!("{}", compare::at_random::run(cases, seed, goleveldb.as_deref())?);
+        }
+        #[cfg(feature = "tool")]
+        Subject::Rates { cases: Cases { cases, seed }, keys } => {
+            let testdata = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata");
+            println!("{}", compare::rates::run(testdata.as_ref(), cases, keys, seed)?);
+        }
+        #[cfg(feature = "tool")]
+        Subject::Tune { counts: true, quick, seed, lookups, .. } => {
+            println!(
+                "{} lookups read the blocks expected",
+                compare::tune::check_counts(quick, seed, lookups)?
+            );
+        }
+        #[cfg(feature = "tool")]
+        Subject::Tune { quick, only, seed, lookups, .. } => {
+            let report = compare::tune::run(&compare::tune::Options { quick, only, seed, lookups })?;
+            println!("{report}");
+            for fault in report.faults() {
+                eprintln!("seed {seed}: {fault}");
+            }
+            return Ok(if report.faults().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        #[cfg(feature = "tool")]
+        Subject::Rebuild(mode) => return rebuild::run(mode),
+        #[cfg(feature = "tool")]
+        Subject::Scan(mode) => scan::run(mode)?,
+        #[cfg(feature = "tool")]
+        Subject::Verify(mode) => verify::run(mode)?,
+        Subject::Speed(arguments) => speed::run(arguments)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,303 @@
+//! Databases of LevelDB's, damaged and repaired by `filterblock repair`, judged by LevelDB and by what was written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use super::tool;
+use crate::leveldb::{Compression, Store, StoreFilter, StoreOptions, WriteBatch, repair_store};
+use crate::random::Random;
+
+/// Keys of a database, of which some are deleted.
+const KEYS: u64 = 1500;
+const BATCHES: u64 = 2500;
+/// Nothing is lost, or something may be.
+const COMPLETE: u8 = 0;
+const INCOMPLETE: u8 = 5;
+
+/// A kind of damage.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Damage {
+    None,
+    OneBit,
+    TwoBits,
+    Overwritten,
+    Zeroed,
+    Cut,
+    Missing,
+    NoManifest,
+    NoCurrent,
+    CutLog,
+    LogBit,
+}
+
+impl Damage {
+    const ALL: [Self; 11] = [
+        Self::None,
+        Self::OneBit,
+        Self::TwoBits,
+        Self::Overwritten,
+        Self::Zeroed,
+        Self::Cut,
+        Self::Missing,
+        Self::NoManifest,
+        Self::NoCurrent,
+        Self::CutLog,
+        Self::LogBit,
+    ];
+
+    /// Everything has to be saved.
+    const fn is_harmless(self) -> bool {
+        matches!(self, Self::None | Self::OneBit | Self::NoManifest | Self::NoCurrent | Self::LogBit)
+    }
+
+    fn apply(self, dir: &Path, random: &mut Random) -> Result<()> {
+        let files = |extension: &str| -> Result<Vec<PathBuf>> {
+            let mut files = Vec::new();
+            for entry in fs::read_dir(dir)? {
+                let path = entry?.path();
+                if path.extension().is_some_and(|found| found == extension)
+                    && fs::metadata(&path)?.len() > 100
+                {
+                    files.push(path);
+                }
+            }
+            files.sort();
+            Ok(files)
+        };
+        let kind = if matches!(self, Self::CutLog | Self::LogBit) { "log" } else { "ldb" };
+        let files = files(kind)?;
+        let path = files.get(random.index(files.len())).context("no file to damage")?;
+        let mut bytes = fs::read(path)?;
+        let len = bytes.len();
+        let at = random.index(len);
+        match self {
+            Self::None => {}
+            Self::OneBit | Self::LogBit => bytes[at] ^= 1 << random.index(8),
+            Self::TwoBits => {
+                bytes[at] ^= 1 << random.index(8);
+                bytes[random.index(len)] ^= 1 << random.index(8);
+            }
+            Self::Overwritten => {
+                let end = len.min(at + 16);
+                bytes[at..end].iter_mut().for_each(|byte| *byte = random.next_u64() as u8);
+            }
+            Self::Zeroed => {
+                let start = at / 4096 * 4096;
+                bytes[start..len.min(start + 4096)].fill(0);
+            }
+            Self::Cut | Self::CutLog => bytes.truncate(at),
+            Self::Missing => {
+                fs::remove_file(path)?;
+                return Ok(());
+            }
+            Self::NoManifest | Self::NoCurrent => {
+                let current = fs::read_to_string(dir.join("CURRENT"))?;
+                let name = if self == Self::NoCurrent { "CURRENT" } else { current.trim_end() };
+                fs::remove_file(dir.join(name))?;
+                return Ok(());
+            }
+        }
+        fs::write(path, bytes)?;
+        Ok(())
+    }
+}
+
+/// What was written: the values that each key ever had, and the one that it has.
+#[derive(Default)]
+struct Model {
+    live: BTreeMap<Vec<u8>, Vec<u8>>,
+    all: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
+}
+
+/// The results. Nothing was invented, and what had to be saved was.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Damaged databases.
+    pub cases: u64,
+    /// Those of which everything was saved.
+    pub exact: u64,
+    /// Keys that had the right value.
+    pub right: u64,
+    /// Keys that have the right value after LevelDB's own repair.
+    pub right_by_leveldb: u64,
+    /// Keys of all databases.
+    pub keys: u64,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cases, exact, right, right_by_leveldb, keys } = self;
+        writeln!(f, "{cases} damaged databases, {exact} of them saved to the last key, nothing invented")?;
+        write!(f, "  of {keys} keys {right} are right, and {right_by_leveldb} after LevelDB's own repair")
+    }
+}
+
+/// Makes random databases, and repairs each with every kind of damage.
+pub fn run(databases: u64, seed: u64) -> Result<Report> {
+    let mut report = Report::default();
+    for case in 0..databases {
+        let mut random = Random::for_case(seed, case);
+        let folder = tempfile::tempdir()?;
+        let original = folder.path().join("original");
+        let options = StoreOptions {
+            write_buffer_size: 64 << 10,
+            max_file_size: 1 << 20,
+            block_size: [1024, 4096, 16 << 10][random.index(3)],
+            compression: if random.one_in(2) { Compression::Snappy } else { Compression::None },
+            filter: if random.one_in(3) { StoreFilter::None } else { StoreFilter::BuiltIn(10) },
+            ..StoreOptions::default()
+        };
+        let model = write(&original, &options, &mut random)?;
+        for damage in Damage::ALL {
+            let place = || format!("seed {seed}, database {case}, {damage:?}");
+            let repaired = repaired(&original, &options, damage, &model, &mut random).with_context(place)?;
+            report.cases += 1;
+            report.exact += u64::from(repaired.is_exact);
+            report.right += repaired.right;
+            report.right_by_leveldb += repaired.right_by_leveldb;
+            report.keys += model.live.len() as u64;
+        }
+    }
+    Ok(report)
+}
+
+fn write(dir: &Path, options: &StoreOptions, random: &mut Random) -> Result<Model> {
+    let mut store = Store::open(dir, options)?;
+    let mut model = Model::default();
+    for number in 0..BATCHES {
+        let mut batch = WriteBatch::default();
+        for _ in 0..=random.below(4) {
+            let key = format!("key{:05}", random.below(KEYS)).into_bytes();
+            if random.one_in(4) {
+                batch.delete(&key);
+                model.live.remove(&key);
+            } else {
+                let len = random.index(120);
+                let noise = random.bytes(len);
+                let value = [format!("{number} of {}#", key.escape_ascii()).as_bytes(), &noise].concat();
+                batch.put(&key, &value);
+                model.all.entry(key.clone()).or_default().insert(value.clone());
+                model.live.insert(key, value);
+            }
+        }
+        store.write(&batch)?;
+    }
+    Ok(model)
+}
+
+struct Repaired {
+    is_exact: bool,
+    right: u64,
+    right_by_leveldb: u64,
+}
+
+fn repaired(
+    original: &Path,
+    options: &StoreOptions,
+    damage: Damage,
+    model: &Model,
+    random: &mut Random,
+) -> Result<Repaired> {
+    let folder = tempfile::tempdir()?;
+    let (dir, new, other) =
+        (folder.path().join("db"), folder.path().join("new"), folder.path().join("other"));
+    copy(original, &dir)?;
+    damage.apply(&dir, random)?;
+    copy(&dir, &other)?;
+    let arguments =
+        [OsString::from("repair"), dir.into(), "--to".into(), new.clone().into(), "--json".into()];
+    let outcome = tool::run(&arguments);
+    ensure!(
+        matches!(outcome.status, COMPLETE | INCOMPLETE),
+        "status {}: {}",
+        outcome.status,
+        outcome.messages
+    );
+    let entries = entries(&new, options)?;
+    for (key, value) in &entries {
+        let is_known = model.all.get(key).is_some_and(|values| values.contains(value));
+        ensure!(is_known, "{} has the value {}", key.escape_ascii(), value.escape_ascii());
+    }
+    let is_exact = entries == model.live;
+    ensure!(
+        is_exact || !damage.is_harmless(),
+        "{} keys of {}: {}",
+        entries.len(),
+        model.live.len(),
+        outcome.out
+    );
+    ensure!(is_exact || outcome.status == INCOMPLETE, "it says that nothing is lost: {}", outcome.out);
+    let paranoid = StoreOptions { paranoid_checks: true, ..options.clone() };
+    let by_leveldb = repair_store(&other, &paranoid).and_then(|()| self::entries(&other, options));
+    let right = |found: &BTreeMap<Vec<u8>, Vec<u8>>| {
+        found.iter().filter(|(key, value)| model.live.get(*key) == Some(value)).count() as u64
+    };
+    let (right, right_by_leveldb) = (right(&entries), by_leveldb.map_or(0, |found| right(&found)));
+    ensure!(right >= right_by_leveldb, "{right} right keys, and {right_by_leveldb} by LevelDB's repair");
+    go_on(&new, options, entries, random)?;
+    Ok(Repaired { is_exact, right, right_by_leveldb })
+}
+
+/// All entries, which lookups have to find, too.
+fn entries(dir: &Path, options: &StoreOptions) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+    let store = Store::open(dir, &StoreOptions { must_exist: true, ..options.clone() })?;
+    let entries: BTreeMap<_, _> = store.entries()?.into_iter().collect();
+    for number in 0..KEYS {
+        let key = format!("key{number:05}").into_bytes();
+        let found = store.get(&key)?;
+        // RepairDB puts all tables on level 0, where lookups go by the numbers of files.
+        let is_ours = dir.ends_with("new");
+        ensure!(
+            !is_ours || found.as_ref() == entries.get(&key),
+            "{} is another by a lookup",
+            key.escape_ascii()
+        );
+    }
+    Ok(entries)
+}
+
+/// LevelDB writes to the new database and compacts it.
+fn go_on(
+    dir: &Path,
+    options: &StoreOptions,
+    mut model: BTreeMap<Vec<u8>, Vec<u8>>,
+    random: &mut Random,
+) -> Result<()> {
+    let mut store = Store::open(dir, options)?;
+    for number in 0..200 {
+        let mut batch = WriteBatch::default();
+        let key = format!("key{:05}", random.below(KEYS)).into_bytes();
+        if random.one_in(3) {
+            batch.delete(&key);
+            model.remove(&key);
+        } else {
+            let value = format!("later {number}").into_bytes();
+            batch.put(&key, &value);
+            model.insert(key, value);
+        }
+        store.write(&batch)?;
+    }
+    store.compact(None);
+    let found: BTreeMap<_, _> = store.entries()?.into_iter().collect();
+    ensure!(
+        found == model,
+        "{} keys after more writes and a compaction, expected {}",
+        found.len(),
+        model.len()
+    );
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}

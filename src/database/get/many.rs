@@ -1,0 +1,140 @@
+//! Looking many keys up in a whole database, each table once for all keys that ask it.
+
+use std::collections::BTreeMap;
+
+use super::super::database::{Database, DatabaseTable};
+use super::super::opener::{FileOpener, Opener};
+use super::{may_hold, newest_in};
+use crate::Result;
+use crate::table::{Lookup, ReadOptions};
+
+/// The keys that ask a table next, each by its number.
+struct Asked<'d> {
+    table: DatabaseTable<'d>,
+    keys: Vec<usize>,
+}
+
+/// The place of a table in the order in which tables are asked: by level, on level 0 the newest first.
+type Rank = (u8, u64);
+
+impl Database {
+    /// Looks up the newest version of many keys, in any order, with the results of [`get`](Self::get). `lookups` is cleared
+    /// first, and then has as many results as there are keys, in the same order.
+    ///
+    /// The live logs are read once, and each table that is asked is opened once in nearly all databases, for all keys
+    /// that ask it: by [`Table::get_many_at`](crate::table::Table::get_many_at), in the order of the keys, so that those in one
+    /// data block share it. Without a sound MANIFEST each key takes as long as a [`get`](Self::get).
+    ///
+    /// Apart from the results, memory is a few hundred bytes for each key, and one table at a time.
+    ///
+    /// ```
+    /// use filterblock::database::Database;
+    /// use filterblock::table::{Lookup, ReadOptions};
+    ///
+    /// let database = Database::open("testdata/databases/levels")?;
+    /// let mut lookups = Vec::new();
+    /// database.get_many(&[b"item/0005/595", b"jtem"], &ReadOptions::default(), &mut lookups)?;
+    /// assert!(matches!(lookups[0], Ok(Lookup::Value(_))));
+    /// assert!(matches!(lookups[1], Ok(Lookup::Absent)));
+    /// # Ok::<(), filterblock::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the MANIFEST names another comparator than the options, and the
+    /// first damage in any live log, since it may hide newer writes of any key: `lookups` is then empty. The
+    /// result for a key may be any other error of [`get`](Self::get): damage in a table that its lookup asks,
+    /// or a missing table.
+    pub fn get_many(
+        &self,
+        user_keys: &[&[u8]],
+        options: &ReadOptions,
+        lookups: &mut Vec<Result<Lookup>>,
+    ) -> Result<()> {
+        self.get_many_with(user_keys, options, FileOpener, lookups)
+    }
+
+    /// Like [`get_many`](Self::get_many), but in files that `opener` opens, wherever they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`get_many`](Self::get_many).
+    pub fn get_many_with<O: Opener>(
+        &self,
+        user_keys: &[&[u8]],
+        options: &ReadOptions,
+        mut opener: O,
+        lookups: &mut Vec<Result<Lookup>>,
+    ) -> Result<()> {
+        lookups.clear();
+        let order = self.order(options)?;
+        if self.manifest().is_err() {
+            let get = |key: &&[u8]| self.get_of_all(key, options, &mut opener, &order);
+            lookups.extend(user_keys.iter().map(get));
+            return Ok(());
+        }
+        let logs = self.live_logs(&mut opener, &order)?;
+        let mut found: Vec<_> = user_keys.iter().map(|key| newest_in(&logs, key, &order).map(Ok)).collect();
+        drop(logs);
+
+        let options = options.clone().internal_keys(true);
+        let tables_for = |key| self.tables_for(key).filter(|table| may_hold(table, key, &order));
+        let mut ways: Vec<_> = user_keys.iter().map(|key| tables_for(key)).collect();
+        let mut sorted: Vec<_> =
+            (0..user_keys.len()).filter(|key| matches!(found.get(*key), Some(None))).collect();
+        let user_key = |number: usize| user_keys.get(number).copied().unwrap_or_default();
+        sorted.sort_by(|a, b| order.compare(user_key(*a), user_key(*b)));
+
+        let mut asked = BTreeMap::new();
+        sorted.into_iter().for_each(|key| ask_next(&mut asked, &mut ways, key));
+        while let Some((_, Asked { table, keys })) = asked.pop_first() {
+            for (key, lookup) in keys.iter().zip(self.ask(&table, &keys, user_keys, &options, &mut opener)) {
+                match lookup {
+                    Ok(Lookup::Absent) => ask_next(&mut asked, &mut ways, *key),
+                    lookup => {
+                        if let Some(found) = found.get_mut(*key) {
+                            *found = Some(lookup);
+                        }
+                    }
+                }
+            }
+        }
+        lookups.extend(found.into_iter().map(|found| found.unwrap_or(Ok(Lookup::Absent))));
+        Ok(())
+    }
+
+    /// Asks a table for all keys with these numbers.
+    fn ask<O: Opener>(
+        &self,
+        table: &DatabaseTable<'_>,
+        keys: &[usize],
+        user_keys: &[&[u8]],
+        options: &ReadOptions,
+        opener: &mut O,
+    ) -> Vec<Result<Lookup>> {
+        let mut lookups = Vec::new();
+        let keys: Vec<&[u8]> = keys.iter().filter_map(|key| user_keys.get(*key).copied()).collect();
+        match self.open_table(table, options, opener) {
+            Ok(opened) => opened.get_many_at(&keys, u64::MAX, &mut lookups),
+            Err(error) => {
+                lookups.push(Err(error));
+                // An error cannot be copied, so the other keys are looked up one by one.
+                let again = |key: &&[u8]| self.open_table(table, options, opener)?.get_at(key, u64::MAX);
+                lookups.extend(keys.iter().skip(1).map(again));
+            }
+        }
+        lookups
+    }
+}
+
+/// Has a key ask the next table on its way, if there is one.
+fn ask_next<'d>(
+    asked: &mut BTreeMap<Rank, Asked<'d>>,
+    ways: &mut [impl Iterator<Item = DatabaseTable<'d>>],
+    key: usize,
+) {
+    let Some(table) = ways.get_mut(key).and_then(Iterator::next) else { return };
+    let level = table.recorded().map_or(0, |recorded| recorded.level);
+    let rank = (level, if level == 0 { u64::MAX.wrapping_sub(table.number) } else { table.number });
+    asked.entry(rank).or_insert_with(|| Asked { table, keys: Vec::new() }).keys.push(key);
+}

@@ -1,0 +1,238 @@
+//! A group of keys on their way through index, filters and blocks, each step for all of them.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+
+use crate::Result;
+use crate::kernel::prefetch;
+use crate::table::block::{Block, Position, TOGETHER};
+use crate::table::format::BlockHandle;
+use crate::table::read::Table;
+use crate::table::read::block_reader::Span;
+use crate::table::source::ReadAt;
+
+/// With more bytes of blocks than this, those that have been read are searched before others are
+/// read.
+const MAX_BYTES: usize = 1 << 20;
+/// The length of nearly all processors' cache lines, in bytes.
+const CACHE_LINE: usize = 64;
+
+/// The question for each key of a group. Keys are named by their numbers.
+pub(super) trait Ask {
+    type Answer;
+    /// The answer for a key that the index or its filter excludes.
+    const ABSENT: Self::Answer;
+
+    /// Asks for one key by itself.
+    fn alone(&self, number: usize) -> Result<Self::Answer>;
+
+    /// The answer in the only block that may hold the key, from the restart that a seek for it goes on from.
+    fn find(&self, number: usize, block: Block, restart: usize) -> Result<Self::Answer>;
+}
+
+/// Memory that all groups of a call use.
+#[derive(Default)]
+pub(super) struct Scratch {
+    pub(super) places: Vec<KeyBlock>,
+    stored: Vec<Stored>,
+    opened: Vec<Opened>,
+}
+
+/// The block that may hold a key.
+#[derive(Clone, Copy)]
+pub(super) struct KeyBlock {
+    /// The number of the key.
+    pub(super) number: usize,
+    span: Span,
+}
+
+/// A block as it was read, with its trailer. `None`: it is the same block as for the key before.
+struct Stored {
+    place: KeyBlock,
+    bytes: Option<Bytes>,
+}
+
+/// A block to be searched from a restart on.
+struct Opened {
+    place: KeyBlock,
+    block: Block,
+    restart: usize,
+}
+
+/// Sets one of the results.
+#[inline(always)]
+pub(super) fn put<T>(results: &mut [Result<T>], number: usize, result: Result<T>) {
+    debug_assert!(number < results.len(), "there is a result for each key");
+    if let Some(slot) = results.get_mut(number) {
+        *slot = result;
+    }
+}
+
+impl<R: ReadAt> Table<R> {
+    /// Looks up at most [`TOGETHER`] keys, and appends as many results to the others.
+    pub(super) fn look_up_group<A: Ask>(
+        &self,
+        keys: &[&[u8]],
+        ask: &A,
+        results: &mut Vec<Result<A::Answer>>,
+        scratch: &mut Scratch,
+    ) {
+        let first = results.len();
+        results.extend(keys.iter().map(|_| Ok(A::ABSENT)));
+        let results = results.get_mut(first..).unwrap_or_default();
+        self.locate_group(keys, scratch, |number, _| put(results, number, ask.alone(number)));
+        self.announce(&scratch.places);
+        let Scratch { places, stored, opened } = scratch;
+        let mut bytes = 0_usize;
+        for place in &*places {
+            self.read_stored(*place, stored, results);
+            bytes = bytes.saturating_add(place.span.len);
+            if bytes > MAX_BYTES {
+                self.search_stored(keys, ask, stored, opened, results);
+                bytes = 0;
+            }
+        }
+        self.search_stored(keys, ask, stored, opened, results);
+    }
+
+    /// Finds the blocks that may hold the keys, at most [`TOGETHER`]: `scratch.places`. Calls `alone` for keys at which
+    /// the index is damaged.
+    pub(super) fn locate_group<'k>(
+        &self,
+        keys: &[&'k [u8]],
+        scratch: &mut Scratch,
+        mut alone: impl FnMut(usize, &'k [u8]),
+    ) {
+        let index = &self.index.block;
+        let restarts = self.order.restarts(index, keys);
+        let mut queries = [(0, &[][..]); TOGETHER];
+        let places = &mut scratch.places;
+        places.clear();
+        let mut at = Position::default();
+        for (number, (&key, restart)) in keys.iter().zip(restarts).enumerate() {
+            match restart.and_then(|restart| self.place_from(&mut at, restart, key).ok()) {
+                Some(Some(span)) => {
+                    if let Some(query) = queries.get_mut(places.len()) {
+                        *query = (span.offset, key);
+                    }
+                    places.push(KeyBlock { number, span });
+                }
+                Some(None) => {}
+                None => alone(number, key),
+            }
+        }
+        if let Some(filter) = self.filter() {
+            let mut answers = [true; TOGETHER];
+            let queries = queries.get(..places.len()).unwrap_or_default();
+            filter.few_may_match::<TOGETHER>(queries, answers.get_mut(..queries.len()).unwrap_or_default());
+            let mut answers = answers.iter();
+            places.retain(|_| answers.next().is_none_or(|may_match| *may_match));
+        }
+    }
+
+    /// The block that may hold `key`, by the index, whose restart is known. `None`: it is after all keys.
+    #[inline(always)]
+    fn place_from(&self, at: &mut Position, restart: usize, key: &[u8]) -> Result<Option<Span>> {
+        let index = &self.index.block;
+        if !self.order.seek_from(at, index, restart, key)? {
+            return Ok(None);
+        }
+        let handle: BlockHandle = at.handle(index)?;
+        self.blocks.span(handle, self.index.footer.index.offset).map(Some)
+    }
+
+    /// Announces the coming reads to the source, if they are of more than one block.
+    fn announce(&self, places: &[KeyBlock]) {
+        if places.len() < 2 {
+            return;
+        }
+        let mut ranges: [Range<u64>; TOGETHER] = [const { 0..0 }; TOGETHER];
+        for (range, place) in ranges.iter_mut().zip(places) {
+            *range = place.span.offset..place.span.end();
+        }
+        self.blocks.source.will_need(ranges.get(..places.len()).unwrap_or_default());
+    }
+
+    /// Reads a block, and prefetches the parts that opening it looks at: the trailer, and the restarts
+    /// before it.
+    #[inline(always)]
+    fn read_stored<T>(&self, place: KeyBlock, stored: &mut Vec<Stored>, results: &mut [Result<T>]) {
+        if stored.last().is_some_and(|before| before.place.span == place.span) {
+            return stored.push(Stored { place, bytes: None });
+        }
+        match self.blocks.read(place.span.offset, place.span.len) {
+            Ok(bytes) => {
+                bytes.last().into_iter().for_each(prefetch);
+                bytes.iter().nth_back(CACHE_LINE).into_iter().for_each(prefetch);
+                stored.push(Stored { place, bytes: Some(bytes) });
+            }
+            Err(error) => put(results, place.number, Err(self.in_file(error))),
+        }
+    }
+
+    /// Opens and searches the blocks that have been read.
+    fn search_stored<A: Ask>(
+        &self,
+        keys: &[&[u8]],
+        ask: &A,
+        stored: &mut Vec<Stored>,
+        opened: &mut Vec<Opened>,
+        results: &mut [Result<A::Answer>],
+    ) {
+        let room = self.room();
+        let mut size = 0_usize;
+        for Stored { place, bytes } in stored.drain(..) {
+            let same = opened.last().filter(|before| before.place.span == place.span);
+            let block = match (bytes, same) {
+                (Some(bytes), _) => self.blocks.entries(bytes, place.span.offset, room, &mut Vec::new()),
+                (None, Some(before)) => Ok(before.block.clone()),
+                // It could not be opened, or has been searched.
+                (None, None) => {
+                    put(results, place.number, ask.alone(place.number));
+                    continue;
+                }
+            };
+            match block {
+                Ok(block) => {
+                    block.prefetch_restarts();
+                    size = size.saturating_add(block.size());
+                    opened.push(Opened { place, block, restart: 0 });
+                }
+                Err(error) => put(results, place.number, Err(self.in_file(error))),
+            }
+            if size > MAX_BYTES {
+                self.search_opened(keys, ask, opened, results);
+                size = 0;
+            }
+        }
+        self.search_opened(keys, ask, opened, results);
+    }
+
+    /// Searches blocks: first among the restarts, then from there on, when the entries there have been
+    /// prefetched.
+    fn search_opened<A: Ask>(
+        &self,
+        keys: &[&[u8]],
+        ask: &A,
+        opened: &mut Vec<Opened>,
+        results: &mut [Result<A::Answer>],
+    ) {
+        opened.retain_mut(|opened| {
+            let number = opened.place.number;
+            let key = keys.get(number).copied().unwrap_or_default();
+            match self.order.restart_of(&opened.block, key) {
+                Ok(restart) => opened.restart = restart,
+                Err(error) => {
+                    put(results, number, Err(self.in_file(error)));
+                    return false;
+                }
+            }
+            true
+        });
+        for Opened { place, block, restart } in opened.drain(..) {
+            let found = ask.find(place.number, block, restart);
+            put(results, place.number, found.map_err(|error| self.in_file(error)));
+        }
+    }
+}
