@@ -359,6 +359,7 @@ pub struct Memory {
     pub mapped_tables: u64,
     /// Number of tables whose filters LevelDB holds on the heap.
     pub heap_tables: u64,
-    /// Number of bytes of the filter blocks on the heap, if LevelDB maps the first of the tables.
+    /// Number of bytes of the filter blocks on the heap, if LevelDB maps the first tables by level, then by
+    /// number.
     pub heap_bytes: u64,
 }

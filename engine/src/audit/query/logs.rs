@@ -15,7 +15,7 @@ pub(super) struct LogAnswers {
     pub error: Option<Reason>,
 }
 
-/// Reads a log to its end, as far as LevelDB would recover it.
+/// Reads a log, and takes the writes that LevelDB would recover.
 pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
     let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
     let mut error = None;
@@ -44,8 +44,8 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
             }
         }
     }
-    // LevelDB leaves an incomplete last record out. It may be one that is being written, or the last of several that
-    // a damaged length hides.
+    // LevelDB leaves an incomplete last record out. It may be one that is being written, or one whose damaged length
+    // hides the records after it.
     let tail = log.incomplete_tail();
     let ends = |at| format!("the log ends within the record at offset {at}");
     let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));
