@@ -32,9 +32,9 @@ pub enum InspectLine {
 /// The outcome of an inspection.
 #[derive(Clone, Default, Debug)]
 pub struct InspectOutcome {
-    /// Damage was found in a table, a filter block or a MANIFEST.
+    /// A table or filter block is damaged, missing or unreadable, or a MANIFEST cannot be relied on.
     pub damage: bool,
-    /// A path or a part of a table could not be read.
+    /// A path or a part of a table could not be read, or no threads could be started.
     pub unreadable: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,

@@ -43,7 +43,7 @@ pub struct ScanRequest {
 pub struct ScanOutcome {
     /// A file is damaged, and the damaged part was passed over.
     pub is_damaged: bool,
-    /// An input or a file could not be looked at for another reason.
+    /// An input, a file or a part of one could not be looked at for another reason.
     pub has_failed: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
