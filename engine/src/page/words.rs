@@ -43,7 +43,7 @@ pub(super) fn name(bytes: &[u8]) -> Markup {
     html! { code { (text(bytes)) } }
 }
 
-/// A place as the head of a line.
+/// The level of tables as the head of a line.
 pub(super) fn place(place: TableLevel) -> String {
     match place {
         TableLevel::Level(level) => format!("level {level}"),

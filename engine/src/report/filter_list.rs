@@ -33,7 +33,7 @@ pub struct FilterBlock {
     /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is
     /// malformed, its data blocks are not known, or none of them was looked at.
     pub larger_ranges: Option<LargerRanges>,
-    /// Bits of all filters together. Filters in an encoding that is not known count as 0.
+    /// Number of bits of all filters together. Filters in an encoding that is not known count as 0.
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
@@ -121,7 +121,7 @@ pub struct ListedFilter<'a> {
     pub data_blocks: CoveredBlocks<'a>,
     /// Size of the filter in bytes, including the byte for *k*.
     pub bytes: u64,
-    /// Bits of the filter. 0: the encoding is not known, or filters of the block share bytes.
+    /// Number of bits of the filter. 0: the encoding is not known, or filters of the block share bytes.
     pub bits: u64,
     /// Number of bits of the filter that are 1.
     pub bits_set: u64,

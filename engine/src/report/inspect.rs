@@ -115,7 +115,7 @@ pub struct Table {
     /// The number that the MANIFEST gives the table, if it is live.
     #[serde(skip)]
     pub number: Option<u64>,
-    /// The first and the last user key, as the MANIFEST records them, if it is live.
+    /// The first and the last user key that the MANIFEST records for the table, if it is live.
     #[serde(skip)]
     pub ends: Option<[CutKey; 2]>,
 }
@@ -187,7 +187,7 @@ pub struct Inspected {
     pub filters: Option<Filters>,
 }
 
-/// The place of a table in a database.
+/// The level of a table in a database, or the reason why it has none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TableLevel {
     /// The level, 0 to 6.
@@ -314,7 +314,7 @@ impl Table {
         self.is_opened() && self.filter.is_none()
     }
 
-    /// All findings, each with a word for its subject.
+    /// All findings, each after the name of its kind.
     pub fn findings(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let filter = self.filter.as_ref();
         let findings = [
@@ -327,7 +327,7 @@ impl Table {
         findings.into_iter().filter_map(|(what, finding)| Some((what, finding?)))
     }
 
-    /// The place of the table in its database.
+    /// The level of the table in its database, or the reason why it has none.
     pub const fn place(&self) -> TableLevel {
         match (self.live, self.level) {
             (None, _) => TableLevel::Unknown,

@@ -66,8 +66,8 @@ pub struct LevelOutcome {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
-    /// Rate by the formula for Bloom filters with these bits a key, 0 to 1. `None`: the bits differ by level,
-    /// or the filters are those in use.
+    /// Rate that the formula for Bloom filters gives for this number of bits a key, 0 to 1. `None`: the bits
+    /// differ by level, or the filters are those in use.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub formula: Option<f64>,
     /// Share of random keys that pass: keys that do not resemble stored ones. `None`: no such key was asked

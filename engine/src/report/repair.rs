@@ -96,7 +96,7 @@ pub struct RepairSums {
     pub filled: u64,
     /// Number of doubtful keys, deleted ones not counted, that are left out of the new database.
     pub left_out: u64,
-    /// Number of operations that logs have lost. `None`: it is not known.
+    /// Number of operations that are lost from logs. `None`: it is not known.
     pub lost_operations: Option<u64>,
     /// Greatest sequence number found anywhere, which the new database takes over.
     pub last_sequence: u64,

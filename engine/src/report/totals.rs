@@ -54,7 +54,7 @@ pub struct Totals {
     #[cfg_attr(feature = "schema", schemars(with = "Vec<LevelTotals>"))]
     pub levels: BTreeMap<TableLevel, LevelTotals>,
 
-    /// Bytes of the filter blocks that the offsets of filters take.
+    /// Number of bytes of the filter blocks that hold the offsets of filters.
     #[serde(skip)]
     pub offset_array_bytes: u64,
     /// The keys of all tables.
@@ -171,7 +171,7 @@ impl Totals {
         add(&mut self.random_fpr, filter.random_fpr, count.keys);
     }
 
-    /// The number of filter bits per key in the tables that have filters; `None` if either number is not
+    /// The number of filter bits per key in the tables that have filters; `None` if either number is 0 or not
     /// known.
     pub fn bits_per_key(&self) -> Option<f64> {
         let keys = self.filtered_keys.keys.filter(|keys| *keys > 0 && self.bits > 0)?;
@@ -214,8 +214,8 @@ impl LevelTotals {
         self.states.values().sum()
     }
 
-    /// The number of filter bytes per key in the tables whose filters can be judged; `None` if no keys of
-    /// them are known.
+    /// The number of filter bytes per key in the tables whose filters can be judged; `None` if the number of
+    /// their keys is 0 or not known.
     pub fn bytes_per_key(&self) -> Option<f64> {
         let keys = self.judged_keys.keys.filter(|keys| *keys > 0)?;
         Some(self.judged_size as f64 / keys as f64)

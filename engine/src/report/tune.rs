@@ -150,7 +150,7 @@ pub struct Tuning {
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
     pub settings: Vec<Tried>,
-    /// Facts that are not faults but good to know.
+    /// Facts that are not faults but are good to know.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
@@ -175,7 +175,7 @@ pub struct SampleSize {
     pub bytes: u64,
     /// Bytes of the files of all tables.
     pub of_bytes: u64,
-    /// Entries of all tables: keys, older versions and deletions.
+    /// Number of entries of all tables, including older versions and deletions.
     pub entries: Estimate,
     /// True if every entry of all tables was decoded.
     pub all: bool,
@@ -196,7 +196,7 @@ pub struct Level {
     pub unfiltered: u64,
     /// Bytes of the files of the tables.
     pub size: u64,
-    /// Entries of the tables.
+    /// Number of entries of the tables.
     pub entries: Estimate,
     /// Tables of this level that a lookup reaches in vain. `None`: the order of keys is not known, or a table
     /// was given by itself.
@@ -236,7 +236,7 @@ pub struct Tried {
     /// The setting.
     #[serde(flatten)]
     pub setting: Setting,
-    /// True if most of the filters in use have this setting.
+    /// True if this is the most frequent setting of the filters in use.
     pub in_use: bool,
     /// The effects of filters of this setting.
     pub outcome: Outcome,

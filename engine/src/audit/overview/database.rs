@@ -66,7 +66,8 @@ impl Overview {
         sums
     }
 
-    /// The sums over the tables of each place, starting with the top level.
+    /// The sums over the tables by level, starting with the top one. Tables without a known level have sums
+    /// of their own.
     pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
         self.tables.iter().for_each(|table| places.entry(table.place()).or_default().add(table));
@@ -82,7 +83,7 @@ impl Overview {
         policies
     }
 
-    /// Up to `most` tables whose filters are worth a closer look: the largest one of each place, then those
+    /// Up to `most` tables whose filters are worth a closer look: the largest one of each level, then those
     /// with the highest rates.
     pub(crate) fn telling(&self, most: usize) -> Vec<&Table> {
         let filtered = || {

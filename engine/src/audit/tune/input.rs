@@ -13,7 +13,7 @@ use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy};
 /// A table to tune.
 pub(super) struct TableInfo {
     pub(super) path: PathBuf,
-    /// `None` for a single table.
+    /// The level; `None` for a single table.
     pub(super) level: Option<u8>,
     /// The size in bytes that the MANIFEST records; of a single table, that of its file.
     pub(super) size: u64,
@@ -27,8 +27,8 @@ pub(super) struct Input<'d> {
     pub(super) storage: Option<Arc<dyn Storage>>,
     /// The options of [`read_options`](crate::audit::reading::read_options), with keys as they are stored.
     pub(super) read: &'d ReadOptions,
-    /// `None` if the tables that a lookup reaches are not known: for a single table, and if keys
-    /// are in an unknown order.
+    /// The MANIFEST of the database. `None` if the tables that a lookup reaches are not known: for a single
+    /// table, and if keys are in an unknown order.
     pub(super) manifest: Option<&'d Manifest>,
     /// The part of stored keys that filters are made from.
     pub(super) encoding: KeyEncoding,

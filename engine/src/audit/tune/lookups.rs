@@ -31,7 +31,7 @@ pub(super) struct Lookup {
     pub(super) end: Option<End>,
 }
 
-/// The first entry of a key that a lookup finds.
+/// The first entry of its key that a lookup finds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct End {
     /// The number of tables searched before the one that holds the entry.

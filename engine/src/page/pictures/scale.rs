@@ -15,7 +15,7 @@ impl Linear {
         Self { low: 0.0, high: if high > 0.0 { high } else { 1.0 } }
     }
 
-    /// The position of `value`, from 0 to 1. A value beyond the scale is at its end.
+    /// The position of `value`, from 0 to 1. A value beyond the scale is at the nearer end.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value / self.high - self.low / self.high) / (1.0 - self.low / self.high);
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
@@ -79,7 +79,8 @@ impl Log {
         Self { low: low.min(high.saturating_sub(1)), high }
     }
 
-    /// The position of `value`, from 0 to 1. A value beyond the scale, or 0, is at its end.
+    /// The position of `value`, from 0 to 1. A value beyond the scale is at the nearer end, and 0 at the
+    /// lower one.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value.log10() - f64::from(self.low)) / f64::from(self.high.saturating_sub(self.low));
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }

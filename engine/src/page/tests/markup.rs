@@ -3,7 +3,7 @@
 /// An element, or a run of text.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// Empty for text.
+    /// The name of the element; empty for text.
     pub(crate) name: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<Node>,

@@ -50,7 +50,7 @@ pub(super) struct Block {
     /// From the smallest start to the greatest end, within 0 and 1.
     pub(super) start: f64,
     pub(super) end: f64,
-    /// The names of the first and the last one.
+    /// The names of the first and the last table.
     pub(super) first: String,
     pub(super) last: String,
 }
