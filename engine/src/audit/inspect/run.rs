@@ -48,7 +48,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or the error of the system that prevents requests to object storage.
+    /// Those of `sink`, or an error of the system that prevents requests to object storage.
     pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<InspectOutcome> {
         let mut fold = Fold { outcome: InspectOutcome::default(), totals: Totals::default(), sink };
         self.run(inputs, &InspectSurvey(self.read.clone()).into(), &mut |event| fold.take(event))?;

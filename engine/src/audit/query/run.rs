@@ -61,7 +61,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or the error of the system that prevents requests to object storage.
+    /// Those of `sink`, or an error of the system that prevents requests to object storage.
     pub fn query(
         &self,
         inputs: Inputs,

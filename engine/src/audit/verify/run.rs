@@ -30,7 +30,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or the error of the system that prevents requests to object storage.
+    /// Those of `sink`, or an error of the system that prevents requests to object storage.
     pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<VerifyOutcome> {
         let engine = self.clone();
         #[cfg(feature = "remote")]
