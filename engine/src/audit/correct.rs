@@ -27,9 +27,10 @@ pub(crate) fn stored_crc(data: &[u8]) -> u32 {
     crc32c::crc32c(data).rotate_right(15).wrapping_add(MASK_DELTA)
 }
 
-/// All single bits that, if wrong, explain why `data` do not have the checksum `stored`. Empty if they do.
+/// All single bits that, if wrong, explain why `data` do not have the checksum `stored`. Empty if `data` have it.
 ///
-/// Other damage gives such a bit by chance, in 8e-6 of blocks of 4 KiB. So a corrected block still has to be checked.
+/// By chance, other damage looks like one wrong bit, in 8e-6 of blocks of 4 KiB. So a corrected block still has to be
+/// checked.
 pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     let found = crc32c::crc32c(data);
     let mut bits = Vec::new();
@@ -53,8 +54,8 @@ pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     bits
 }
 
-/// The place of the byte with the only wrong bit in a stored block, trailer included. `None` unless there is just one
-/// correction with which the block decodes to its last entry.
+/// The position of the byte with the only wrong bit in a stored block, trailer included. `None` unless there is exactly
+/// one correction with which the block decodes to its last entry.
 pub(crate) fn only_wrong_bit(stored: &[u8]) -> Option<usize> {
     let (data, crc) = stored.split_last_chunk::<4>()?;
     let mut places = wrong_bits(data, u32::from_le_bytes(*crc)).into_iter().filter_map(|bit| {

@@ -11,12 +11,12 @@ use super::{scan::range::KeyRange, scan::rows::Rows as _};
 
 /// The number of bytes at the start of a file that are checked for its kind.
 const LOOKED_AT: u64 = 64 << 10;
-/// The number of bytes at the start of a table that was cut short in which entries are counted.
+/// The number of bytes in which entries are counted, at the start of a table that was cut short.
 const SALVAGED: u64 = 4 << 20;
 /// The greatest number of bytes that are decoded to count these entries.
 const MAX_DECODED: u64 = 64 << 20;
-/// The fewest bytes by which text is recognized, and the fewest line ends that show a transfer as
-/// text.
+/// The fewest bytes that are taken for text, and the fewest line ends, all of them CR LF, that show that a
+/// file was transferred in text mode.
 const MIN_TEXT: usize = 8;
 const MIN_LINE_ENDS: usize = 4;
 
@@ -32,9 +32,9 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"SQLite format 3\0", "an SQLite database"),
 ];
 
-/// Returns `text`, which describes the error from opening the file. Appends the kind of the file if it
-/// is known, or the number of entries in the start of a table that was cut short. Reads only the first
-/// 4 MiB.
+/// Returns `text`, which describes the error from opening the file. Appends the kind of the file if it is
+/// known, or else the number of entries in the start of a table that was cut short. Reads no more than the
+/// first 4 MiB.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ fn count_entries(start: Bytes) -> u64 {
     count
 }
 
-/// The first bytes of a file, `most` at most; none if they cannot be read.
+/// The first bytes of a file, at most `most`; none if they cannot be read.
 fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
     let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
     let len = usize::try_from(file_len.min(most)).unwrap_or_default();
@@ -107,7 +107,7 @@ fn is_text(bytes: &[u8]) -> bool {
         && text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
 }
 
-/// Returns true if there are enough LFs and each follows a CR. In a table, one LF in 256 does.
+/// Returns true if there are enough LFs and each follows a CR. In a table, about one LF in 256 does.
 fn has_converted_line_ends(bytes: &[u8]) -> bool {
     let all = bytes.iter().filter(|byte| **byte == b'\n').count();
     let converted = bytes.windows(2).filter(|pair| pair == b"\r\n").count();

@@ -8,8 +8,8 @@ use filterblock::{InternalKey, KeyFormat};
 pub enum KeyEncoding {
     /// Keys as they are.
     Whole,
-    /// Internal keys; filters are made of the user part. Keys of the types 2 and 3 have a time, as
-    /// Riak's do.
+    /// Internal keys; filters are made from the user part. Keys of the types 2 and 3 have a time,
+    /// as Riak's do.
     Internal,
     /// Internal keys without a time, whatever their type. RocksDB has other meanings for the types
     /// 2 and 3.
@@ -38,8 +38,8 @@ impl KeyEncoding {
         }
     }
 
-    /// The part of the key that filters are made of; `None` if the key is too short for an internal
-    /// key.
+    /// The part of the key that filters are made from; `None` if the key is too short to be an
+    /// internal key.
     #[inline]
     pub fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self.format() {
@@ -48,7 +48,7 @@ impl KeyEncoding {
         }
     }
 
-    /// Compares two keys where user keys are ordered byte by byte. The newest version of a user key
+    /// Compares two keys whose user keys are ordered byte by byte. The newest version of a user key
     /// comes first.
     #[inline]
     pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {

@@ -57,7 +57,7 @@ impl Display for CutKey {
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostKeys {
-    /// The first key of the range, by the MANIFEST. `None`: not known.
+    /// The first key of the range, according to the MANIFEST. `None`: not known.
     pub from: Option<CutKey>,
     /// A key of the index that comes before the whole range. `None`: not known.
     pub after: Option<CutKey>,
@@ -73,8 +73,8 @@ impl LostKeys {
         (after.is_some() || up_to.is_some()).then_some(Self { from: None, after, up_to })
     }
 
-    /// The keys of the data block at `offset`, by the index. `None`: the index does not name the
-    /// block, as far as it can be read.
+    /// The keys of the data block at `offset`, according to the index. `None`: the index, as far as
+    /// it can be read, does not name the block.
     pub fn of_block<R>(table: &Table<R>, offset: u64, encoding: KeyEncoding) -> Option<Self> {
         let mut index = table.index();
         let mut before: Option<Vec<u8>> = None;
@@ -89,8 +89,8 @@ impl LostKeys {
         None
     }
 
-    /// The user keys of a whole table, by the MANIFEST. `None`: the first or the last is of a type
-    /// that is not LevelDB's.
+    /// The range of a table's user keys, according to the MANIFEST. `None`: its first or last entry
+    /// is neither a value nor a deletion.
     pub fn of_table(table: &LiveTable) -> Option<Self> {
         let (smallest, largest) = table.user_keys()?;
         Some(Self { from: Some(CutKey::new(smallest)), after: None, up_to: Some(CutKey::new(largest)) })

@@ -1,7 +1,7 @@
 //! The records of a MANIFEST, and the state that they lead to.
 //!
-//! Records after damage are shown, as they are often all that is left of the database's state. They do not count
-//! towards it: tables that a lost record deleted would come back.
+//! Records after damage are shown, as they are often all that is left of the database's state. They are not part of the
+//! state shown: otherwise, tables that a lost record deleted would come back.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -20,17 +20,17 @@ const MAX_FAULTS: u64 = 64;
 /// The outcome of reading MANIFESTs.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ManifestOutcome {
-    /// Something is damaged.
+    /// CURRENT or a MANIFEST is damaged, or a MANIFEST ends within a record.
     pub is_damaged: bool,
-    /// Something could not be looked at for another reason.
+    /// An input could not be read for another reason.
     pub has_failed: bool,
 }
 
 impl Engine {
-    /// Gives `sink` the records of the MANIFESTs that `inputs` lead to, the tables that are live in the end, and the
+    /// Gives `sink` the records of the MANIFESTs that `inputs` lead to, the tables that are live after them, and the
     /// state. In a folder, CURRENT names the MANIFEST; a file is taken for a MANIFEST.
     ///
-    /// Takes memory in proportion to the longest record and to the live tables.
+    /// Takes memory in proportion to the longest record and to the number of live tables.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl Engine {
 }
 
 struct Shown<'a> {
-    /// The storage of the files; `None`: the local system.
+    /// The storage of the files; `None`: the local file system.
     storage: Option<&'a Arc<dyn Storage>>,
     sink: &'a mut dyn FnMut(ManifestLine<'_>) -> io::Result<()>,
     outcome: ManifestOutcome,
@@ -138,7 +138,7 @@ impl Shown<'_> {
         (self.sink)(ManifestLine::State(subject, state))
     }
 
-    /// Shows all records, those after damage too. Returns the number of faults.
+    /// Shows all records, including those after damage. Returns the number of faults.
     fn records(&mut self, subject: Subject<'_>, source: impl Read) -> io::Result<u64> {
         let mut log = LogReader::new(source).max_record_len(Manifest::DEFAULT_MEMORY_LIMIT);
         let (mut records, mut faults) = (0_u64, 0_u64);

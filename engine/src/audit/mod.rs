@@ -2,8 +2,8 @@
 //!
 //! `inspect::inspect_table`, `verify::table` and `query::candidates::table` take any source of
 //! bytes. If it lacks a range, they return [`filterblock::Error::NeedRange`]: supply the range and
-//! call again. Damage is part of the result, and not an error; only the last also fails if the
-//! table does not open.
+//! call again. Damage is part of the result, and not an error; only the last function also fails if
+//! the table does not open.
 
 pub(crate) mod correct;
 pub(crate) mod file_type;

@@ -13,7 +13,7 @@ use super::stats::OLD_NAME;
 pub enum Policy {
     /// The policy of LevelDB since 1.18.
     Builtin2,
-    /// The policy of goleveldb, and of LevelDB up to 1.17. The two differ by the hash.
+    /// The policy of goleveldb, and of LevelDB up to 1.17. The two differ in the hash.
     Builtin(LegacyHash),
     /// A policy of this library's own.
     Own(OwnPolicy),

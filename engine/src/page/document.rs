@@ -9,7 +9,7 @@ use super::{pictures, shown::Shown, words::text};
 use crate::audit::overview::Kind;
 use crate::words::{count, counted, measured, size};
 
-/// The style sheet of a page, for light and dark, apart from that of its pictures.
+/// The style sheet of a page, for light and dark mode, apart from that of its pictures.
 const STYLE: &str = include_str!("style.css");
 /// The rules for the browser: nothing is loaded, nothing is run, and only the page's own style
 /// is used.

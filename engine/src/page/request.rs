@@ -32,21 +32,21 @@ impl Default for PageRequest {
 /// A page about a database.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// The page, without scripts and whole by itself.
+    /// The page, without scripts and complete in itself.
     pub html: String,
     /// Its verdict in one line.
     pub verdict: String,
-    /// Something is damaged or could not be read.
+    /// A file is damaged or could not be read.
     pub is_bad: bool,
 }
 
 impl Engine {
     /// Makes a page about the database, folder or table at `path`. `storage`: the storage of the files;
-    /// `None`: the local system.
+    /// `None`: the local file system.
     ///
     /// # Errors
     ///
-    /// The reason why there is nothing to report, or why the system keeps the work from beginning.
+    /// The reason why there is nothing to report, or why the work cannot be started.
     pub fn page(
         &self,
         path: &Path,

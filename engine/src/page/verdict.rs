@@ -148,7 +148,7 @@ pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     }
 }
 
-/// The number of tables that have filters which can be judged, unfinished tables included.
+/// The number of tables that have filters that can be judged, unfinished tables included.
 fn filtered(sums: &LevelTotals) -> u64 {
     sums.in_state(&[TableState::Filtered, TableState::Unfinished])
 }

@@ -9,7 +9,7 @@ use crate::words::count;
 /// The greatest number of bytes of a name that are shown.
 const MOST: usize = 120;
 
-/// A name from a file or of one, as text that is safe to read: characters that would act on the text around
+/// A name of a file, or from one, as text that is safe to read: characters that would act on the text around
 /// them are shown as `\xNN`, and of a long name only the start, with its length.
 pub(super) fn text(name: &[u8]) -> String {
     // Cuts at the end of a character, not inside it.
@@ -21,7 +21,7 @@ pub(super) fn text(name: &[u8]) -> String {
     }
 }
 
-/// A message, which is escaped already: it is only cut if it is long.
+/// A message, which is already escaped. It is only cut if it is long.
 pub(super) fn message(text: &str) -> String {
     const LONGEST: usize = 1000;
     match text.char_indices().nth(LONGEST) {
@@ -43,7 +43,7 @@ pub(super) fn name(bytes: &[u8]) -> Markup {
     html! { code { (text(bytes)) } }
 }
 
-/// A place as the head of a line.
+/// The level of tables as the head of a line.
 pub(super) fn place(place: TableLevel) -> String {
     match place {
         TableLevel::Level(level) => format!("level {level}"),
@@ -73,7 +73,7 @@ pub(super) fn all_tables(number: u64) -> String {
     }
 }
 
-/// A sentence: a large letter at its beginning, a full stop at its end.
+/// `text` as a sentence: with a capital letter at its beginning and a full stop at its end.
 pub(super) fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();

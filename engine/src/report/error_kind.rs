@@ -21,7 +21,8 @@ words! {
         Missing = "missing",
         /// The system does not permit reading the file.
         Denied = "denied",
-        /// The file may be sound, but this program cannot read it, or not within its limits.
+        /// The file may be sound, but this program cannot read it, or cannot do so within its
+        /// limits.
         Unsupported = "unsupported",
     }
 }
@@ -37,7 +38,7 @@ impl ErrorKind {
         }
     }
 
-    /// The kind of an error of the system.
+    /// The kind of an I/O error.
     pub fn of_io(error: &IoError) -> Self {
         match error.kind() {
             IoErrorKind::NotFound => Self::Missing,

@@ -19,45 +19,46 @@ pub struct FilterBlock {
     pub offset: u64,
     /// Size of the filter block in bytes, without its trailer.
     pub size: u64,
-    /// Binary logarithm of the range of offsets that one filter is for. The block is malformed if it is above
-    /// 63.
+    /// Binary logarithm of the length of the range of offsets that one filter covers. The block is malformed
+    /// if it is above 63.
     pub base_lg: u8,
     /// Number of filters, empty ones included.
     pub filters: u64,
     /// Number of empty filters: those whose ranges hold no data block.
     pub empty_filters: u64,
-    /// Bytes of the filter block that the offsets of the filters take.
+    /// Number of bytes of the filter block that hold the offsets of the filters.
     pub offset_array_bytes: u64,
     /// The part of `offset_array_bytes` that is for empty filters.
     pub empty_filter_bytes: u64,
     /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is
     /// malformed, its data blocks are not known, or none of them was looked at.
     pub larger_ranges: Option<LargerRanges>,
-    /// Bits of all filters together. Filters in an encoding that is not known count as 0.
+    /// Number of bits of all filters together. Filters in an encoding that is not known count as 0.
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Probes a key, *k*. `None`: the filters differ in it, or none has it.
+    /// Number of probes per key, *k*. `None`: the filters differ in it, or none has it.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1, going by the bits set: the mean over the data blocks,
-    /// and for a bare filter block over the filters that are not empty. `None`: there are no such blocks or
-    /// filters, or the encoding cannot be read.
+    /// Share of absent keys expected to pass, 0 to 1, judging by the bits that are set: the mean over the
+    /// data blocks or, for a bare filter block, over the filters that are not empty. `None`: there are no
+    /// such blocks or filters, or the encoding cannot be read.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// Measured share of random keys that pass: the mean over the data blocks, and for a bare filter block
+    /// Measured share of random keys that pass: the mean over the data blocks or, for a bare filter block,
     /// over the filters that are not empty. `None`: there was nothing to ask, or no data block was looked at.
     pub random_fpr: Option<MeasuredRate>,
-    /// Share of neighbours that pass, as measured in up to 16 data blocks: keys that are not stored, made
-    /// from stored ones by changing a byte or appending six. `None`: none was asked for, or `key_format` is
-    /// null.
+    /// Measured share of neighbours that pass, in up to 16 data blocks. Neighbours are keys that are not
+    /// stored, made from stored ones by changing a byte or appending six. `None`: none was asked for, or
+    /// `key_format` is null.
     pub neighbour_fpr: Option<MeasuredRate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
     /// block is well formed.
     pub malformed: Option<String>,
-    /// Number of stored keys that the filters deny, out of those tried. `None`: they deny none.
+    /// Message with the number of stored keys that the filters deny, out of those tried. `None`: they deny
+    /// none.
     pub unsound: Option<String>,
-    /// Each filter, in order. Present only with `--filters`.
+    /// The filters, in order. Present only with `--filters`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<ListedFilter>"))]
     pub list: Option<Filters>,
@@ -67,14 +68,16 @@ pub struct FilterBlock {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LargerRanges {
-    /// The smallest base_lg that saves nine tenths of the bytes that one filter for the whole table would.
+    /// The smallest `base_lg` that saves at least nine tenths of the bytes that one filter for the whole
+    /// table would save.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 63)))]
     pub base_lg: u8,
-    /// Bytes of the filter block that `base_lg` saves, estimated from the sizes of the filters.
+    /// Number of bytes by which the filter block is smaller with `base_lg`, estimated from the sizes of the
+    /// filters.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub saves: u64,
-    /// Share of random absent keys expected to pass with `base_lg`, 0 to 1; of keys that count up, more may
-    /// pass. `None`: it does not follow from the filters' sizes.
+    /// Share of random absent keys expected to pass with `base_lg`, 0 to 1. Of absent keys that are
+    /// consecutive numbers, more may pass. `None`: it does not follow from the filters' sizes.
     #[serde(rename = "estimated_fpr")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: Option<f64>,
@@ -95,7 +98,7 @@ pub struct FilterCost {
     pub size: u64,
 }
 
-/// The filters of a table, which serialize to a list of [`ListedFilter`]s that may have millions of them.
+/// The filters of a table. They serialize to a list of [`ListedFilter`]s, of which there may be millions.
 #[derive(Clone, Debug)]
 pub struct Filters {
     pub(crate) stats: FilterStats,
@@ -107,7 +110,7 @@ pub struct Filters {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedFilter<'a> {
-    /// Position of the filter in the block, from 0.
+    /// Position of the filter in the block, counted from 0.
     pub index: u64,
     /// First offset of the filter's range: the filter is for the data blocks that begin in that range.
     pub first_offset: u64,
@@ -116,13 +119,13 @@ pub struct ListedFilter<'a> {
     /// Offsets of the data blocks that the filter is for. Empty for a bare filter block.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub data_blocks: CoveredBlocks<'a>,
-    /// Size of the filter in bytes, with the byte for *k*.
+    /// Size of the filter in bytes, including the byte for *k*.
     pub bytes: u64,
-    /// Bits of the filter. 0: the encoding is not known, or filters of the block share bytes.
+    /// Number of bits of the filter. 0: the encoding is not known, or filters of the block share bytes.
     pub bits: u64,
     /// Number of bits of the filter that are 1.
     pub bits_set: u64,
-    /// Probes a key, *k*. `None`: the filter is empty or malformed, or has no known bits.
+    /// Number of probes per key, *k*. `None`: the filter is empty or malformed, or has no known bits.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
     /// Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass; a malformed one nearly
@@ -141,12 +144,13 @@ pub struct CoveredBlocks<'a> {
 }
 
 impl Filters {
-    /// The range of data offsets of the last filter; that of a first one if there is none.
+    /// The range of data offsets that the last filter covers; without filters, the range that a first one
+    /// would cover.
     pub fn last_range(&self) -> RangeInclusive<u64> {
         self.stats.range((self.stats.reader().num_filters() as u64).saturating_sub(1))
     }
 
-    /// Each filter, in order.
+    /// Returns the filters, in order.
     pub fn iter(&self) -> impl Iterator<Item = ListedFilter<'_>> {
         (0u64..).zip(self.stats.iter()).map(|(index, filter)| {
             let range = self.stats.range(index);

@@ -8,22 +8,22 @@ use serde::{Serialize, Serializer};
 use super::{error_kind::ErrorKind, strings::words};
 use crate::{audit::LostKeys, walk::PathError};
 
-/// The number of findings of one code that are kept. Others are counted.
+/// The greatest number of findings of one code that are kept. Others are only counted.
 const MAX_OF_A_CODE: u64 = 16;
 
 /// The gravity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weight {
-    /// Something could not be looked at, whatever may be there.
+    /// A part could not be looked at, so that its state is not known.
     Hides,
-    /// Something is not as it should be.
+    /// More than filters is damaged.
     Damage,
-    /// Only filters are not as they should be, and no entry is affected.
+    /// Only filters are damaged, and no entry is lost.
     Filter,
 }
 
-/// Defines the codes: word, weight, the kind of fault unless an error names another, and, in short, the
-/// meaning and the remedy that `docs/findings.md` explains.
+/// Defines the codes. Each has a word, a weight, the kind of fault unless an error names another, and a
+/// summary of the meaning and the remedy that `docs/findings.md` explains.
 macro_rules! codes {
     ($($code:ident = $word:literal, $weight:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
         words! {
@@ -140,17 +140,17 @@ codes! {
 }
 
 impl Code {
-    /// Returns true if the code means that something could not be looked at, whatever may be there.
+    /// Returns true if the code means that a part could not be looked at, so that its state is not known.
     pub const fn hides(self) -> bool {
         matches!(self.weight(), Weight::Hides)
     }
 }
 
-/// Something that is not as it should be.
+/// A fault, or a part that could not be looked at.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// Kind of finding; [findings.md](findings.md) has meaning, risk and remedy of each.
+    /// Kind of finding. [findings.md](findings.md) gives the meaning, the risk and the remedy of each kind.
     pub code: Code,
     /// The kind of fault.
     #[serde(skip)]
@@ -193,7 +193,7 @@ impl Finding {
         Self { code, kind, offset: offset.into(), expected, found, lost: None }
     }
 
-    /// Sets the kind, where more is known of it than the code tells.
+    /// Sets the kind, if more is known about it than the code tells.
     pub fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
@@ -203,7 +203,8 @@ impl Finding {
         Self { lost: lost.map(Box::new), ..self }
     }
 
-    /// Something could not be looked at. `wanted`: what the path should have been, unless the error says so.
+    /// A finding about a path that could not be looked at. `wanted`: the expectation, unless the error has
+    /// one of its own.
     pub fn unreadable(wanted: &str, error: PathError) -> Self {
         let kind = error.kind();
         let (expected, found) = error.into_parts(wanted);
@@ -224,7 +225,7 @@ impl Finding {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
             Error::Limit { what, offset, limit, found, .. } => {
-                // The option limits blocks. The limit on a MANIFEST's tables is another.
+                // The option limits blocks, not the tables of a MANIFEST.
                 let option = if *what == "live tables" { "" } else { " (--max-output)" };
                 let expected = format!("a {what} of at most {limit} bytes{option}");
                 Self::new(Code::Limit, *offset, expected, format!("{found} bytes"))
@@ -249,7 +250,7 @@ fn code_of(structure: Structure) -> Code {
     }
 }
 
-/// The findings about one table: the first of each code, and the number of all.
+/// The findings about one table: the first ones of each code, and the number of all.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Findings {
     list: Vec<Finding>,
@@ -258,7 +259,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Adds a finding, which is put together only if it is kept.
+    /// Adds a finding, which is built only if it is kept.
     pub fn add(&mut self, code: Code, finding: impl FnOnce() -> Finding) {
         let count = match self.counts.iter_mut().find(|(counted, _)| *counted == code) {
             Some((_, count)) => {
@@ -299,17 +300,17 @@ impl Findings {
         }
     }
 
-    /// Returns true if there are none.
+    /// Returns true if there are no findings.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The first finding of all.
+    /// The first of all findings.
     pub fn first(&self) -> Option<&Finding> {
         self.list.first()
     }
 
-    /// The number of findings of each code that occurs, in the order of the first ones.
+    /// The number of findings of each code that occurs, in the order in which the codes first occurred.
     pub fn counts(&self) -> impl Iterator<Item = (Code, u64)> {
         self.counts.iter().copied()
     }
@@ -319,18 +320,18 @@ impl Findings {
         self.counts.iter().map(|(_, count)| count).sum()
     }
 
-    /// Returns true if a part of the table could not be looked at.
+    /// Returns true if a part could not be looked at.
     pub fn hide_something(&self) -> bool {
         self.list.iter().any(|finding| finding.code.hides())
     }
 
-    /// The kind of the first finding that hides something, or else of the first of all.
+    /// The kind of the first finding that hides a part, or else of the first finding. `None`: there are none.
     pub fn kind(&self) -> Option<ErrorKind> {
         let hides = self.list.iter().find(|finding| finding.code.hides());
         hides.or(self.first()).map(|finding| finding.kind)
     }
 
-    /// Returns the findings kept. A last one gives the number of others.
+    /// Returns the findings kept. If there were more, a last one tells how many.
     pub fn to_list(&self) -> Vec<Finding> {
         let mut list = self.list.clone();
         let more: Vec<String> = self

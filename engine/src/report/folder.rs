@@ -26,7 +26,7 @@ pub struct Folder {
     pub error: Option<String>,
     /// Number of table files in the folder.
     pub tables: u64,
-    /// Paths of the logs with writes that may be in no table yet, which no filter covers.
+    /// Paths of the logs whose writes may be in no table yet. No filter covers such writes.
     #[serde(serialize_with = "paths")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub logs: Vec<PathBuf>,
@@ -37,7 +37,7 @@ pub struct Folder {
     /// The files of the folder.
     #[serde(skip)]
     pub listed: Arc<Listed>,
-    /// Notes, which the frame has as text.
+    /// The notes, which `frame` has as text.
     #[serde(skip)]
     pub remarks: Vec<Remark>,
 }
@@ -60,7 +60,7 @@ pub struct Unreadable {
 }
 
 impl Folder {
-    /// The folder that `subject` names. `logs`: its logs with writes that are in no table yet.
+    /// The folder that `subject` names. `logs`: its logs whose writes may be in no table yet.
     pub fn new(subject: &Subject<'_>, folder: &Arc<Listed>, logs: Vec<PathBuf>) -> Self {
         let fault = folder.manifest_error();
         let kind = fault.map(|(_, error)| ErrorKind::of(error));

@@ -8,14 +8,14 @@ use serde::Serialize;
 use super::strings::{Hex, json_path};
 use super::{error_kind::ErrorKind, subject::Subject};
 
-/// The version of the format, raised when a field changes its meaning or goes.
+/// The version of the format, raised when a field changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 1;
 
-/// The start of each result: its kind and its path.
+/// The first fields of each result, which tell its kind and its subject.
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
-    /// Version of this format. A field that changes its meaning or goes raises it.
+    /// Version of this format, raised when a field changes its meaning or is removed.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1)))]
     pub schema_version: u32,
     /// Kind of object, which decides its other fields.
@@ -28,12 +28,12 @@ pub struct Frame<'a> {
     /// Bytes of `path` in lowercase hexadecimal. `None`: `path` is UTF-8.
     pub path_bytes: Option<String>,
     /// Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
-    /// not exist. `vanished`: it was there when its folder was listed, and is gone. `changed`: it was
+    /// not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
     /// replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-    /// `unsupported`: this program cannot read it, or not within its limits. `unreadable`: any other reason
-    /// not to read it. `None`: there is no fault.
+    /// `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+    /// not be read, for a reason that no other kind names. `None`: there is no fault.
     pub error_kind: Option<ErrorKind>,
-    /// Facts that are not faults but good to know. They are written to standard error, too.
+    /// Facts that are not faults but are good to know. They are also written to standard error.
     pub notes: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl<'a> Frame<'a> {
         self
     }
 
-    /// The same frame, with strings of its own.
+    /// The same frame, with owned strings.
     pub fn into_owned(self) -> Frame<'static> {
         let Self { schema_version, object, input, path, path_bytes, error_kind, notes } = self;
         let [input, path] = [input, path].map(|text| text.into_owned().into());
@@ -75,7 +75,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A result and its subject: a line of JSON.
+/// A result with its frame: a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Framed<'a, T> {

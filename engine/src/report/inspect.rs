@@ -25,19 +25,19 @@ pub struct Table {
     pub frame: Frame<'static>,
     /// `error` if the table could not be opened, or if its index or a data block that was looked at is
     /// damaged or cannot be read. `not-live` if it was found in a database's folder, the database does not
-    /// use it, and it is not a whole table: it is being written, or was left behind. Faults of the filters
-    /// alone leave it `ok`.
+    /// use it, and it is not a complete table: it is being written, or was left behind. Faults of the
+    /// filters, and a size other than `recorded_size`, leave it `ok`.
     pub status: InspectStatus,
     /// First fault of the table, and the number of others; with `not-live`, the reason why the file is not a
-    /// whole table. `None`: `status` is `ok`.
+    /// complete table. `None`: `status` is `ok`.
     pub error: Option<String>,
     /// Size of the file in bytes. `None`: the file could not be opened.
     pub file_size: Option<u64>,
     /// Number of data blocks that the index names, each counted once. `None`: the table could not be opened,
     /// or the file is a bare filter block.
     pub data_blocks: Option<u64>,
-    /// Number of keys in the table: all its entries, also deletions and older versions of a key. `None`: no
-    /// data block could be decoded, or none was looked at.
+    /// Number of entries in the table, including deletions and older versions of keys. `None`: no data block
+    /// could be decoded, or none was looked at.
     pub keys: Option<KeyCount>,
     /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
     /// whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
@@ -46,15 +46,15 @@ pub struct Table {
     /// Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
     /// policy. At most 16 names; a last element counts the others.
     pub metaindex: Vec<Name>,
-    /// The part of a stored key that is in the filters: `internal` is the user key within an internal key, as
-    /// databases write it; `user` is the whole key. `None`: there are no filters to try, or the keys tried do
-    /// not decide it, or no data block was looked at.
+    /// Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
+    /// databases write it. `user`: the whole key. `None`: there are no filters to try, the keys tried do not
+    /// decide it, or no data block was looked at.
     pub key_format: Option<KeyFormat>,
     /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves
     /// none.
     pub origin: Option<Dialect>,
     /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
-    /// the hash by which all keys tried pass: `unsigned`, `signed`, or `either` if both let them pass. If
+    /// the hash with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If
     /// that does not apply, the same as `origin`. `None`: the name has one meaning, or neither hash fits.
     pub dialect: Option<Dialect>,
     /// Comparator that the MANIFEST names. `None`: the table is in no database, or its MANIFEST cannot be
@@ -66,8 +66,8 @@ pub struct Table {
     /// True if the MANIFEST lists the table; false if the database does not use it any longer, or not yet.
     /// `None`: it is in no database, or its MANIFEST cannot be relied on.
     pub live: Option<bool>,
-    /// Size in bytes that the MANIFEST records, at whose end LevelDB looks for the footer. `None`: the table
-    /// is not live or in no database, or its MANIFEST cannot be relied on.
+    /// Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer at the end of that
+    /// size. `None`: the table is not live or in no database, or its MANIFEST cannot be relied on.
     pub recorded_size: Option<u64>,
     /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys
     /// are not known.
@@ -77,8 +77,8 @@ pub struct Table {
     pub filter_error: Option<String>,
     /// The filter block. `None`: the table has none of a known policy, or it could not be read.
     pub filter: Option<FilterBlock>,
-    /// Estimate of a filter block for a table that has none. `None`: the table has one of any kind, or too
-    /// little of it could be read for an estimate.
+    /// Estimated cost of a filter block for a table that has none. `None`: the table has a filter block of
+    /// any policy, or too little of it could be read for an estimate.
     pub filter_cost: Option<FilterCost>,
     /// The cost of reading the table, if it is in object storage.
     #[serde(flatten)]
@@ -87,7 +87,7 @@ pub struct Table {
     /// The path of the table, not escaped.
     #[serde(skip)]
     pub path: PathBuf,
-    /// Notes, which the frame has as text.
+    /// The notes, which `frame` has as text.
     #[serde(skip)]
     pub remarks: Vec<Remark>,
     /// The kind of `error`.
@@ -96,41 +96,42 @@ pub struct Table {
     /// The kind of `filter_error`.
     #[serde(skip)]
     pub filter_error_kind: Option<ErrorKind>,
-    /// The filter error means that filters are in an encoding that is not relied on.
+    /// The filter error means that the filters are in an encoding that is not relied on.
     #[serde(skip)]
     pub filter_unsupported: bool,
     /// The reason why `key_format` is not known.
     #[serde(skip)]
     pub no_key_format: Option<String>,
-    /// The fault is that something could not be read, not that it is damaged.
+    /// The fault is that a part could not be read, not that it is damaged.
     #[serde(skip)]
     pub unreadable: bool,
     /// The file is too short for a table, or does not end like one.
     #[serde(skip)]
     pub(crate) is_not_whole: bool,
-    /// The contradiction between the size of the file and the record.
+    /// The contradiction between the size of the file and the size that the MANIFEST records. `None`: there
+    /// is none.
     #[serde(skip)]
     pub size_mismatch: Option<String>,
     /// The number that the MANIFEST gives the table, if it is live.
     #[serde(skip)]
     pub number: Option<u64>,
-    /// The first and the last user key, as the MANIFEST records them, if it is live.
+    /// The first and the last user key that the MANIFEST records for the table, if it is live.
     #[serde(skip)]
     pub ends: Option<[CutKey; 2]>,
 }
 
-/// The soundness of a table, or of anything else that was looked at.
+/// The state of a table, or of a path that cannot be looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum InspectStatus {
-    /// Nothing wrong was seen.
+    /// No fault was found, except perhaps in the filters or in the size of the file.
     #[default]
     Ok,
     /// The file could not be opened, is damaged, or cannot be read.
     Error,
-    /// The file was found in a database's folder, the database does not use it, and it is not a whole table:
-    /// it is being written, or was left behind.
+    /// The file was found in a database's folder, the database does not use it, and it is not a complete
+    /// table: it is being written, or was left behind.
     NotLive,
 }
 
@@ -150,7 +151,7 @@ pub struct KeyCount {
 }
 
 words! {
-    /// The parts of keys that a table's filters are made of.
+    /// The part of keys that a table's filters are made from.
     KeyFormat {
         /// The user part of internal keys, as databases write them.
         Internal = "internal",
@@ -159,19 +160,19 @@ words! {
     }
 }
 
-/// The encoding that a policy's name leaves open: the hash by which stored keys pass, or the relative of
+/// The encoding that a policy's name leaves open: the hash with which stored keys pass, or the relative of
 /// LevelDB that wrote the table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
-    /// LevelDB's old hash, with unsigned bytes at the end of a key.
+    /// LevelDB's old hash, which takes the last bytes of a key as unsigned.
     Unsigned,
-    /// LevelDB's old hash, with signed bytes at the end of a key.
+    /// LevelDB's old hash, which takes the last bytes of a key as signed.
     Signed,
     /// All keys tried fit both hashes.
     Either,
-    /// Basho's LevelDB, of Riak.
+    /// Basho's LevelDB, which Riak uses.
     Basho,
     /// RocksDB.
     Rocksdb,
@@ -186,14 +187,14 @@ pub struct Inspected {
     pub filters: Option<Filters>,
 }
 
-/// The place of a table in a database.
+/// The level of a table in a database, or the reason why it has none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TableLevel {
     /// The level, 0 to 6.
     Level(u8),
-    /// The place is not known, as there is no MANIFEST that can be relied on.
+    /// The level is not known, as there is no MANIFEST that can be relied on.
     Unknown,
-    /// The database does not use the table, or not yet.
+    /// The database does not use the table any longer, or not yet.
     NotLive,
 }
 
@@ -206,13 +207,13 @@ pub enum TableState {
     NoFilter,
     /// The filters are of a policy, or in an encoding, that this program does not know.
     UnknownPolicy,
-    /// The file is not a whole table, and the database does not use it.
+    /// The file is not a complete table, and the database does not use it.
     Unfinished,
-    /// Something in the table is damaged.
+    /// The table is damaged: its blocks, its filters or its size.
     Damaged,
     /// The MANIFEST lists the table, but there is no file.
     Missing,
-    /// Something in the table cannot be read.
+    /// The table, or a part of it, cannot be read.
     Unreadable,
 }
 
@@ -235,7 +236,7 @@ impl Table {
     }
 
     /// Adds the subject, and the database's record of the table. `listed`: the name was found in a folder, so
-    /// that an incomplete file which the database does not use may be in the course of being written.
+    /// that an incomplete file that the database does not use may still be being written.
     pub(crate) fn about(&mut self, subject: &Subject<'_>, record: Option<TableRecord<'_>>, listed: bool) {
         let live = record.and_then(|record| record.live);
         self.comparator = record.and_then(|record| record.comparator).map(Name::cut);
@@ -283,8 +284,8 @@ impl Table {
         }
     }
 
-    /// Returns true if the file is not a whole table, and the database does not use it: it is being written,
-    /// or was left behind.
+    /// Returns true if the file is not a complete table, and the database does not use it: it is being
+    /// written, or was left behind.
     pub fn is_not_live(&self) -> bool {
         self.status == InspectStatus::NotLive
     }
@@ -299,7 +300,7 @@ impl Table {
         self.kind == Some(ErrorKind::Missing) && !self.unreadable
     }
 
-    /// Returns true if anything in it is damaged.
+    /// Returns true if the table is damaged: its blocks, its filters or its size.
     pub fn is_damaged(&self) -> bool {
         let filter = self.filter.as_ref();
         (self.error.is_some() && !self.is_not_live())
@@ -313,7 +314,7 @@ impl Table {
         self.is_opened() && self.filter.is_none()
     }
 
-    /// All findings, each with a word for its subject.
+    /// All findings, each after the name of its kind.
     pub fn findings(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let filter = self.filter.as_ref();
         let findings = [
@@ -326,7 +327,7 @@ impl Table {
         findings.into_iter().filter_map(|(what, finding)| Some((what, finding?)))
     }
 
-    /// The place of the table in its database.
+    /// The level of the table in its database, or the reason why it has none.
     pub const fn place(&self) -> TableLevel {
         match (self.live, self.level) {
             (None, _) => TableLevel::Unknown,
@@ -360,7 +361,7 @@ impl Table {
         self.metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }
 
-    /// The name of the policy that its filters are of, known or not.
+    /// The name of the policy of its filters, known or not. `None`: it has no filters.
     pub fn policy(&self) -> Option<&[u8]> {
         let known = self.filter.as_ref().map(|filter| filter.policy.as_bytes());
         known.or_else(|| self.filter_names().next())
@@ -376,7 +377,7 @@ impl Table {
         self.file_size.or(self.recorded_size).unwrap_or_default()
     }
 
-    /// The bits of its filters for each of its keys; `None` if one of the two is not known.
+    /// The number of filter bits per key; `None` if the number of bits or of keys is not known, or 0.
     pub fn bits_per_key(&self) -> Option<f64> {
         let (bits, keys) = (self.filter.as_ref()?.bits, self.keys?.keys);
         (bits > 0 && keys > 0).then(|| bits as f64 / keys as f64)

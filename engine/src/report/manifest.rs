@@ -13,13 +13,13 @@ use super::scan::{Fault, FaultAt, Version};
 use super::strings::{Hex, Name, write_line};
 use super::subject::Subject;
 
-/// A record of a MANIFEST: what changed from one state of the database to the next.
+/// A record of a MANIFEST: the changes from one state of the database to the next.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestEdit<'a> {
-    /// Number of the record in the file, from 1 on. Damaged ones are not counted.
+    /// Number of the record in the file, counted from 1. Damaged records are not counted.
     pub record: u64,
-    /// Offset of the record in the file.
+    /// Offset of the record in the file, in bytes.
     pub offset: u64,
     /// Length of the record in bytes.
     pub size: u64,
@@ -70,7 +70,7 @@ pub struct AddedTable<'a> {
     pub level: u8,
     /// Number in the name of the table's file.
     pub number: u64,
-    /// Size in bytes that the table's file has to have.
+    /// Size that the table's file has to have, in bytes.
     pub size: u64,
     /// First key of the table.
     pub first: InternalKeyParts<'a>,
@@ -82,7 +82,7 @@ pub struct AddedTable<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InternalKeyParts<'a> {
-    /// User key in hexadecimal.
+    /// User key in lowercase hexadecimal.
     pub key: Hex<'a>,
     /// Sequence number of the write.
     pub sequence: u64,
@@ -91,17 +91,17 @@ pub struct InternalKeyParts<'a> {
     pub kind: Cow<'static, str>,
 }
 
-/// A MANIFEST as a whole: the state that its records make, up to the first damage.
+/// A whole MANIFEST: the state that its records lead to, up to the first damage.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestState {
-    /// Number of records that make the state: those before the first damage.
+    /// Number of records that lead to the state: those before the first damage.
     pub records: u64,
     /// Number of damaged places and of records that contradict others. Records after the first of these are
-    /// shown, and do not count.
+    /// shown, but are not part of the state.
     pub faults: u64,
     /// Offset of the record within which the file ends. LevelDB goes by the records before it. `None`: the
-    /// file ends after a whole record.
+    /// file ends after a complete record.
     pub torn: Option<u64>,
     /// Comparator that orders the user keys. `None`: no record names it.
     pub comparator: Option<Name>,
@@ -134,11 +134,11 @@ pub struct ManifestLevel {
 pub enum ManifestLine<'a> {
     /// A record.
     Edit(Subject<'a>, ManifestEdit<'a>),
-    /// Something that cannot be read. The subject names the file.
+    /// A part that cannot be read, or that contradicts the rest. The subject names the file.
     Fault(Subject<'a>, &'a Fault),
-    /// A table that is live after the last record.
+    /// A table that is live in the state.
     Table(Subject<'a>, AddedTable<'a>),
-    /// The state after the last record.
+    /// The state that the records before the first damage lead to.
     State(Subject<'a>, ManifestState),
 }
 
@@ -198,7 +198,7 @@ impl<'a> AddedTable<'a> {
 
 impl<'a> InternalKeyParts<'a> {
     fn of(key: &'a [u8]) -> Self {
-        // The reader refuses keys that are shorter.
+        // The reader rejects keys that are too short to be split.
         let (user_key, tag) = KeyFormat::LevelDb.split(key).unwrap_or((key, 0));
         let version = Version { sequence: tag >> 8, kind: tag as u8 };
         Self { key: Hex(user_key), sequence: version.sequence, kind: version.type_name() }
@@ -208,7 +208,7 @@ impl<'a> InternalKeyParts<'a> {
 impl ManifestState {
     pub(crate) fn new(manifest: &Manifest, faults: u64) -> Self {
         let mut levels: Vec<ManifestLevel> = Vec::new();
-        // The tables come by level.
+        // The tables are ordered by level.
         for table in manifest.tables() {
             match levels.last_mut().filter(|last| last.level == table.level) {
                 Some(last) => {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::audit::rates::MeasuredRate;
 
-/// A number with the ends of its 95 % interval. The ends of an exact one are the same.
+/// A number with the ends of its 95 % interval. For an exact number, both ends are the number itself.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
@@ -52,7 +52,7 @@ pub struct LevelOutcome {
     #[serde(rename = "level")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub number: Option<u8>,
-    /// Bits of filter for each key. `None`: not known, which holds for the filters in use.
+    /// Number of filter bits for each key. `None`: not known, as for the filters in use.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: Option<u32>,
     /// Bytes of the filter blocks of this level.
@@ -61,24 +61,25 @@ pub struct LevelOutcome {
     pub rates: Rates,
 }
 
-/// The shares of absent keys that pass, out of those that reach a filter. Tables without filters let all
+/// The shares of absent keys that pass, out of those that reach a filter. A table without filters lets all
 /// pass.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
-    /// Rate by the formula for Bloom filters with these bits a key, 0 to 1. `None`: the bits differ by level,
-    /// or the filters are those in use.
+    /// Rate that the formula for Bloom filters gives for this number of bits a key, 0 to 1. `None`: the bits
+    /// differ by level, or the filters are those in use.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub formula: Option<f64>,
-    /// Share of passes among keys without any likeness to stored ones. `None`: no such key was asked for.
+    /// Share of random keys that pass: keys that do not resemble stored ones. `None`: no such key was asked
+    /// for.
     pub random: Option<MeasuredRate>,
-    /// Share of passes among keys near stored ones: the greatest for the kinds in `near` that a program with
-    /// such keys is likely to ask for. `None`: no such key was asked for.
+    /// Share of keys near stored ones that pass: the greatest share in `near`, out of the kinds that a
+    /// program with such keys is likely to ask for. `None`: no such key was asked for.
     pub neighbours: Option<MeasuredRate>,
-    /// Shares of passes among keys near stored ones, by kind.
+    /// Shares of keys near stored ones that pass, by kind.
     pub near: NearRates,
-    /// Share of passes among those keys of `--lookups` that reach a table which does not hold them. `None`:
-    /// no such key was asked for.
+    /// Share of the keys of `--lookups` that pass, out of those that reach a table that does not hold them.
+    /// `None`: no such key was asked for.
     pub lookups: Option<MeasuredRate>,
 }
 
@@ -86,19 +87,18 @@ pub struct Rates {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reads {
-    /// Mean number of data blocks for absent keys that are distributed among the stored ones as these are
-    /// themselves.
+    /// Mean number of data blocks read for absent keys that are distributed like the stored ones.
     pub random: Estimate,
-    /// Mean number of data blocks for absent keys near stored ones: of the kinds in `near` that a program
-    /// with such keys is likely to ask for, the one that reads most.
+    /// Mean number of data blocks read for absent keys near stored ones: the greatest number in `near`, out
+    /// of the kinds that a program with such keys is likely to ask for.
     pub neighbours: Estimate,
     /// Kind of keys that `neighbours` is for. `None`: no key near stored ones was asked for.
     pub worst: Option<NearKind>,
-    /// Mean numbers of data blocks for absent keys near stored ones, by kind.
+    /// Mean numbers of data blocks read for absent keys near stored ones, by kind.
     pub near: NearReads,
-    /// Mean number of data blocks for those keys of `--lookups` that are absent. `None`: there are none.
+    /// Mean number of data blocks read for those keys of `--lookups` that are absent. `None`: there are none.
     pub lookups: Option<Estimate>,
-    /// Mean number of data blocks for stored keys, or for those keys of `--lookups` that are stored.
+    /// Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored.
     pub present: Estimate,
 }
 
@@ -109,8 +109,8 @@ pub struct Reads {
 pub enum NearKind {
     /// A stored key with a byte changed.
     Changed,
-    /// A stored key with its number, or else its last bytes, changed to one that is missing before the next
-    /// key, or to one close to it.
+    /// A stored key whose number, or else its last bytes as a number, is changed to one missing before the
+    /// next stored key or, where no gap is known, to one close by.
     Between,
     /// A stored key without its last bytes.
     Cut,
@@ -129,8 +129,9 @@ impl NearKind {
 pub struct NearRates {
     /// Stored keys with a byte changed. `None`: no such key was asked for.
     pub changed: Option<MeasuredRate>,
-    /// Numbers missing between stored ones: decimal, hexadecimal, big- or little-endian. Where keys have no
-    /// such number, the keys next to stored ones in the order of keys. `None`: no number is missing.
+    /// Stored keys with their number changed to a missing one: a decimal, hexadecimal, big-endian or
+    /// little-endian number or, where keys have none, their last bytes as a number. `None`: no number is
+    /// missing.
     pub between: Option<MeasuredRate>,
     /// Stored keys without their last bytes. `None`: no such key was asked for.
     pub cut: Option<MeasuredRate>,
@@ -144,8 +145,9 @@ pub struct NearRates {
 pub struct NearReads {
     /// Stored keys with a byte changed. `None`: no such key was asked for.
     pub changed: Option<Estimate>,
-    /// Numbers missing between stored ones: decimal, hexadecimal, big- or little-endian. Where keys have no
-    /// such number, the keys next to stored ones in the order of keys. `None`: no number is missing.
+    /// Stored keys with their number changed to a missing one: a decimal, hexadecimal, big-endian or
+    /// little-endian number or, where keys have none, their last bytes as a number. `None`: no number is
+    /// missing.
     pub between: Option<Estimate>,
     /// Stored keys without their last bytes. `None`: no such key was asked for.
     pub cut: Option<Estimate>,
@@ -161,7 +163,7 @@ impl NearReads {
 }
 
 impl Reads {
-    /// The number that advice goes by: the user's lookups, else neighbours.
+    /// The reads that advice goes by: those of the user's lookups, or else of keys near stored ones.
     pub fn absent(&self) -> Estimate {
         self.lookups.unwrap_or(self.neighbours)
     }

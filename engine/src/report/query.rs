@@ -24,23 +24,25 @@ words! {
     }
 }
 
-/// A reason, with its kind, why keys may be there whatever the filters say.
+/// The reason why keys may be there whatever the filters say, and its kind.
 pub type Reason = (String, ErrorKind);
 
 /// The data blocks that may hold a key.
 #[derive(Clone, PartialEq, Debug)]
 pub struct KeyBlocks {
-    /// Their offsets.
+    /// The offsets of the blocks.
     pub offsets: Vec<u64>,
     /// The number of the table's data blocks.
     pub of: u64,
-    /// True if the index named the blocks; false if the filters of all blocks were asked.
+    /// True if the index or the key range in the MANIFEST narrowed the search; false if the filters of all
+    /// blocks were asked, or none.
     pub by_index: bool,
     /// There are filters to ask.
     pub filtered: bool,
-    /// The chance that an absent key is said to be there.
+    /// The chance, 0 to 1, that an absent key is said to be there.
     pub fpr: f64,
-    /// The most data blocks that a lookup in the database reads; `None` if the index was of no use.
+    /// The most data blocks of the table that a lookup in its database reads; 0 if the database does not use
+    /// the table. `None`: the index could not be used.
     pub lookup_blocks: Option<u64>,
 }
 
@@ -51,7 +53,7 @@ pub enum Reply {
     Blocks(KeyBlocks),
     /// From a log: its newest write for the key.
     Log(LogAnswer),
-    /// Nothing: the table could not be opened.
+    /// No facts: the table or log could not be opened.
     Unknown,
 }
 
@@ -68,7 +70,7 @@ pub struct Answer<'a> {
     pub key_hex: Hex<'a>,
     /// False if the key is not in the table, or the log has no value for it; true if it may be there.
     pub may_match: bool,
-    /// Offsets of the data blocks that may hold the key. Empty also for a log, or if the table could not be
+    /// Offsets of the data blocks that may hold the key. Also empty for a log, and if the table could not be
     /// opened.
     pub blocks: Vec<u64>,
     /// Reason why the key may be there whatever the filters or the writes say. `None`: the file was read
@@ -77,12 +79,12 @@ pub struct Answer<'a> {
     /// The newest write of this log for the key: a value, a deletion, or none. `None`: the file is a table,
     /// or could not be opened.
     pub log: Option<LogAnswer>,
-    /// True if the index or the key range in the MANIFEST narrowed the search: to one data block at most,
-    /// except where keys can be read in several ways. False: the filters of all data blocks were asked, or
-    /// none.
+    /// True if the index or the key range in the MANIFEST narrowed the search: to at most one data block,
+    /// unless keys can be read in several ways. False: the filters of all data blocks were asked, or no
+    /// filters were.
     pub by_index: bool,
     /// The most data blocks of the table that a lookup in its database reads; 0 for a log, or if the database
-    /// does not use the table. `None`: the index was of no use, or the table could not be opened.
+    /// does not use the table. `None`: the index could not be used, or the file could not be opened.
     pub lookup_blocks: Option<u64>,
     /// Chance, 0 to 1, that this answer is "may be there" for an absent key. 1 with an `error` or without a
     /// filter; 0 if the index or the MANIFEST alone excludes the key, and for a log.
@@ -150,10 +152,10 @@ pub struct Count<'a> {
     pub frame: Frame<'a>,
     /// Number of keys that were looked for.
     pub keys: u64,
-    /// Number of keys that may be there: all of them with an `error` or without a filter.
+    /// Number of keys that may be there. With an `error`, these are all keys.
     pub matches: u64,
-    /// Reason why every key may be there whatever the filters say. `None`: the table was read without a
-    /// fault.
+    /// Reason why every key may be there whatever the filters or the writes say. `None`: the file was read
+    /// without a fault.
     pub error: Option<&'a str>,
     /// Chance, 0 to 1, that an absent key is said to be there: the mean over the keys asked for.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
@@ -167,7 +169,7 @@ pub struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
-    /// Counts the answers of a table. `error`: the reason why every key may be there.
+    /// Counts the answers for a table or log. `error`: the reason why every key may be there.
     pub fn new(
         subject: Subject<'a>,
         error: Option<&'a Reason>,
@@ -195,7 +197,7 @@ impl<'a> Count<'a> {
 /// The results of a query, in order.
 #[expect(missing_debug_implementations, reason = "it holds iterators")]
 pub enum QueryLine<'a> {
-    /// The answers for the tables and logs of a folder follow.
+    /// The folder whose tables and logs the next answers are for.
     Folder(Folder),
     /// The answers for a table or log.
     Table {
@@ -206,8 +208,8 @@ pub enum QueryLine<'a> {
         /// The answers that are wanted.
         answers: &'a mut dyn Iterator<Item = Answer<'a>>,
     },
-    /// The number of answers for a table or log.
+    /// The number of answers for a table or log that a key may be there.
     Count(Count<'a>),
-    /// For keys, the most data blocks that a lookup in the preceding database reads.
+    /// Keys, each with the most data blocks that a lookup in the preceding database reads.
     Lookups(&'a mut dyn Iterator<Item = (&'a [u8], u64)>),
 }

@@ -36,10 +36,11 @@ pub struct Report {
     /// none.
     #[serde(serialize_with = "path")]
     pub undo: Option<PathBuf>,
-    /// The tables by level, then by number. Each is a line of its own.
+    /// The tables by level, then by the name of the new file. Each is a line of its own.
     #[serde(skip)]
     pub tables: Vec<TableReport>,
-    /// Facts good to know: the files that were cleared away, and those that could not be after the commit.
+    /// Facts that are good to know, such as the files that were cleared away, and those that could not be
+    /// after the commit.
     #[serde(skip)]
     pub notes: Vec<String>,
     /// The kind of fault in the files, if there is one.
@@ -57,9 +58,9 @@ pub enum RebuildStatus {
     Rebuilt,
     /// Nothing was written: the report shows what a rebuild would do.
     DryRun,
-    /// The tables are those from before a rebuild.
+    /// The tables are again those from before a rebuild.
     Undone,
-    /// The tables from before a rebuild are gone.
+    /// The tables that were kept from before a rebuild are gone.
     Discarded,
     /// This run only completed an earlier one that had been cut off.
     Finished,
@@ -95,8 +96,8 @@ pub struct Sums {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableReport {
-    /// `rebuilt`: the table has been written again, or would be with `--dry-run`. `kept`: it was left as it
-    /// is, by `--keep-undecodable`.
+    /// `rebuilt`: the table was rewritten or, with `--dry-run`, would be. `kept`: it was left as it is,
+    /// because of `--keep-undecodable`.
     pub status: TableStatus,
     /// Reason why the table was left as it is. `None`: it was rebuilt.
     pub error: Option<String>,
@@ -106,8 +107,8 @@ pub struct TableReport {
     /// Name of the new file, in the same folder with `--in-place` and in `target` with `--to`. `path` is the
     /// old file, which is gone after `--in-place`.
     pub new_name: String,
-    /// Number of entries. `None`: none was decoded, as the filters were dropped or the table was left as it
-    /// is.
+    /// Number of entries. `None`: none was decoded, because the filters were dropped or the table was left as
+    /// it is.
     pub entries: Option<u64>,
     /// Size of the old file in bytes.
     pub old_size: u64,
@@ -132,7 +133,7 @@ pub struct TableReport {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TableStatus {
-    /// The table has been written again, or would be with `--dry-run`.
+    /// The table was rewritten or, with `--dry-run`, would be.
     Rebuilt,
     /// The table was left as it is.
     Kept,
@@ -150,8 +151,8 @@ pub struct FiltersReport {
     /// A filter covers the data blocks that begin in a range of 2^base_lg bytes. `None`: the filter block is
     /// malformed, or of no known policy.
     pub base_lg: Option<u8>,
-    /// Bits a key that the filters were made with. `None`: not known, which holds for every filter from
-    /// before the rebuild.
+    /// Bits a key that the filters were made with. `None`: not known, as for every filter from before the
+    /// rebuild.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: Option<u32>,
 }
@@ -165,7 +166,7 @@ fn name<S: Serializer>(name: &str, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 impl Report {
-    /// Puts the tables in order, and adds them up.
+    /// Sorts the tables, and computes their sums.
     pub(crate) fn conclude(&mut self) {
         self.tables.sort_by(|a, b| (a.level, &a.new_name).cmp(&(b.level, &b.new_name)));
         let sum = |of: fn(&TableReport) -> u64| self.tables.iter().map(of).fold(0, u64::saturating_add);

@@ -28,7 +28,7 @@ pub struct RepairReport {
     pub manifest: Option<String>,
     /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
     pub comparator: Option<Name>,
-    /// True if no MANIFEST names the comparator, and the order follows from the tables.
+    /// True if no MANIFEST names the comparator, so that the order is inferred from the tables.
     pub is_comparator_assumed: bool,
     /// All files and keys in numbers.
     #[serde(flatten)]
@@ -96,7 +96,7 @@ pub struct RepairSums {
     pub filled: u64,
     /// Number of doubtful keys, deleted ones not counted, that are left out of the new database.
     pub left_out: u64,
-    /// Number of operations that logs have lost. `None`: it is not known.
+    /// Number of operations that are lost from logs. `None`: it is not known.
     pub lost_operations: Option<u64>,
     /// Greatest sequence number found anywhere, which the new database takes over.
     pub last_sequence: u64,
@@ -115,9 +115,9 @@ pub struct RepairedFile {
     /// `table`, `log` or `manifest`.
     pub kind: RepairedKind,
     /// `live`: the file's entries count. `obsolete`: they count only where others are lost.
-    /// `partly-obsolete`: this holds only for the entries that other tables were made of. `trusted` and
-    /// `distrusted`: a MANIFEST that is relied on or not. `missing`: a live table without a file that can be
-    /// read.
+    /// `partly-obsolete`: this holds only for the entries from which other tables were made. `trusted`: a
+    /// MANIFEST that is relied on. `distrusted`: one that is not. `missing`: a live table without a file that
+    /// can be read.
     pub standing: FileStanding,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or it is not a table.
     pub level: Option<u8>,
@@ -125,12 +125,12 @@ pub struct RepairedFile {
     pub size: Option<u64>,
     /// Number of the file's entries that are saved.
     pub entries: u64,
-    /// Offsets of the bytes in which one wrong bit was corrected.
+    /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
     /// Number of lost ranges of the file.
     pub losses: u64,
-    /// The way blocks were found without the index, or the reason why the file cannot be read or a MANIFEST
-    /// is not trusted. `None`: none of these applies.
+    /// The way in which blocks were found without the index, or the reason why the file cannot be read or a
+    /// MANIFEST is not trusted. `None`: none of these applies.
     pub remark: Option<String>,
     /// The file's name.
     #[serde(skip)]
@@ -170,7 +170,7 @@ pub enum FileStanding {
     Live,
     /// The file's entries count only where others are lost.
     Obsolete,
-    /// Those entries that other tables were made of count only where others are lost.
+    /// The entries from which other tables were made count only where others are lost.
     PartlyObsolete,
     /// The file is live, but does not exist or cannot be read.
     Missing,
@@ -228,7 +228,7 @@ pub struct DoubtfulKey {
     pub is_deletion: bool,
     /// True if the newest version that may be valid is from an obsolete file.
     pub is_obsolete: bool,
-    /// True if this version is used for the new database, which is so with `--prefer newest`.
+    /// True if this version goes into the new database, as it does with `--prefer newest`.
     pub is_kept: bool,
     /// Name of the file that the version is from.
     #[serde(skip)]

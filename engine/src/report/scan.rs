@@ -1,5 +1,5 @@
-//! The results of `scan`: entries with their places, parts that were passed over, and the end of each file or
-//! database.
+//! The results of `scan`: entries and where they were found, parts that were passed over, and the end of each
+//! file or database.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::audit::decode_limit_text;
 
-/// One version of a key, and its place.
+/// One version of a key, and the place where it was found.
 #[derive(Debug)]
 pub struct Row<'a> {
     /// The file.
@@ -32,12 +32,12 @@ pub struct Row<'a> {
     pub value: &'a [u8],
 }
 
-/// Sequence number and type.
+/// The sequence number and the type of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Version {
     /// The sequence number.
     pub sequence: u64,
-    /// The type: 0 for a deletion, 1 for a value.
+    /// The type: 0 for a deletion, 1 for a value, and others for LevelDB's relatives.
     pub kind: u8,
 }
 
@@ -64,7 +64,7 @@ words! {
         Live = "live",
         /// A file that is no longer used, such as a log whose writes are all in tables.
         Obsolete = "obsolete",
-        /// A table that is newer than the MANIFEST, or a second one of its number.
+        /// A table that is newer than the MANIFEST, or a second file with a table's number.
         Unlisted = "unlisted",
         /// There is no MANIFEST that can be relied on.
         Unknown = "unknown",
@@ -73,7 +73,7 @@ words! {
     }
 }
 
-/// An entry as programs get it.
+/// An entry as a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry<'a> {
@@ -88,7 +88,7 @@ pub struct Entry<'a> {
     pub value: Option<&'a str>,
     /// The value in lowercase hexadecimal. `None`: it is UTF-8, or there is none to show.
     pub value_hex: Option<Hex<'a>>,
-    /// Size of the value in bytes, also with `--keys` and `--sizes`. `None`: a deletion.
+    /// Size of the value in bytes, even with `--keys` or `--sizes`. `None`: a deletion.
     pub value_size: Option<usize>,
     /// Sequence number of the write. `None`: the keys are not internal keys.
     pub sequence: Option<u64>,
@@ -125,14 +125,14 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A fault as programs get it.
+/// A fault as a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultAt<'a> {
     /// The file.
     #[serde(flatten)]
     pub frame: Frame<'a>,
-    /// Reason why entries may be missing: something that was passed over, or could not be looked at.
+    /// Reason why entries may be missing: a part was passed over, or could not be looked at.
     pub error: &'a str,
 }
 
@@ -143,7 +143,7 @@ impl<'a> FaultAt<'a> {
     }
 }
 
-/// The end of a file or database.
+/// The end of a file or database as a line of JSON.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct End<'a> {
@@ -166,22 +166,22 @@ impl<'a> End<'a> {
 pub enum ScanLine<'a> {
     /// An entry, and the path as the user gave it.
     Entry(&'a Path, Row<'a>),
-    /// Something cannot be shown. The subject names the file.
+    /// A part that cannot be shown. The subject names the file.
     Fault(Subject<'a>, &'a Fault),
     /// The end of a file or database, with the number of its entries that were shown.
     End(Subject<'a>, u64),
 }
 
-/// Something that cannot be shown, and the reason.
+/// A part that cannot be shown, and the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
     /// The file at fault. `None`: the file that was asked for.
     pub path: Option<PathBuf>,
-    /// The whole reason, without the file.
+    /// The complete reason, without the path.
     pub message: String,
     /// The kind of reason.
     pub kind: ErrorKind,
-    /// The offset in the file.
+    /// The offset of the fault in the file. `None`: the fault has no offset.
     pub offset: Option<u64>,
     /// The expected state. `None`: there is only the message.
     pub expected: Option<String>,
@@ -195,12 +195,12 @@ impl Fault {
         Self { path: None, message, kind, offset: None, expected: None, found: None }
     }
 
-    /// Damage to `what`, which names the offset, too.
+    /// Damage to `what`, which also names the offset.
     pub(crate) fn damage(what: &str, offset: u64, expected: String, found: String) -> Self {
         Self::at(ErrorKind::Damaged, what, offset, expected, found)
     }
 
-    /// A fault: the contents from `offset` on decode to more than `limit` bytes.
+    /// The fault that the contents at `offset` decode to more than `limit` bytes.
     pub(crate) fn over_limit(offset: u64, limit: u64) -> Self {
         let what = format!("limit at offset {offset}");
         Self::at(ErrorKind::Unsupported, &what, offset, decode_limit_text(limit), "more".to_owned())

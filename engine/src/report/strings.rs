@@ -9,10 +9,10 @@ use filterblock::escape;
 use serde::{Serialize, Serializer};
 use serde_json::ser::{self, Formatter};
 
-/// The longest name that is kept whole, in bytes.
+/// The length of the longest name that is kept completely, in bytes.
 const MAX_NAME_LEN: usize = 256;
 
-/// Bytes as they are if they are UTF-8, otherwise escaped.
+/// Bytes as text: as they are if they are UTF-8, otherwise escaped.
 pub fn json_text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
@@ -73,7 +73,7 @@ impl Serialize for Name {
     }
 }
 
-/// Bytes in lower-case hexadecimal.
+/// Bytes in lowercase hexadecimal.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = "^([0-9a-f]{2})*$")))]
@@ -90,7 +90,7 @@ impl Display for Hex<'_> {
     }
 }
 
-/// Writes the digits of `bytes` to `room`, which has to hold as many, and returns them.
+/// Writes the digits of `bytes` to `room`, which has to be at least as long, and returns them.
 fn hex_in<'r>(room: &'r mut [[u8; 2]], bytes: &[u8]) -> &'r str {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| DIGITS.get(usize::from(value & 0xf)).copied().unwrap_or_default();
@@ -145,7 +145,7 @@ pub fn write_line<T: Serialize>(to: impl Write, value: &T) -> io::Result<()> {
     pieces.pass_on()
 }
 
-/// The length of nearly all lines, in bytes.
+/// The size of the buffer for a line, in bytes. Nearly all lines fit in it.
 const PIECES: usize = 1024;
 
 /// Gathers the small pieces of a line, so that a line is written in one piece, or a long one in a few.
@@ -185,13 +185,13 @@ impl<W: Write> Write for Pieces<W> {
     }
 }
 
-/// Compact, with every character beyond printable ASCII escaped.
+/// Formats JSON compactly, and escapes every character beyond printable ASCII.
 struct Ascii;
 
 impl Formatter for Ascii {
     #[inline]
     fn write_string_fragment<W: Write + ?Sized>(&mut self, to: &mut W, fragment: &str) -> io::Result<()> {
-        // Without an early end, so that several bytes are compared in one step.
+        // There is no early exit, so that several bytes are compared in one step.
         if fragment.bytes().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~')) {
             return to.write_all(fragment.as_bytes());
         }

@@ -10,7 +10,7 @@ use super::strings::json_name;
 /// A path that a result is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The path as the user gave it, from which `path` follows.
+    /// The path as the user gave it, which led to `path`.
     pub input: &'a Path,
     /// The path that the result is about.
     pub path: &'a Path,
@@ -30,7 +30,7 @@ pub struct Remark {
 }
 
 impl<'a> Subject<'a> {
-    /// The path that the user gave.
+    /// The subject that is the path as the user gave it.
     pub fn of(input: &'a Path) -> Self {
         Self { input, path: input, remarks: &[], fetched: None }
     }
@@ -55,29 +55,29 @@ impl Remark {
 pub enum Depth {
     /// Index, metaindex and filters.
     Tail,
-    /// Also up to 16 data blocks, in three places.
+    /// Index, metaindex, filters, and up to 16 data blocks, in three places.
     Sample,
     /// All parts that the command asks for.
     All,
 }
 
-/// The facts about an object in storage elsewhere, apart from its contents. For a file, all are `None`.
+/// The facts about reading an object in object storage. For a file, all are `None`.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fetched {
-    /// Parts that are read of a table in object storage. `tail`: index, metaindex and filters. `sample`: also
-    /// up to 16 data blocks. `all`: as much as of a file. `None`: the path is that of a file, or the object
-    /// could not be requested.
+    /// Parts of a table in object storage that are read. `tail`: index, metaindex and filters. `sample`: also
+    /// up to 16 data blocks. `all`: as much as is read of a file. `None`: the path is that of a file, or the
+    /// object could not be requested.
     pub depth: Option<Depth>,
     /// The store's tag for the version of the object that was read. `None`: there is none, or the path is
     /// that of a file.
     #[serde(serialize_with = "tag")]
     pub e_tag: Option<String>,
-    /// Requests made for the object; repetitions after a failure are not counted. `None`: the path is that of
-    /// a file, or the object could not be requested.
+    /// Number of requests made for the object, not counting retries after a failure. `None`: the path is that
+    /// of a file, or the object could not be requested.
     pub requests: Option<u64>,
-    /// Bytes of the object that were received. `None`: the path is that of a file, or the object could not be
-    /// requested.
+    /// Number of bytes of the object that were received. `None`: the path is that of a file, or the object
+    /// could not be requested.
     pub bytes_read: Option<u64>,
 }
 

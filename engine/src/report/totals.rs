@@ -21,7 +21,7 @@ pub struct Totals {
     pub missing: u64,
     /// Number of tables in which damage was found.
     pub damaged: u64,
-    /// Number of files that are not whole tables and that the database does not use: they are being
+    /// Number of files that are not complete tables and that the database does not use: they are being
     /// written, or were left behind.
     pub not_live: u64,
     /// Number of tables that could not be read.
@@ -48,13 +48,13 @@ pub struct Totals {
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
-    /// Sums by level, from level 0 on; tables that are not live come last. Empty: there is no MANIFEST that
-    /// can be relied on.
+    /// Sums by level, starting with level 0; tables that are not live come last. Empty: there is no MANIFEST
+    /// that can be relied on.
     #[serde(serialize_with = "values")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<LevelTotals>"))]
     pub levels: BTreeMap<TableLevel, LevelTotals>,
 
-    /// Bytes of the filter blocks that the offsets of filters take.
+    /// Number of bytes of the filter blocks that hold the offsets of filters.
     #[serde(skip)]
     pub offset_array_bytes: u64,
     /// The keys of all tables.
@@ -93,7 +93,7 @@ pub struct LevelTotals {
     /// Mean of `neighbour_fpr` of the tables, weighted by their keys.
     #[serde(skip)]
     pub neighbour_fpr: MeanRate,
-    /// The number of tables by their state, those without a file among them.
+    /// The number of tables in each state, including those without a file.
     #[serde(skip)]
     pub states: BTreeMap<TableState, u64>,
     /// Bytes of all files; for those that cannot be opened, the sizes that the MANIFEST records.
@@ -126,7 +126,7 @@ pub struct KeySum {
     /// The sum of the squares of the errors that the estimates may have.
     #[serde(skip)]
     squared_error: f64,
-    /// The keys of some table are not known.
+    /// The number of keys of some table is not known.
     #[serde(skip)]
     pub is_partial: bool,
 }
@@ -171,7 +171,8 @@ impl Totals {
         add(&mut self.random_fpr, filter.random_fpr, count.keys);
     }
 
-    /// The bits of filters for each key of the tables that have some.
+    /// The number of filter bits per key in the tables that have filters; `None` if either number is 0 or not
+    /// known.
     pub fn bits_per_key(&self) -> Option<f64> {
         let keys = self.filtered_keys.keys.filter(|keys| *keys > 0 && self.bits > 0)?;
         Some(self.bits as f64 / keys as f64)
@@ -208,12 +209,13 @@ impl LevelTotals {
         states.iter().filter_map(|state| self.states.get(state)).sum()
     }
 
-    /// The number of tables, those without a file among them.
+    /// The number of tables, including those without a file.
     pub fn all(&self) -> u64 {
         self.states.values().sum()
     }
 
-    /// The bytes of filters for each key in the tables whose filters can be judged.
+    /// The number of filter bytes per key in the tables whose filters can be judged; `None` if the number of
+    /// their keys is 0 or not known.
     pub fn bytes_per_key(&self) -> Option<f64> {
         let keys = self.judged_keys.keys.filter(|keys| *keys > 0)?;
         Some(self.judged_size as f64 / keys as f64)
@@ -233,7 +235,7 @@ impl KeySum {
     }
 
     /// The greatest likely error as a share of the sum; `None` if the sum is exact. The tables' errors are
-    /// independent of each other.
+    /// taken to be independent of each other.
     pub fn error(&self) -> Option<f64> {
         self.estimated.then(|| self.squared_error.sqrt() / self.keys.unwrap_or_default().max(1) as f64)
     }

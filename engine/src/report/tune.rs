@@ -76,7 +76,7 @@ pub struct TuningLine<'a> {
     pub found: TuningOrNothing<'a>,
 }
 
-/// The success of a tuning.
+/// The success or failure of a tuning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -135,8 +135,8 @@ pub struct Tuning {
     /// The best filters within the budget with the same bits a key on all levels. `None`: no setting fits the
     /// budget, or `status` is `error`.
     pub uniform: Option<Choice>,
-    /// The best filters within the budget with bits a key by level. `None`: there are no two levels, the
-    /// order of keys is not known, no setting fits the budget, or `status` is `error`.
+    /// The best filters within the budget with bits a key by level. `None`: there are fewer than two levels,
+    /// the order of keys is not known, no setting fits the budget, or `status` is `error`.
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
@@ -150,7 +150,7 @@ pub struct Tuning {
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
     pub settings: Vec<Tried>,
-    /// Facts that are not faults but good to know.
+    /// Facts that are not faults but are good to know.
     #[serde(skip)]
     pub notes: Vec<String>,
 }
@@ -175,7 +175,7 @@ pub struct SampleSize {
     pub bytes: u64,
     /// Bytes of the files of all tables.
     pub of_bytes: u64,
-    /// Entries of all tables: keys, older versions and deletions.
+    /// Number of entries of all tables, including older versions and deletions.
     pub entries: Estimate,
     /// True if every entry of all tables was decoded.
     pub all: bool,
@@ -192,11 +192,11 @@ pub struct Level {
     pub number: Option<u8>,
     /// Number of tables.
     pub tables: u64,
-    /// Number of tables without filters that the policy can ask.
+    /// Number of tables without filters that the policy can read.
     pub unfiltered: u64,
     /// Bytes of the files of the tables.
     pub size: u64,
-    /// Entries of the tables.
+    /// Number of entries of the tables.
     pub entries: Estimate,
     /// Tables of this level that a lookup reaches in vain. `None`: the order of keys is not known, or a table
     /// was given by itself.
@@ -207,10 +207,10 @@ pub struct Level {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Visits {
-    /// Mean number of tables for a key that is stored nowhere.
+    /// Mean number of tables that a lookup of a key reaches if the key is stored nowhere.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub absent: f64,
-    /// Mean number of tables for a key that is found on a level below.
+    /// Mean number of tables that a lookup of a key reaches in vain if the key is found on a level below.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub present: f64,
 }
@@ -224,7 +224,7 @@ pub struct Setting {
     /// A filter covers the data blocks that begin in a range of 2^base_lg bytes.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 63)))]
     pub base_lg: u8,
-    /// Bits of filter for each key, the same on all levels.
+    /// Number of filter bits for each key, the same on all levels.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: u32,
 }
@@ -236,7 +236,7 @@ pub struct Tried {
     /// The setting.
     #[serde(flatten)]
     pub setting: Setting,
-    /// True if most of the filters in use are of this setting.
+    /// True if this is the most frequent setting of the filters in use.
     pub in_use: bool,
     /// The effects of filters of this setting.
     pub outcome: Outcome,
@@ -251,14 +251,14 @@ pub struct Choice {
     /// A filter covers the data blocks that begin in a range of 2^base_lg bytes.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 63)))]
     pub base_lg: u8,
-    /// Bits of filter for each key, by level.
+    /// Number of filter bits for each key, by level.
     #[serde(rename = "bits_per_key")]
     pub bits: Vec<LevelBits>,
     /// The effects of these filters.
     pub outcome: Outcome,
 }
 
-/// The bits a key of a level.
+/// The bits a key on a level.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelBits {
@@ -266,7 +266,7 @@ pub struct LevelBits {
     /// known.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub level: Option<u8>,
-    /// Bits of filter for each key.
+    /// Number of filter bits for each key.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: u32,
 }
@@ -292,7 +292,7 @@ pub struct Budget {
     /// The most bytes of all filter blocks.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-    /// is the size of filters of 10 bits a key, as some tables have none.
+    /// is the size of filters with 10 bits a key, as some tables have none.
     pub origin: BudgetOrigin,
 }
 
@@ -359,6 +359,7 @@ pub struct Memory {
     pub mapped_tables: u64,
     /// Number of tables whose filters LevelDB holds on the heap.
     pub heap_tables: u64,
-    /// Bytes of the filter blocks on the heap, if LevelDB maps the first of the tables.
+    /// Number of bytes of the filter blocks on the heap, if LevelDB maps the first tables by level, then by
+    /// number.
     pub heap_bytes: u64,
 }

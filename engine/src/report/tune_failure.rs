@@ -1,4 +1,4 @@
-//! The databases and tables that `tune` cannot look at.
+//! The reasons why `tune` has no results for a database, or leaves out a table.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::{error_kind::ErrorKind, strings::json_path};
 
-/// The reason why there is nothing to show of a database or table.
+/// The reason why there is nothing to show for a database or table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TuneFailure {
     /// The reason in words.

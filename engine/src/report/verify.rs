@@ -8,7 +8,7 @@ use super::findings::{Finding, Findings};
 use super::{frame::Frame, strings::words, subject::Fetched, subject::Subject};
 use crate::audit::rates::MeasuredRate;
 
-/// The outcome of verifying a table.
+/// The outcome of verifying a table or a folder.
 #[derive(Clone, Default, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
@@ -16,16 +16,17 @@ pub struct Verdict {
     pub keys: u64,
     /// Number of stored keys that a filter denies.
     pub denied: u64,
-    /// Measured share of neighbours that pass: keys that are not stored, made from stored ones by changing a
-    /// byte or appending six. `None`: no filter was asked.
+    /// Measured share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones
+    /// by changing a byte or appending six. `None`: no filter was asked.
     pub measured_fpr: Option<MeasuredRate>,
-    /// Share of absent keys expected to pass, 0 to 1, going by the bits set. `None`: no filter was asked.
+    /// Share of absent keys expected to pass, 0 to 1, judging by the bits that are set. `None`: no filter was
+    /// asked.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// Everything that is wrong. The first 16 findings of each code are listed, and the others counted.
+    /// The findings. The first 16 of each code are listed; a last one counts the others.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
     pub findings: Findings,
-    /// The file is not a whole table, and the database does not use it.
+    /// The file is not a complete table, and the database does not use it.
     #[serde(skip)]
     pub is_not_live: bool,
     /// Facts that are not faults.
@@ -38,11 +39,11 @@ words! {
     VerifyStatus {
         /// Nothing wrong was found.
         Sound = "sound",
-        /// The file is not a whole table, and the database does not use it.
+        /// The file is not a complete table, and the database does not use it.
         NotLive = "not-live",
         /// There are findings.
         Findings = "findings",
-        /// Something could not be looked at, whatever else was found.
+        /// A part could not be looked at, whatever else was found.
         Unreadable = "unreadable",
     }
 }
@@ -59,18 +60,18 @@ words! {
     }
 }
 
-/// A fact that is not a fault, but good to know. It displays as the text for users.
+/// A fact that is not a fault but is good to know. It displays as the text for users.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Note {
-    /// The file is not a whole table, and the database does not use it.
+    /// The file is not a complete table, and the database does not use it.
     NotWhole(Box<Finding>),
     /// The database does not use the table any longer.
     Obsolete,
-    /// The database does not use the table yet.
+    /// The MANIFEST does not list the table: it is being written, or was left behind.
     Unlisted,
     /// The table has no filter.
     NoFilter,
-    /// The filter's policies, none of which is known.
+    /// The table has filters only of these policies, none of which is known.
     UnknownPolicy(Vec<Vec<u8>>),
     /// The filters fit the signed hash of old LevelDB versions, not the unsigned one of goleveldb.
     SignedHash,
@@ -79,7 +80,7 @@ pub enum Note {
         /// The comparator's name.
         comparator: Vec<u8>,
     },
-    /// No order of the keys is recorded, and it is not bytewise, as this finding shows.
+    /// No order of the keys is recorded, and the order is not bytewise, as this finding shows.
     NotBytewise(Box<Finding>),
     /// Bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
@@ -112,8 +113,8 @@ pub struct Verified {
     #[serde(flatten)]
     pub frame: Frame<'static>,
     /// `sound`: nothing wrong was found. `not-live`: the file is in a database's folder, the database does
-    /// not use it, and it is not a whole table: it is being written, or was left behind. `findings`: there
-    /// are findings. `unreadable`: something could not be looked at, whatever else was found.
+    /// not use it, and it is not a complete table: it is being written, or was left behind. `findings`: there
+    /// are findings. `unreadable`: a part could not be looked at, whatever else was found.
     pub status: VerifyStatus,
     /// The verdict.
     #[serde(flatten)]
@@ -143,7 +144,7 @@ impl Verified {
         }
     }
 
-    /// Returns true unless the verdict is on a folder with nothing wrong.
+    /// Returns true unless the verdict is on a folder and nothing wrong was found.
     pub fn counts(&self) -> bool {
         self.about != About::Folder || self.status != VerifyStatus::Sound
     }

@@ -33,7 +33,7 @@ pub fn ask_for_lookups(reads: &Reads) -> Option<&'static str> {
     )
 }
 
-/// Advice to leave the filters of tables that take less than `least` bytes.
+/// Advice to leave the filters of tables that take fewer than `least` bytes.
 pub fn small_text(taken: u64, least: u64) -> String {
     format!(
         "leave the filters as they are: tables of {} fit into any cache, and below {} no program notices other filters",
@@ -155,7 +155,7 @@ pub fn bits_text(choice: &Choice) -> String {
 
 /// The data blocks that a filter of `base_lg` covers.
 pub fn ranges_text(base_lg: u8) -> String {
-    /// From this `base_lg` on, a range is longer than any table.
+    /// With this `base_lg` or a greater one, a range is longer than any table.
     const WHOLE_TABLE: u8 = 40;
     match 1_u64.checked_shl(base_lg.into()) {
         Some(range) if base_lg < WHOLE_TABLE => format!("a filter for every {} of data blocks", size(range)),

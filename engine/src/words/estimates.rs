@@ -27,7 +27,7 @@ pub fn interval(estimate: Estimate) -> Option<String> {
     (low != high).then(|| format!("{low} to {high}"))
 }
 
-/// An exact number with decimals up to its third significant digit; a whole one with all its digits.
+/// An exact number with decimals up to its third significant digit; an integer with all its digits.
 pub fn number(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value}") } else { with_decimals(value, decimals(value)) }
 }
@@ -83,7 +83,7 @@ fn with_decimals(value: f64, decimals: i32) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `high`, rounded up to one significant digit; from 10 on, to a whole number.
+/// `high`, rounded up to one significant digit or, if it is 10 or more, to an integer.
 fn upper_bound(high: f64) -> String {
     let decimals = decimals_of(high).clamp(0, MOST_DECIMALS);
     let unit = 10_f64.powi(decimals);

@@ -8,9 +8,9 @@ use crate::report::{FilterState, Filters};
 pub enum Fill {
     /// The share of its bits that are set, from 0 to 1.
     Share(f64),
-    /// No key is in its range.
+    /// The filter has no bytes, as no key is in its range.
     Empty,
-    /// It is malformed, or its policy does not describe it.
+    /// The filter is malformed, or its policy does not describe it.
     Unknown,
 }
 
@@ -53,7 +53,7 @@ impl FillBin {
     }
 }
 
-/// All filters of a table, in parts of numbers that are as equal as possible.
+/// All filters of a table, in parts whose numbers of filters are as equal as possible.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub struct FillBins {
     /// The bins, in the order of the filters.
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(of(u64::MAX, 3).sum().filters, 3);
         assert_eq!((of(0, 3), of(3, 0)), (FillBins::default(), FillBins::default()));
         assert_eq!(FillBins::default().sum(), FillBin::default());
-        // An empty part takes nothing from the sums.
+        // An empty part does not change the sums.
         let sum = of(3, 3).sum();
         assert_eq!((sum.min, sum.mean, sum.max), (0.25, 0.25, 0.25));
     }

@@ -87,8 +87,8 @@ fn level(
     Level { number: Some(number), tables, unfiltered, size: mebibytes << 20, entries, visits }
 }
 
-/// A LevelDB database of which some tables were sampled, with advice to rebuild it with other bits on
-/// each level.
+/// A LevelDB database of which some tables were sampled, with advice to rebuild it with a different number of
+/// bits a key on each level.
 pub fn rebuild() -> Tuning {
     let policy = Policy::Builtin2;
     let mut settings: Vec<Tried> =

@@ -11,8 +11,8 @@ use crate::walk::PathError;
 /// The greatest length of a filter block: its offsets have 32 bits.
 const MAX_LEN: u64 = u32::MAX as u64;
 
-/// Reads the filter block in the file `path`, or from standard input, as one of `policy`, or of LevelDB's
-/// policy if it is `None`.
+/// Reads the filter block in the file `path`, or from standard input if `path` is `-`. `policy`: the policy
+/// of the filters; `None`: LevelDB's.
 pub(super) fn read(
     path: &Path,
     policy: Option<&SharedPolicy>,
@@ -23,7 +23,7 @@ pub(super) fn read(
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, PathError> {
-    // Opening a pipe would wait for its other end, so this is checked before.
+    // Opening a pipe would wait for its other end, so this is checked first.
     if !std::fs::metadata(path)?.is_file() {
         let expected = "a regular file, or - for standard input".to_owned();
         return Err(PathError::Unexpected { expected, found: "something else".to_owned() });

@@ -13,10 +13,10 @@ use crate::report::{Depth, ErrorKind, Folder, Frame, Inspected, Remark, Subject,
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{InputPath, Inputs, PathError, TableRecord};
 
-/// The number of tables beyond which more do not change the effort for each.
+/// The number of tables beyond which the effort for each no longer decreases.
 const ENOUGH_TABLES: usize = 2500;
 
-/// The results of an inspection, one after the other.
+/// One result of an inspection.
 #[derive(Debug)]
 pub enum InspectLine {
     /// A folder whose tables follow.
@@ -32,13 +32,13 @@ pub enum InspectLine {
 /// The outcome of an inspection.
 #[derive(Clone, Default, Debug)]
 pub struct InspectOutcome {
-    /// Something is damaged.
+    /// A table or filter block is damaged, missing or unreadable, or a MANIFEST cannot be relied on.
     pub damage: bool,
-    /// Something could not be read.
+    /// A path or a part of a table could not be read, or no threads could be started.
     pub unreadable: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why the system let no threads be started.
+    /// The reason why no threads could be started. `None`: they were started.
     pub not_started: Option<String>,
 }
 
@@ -48,14 +48,14 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or the reason why the system does not let requests begin.
+    /// Those of `sink`, or an error of the system that prevents requests to object storage.
     pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<InspectOutcome> {
         let mut fold = Fold { outcome: InspectOutcome::default(), totals: Totals::default(), sink };
         self.run(inputs, &InspectSurvey(self.read.clone()).into(), &mut |event| fold.take(event))?;
         Ok(fold.outcome)
     }
 
-    /// Inspects bare filter blocks, without a table around them. `policy`: their policy; `None`: LevelDB's is assumed.
+    /// Inspects bare filter blocks, without their tables. `policy`: their policy; `None`: LevelDB's is assumed.
     ///
     /// # Errors
     ///

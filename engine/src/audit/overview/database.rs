@@ -21,7 +21,7 @@ pub(crate) enum Kind {
 pub(crate) struct Overview {
     /// The kind of the input.
     pub(crate) kind: Kind,
-    /// The name of the order of user keys, if a MANIFEST has it.
+    /// The name of the comparator that orders user keys, if a MANIFEST has it.
     pub(crate) comparator: Option<Vec<u8>>,
     /// The order of user keys is LevelDB's default one, byte by byte.
     pub(crate) is_bytewise: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Overview {
     pub(crate) has_records: bool,
     /// The tables in the order of their files' numbers; live ones without a file come first.
     pub(crate) tables: Vec<Table>,
-    /// The places of the live tables in the range of keys.
+    /// The stretches of the range of keys that the live tables cover.
     pub(crate) spans: Spans,
     /// The logs with writes that are in no table yet, and their sizes in bytes.
     pub(crate) logs: Vec<(Vec<u8>, u64)>,
@@ -66,7 +66,8 @@ impl Overview {
         sums
     }
 
-    /// The sums over the tables of each place, from the top level on.
+    /// The sums over the tables by level, starting with the top one. Tables without a known level have sums
+    /// of their own.
     pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
         self.tables.iter().for_each(|table| places.entry(table.place()).or_default().add(table));
@@ -82,8 +83,8 @@ impl Overview {
         policies
     }
 
-    /// Up to `most` tables whose filters are worth a closer look: of each place the largest one, then
-    /// those with the highest rates.
+    /// Up to `most` tables whose filters are worth a closer look: the largest one of each level, then those
+    /// with the highest rates.
     pub(crate) fn telling(&self, most: usize) -> Vec<&Table> {
         let filtered = || {
             let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);

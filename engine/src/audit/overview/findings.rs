@@ -30,8 +30,8 @@ pub(crate) struct OverviewFindings {
 }
 
 impl OverviewFindings {
-    /// Adds the verdict on the file or folder of this name. `counts`: the verdict counts, as all do
-    /// but those on sound folders.
+    /// Adds the verdict on the file or folder of this name. `counts`: the verdict is counted, as
+    /// all are except those on sound folders.
     pub(crate) fn add(&mut self, name: &[u8], verdict: Verdict, counts: bool) {
         if counts {
             self.counts.add(&verdict);
@@ -96,7 +96,7 @@ impl OverviewFindings {
         self.codes.keys().any(|code| code.weight() == Weight::Damage) || !self.seen.is_empty()
     }
 
-    /// Returns true if something could not be looked at.
+    /// Returns true if a part could not be looked at.
     pub(crate) fn hides_something(&self) -> bool {
         self.unreadable || self.codes.keys().any(|code| code.hides())
     }

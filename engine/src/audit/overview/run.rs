@@ -21,7 +21,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// The reason why there is nothing to show, or why the system does not let work begin.
+    /// The reason why there is nothing to show, or why the work cannot be started.
     pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, String> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey(self.read.clone()),
@@ -85,7 +85,7 @@ impl Survey for OverviewSurvey {
 /// Makes an overview from the events of a run.
 struct Fold {
     overview: Overview,
-    /// The folder, as it was when it was listed first.
+    /// The folder as it was when it was first listed.
     begun: Option<ListedFolder>,
     /// The reason why there is nothing to show.
     failed: Option<String>,
@@ -107,7 +107,8 @@ impl Fold {
         }
     }
 
-    /// Adds the finding that something could not be looked at. `wanted`: what the path should have been.
+    /// Adds the finding that a path could not be looked at. `wanted`: the expectation, unless the error has one of its
+    /// own.
     fn unreadable(&mut self, path: &Path, wanted: &str, error: PathError) {
         let verdict = Verdict::of_finding(Finding::unreadable(wanted, error));
         self.overview.found.add(name_of(path), verdict, true);
@@ -151,8 +152,8 @@ impl Fold {
         self.overview.tables.push(table);
     }
 
-    /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the places of
-    /// all tables.
+    /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the positions of
+    /// all tables in the range of keys.
     fn end(&mut self, newest: &ListedFolder) {
         let Self { overview, begun: Some(begun), .. } = self else { return };
         let known: BTreeSet<u64> = overview.tables.iter().filter_map(|table| table.number).collect();

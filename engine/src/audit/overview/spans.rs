@@ -1,4 +1,4 @@
-//! The places of tables in the range of the database's keys.
+//! The positions of tables in the range of the database's keys.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ impl<'a> Extent<'a> {
     }
 }
 
-/// The places of tables between 0 and 1, where a stretch is as long as the share of the database's
-/// bytes in it.
+/// The positions of tables on a scale from 0 to 1, on which a stretch of the range of keys is as
+/// long as its share of the database's bytes.
 ///
 /// The bytes of a table are taken to be spread evenly over the stretches between ends of tables in
 /// its range.
@@ -32,7 +32,7 @@ impl<'a> Extent<'a> {
 pub(crate) struct Spans(pub(crate) BTreeMap<u64, [f64; 2]>);
 
 impl Spans {
-    /// The places by the bytewise order of user keys.
+    /// The positions according to the bytewise order of user keys.
     pub(crate) fn bytewise(tables: &[Extent<'_>]) -> Self {
         let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
         ends.sort_unstable();
@@ -55,7 +55,7 @@ impl Spans {
         for change in changes {
             before.push(sum);
             here += change;
-            // Rounding can leave less than nothing.
+            // Rounding can make this negative.
             sum += f64::max(here, 0.0);
         }
         let all = before.last().copied().unwrap_or_default();
@@ -70,7 +70,7 @@ impl Spans {
         Self(tables.iter().map(place).collect())
     }
 
-    /// Places for tables whose order is not known: side by side on each level.
+    /// Positions of tables whose order is not known: side by side on each level.
     pub(crate) fn side_by_side(tables: &[Extent<'_>]) -> Self {
         let mut sums = BTreeMap::new();
         for table in tables {
@@ -87,12 +87,12 @@ impl Spans {
         Self(tables.iter().map(place).collect())
     }
 
-    /// Adds other places, which replace those of the same tables.
+    /// Adds other positions, which replace those of the same tables.
     pub(crate) fn extend(&mut self, others: Self) {
         self.0.extend(others.0);
     }
 
-    /// The place of the table of this number.
+    /// The position of the table with this number: its start and its end.
     pub(crate) fn of(&self, number: u64) -> Option<[f64; 2]> {
         self.0.get(&number).copied()
     }

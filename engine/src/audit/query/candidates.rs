@@ -1,5 +1,5 @@
-//! The data blocks of a table that may hold a key: by the index if the order of the keys is known,
-//! and by the filters.
+//! The data blocks of a table that may hold a key, according to the index, if the order of the keys
+//! is known, and to the filters.
 
 use std::collections::BTreeSet;
 
@@ -17,13 +17,13 @@ use crate::{audit::reading::filter_trouble, walk::TableRecord};
 pub(in crate::audit) struct BlockCandidates {
     blocks: Blocks,
     filters: Option<FilterStats>,
-    /// The answers of the index, if it is of use: one for each possible encoding of its keys.
+    /// The answers of the index, if it can be used: one for each possible encoding of its keys.
     index: Option<Vec<BlockOfKey>>,
-    /// The reason why the index is of no use though the order of the keys is known.
+    /// The reason why the index cannot be used although the order of the keys is known.
     pub no_index: Option<&'static str>,
     /// The reason why every key may be there.
     pub error: Option<Reason>,
-    /// The chance that an absent key passes at least one of all filters.
+    /// The chance that an absent key passes at least one filter.
     fpr: f64,
     /// The first and the last user key, if the database's MANIFEST records them.
     range: Option<(Vec<u8>, Vec<u8>)>,
@@ -34,7 +34,8 @@ pub(in crate::audit) struct BlockCandidates {
 /// Opens the table that `source` holds, to answer for `keys`.
 ///
 /// `is_bytewise`: the user says that the keys are in bytewise order. `record`: the table's record
-/// in the database around it. `depth`: with [`Depth::Sample`], the data blocks read lie together.
+/// in the database that it is in. `depth`: unless it is [`Depth::All`], the data blocks read lie
+/// side by side in three places.
 ///
 /// # Errors
 ///

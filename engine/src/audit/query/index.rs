@@ -17,7 +17,7 @@ const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
 pub(super) type BlockOfKey = Vec<Option<u64>>;
 
 /// Looks the keys up in an index that is in bytewise order: one answer for each possible encoding
-/// of the index's keys. Returns the reason if the index is of no use.
+/// of the index's keys. Returns the reason if the index cannot be used.
 pub(super) fn look_up<R>(
     table: &Table<R>,
     keys: &SoughtKeys,
@@ -68,7 +68,7 @@ impl IndexKeys {
             encodings.push(KeyEncoding::Whole);
         }
         if format != Some(KeyFormat::User) {
-            // Only Riak's tables are known to store times, and these have its mark.
+            // Only Riak's tables are known to store times, and these have Riak's mark.
             let is_bashos = origin == Some(Origin::Basho);
             if is_bashos || (self.has_timed_types && origin.is_none()) {
                 encodings.extend(self.may_be_timed.then_some(KeyEncoding::Internal));

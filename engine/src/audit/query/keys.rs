@@ -20,7 +20,7 @@ impl SoughtKeys {
         &self.given
     }
 
-    /// The places of `key` among those given.
+    /// The indices of `key` among the keys given.
     pub(super) fn places(&self, key: &[u8]) -> impl Iterator<Item = usize> {
         let of = |at: &usize| self.given.get(*at).map(Vec::as_slice);
         let start = self.sorted.partition_point(|at| of(at) < Some(key));
@@ -28,7 +28,7 @@ impl SoughtKeys {
         places.take_while(move |at| of(at) == Some(key))
     }
 
-    /// Each key with its place among those given, in bytewise order.
+    /// Each key with its index among the keys given, in bytewise order.
     pub(super) fn sorted(&self) -> impl Iterator<Item = (usize, &[u8])> {
         self.sorted.iter().filter_map(|&at| Some((at, self.given.get(at)?.as_slice())))
     }

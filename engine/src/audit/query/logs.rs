@@ -15,7 +15,7 @@ pub(super) struct LogAnswers {
     pub error: Option<Reason>,
 }
 
-/// Reads a log to its end, as far as LevelDB would recover it.
+/// Reads a log, and takes the writes that LevelDB would recover.
 pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
     let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
     let mut error = None;
@@ -36,7 +36,7 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
         let Some(write) = log.write() else { break };
         let answer = if write.value.is_some() { LogAnswer::Value } else { LogAnswer::Deletion };
         for at in keys.places(write.key) {
-            // Sequence numbers ascend in a log, but need not in one that is damaged. With two writes of one
+            // Sequence numbers ascend in a log, but need not in one that is damaged. Of two writes with the same
             // number, LevelDB finds the value.
             let number = (write.sequence, write.value.is_some());
             if let Some(newest) = newest.get_mut(at).filter(|newest| newest.0 <= number) {
@@ -44,8 +44,8 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
             }
         }
     }
-    // LevelDB leaves an incomplete last record out. It may be one that is being written, or the last of several that
-    // a damaged length hides.
+    // LevelDB leaves an incomplete last record out. It may be one that is being written, or one whose damaged length
+    // hides the records after it.
     let tail = log.incomplete_tail();
     let ends = |at| format!("the log ends within the record at offset {at}");
     let error = error.or(tail.map(|at| (ends(at), ErrorKind::Damaged)));
@@ -84,7 +84,7 @@ mod tests {
             // Not in their order, as in a log that is damaged.
             (&[(6, false), (5, true)], Deletion),
             (&[(6, true), (5, false)], Value),
-            // With one number for both, LevelDB finds the value, whichever is first.
+            // With the same number for both, LevelDB finds the value, whichever is first.
             (&[(5, true), (5, false)], Value),
             (&[(5, false), (5, true)], Value),
         ] {

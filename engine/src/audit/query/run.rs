@@ -1,4 +1,4 @@
-//! Keys sought in all that paths lead to.
+//! The search for keys in all that paths lead to.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -42,17 +42,17 @@ pub struct Question {
 /// The outcome of a query.
 #[derive(Clone, Default, Debug)]
 pub struct QueryOutcome {
-    /// The number of tables and logs, also of those that could not be asked.
+    /// The number of tables and logs, including those that could not be asked.
     pub files: u64,
     /// For each key, true if it may be in some table or log.
     pub found: Vec<bool>,
-    /// A table that was read without a fault may hold one of the keys, or a log has a value of one.
+    /// A table that was read without a fault may hold one of the keys, or a log has a value for one.
     pub may_match: bool,
-    /// Something is damaged, or could not be read.
+    /// A folder, a table or a log is damaged, or could not be read.
     pub is_unsound: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why the system let no threads be started.
+    /// The reason why no threads could be started. `None`: they were started.
     pub not_started: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or the reason why the system does not let requests begin.
+    /// Those of `sink`, or an error of the system that prevents requests to object storage.
     pub fn query(
         &self,
         inputs: Inputs,

@@ -11,7 +11,8 @@ pub(crate) struct Clusters {
     weight: f64,
     /// The weighted sum of the groups' rates.
     rates: f64,
-    /// Sums of squared weights: alone, times rate, times rate squared, and per question.
+    /// Sums of squared weights: in `squares` as they are, times the rate, and times its square; in
+    /// `per_question` divided by the number of questions.
     squares: [f64; 3],
     per_question: f64,
 }

@@ -26,7 +26,7 @@ pub struct MeasuredRate {
 impl MeasuredRate {
     /// The rate if `passed` of `asked` keys passed; `None` if none was asked for.
     ///
-    /// The keys may be spread over filters by a plan, as long as each data block gets the same
+    /// The keys may be spread over filters systematically, as long as each data block gets the same
     /// number: that makes the variance smaller than the interval supposes.
     pub fn of(passed: u64, asked: u64) -> Option<Self> {
         (asked > 0).then(|| Self::wilson(passed as f64 / asked as f64, asked as f64, asked))
@@ -46,7 +46,7 @@ impl MeasuredRate {
 
 /// The weighted mean of independent rates.
 ///
-/// Its interval is made of theirs by the method of variance estimates recovery (Zou and Donner,
+/// Its interval is made from theirs by the method of variance estimates recovery (Zou and Donner,
 /// 2008): the distances of its ends from the rate are the roots of weighted sums of squares.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct MeanRate {

@@ -1,4 +1,4 @@
-//! Absent keys near stored ones, made by changing a byte of a stored key or appending some.
+//! Absent keys near stored ones, made by changing a byte of a stored key or by appending bytes.
 //!
 //! They are made from the first keys that a filter has. Those that turn out to be stored are struck
 //! out, and the filter is asked for the rest. This needs no order of keys, and its memory does not
@@ -8,7 +8,7 @@ use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
 use super::random::SplitMix;
 
-/// The limits on the keys to make others from.
+/// The most stored keys to make others from, and the most bytes of such keys.
 const MAX_SEEDS: usize = 256;
 const MAX_SEED_BYTES: usize = 64 << 10;
 /// The most bytes of keys to make for a filter. If keys are long, few are made.
@@ -58,7 +58,7 @@ impl Neighbours {
 
     /// Begins another filter, for which at most `count` keys will be made.
     ///
-    /// `partial`: [`key`](Self::key) will not be called for all keys of the filter, but for those of one
+    /// `partial`: [`key`](Self::key) will not be called for all keys of the filter, but only for those of one
     /// data block. Then only keys between these are asked for, which no other data block holds.
     pub(crate) fn begin(&mut self, count: usize, partial: bool) {
         self.count = count;
@@ -115,8 +115,8 @@ impl Neighbours {
         self.candidates.dedup_by_key(|candidate| candidate.hash);
     }
 
-    /// Asks for the keys made, and returns how many passed, and how many were asked for. `offset`:
-    /// that of a data block which the filter covers.
+    /// Asks for the keys made, and returns how many passed, and how many were asked for. `offset`: that of a
+    /// data block that the filter covers.
     pub(crate) fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
         &mut self,
         filters: &FilterBlockReader<P, B>,

@@ -14,18 +14,18 @@ use crate::audit::stats::{FilterState, FilterStats, Offsets};
 /// The number of keys that have to pass: the interval then is about a seventh of the rate to either
 /// side.
 const ENOUGH: u64 = 200;
-/// About the number of questions between two checks of the number that passed.
+/// The approximate number of questions between two checks of the number that passed.
 const ROUND: u64 = 4096;
-/// Filters under these names are asked by LevelDB's hash.
+/// Filters under these names are asked for LevelDB's hash of a key.
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
-/// Asks the filters of a table with these data blocks. `None` if there is nothing to ask.
+/// Asks the filters of a table with these data blocks for random keys. `None` if there is nothing to ask.
 pub(crate) fn random_rate(filters: &FilterStats, blocks: &Offsets, most: u64) -> Option<MeasuredRate> {
     ask(filters, || blocks.iter(), blocks.len(), most)
 }
 
-/// Asks the filters of a filter block without its table: all that are not empty, equally often. `None` if
-/// there is nothing to ask.
+/// Asks the filters of a filter block without its table for random keys: each that is not empty, equally
+/// often. `None` if there is nothing to ask.
 pub(crate) fn random_rate_of_filters(filters: &FilterStats, most: u64) -> Option<MeasuredRate> {
     let places = || {
         let used = (0u64..).zip(filters.iter()).filter(|(_, filter)| filter.state != FilterState::Empty);
@@ -34,8 +34,8 @@ pub(crate) fn random_rate_of_filters(filters: &FilterStats, most: u64) -> Option
     ask(filters, places, places().count() as u64, most)
 }
 
-/// Asks for random keys at each of `count` places, until enough have passed or `most` were asked. `None`:
-/// there are no places, or the policy never looks at a key.
+/// Asks for random keys at each of `count` offsets, until enough have passed or `most` were asked for.
+/// `None`: there are no offsets, or the policy never looks at a key.
 fn ask<I: Iterator<Item = u64>>(
     filters: &FilterStats,
     places: impl Fn() -> I,
@@ -88,7 +88,7 @@ fn ask<I: Iterator<Item = u64>>(
 pub(crate) struct SplitMix(pub u64);
 
 impl SplitMix {
-    /// The next number. There is no end of them.
+    /// The next number. The sequence does not end.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
@@ -105,7 +105,8 @@ pub(crate) const fn mix(value: u64) -> u64 {
 /// The limits on the number of random keys for a table, and the approximate number for all tables.
 const RANDOM_KEYS: RangeInclusive<u64> = 20_000..=400_000;
 const RANDOM_KEYS_OF_ALL: u64 = 50_000_000;
-/// The same for the neighbours made from the keys of a data block.
+/// The limits on the number of neighbours for a data block, and the approximate sum of these numbers over all
+/// tables.
 const NEIGHBOURS: RangeInclusive<u64> = 64..=256;
 const NEIGHBOURS_OF_ALL: u64 = 160_000;
 

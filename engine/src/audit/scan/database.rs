@@ -43,7 +43,8 @@ impl ResumePoint {
 }
 
 impl<'d, O: Opener> DatabaseRows<'d, O> {
-    /// `all`: shows all versions instead of the newest of each key. `place`: the entry after which to go on.
+    /// `all`: shows all versions instead of the newest of each key. `place`: the entry after which to go on; `None`:
+    /// from the start of the range.
     ///
     /// # Errors
     ///
@@ -76,7 +77,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     }
 }
 
-/// The order of the keys by the MANIFEST, if it is known and not bytewise.
+/// The order of the keys according to the MANIFEST, if it is known and not bytewise.
 fn order_of(database: &Database) -> Option<SharedComparator> {
     let order = known_comparator(database.comparator()?)?;
     (order.name() != BytewiseComparator.name()).then_some(order)

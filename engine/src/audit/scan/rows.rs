@@ -16,7 +16,7 @@ pub(crate) trait Rows {
     /// The current entry.
     fn row(&self) -> Option<Row<'_>>;
 
-    /// A remark for the end that is not an error, if there is one.
+    /// A remark to show at the end that is not about an error, if there is one.
     fn note(&self) -> Option<String> {
         None
     }
@@ -32,7 +32,7 @@ pub(super) struct LogRows<'a, R> {
 }
 
 impl<'a, R: Read> LogRows<'a, R> {
-    /// `all`: shows deletions too.
+    /// `all`: shows deletions as well.
     pub(super) fn new(source: R, path: &'a Path, range: &'a KeyRange, all: bool) -> Self {
         Self { writes: LogWrites::new(source), path, range, all, left_out: 0 }
     }

@@ -41,9 +41,9 @@ pub struct ScanRequest {
 /// The outcome of a scan.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ScanOutcome {
-    /// Something is damaged and was passed over.
+    /// A file is damaged, and the damaged part was passed over.
     pub is_damaged: bool,
-    /// Something could not be looked at for another reason.
+    /// An input, a file or a part of one could not be looked at for another reason.
     pub has_failed: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
@@ -51,7 +51,7 @@ pub struct ScanOutcome {
 
 impl Engine {
     /// Gives `sink` the entries of the databases, tables and logs that `inputs` lead to. With
-    /// [`bytewise`](Self::bytewise), databases without a sound MANIFEST are merged too.
+    /// [`bytewise`](Self::bytewise), databases without a sound MANIFEST are merged as well.
     ///
     /// # Errors
     ///
@@ -85,12 +85,12 @@ struct Scan<'a> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
-    /// The storage of the files; `None`: the local system.
+    /// The storage of the files; `None`: the local file system.
     storage: Option<&'a dyn Storage>,
     sink: &'a mut dyn FnMut(ScanLine<'_>) -> io::Result<()>,
     /// The number of entries that may still be shown.
     left: u64,
-    /// The file is one of a database without a MANIFEST, and shown by itself.
+    /// The file is one of a database without a MANIFEST, and is shown by itself.
     lacks_manifest: bool,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
@@ -179,7 +179,8 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Shows the entries of a database. Goes on after the last one if a file was removed that it no longer uses.
+    /// Shows the entries of a database. Goes on after the last one if a file was removed because the database no longer
+    /// uses it.
     fn database<O: Opener>(
         &mut self,
         subject: Subject<'_>,
@@ -279,7 +280,7 @@ impl<'a> Scan<'a> {
         self.end(subject, shown)
     }
 
-    /// Shows the entries up to the limit. Returns false at the first fault that `stops_at` holds for.
+    /// Shows the entries up to the limit. Returns false at the first fault for which `stops_at` returns true.
     fn show_some(
         &mut self,
         subject: Subject<'_>,
@@ -375,8 +376,8 @@ impl Opener for Stored<'_> {
     }
 }
 
-/// Returns true if the fault is that a file was there when `folder` was read, and is not now. `missing`: the tables
-/// that were not there, once they are known.
+/// Returns true if the fault is that a file that was there when `folder` was read is gone. `missing`: the tables that
+/// were missing even then, once they are known.
 fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
     let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());

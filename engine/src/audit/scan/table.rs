@@ -11,8 +11,7 @@ use crate::report::{Fault, Row, Version};
 
 /// The number of keys looked at to tell internal keys from others.
 const TRIED: usize = 256;
-/// No database reaches this number of writes, but numbers stored most significant byte first look
-/// like it.
+/// No database reaches this number of writes, but keys that end in big-endian numbers look as if one had.
 const MAX_SEQUENCE: u64 = 1 << 48;
 
 pub(super) struct TableRows<'a, R> {
@@ -32,8 +31,8 @@ pub(super) struct Versions<'a> {
 }
 
 impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
-    /// `all`: every entry as it is stored; otherwise the newest version of each key. `internal`: true
-    /// if the keys are internal keys; `None`: not known.
+    /// `all`: every entry as it is stored; otherwise the newest version of each key, unless it is a deletion.
+    /// `internal`: true if the keys are internal keys; `None`: not known.
     ///
     /// # Errors
     ///
@@ -134,13 +133,12 @@ impl<'a> Versions<'a> {
         Self { format, range, all, last: None }
     }
 
-    /// Returns true if the entry of this stored key has to be shown. Call it for each key, in their
-    /// order.
+    /// Returns true if the entry of this stored key has to be shown. Call it for each key, in order.
     ///
     /// # Errors
     ///
-    /// If the key is not an internal key though the table's keys are. The fault is reported at
-    /// `offset`, that of the block.
+    /// If the key is not an internal key although the table's keys are. The fault is reported at `offset`,
+    /// that of the block.
     pub(super) fn shows(&mut self, stored: &[u8], offset: u64) -> Result<bool, Fault> {
         let Some(format) = self.format else { return Ok(self.range.contains(stored)) };
         let Some(key) = InternalKey::parse(stored, format) else {

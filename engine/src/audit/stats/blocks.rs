@@ -87,7 +87,7 @@ pub(crate) struct Damage {
     /// The keys that cannot be read because of the first fault.
     pub lost: Option<LostKeys>,
     more: u64,
-    /// Something could not be read, which says nothing about what is in it.
+    /// A part could not be read, which says nothing about its contents.
     pub unreadable: bool,
 }
 

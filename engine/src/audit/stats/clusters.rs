@@ -71,8 +71,8 @@ impl Clusters {
         types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()
     }
 
-    /// The number of the table's keys, by the numbers of keys of the blocks in `sample`. `None` if a
-    /// place has no block that could be decoded.
+    /// The number of the table's keys, estimated from those of the blocks in `sample`. `None` if a place has
+    /// no block that could be decoded.
     pub(super) fn key_count(&self, sample: &Sample, blocks: &Blocks) -> Option<KeyCount> {
         let keys_of = |handle: &BlockHandle| sample.keys_of(handle.offset).flatten();
         let decoded: Vec<Vec<u64>> =
@@ -94,7 +94,7 @@ impl Clusters {
         // A difference that none of the decoded blocks shows is rarer than one in `number` blocks.
         let error = (STANDARD_ERRORS * (spread / places).sqrt()).max(of_all / number as f64);
         let times = |mean: f64| (mean.max(0.0) * all as f64).round() as u64;
-        // A block holds a key at least.
+        // A block holds at least one key.
         let least = sum.saturating_add(all.saturating_sub(number));
         let keys = times(of_all).max(least);
         let (low, high) = (times(of_all - error).clamp(least, keys), times(of_all + error).max(keys));

@@ -10,20 +10,20 @@ pub(crate) const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
 pub(super) type Reader<'a, P> = FilterBlockReader<P, &'a [u8]>;
 
-/// The filters of a table, read by one hash: as filters of whole keys, and of the user part of
-/// internal keys.
+/// The filters of a table, read with one hash: as filters of whole keys, and of the user part of internal
+/// keys.
 struct HashReader<'a> {
     whole: Reader<'a, LegacyBloomPolicy>,
     user_part: Reader<'a, BashoInternalFilterPolicy<LegacyBloomPolicy>>,
 }
 
-/// The filters of a table, read by either hash.
+/// The filters of a table, read with either hash.
 pub(super) struct HashReaders<'a> {
     unsigned: HashReader<'a>,
     signed: HashReader<'a>,
 }
 
-/// Counts the stored keys that match by each hash, as whole keys and by their user part.
+/// Counts the stored keys that match with each hash, as whole keys and by their user part.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(super) struct HashTrial {
     asked: u64,
@@ -48,7 +48,7 @@ impl<'a> HashReader<'a> {
 }
 
 impl<'a> HashReaders<'a> {
-    /// The filters by the hash that fits, unsigned if both or none do.
+    /// The filters, read with the hash that fits, or with the unsigned one if both or neither do.
     pub(super) const fn by(&self, fitting: Option<Dialect>) -> &Reader<'a, LegacyBloomPolicy> {
         match fitting {
             Some(Dialect::Signed) => &self.signed.whole,
@@ -56,7 +56,7 @@ impl<'a> HashReaders<'a> {
         }
     }
 
-    /// `None` for filters under other names.
+    /// `None` for filters of other policies than the one with the old name.
     pub(super) fn new(policy: &str, contents: &'a [u8]) -> Option<Self> {
         let reader = |hash| HashReader::new(hash, contents);
         (policy == OLD_NAME)

@@ -11,8 +11,8 @@ pub(crate) struct Filter {
     pub bytes: u64,
     pub bits: u64,
     pub bits_set: u64,
-    /// The number of probes a key. `None`: the filter has no bytes, or its policy does not describe
-    /// it.
+    /// The number of probes per key. `None`: the filter has no bytes, or its policy does not
+    /// describe it.
     pub probes: Option<u32>,
     /// The share of absent keys that pass.
     pub rate: f64,
@@ -68,7 +68,7 @@ mod tests {
         FilterStats::new(FilterBlockReader::new(policy, contents.into()))
     }
 
-    /// Filters that deny nothing, or everything.
+    /// Filters that let every key pass, or none.
     #[test]
     fn the_rate_is_what_the_policies_answer() {
         let policies: [SharedPolicy; 4] = [

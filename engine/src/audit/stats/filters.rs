@@ -9,7 +9,7 @@ use super::filter::{Filter, FilterState};
 use super::offsets::Offsets;
 use crate::report::{FilterCost, KeyCount};
 
-/// With a greater base_lg all filters are malformed.
+/// With a greater base_lg, all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
 
 /// The filters of a block, described by their policy.
@@ -28,7 +28,7 @@ pub(crate) struct Summary {
     pub empty: u64,
     pub bits: u64,
     pub bits_set: u64,
-    /// The number of probes a key. `None`: the filters differ, or none is described.
+    /// The number of probes per key. `None`: the filters differ, or none is described.
     pub probes: Option<u32>,
     pub array_bytes: u64,
 }
@@ -69,8 +69,8 @@ impl FilterStats {
         Some(Filter::described(filter.len(), shape))
     }
 
-    /// The index of each filter that is not empty, and the size of its bits in bytes. Nothing if
-    /// the filters share bytes.
+    /// The index of each filter that is not empty, and the size of its bits in bytes. Empty if the
+    /// filters share bytes.
     pub(super) fn array_lens(&self) -> impl Iterator<Item = (u64, u64)> {
         let number = if self.overlap { 0 } else { self.reader.num_filters() };
         (0..number).filter_map(|index| {
@@ -126,7 +126,7 @@ impl FilterStats {
         self.covering(blocks).count() as u64
     }
 
-    /// Returns true if the filter for the data block at `offset` covers others of `blocks` too.
+    /// Returns true if the filter for the data block at `offset` also covers others of `blocks`.
     pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
         blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
     }
@@ -156,7 +156,8 @@ fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
 pub const USUAL_BITS_PER_KEY: u64 = 10;
 const USUAL_BASE_LG: u8 = 11;
 
-/// The cost at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `count` keys.
+/// The cost of a filter block with [`USUAL_BITS_PER_KEY`], for a table with these data blocks and
+/// `count` keys.
 pub(super) fn filter_cost(count: KeyCount, blocks: &Blocks) -> FilterCost {
     let KeyCount { keys, exact, .. } = count;
     let mut last = None;

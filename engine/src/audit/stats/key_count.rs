@@ -16,11 +16,11 @@ const MIN_PARTS: u64 = 64;
 const MAX_PARTS: u64 = 1024;
 /// The error, as a share of the estimate, at which no further blocks are decoded.
 const GOOD_ENOUGH: f64 = 0.1;
-/// The half width of the interval in standard errors. For the normal distribution 1.96 would be 95
-/// %; numbers of keys are skewed, and sampling ends when the error happens to look small.
+/// The half width of the interval in standard errors. For the normal distribution, 1.96 would give 95 %; but
+/// numbers of keys are skewed, and sampling ends when the error happens to look small.
 const STANDARD_ERRORS: f64 = 2.5;
-/// The most bytes to decode: the first number, plus the second one times the size of the file. The
-/// last block may go beyond.
+/// The most bytes to decode: the first number, plus the second one times the size of the file. The last block
+/// may exceed it.
 const MIN_DECODED: u64 = 1 << 20;
 const FILES_DECODED: u64 = 4;
 
@@ -28,8 +28,8 @@ const FILES_DECODED: u64 = 4;
 struct Parts {
     /// Number of entries of the index, without the last one.
     entries: u64,
-    /// For each part the position of the block decoded, and its number of keys. `None`: the block
-    /// could not be decoded.
+    /// For each part, the position of the block decoded, and its number of keys. `None`: the block could not
+    /// be decoded.
     chosen: Vec<(u64, Option<u64>)>,
 }
 

@@ -13,8 +13,8 @@ const MAX_NAMES: usize = 16;
 pub(crate) struct Metaindex {
     names: Vec<Name>,
     more: u64,
-    /// The first damage, if there is any. If the metaindex cannot be read at all, that is the
-    /// table's filter error.
+    /// The first damage in the entries. `None` also if the metaindex cannot be read at all: the
+    /// table's filter error then has the reason.
     pub error: Option<String>,
 }
 
@@ -35,7 +35,7 @@ impl Metaindex {
         }
     }
 
-    /// The names, and at the end the number of others.
+    /// The names, followed by the number of others, if there are any.
     pub(crate) fn names(&self) -> Vec<Name> {
         let more = (self.more > 0).then(|| Name::cut(format!("... and {} more", self.more).as_bytes()));
         self.names.iter().cloned().chain(more).collect()

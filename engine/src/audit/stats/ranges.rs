@@ -1,5 +1,4 @@
-//! The saving by larger ranges: the size that the filter block would have if each filter covered
-//! more.
+//! The saving from larger ranges: the size that the filter block would have if each filter covered more.
 //!
 //! A larger range joins filters. LevelDB gives a filter a fixed number of bits for each key, at
 //! least 64 in all, and rounds up to whole bytes. The number of bits a key is not in the file. It
@@ -19,7 +18,7 @@ use crate::report::{KeyCount, LargerRanges};
 pub(crate) const OFFSET_ENTRY_LEN: u64 = 4;
 /// The greatest base_lg: one filter for the whole table.
 const MAX_BASE_LG: u8 = 63;
-/// The bytes after the offset array: the place where it begins, and base_lg.
+/// The bytes after the offset array: the offset at which it begins, and base_lg.
 const TAIL_LEN: u64 = 5;
 /// The smallest size of a filter's bits, in bytes.
 const MIN_ARRAY: u64 = 8;
@@ -45,7 +44,8 @@ struct Sizing {
 }
 
 impl<'a> Ranges<'a> {
-    /// `probes`: k of all filters. `keys`: the number of the table's keys.
+    /// `probes`: the k of all filters; `None`: they differ, or it is not known. `keys`: the number of the
+    /// table's keys.
     pub(crate) fn new(
         filters: &'a FilterStats,
         blocks: &'a Offsets,
@@ -57,7 +57,7 @@ impl<'a> Ranges<'a> {
         Self { filters, blocks, data_end, probes, sizing }
     }
 
-    /// Finds the smallest base_lg that saves nine tenths of what one filter for the whole table
+    /// Finds the smallest base_lg that saves at least nine tenths of what one filter for the whole table
     /// would save; `None` if there is nothing to save. `rate`: the mean rate over the data blocks now.
     pub(crate) fn larger(&self, rate: Option<f64>) -> Option<LargerRanges> {
         let base_lg = self.filters.reader().base_lg();
@@ -78,9 +78,9 @@ impl<'a> Ranges<'a> {
 
     /// The rate with another base_lg, if it is `rate` now; `None` if it cannot be estimated.
     ///
-    /// Its ratio to the rate of random keys depends on the keys, and is taken to stay the same.
-    /// Filters of the smallest size do not show that ratio, as nearly all their bits are clear. If
-    /// most filters are of that size, the rate of random keys is returned.
+    /// The ratio of `rate` to the expected rate of random keys depends on the keys, and is taken to stay the
+    /// same. Filters of the smallest size do not show that ratio, as nearly all their bits are clear. If most
+    /// filters are of that size, the rate of random keys is returned.
     fn changed_rate(&self, rate: Option<f64>, base_lg: u8) -> Option<f64> {
         let expected = self.rate_with(base_lg)?;
         let least = self.filters.array_lens().filter(|(_, bytes)| *bytes == MIN_ARRAY).count();
@@ -142,7 +142,7 @@ impl<'a> Ranges<'a> {
     }
 }
 
-/// Filters put together.
+/// Filters joined into one.
 #[derive(Clone, Copy, Default)]
 struct Joined {
     /// The size of the filters' bits, in bytes.

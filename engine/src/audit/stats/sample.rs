@@ -23,7 +23,7 @@ const KEYS_PER_BLOCK: u64 = 256;
 const MAX_KEY_BYTES: usize = 8 << 20;
 /// The ways to read keys as long as their format is not known.
 const ENCODINGS: [KeyEncoding; 2] = [KeyEncoding::Internal, KeyEncoding::Whole];
-/// The greatest number of bytes that zlib makes of one.
+/// The greatest number of bytes that zlib decompresses one byte to.
 const FAILED_EXPANSION: u64 = 1032;
 
 /// The results of reading a few data blocks.
@@ -52,7 +52,7 @@ struct MemoryLeft {
     key_bytes: usize,
     /// The number of neighbours to make for a data block.
     count: usize,
-    /// The neighbours made of keys in each of `ENCODINGS`.
+    /// The neighbours made from keys in each of `ENCODINGS`.
     neighbours: [Neighbours; 2],
 }
 
@@ -128,7 +128,7 @@ impl Sample {
         }
         // A filter that lets every key pass says nothing about their format.
         let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
-        // Of the wrappers for internal keys, this one knows Riak's too.
+        // This wrapper for internal keys also knows Riak's.
         let internal = reader.map(|reader| {
             FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
         });
@@ -169,7 +169,7 @@ impl Sample {
         Ok((keys, entries.size() as u64))
     }
 
-    /// The format of the keys that filters are made of, or the reason why it is not known.
+    /// The format of the keys that filters are made from, or the reason why it is not known.
     pub(crate) fn key_format(&self) -> std::result::Result<KeyFormat, String> {
         let user_part = self.matched_user_part == self.asked;
         let whole = self.matched_whole == self.asked;
@@ -185,7 +185,7 @@ impl Sample {
         }
     }
 
-    /// The encodings that the keys may be in, judging by the keys tried. Each is at its place in
+    /// The encodings that the keys may be in, judging by the keys tried. Each is at its index in
     /// `ENCODINGS`.
     fn encodings(&self) -> [Option<KeyEncoding>; 2] {
         let [internal, whole] = ENCODINGS.map(Some);
@@ -209,7 +209,7 @@ impl Sample {
         self.matched_user_part > self.matched_whole
     }
 
-    /// The hash that fits the filters, if the policy's name leaves it open; `None` also if none
+    /// The hash that fits the filters. `None`: the policy's name does not leave it open, or no hash
     /// fits.
     pub(crate) fn fitting_hash(&self) -> Option<Dialect> {
         self.hashes.fitting()
@@ -234,7 +234,7 @@ impl Sample {
         self.blocks.iter().find(|(at, _)| *at == offset).map(|(_, keys)| *keys)
     }
 
-    /// The size of the blocks read, in bytes of the file.
+    /// The size of the blocks read, as they are stored, in bytes.
     pub(super) const fn bytes_read(&self) -> u64 {
         self.bytes
     }

@@ -25,9 +25,9 @@ pub(crate) struct TableStats {
     /// The reason why no filters can be used, though the table may have some.
     pub filter_error: Option<String>,
     pub filter_error_kind: Option<ErrorKind>,
-    /// The filter error means that something could not be read.
+    /// The filter error is that a part could not be read.
     pub filter_unreadable: bool,
-    /// The filter error means that filters are in an encoding that is not taken on trust.
+    /// The filter error is that the filters are in an encoding that is not taken on trust.
     pub filter_unsupported: bool,
     /// The software whose mark is in the metaindex; `None` if no mark is known.
     pub origin: Option<Origin>,

@@ -12,7 +12,7 @@ use crate::words::{leave_text, rebuild_text, small_text};
 
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
 
-/// A rebuild pays if a lookup reads at least this many blocks less, and at least this share less.
+/// A rebuild pays if a lookup reads at least this many blocks fewer, and at least this share fewer.
 const READS_WORTH: f64 = 0.005;
 const SHARE_WORTH: f64 = 0.1;
 /// A rebuild also pays if filters shrink by at least this share and this many bytes, and lookups read at
@@ -83,7 +83,7 @@ pub(super) fn advise(
     for choice in [own_range, tuning.uniform.clone(), tuning.by_level.clone()].into_iter().flatten() {
         let is_better = match &best {
             None => pays(&tuning.now, &choice.outcome),
-            // The tables are written anyway.
+            // The tables are rewritten anyway.
             Some(best) => pays(&best.outcome, &choice.outcome) || is_smaller(&best.outcome, &choice.outcome),
         };
         if is_better {
@@ -109,7 +109,8 @@ fn reads(outcome: &Outcome) -> (f64, f64) {
 }
 
 /// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest one. An
-/// increase that may be chance does not count, nor does one of up to a tenth of the saving in the headline.
+/// increase that may be chance does not count, nor does one of up to a tenth of the blocks saved for absent
+/// keys.
 fn lost(now: &Outcome, then: &Outcome) -> f64 {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let certain = (absent_then - absent_now).max(present_then - present_now);

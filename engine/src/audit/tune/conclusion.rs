@@ -153,7 +153,7 @@ impl TuneResults<'_> {
         }
     }
 
-    /// The settings of the policy with their indices, of one `base_lg` if it is given.
+    /// The settings of the policy with their indices, only those of one `base_lg` if it is given.
     fn candidates(&self, base_lg: Option<u8>) -> impl Iterator<Item = (usize, Setting)> {
         let settings = self.settings.iter().copied().enumerate();
         settings.filter(move |(_, setting)| {

@@ -10,7 +10,7 @@ use super::input::Input;
 use super::lookups::{Survey, TableFilters};
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
-/// The greatest number of tables of a level whose bits a key are found out.
+/// The greatest number of tables of a level whose bits a key are determined.
 const SURVEYED: usize = 2;
 
 /// Returns true if the filters are sound and of this policy.
@@ -62,8 +62,7 @@ pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> 
     named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }
 
-/// The bits a key of a table's filters; there is one filter for each 2^base_lg bytes. `None` if no
-/// number explains the sizes of all.
+/// The bits a key of a table's filters. `None` if no number explains the sizes of all filters.
 fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncoding) -> Result<Option<u32>> {
     const CANDIDATES: RangeInclusive<u32> = 1..=100;
     let name = policy.name();

@@ -13,7 +13,7 @@ use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy};
 /// A table to tune.
 pub(super) struct TableInfo {
     pub(super) path: PathBuf,
-    /// `None` for a single table.
+    /// The level; `None` for a single table.
     pub(super) level: Option<u8>,
     /// The size in bytes that the MANIFEST records; of a single table, that of its file.
     pub(super) size: u64,
@@ -23,21 +23,21 @@ pub(super) struct TableInfo {
 pub(super) struct Input<'d> {
     /// For a database, the tables of the MANIFEST, in its order: by level, then by number.
     pub(super) tables: Vec<TableInfo>,
-    /// The storage of the files; `None`: the local system.
+    /// The storage of the files; `None`: the local file system.
     pub(super) storage: Option<Arc<dyn Storage>>,
     /// The options of [`read_options`](crate::audit::reading::read_options), with keys as they are stored.
     pub(super) read: &'d ReadOptions,
-    /// `None` if the tables that a lookup reaches are not known: for a single table, and if keys
-    /// are in an unknown order.
+    /// The MANIFEST of the database. `None` if the tables that a lookup reaches are not known: for a single
+    /// table, and if keys are in an unknown order.
     pub(super) manifest: Option<&'d Manifest>,
-    /// The part of stored keys that filters are made of.
+    /// The part of stored keys that filters are made from.
     pub(super) encoding: KeyEncoding,
     /// goleveldb opened the database last.
     pub(super) is_goleveldb: bool,
 }
 
 impl Input<'_> {
-    /// Opens a table by its place in `tables`.
+    /// Opens a table by its index in `tables`.
     pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt>>, TuneFailure> {
         // There is a path for each table that is asked for.
         let path = self.tables.get(table).map_or(Path::new(""), |table| &*table.path);
@@ -58,8 +58,8 @@ impl Input<'_> {
         self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.size))
     }
 
-    /// The places of the tables that a lookup of `key` reaches, in its order. If `manifest` is `None`,
-    /// those of all tables.
+    /// The indices of the tables that a lookup of `key` reaches, in the order in which it does. If `manifest`
+    /// is `None`, those of all tables.
     pub(super) fn visits(&self, key: &[u8]) -> Vec<u32> {
         let Some(manifest) = self.manifest else { return (0..self.tables.len() as u32).collect() };
         let all = manifest.tables();

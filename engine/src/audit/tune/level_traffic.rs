@@ -26,7 +26,7 @@ pub(super) fn most_visits(input: &Input<'_>) -> u64 {
     top + u64::from(filterblock::database::NUM_LEVELS)
 }
 
-/// The user's lookups to follow: all, or some of them at even distances.
+/// The user's lookups to follow: all, or an evenly spaced part of them.
 pub(super) fn own_lookups(request: &Request, most: usize) -> Vec<&[u8]> {
     let given = &request.lookups;
     let most = if request.all { most } else { most.min(MAX_LOOKUPS) };
@@ -114,7 +114,8 @@ pub(super) fn levels_of(
     levels.into_values().collect()
 }
 
-/// The number of lookups of each kind, and the share of the user's that find a deletion.
+/// The number of lookups of each kind, and the share of the user's lookups without a value that find a
+/// deletion.
 pub(super) struct Counted {
     lookups: [u64; KINDS],
     deleted: f64,
@@ -130,8 +131,8 @@ impl Counted {
     }
 }
 
-/// The kinds of questions that a lookup asks of tables without its key, with those tables. Stored keys
-/// also represent random ones between them, for which all of `visits` are asked.
+/// The kinds of questions that come from a lookup, each with the tables to ask, which do not hold its key.
+/// Stored keys also represent random ones between them, for which all of `visits` are asked.
 fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
     match lookup.kind {
         Kind::Near { kind, .. } if lookup.is_absent() => vec![(Question::Near(kind), &lookup.visits)],
@@ -212,7 +213,7 @@ pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Vi
     visits
 }
 
-/// For each table, the keys for which lookups ask it in vain, in bytewise order.
+/// For each table, the keys of lookups that search it in vain, in bytewise order.
 pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&'l [u8], Question)>> {
     let mut sought = vec![Vec::new(); input.tables.len()];
     let has_own = has_own(lookups);
@@ -220,7 +221,7 @@ pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&
         for (kind, visits) in questions(lookup, has_own) {
             for &table in visits {
                 let kind = match (kind, lookup.kind) {
-                    // From a table's own keys, more are made when it is tried.
+                    // More keys are made from a table's own keys when its filters are tried.
                     (Question::Near(kind), Kind::Near { table: home, .. }) if table != home => {
                         Question::Stranger(kind)
                     }

@@ -25,16 +25,16 @@ pub(super) enum Kind {
 pub(super) struct Lookup {
     pub(super) key: Vec<u8>,
     pub(super) kind: Kind,
-    /// The places of the tables that may hold the key, in the order in which a lookup asks them.
+    /// The indices of the tables that may hold the key, in the order in which a lookup searches them.
     pub(super) visits: Vec<u32>,
     /// The entry that ends the lookup. `None`: the key is in no table.
     pub(super) end: Option<End>,
 }
 
-/// The first entry of a key that a lookup finds.
+/// The first entry of its key that a lookup finds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct End {
-    /// The number of tables asked before the one that holds the entry.
+    /// The number of tables searched before the one that holds the entry.
     pub(super) after: u32,
     pub(super) is_deletion: bool,
 }
@@ -55,7 +55,7 @@ impl Lookup {
         }
     }
 
-    /// The tables asked in vain.
+    /// The tables searched in vain.
     pub(super) fn in_vain(&self) -> &[u32] {
         let asked = self.end.map_or(self.visits.len(), |end| end.after as usize);
         self.visits.get(..asked).unwrap_or(&self.visits)

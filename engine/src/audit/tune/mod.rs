@@ -1,6 +1,6 @@
 //! Finds the filters that would serve a database best, by making filters from its own keys.
 //!
-//! 1. `draw` draws stored keys evenly over all entries, without decoding more than a block for each.
+//! 1. `sample_keys` draws stored keys evenly over all entries, without decoding more than a block for each.
 //! 2. `near_keys` learns from them the form of keys, to make absent ones that programs would ask for.
 //!    `lookups` finds the tables that a lookup of each stored, made or user-given key reaches, and where
 //!    it ends.

@@ -1,14 +1,14 @@
 //! Absent keys near stored ones, made as programs would ask for them.
 //!
-//! The form of keys is learned from some stored ones: the bytes that occur at each position, whether
-//! all are of one length, and whether they have a number that grows from key to key. Missing numbers
-//! pass filters most often: LevelDB's hash separates keys badly that differ only in their last bytes.
+//! The form of keys is learned from some stored ones: the bytes that occur at each position, whether all are
+//! of the same length, and whether they have a number that grows from key to key. Missing numbers pass
+//! filters most often: LevelDB's hash does not separate keys well that differ only in their last bytes.
 
 use super::notation::{MAX_GAP, Notation};
 use crate::audit::rates::SplitMix;
 use crate::report::NearKind;
 
-/// The positions, from the first, whose bytes are learned.
+/// The number of positions, from the start of keys, whose bytes are learned.
 const MAX_POSITIONS: usize = 64;
 /// The most bytes to cut off or to append. Where no gap is known, numbers are changed by less than this.
 const MOST: u64 = 4;
@@ -60,8 +60,8 @@ impl NearKeys {
         }
     }
 
-    /// Makes a key from a stored one. It may be stored, too. `next`: the stored key after `key`. Returns
-    /// false if no key of this kind can be made.
+    /// Makes a key from a stored one. The new key may be stored as well. `next`: the stored key after `key`.
+    /// Returns false if no key of this kind can be made.
     pub(super) fn make(
         &self,
         kind: NearKind,

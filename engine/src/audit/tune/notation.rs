@@ -1,4 +1,4 @@
-//! The numbers in keys: their places, and their notations.
+//! The numbers in keys: their positions, and their notations.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub(super) enum Notation {
     },
 }
 
-/// The number in a key, and its place there.
+/// The number in a key, and its position there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     start: usize,
@@ -137,8 +137,8 @@ impl Notation {
         Some(Number { start, end, value })
     }
 
-    /// The distance between two keys' numbers. `None`: the keys differ in anything else, have no numbers, or
-    /// are not in the order of these.
+    /// The distance between two keys' numbers. `None`: keys are not ordered by numbers in this notation, or
+    /// these two differ in anything else, have no numbers, or are not in the order of their numbers.
     pub(super) fn gap(self, key: &[u8], next: &[u8]) -> Option<u64> {
         if matches!(self, Self::LittleEndian { .. } | Self::Decimal { padded: false }) {
             return None;

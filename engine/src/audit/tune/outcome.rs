@@ -5,8 +5,8 @@ use super::tally::{LevelTally, SettingTally, Z};
 use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
 use crate::report::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
 
-/// If fewer keys than this were asked for that lookups find in later tables, the rate of changed keys is
-/// taken for them.
+/// If fewer keys than this that lookups find in later tables were asked for, the rate of changed keys is
+/// taken for theirs.
 const FEW: u64 = 500;
 
 /// A level, and the lookups that reach it.
@@ -128,7 +128,7 @@ impl LevelFacts {
 }
 
 impl TuneModel {
-    /// The outcome of one setting for each level, given by its place in the grid and its bits a key.
+    /// The outcome of one setting for each level, given by its index in the grid and its bits a key.
     /// `formula`: the rate by the formula, if the setting is the same for all levels.
     pub(super) fn of_settings(&self, chosen: &[(usize, u32)], formula: Option<f64>) -> Outcome {
         let of_level = |(level, &(setting, bits)): (&LevelFacts, &(usize, u32))| {
@@ -174,7 +174,7 @@ impl TuneModel {
         }
     }
 
-    /// The plausible kinds of keys near stored ones, each with its value in `of`, if it has one.
+    /// The plausible kinds of keys near stored ones that have a value in `of`, each with that value.
     pub(super) fn likely<T>(&self, of: [Option<T>; 4]) -> impl Iterator<Item = (NearKind, T)> {
         let plausible = self.plausible.into_iter();
         let all = NearKind::ALL.into_iter().zip(of).zip(plausible);
@@ -204,7 +204,7 @@ impl TuneModel {
         }
     }
 
-    /// Adds the vain reads of lookups of one kind from a level whose filters have this rate.
+    /// Adds the reads in vain of lookups of one kind from a level whose filters have this rate.
     fn add_reads(
         &self,
         level: &LevelFacts,

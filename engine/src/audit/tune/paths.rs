@@ -170,7 +170,7 @@ fn is_goleveldb(folder: &Folder) -> bool {
     start.is_some_and(|start| start == GOLEVELDB_LOG)
 }
 
-/// A note on the writes that are in the log only.
+/// A note on the writes that are only in the log.
 fn log_note(tuning: &Tuning) -> String {
     let of_program = tuning.settings.iter().find(|tried| tried.in_use);
     let rate = of_program.and_then(|tried| tried.outcome.rates.lookups.or(tried.outcome.rates.neighbours));

@@ -8,7 +8,7 @@ use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix};
 /// The kinds of keys that are not in a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Question {
-    /// Keys without any likeness to stored ones.
+    /// Keys that do not resemble stored ones.
     Random,
     /// Keys made from stored ones.
     Near(NearKind),
@@ -21,7 +21,7 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// Its place in [`QUESTIONS`], and in [`LOOKUPS`] if it is among them.
+    /// Its index in [`QUESTIONS`], and in [`LOOKUPS`] if it is among them.
     pub(super) const fn place(self) -> usize {
         match self {
             Self::Random => 0,
@@ -38,7 +38,7 @@ impl Question {
     }
 }
 
-/// The kinds of lookups, and those of questions, which also include strangers.
+/// The kinds of lookups and their number, then those of questions, which also include strangers.
 pub(super) const KINDS: usize = LOOKUPS.len();
 pub(super) const LOOKUPS: [Question; 7] = [
     Question::Random,
@@ -64,7 +64,7 @@ pub(super) const QUESTIONS: [Question; 11] = [
     Question::Stranger(NearKind::Longer),
 ];
 
-/// Questions of one kind: the offset of a data block, and the hashes of a key by each policy.
+/// Questions of one kind: the offset of a data block, and the hashes of a key with each policy.
 #[derive(Default, Debug)]
 pub(super) struct Questions {
     pub(super) offsets: Vec<u64>,

@@ -1,8 +1,8 @@
 //! Stored keys, drawn so that each entry of all tables has the same chance.
 //!
-//! Places in the files are drawn evenly, which finds a data block in proportion to its stored size.
-//! For each place, one entry of the block is taken. A weight makes up for blocks of fewer or more entries
-//! a byte, and the keys are drawn again by that weight.
+//! Offsets in the files are drawn evenly, so that a data block is drawn in proportion to its stored size. For
+//! each offset, one entry of the block is taken. A weight makes up for blocks of fewer or more entries a
+//! byte, and the keys are drawn again by that weight.
 
 use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
@@ -45,8 +45,8 @@ pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, Tu
     (resample(&drawn), faults)
 }
 
-/// For each table the offsets drawn in it, in ascending order: one in each of `count` equal parts of
-/// all files.
+/// For each table, the offsets drawn in it, in ascending order: one in each of `count` equal parts of all
+/// files.
 fn places(input: &Input<'_>, count: u64) -> Vec<Vec<u64>> {
     let total = input.total_size();
     let mut random = SplitMix(2);
@@ -176,7 +176,7 @@ mod tests {
     use crate::audit::reading::read_options;
     use crate::audit::tune::input::TableInfo;
 
-    /// Tables in files.
+    /// Writes the tables to files.
     fn write(dir: &tempfile::TempDir, tables: &[Vec<u8>]) -> Vec<TableInfo> {
         let write = |(number, table): (usize, &Vec<u8>)| {
             let path = dir.path().join(number.to_string());

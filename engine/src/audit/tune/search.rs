@@ -3,7 +3,7 @@
 /// One choice for one level.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Item {
-    /// The place of the setting in the grid.
+    /// The index of the setting in the grid.
     pub(super) setting: usize,
     pub(super) bits_per_key: u32,
     /// The size of the level's filters in bytes.
@@ -25,8 +25,8 @@ struct State {
     chosen: Vec<Item>,
 }
 
-/// Chooses an item for each level, so that together they keep to the budget and read the least. Of
-/// nearly equal choices, takes the smallest. `None` if nothing fits.
+/// Chooses an item for each level, so that together they stay within the budget and read the least. Of nearly
+/// equal choices, takes the smallest. `None` if nothing fits.
 ///
 /// Tries all combinations except those that others beat in size and reads. If more than `MAX_STATES`
 /// remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in closed form

@@ -7,8 +7,8 @@ use crate::{audit::rates::Clusters, report::Estimate};
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
 
-/// The numbers of lookups of keys near stored ones that reach a table: of all, and by kind of those made
-/// from its own keys.
+/// The numbers of lookups of keys near stored ones that reach a table: in all and, for keys made from its own
+/// keys, by kind.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct Visits {
     pub(super) all: f64,
@@ -35,7 +35,7 @@ pub(super) struct SettingTally {
     pub(super) passed: [Clusters; KINDS],
 }
 
-/// A sum over tables of something that grows with the size of the file.
+/// A sum over tables of a number that grows with the size of the file.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Sum {
     count: f64,

@@ -1,4 +1,4 @@
-//! The filters of every setting, made of the keys of one table and asked for absent keys.
+//! The filters of every setting, made from the keys of one table and asked for absent keys.
 //!
 //! The entries are decoded once. For each, its hashes are kept, from which all filters are made, and
 //! a fingerprint of its key, which shows if a made key is stored after all.
@@ -30,7 +30,7 @@ pub(super) struct Plan<'a> {
     pub(super) settings: &'a [Setting],
     /// The policies of the settings, without bits a key.
     pub(super) policies: &'a [Policy],
-    /// The policy by which the filters in use are asked.
+    /// The policy with which the filters in use are asked.
     pub(super) policy: Policy,
     pub(super) encoding: KeyEncoding,
     /// The form of stored keys.
@@ -69,7 +69,7 @@ struct Entries {
     prints: Vec<u64>,
     /// Keys drawn evenly from all that were seen, each with the next one.
     seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// The place of the last key in `seeds`; `None` if it is not there.
+    /// The index of the last key in `seeds`; `None` if it is not there.
     last_seed: Option<usize>,
     first: Option<Vec<u8>>,
     last: Vec<u8>,
@@ -135,8 +135,8 @@ impl Entries {
     }
 }
 
-/// Tries all settings on a table. `sought`: the keys for which lookups ask this table in vain, in
-/// bytewise order, and their kinds.
+/// Tries all settings on a table. `sought`: the keys of lookups that search this table in vain, in bytewise
+/// order, and their kinds.
 pub(super) fn run<R: ReadAt>(
     table: &Table<R>,
     plan: &Plan<'_>,

@@ -24,8 +24,8 @@ const DRAWN: u64 = 16_384;
 const FEWEST_DRAWN: u64 = 256;
 /// The most visits of lookups to tables to keep in memory, for drawn keys and for the user's.
 const MAX_VISITS: u64 = 4_000_000;
-/// The number of random keys to ask the filters of a level for, and of keys of each kind made of stored ones, and
-/// the fewest of each for one table.
+/// The number of random keys to ask the filters of a level for, the number of keys of each kind to make from stored
+/// ones, and the fewest of either for one table.
 const RANDOM: u64 = 1 << 16;
 const MADE: u64 = 1 << 14;
 const FEWEST: u64 = 512;
@@ -93,8 +93,8 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     done.report(lookups_of(request, &lookups))
 }
 
-/// Tries tables by `try_one`, which also gets the number of chosen tables on the same level, and adds up
-/// the results by level. Also returns the bytes of the tables that could be tried.
+/// Tries tables with `try_one`, which also gets the number of chosen tables on the same level, and adds up the results
+/// by level. Also returns the bytes of the tables that could be tried.
 fn try_tables(
     input: &Input<'_>,
     chosen: &[usize],

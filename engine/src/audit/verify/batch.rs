@@ -1,4 +1,4 @@
-//! Stored keys, some at a time.
+//! Batches of stored keys.
 
 use filterblock::KeyBuf;
 
@@ -37,7 +37,7 @@ impl Batch {
 #[derive(Clone, Copy, Default)]
 pub(super) struct StoredKey<'k> {
     pub(super) key: &'k [u8],
-    /// The part that filters are made of, by the first of the encodings; `None` if the key is too
+    /// The part that filters are made from, in the first of the encodings; `None` if the key is too
     /// short for it.
     pub(super) filtered: Option<&'k [u8]>,
 }

@@ -19,7 +19,7 @@ use crate::{
 /// The bytes between two reports of progress, as showing each of them costs time.
 const PROGRESS_STEP: u64 = 256 << 10;
 
-/// Verifies the table that `source` holds. `record`: its record in the database around it.
+/// Verifies the table that `source` holds. `record`: its record in the database that it is in.
 /// `may_be_unfinished`: it was found in a folder, and not named as a table.
 ///
 /// # Errors
@@ -160,7 +160,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
         })
     }
 
-    /// Checks the filter block as such, or finds out why there are no filters to ask.
+    /// Checks the filter block itself, or finds out why there are no filters to ask.
     fn filter_block(&self, verdict: &mut Verdict) {
         let table = self.table;
         let metaindex = Metaindex::read(table);

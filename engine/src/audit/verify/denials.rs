@@ -9,7 +9,7 @@ use super::batch::{BATCH_KEYS, StoredKey};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::report::{Code, Finding, Findings};
 
-/// The hashes that LevelDB's old name may stand for. If both fit equally well, the first is taken.
+/// The hashes that LevelDB's old policy name may stand for. If both fit equally well, the first is taken.
 const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
 
 /// Counts the stored keys that their filters deny.
@@ -27,7 +27,7 @@ struct DenialCount {
     encoding: KeyEncoding,
     /// The number of keys that cannot be in this encoding. They match every filter.
     misfits: u64,
-    /// The denials by each of the hashes.
+    /// The denials with each of the hashes.
     denials: Vec<Denials>,
 }
 

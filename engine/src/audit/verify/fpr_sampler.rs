@@ -14,7 +14,7 @@ const MADE_KEYS: u64 = 4096;
 
 pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     filters: &'a FilterBlockReader<P, B>,
-    /// The same filters by the signed hash, if that may have made them.
+    /// The same filters read with the signed hash, if that may have made them.
     signed: Option<FilterBlockReader<LegacyBloomPolicy, &'a [u8]>>,
     neighbours: Neighbours,
     /// The number of data blocks from one chosen filter to the next.
@@ -87,7 +87,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         self.is_chosen
     }
 
-    /// Takes note of the part of a stored key that filters are made of.
+    /// Takes note of the part of a stored key that filters are made from.
     #[inline]
     pub(super) fn key(&mut self, key: &[u8]) {
         self.neighbours.key(key);

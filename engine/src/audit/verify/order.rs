@@ -1,4 +1,4 @@
-//! The check of the order of keys, and of the index around them.
+//! The check of the order of keys, and of the index's separators between them.
 
 use std::cmp::Ordering;
 
@@ -28,7 +28,7 @@ pub(super) struct OrderCheck {
     is_checked: bool,
     /// The order of user keys; `None`: bytewise, or not known.
     order: Option<SharedComparator>,
-    /// The findings by each encoding that is possible.
+    /// The findings for each possible encoding.
     encodings: Vec<(KeyEncoding, Findings)>,
     /// The last key so far.
     last_key: Vec<u8>,
@@ -133,7 +133,7 @@ impl OrderCheck {
     }
 }
 
-/// Adds a finding for each encoding by which `next` must not follow `previous`.
+/// Adds a finding for each encoding in which `next` must not follow `previous`.
 fn compare(
     encodings: &mut [(KeyEncoding, Findings)],
     order: Option<&SharedComparator>,

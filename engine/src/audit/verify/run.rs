@@ -19,7 +19,7 @@ pub struct VerifyOutcome {
     pub counts: VerdictCounts,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why the system let no threads be started.
+    /// The reason why no threads could be started. `None`: they were started.
     pub not_started: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Those of `sink`, or the reason why the system does not let requests begin.
+    /// Those of `sink`, or an error of the system that prevents requests to object storage.
     pub fn verify(&self, inputs: Inputs, sink: &mut impl Sink<Verified>) -> io::Result<VerifyOutcome> {
         let engine = self.clone();
         #[cfg(feature = "remote")]

@@ -30,7 +30,7 @@ pub(super) struct Walk<'a, 'v, R> {
     pub(super) seen: Option<Offsets>,
     first_key: Option<Vec<u8>>,
     extents: BlockExtents,
-    /// The cursor of the last data block. Its memory is used again.
+    /// The cursor of the last data block. Its memory is reused.
     cursor: Option<BlockCursor<'a>>,
     batch: Batch,
     budget: Budget,

@@ -21,9 +21,9 @@ pub(crate) struct TuneCurve {
 /// The settings of one `base_lg` and one policy.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct CurveLine {
-    /// As in "a filter every 2 KiB".
+    /// The name of the line, such as "a filter every 2 KiB".
     pub name: String,
-    /// By rising size.
+    /// The points of the line, by rising size.
     pub points: Vec<CurvePoint>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct CurvePoint {
 
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct CurveMark {
-    /// As in "now: 10 bits a key".
+    /// The name of the mark, such as "now: 10 bits a key".
     pub name: String,
     pub size: f64,
     pub rate: Interval,
@@ -47,18 +47,18 @@ pub(crate) struct CurveMark {
 const HEIGHT: f64 = 260.0;
 /// The numbers of bits a key that are named beside a line: a few, so that their texts stay apart.
 const NAMED_BITS: [u32; 5] = [4, 8, 12, 16, 20];
-/// The marks of the lines, and the numbers of their colours and dashes.
+/// The shapes of the marks on the lines, and the numbers of different colours and dashes.
 const SHAPES: [Shape; 6] =
     [Shape::Circle, Shape::Square, Shape::Diamond, Shape::Below, Shape::Cross, Shape::Circle];
 const COLOURS: usize = 6;
 const DASHES: usize = 4;
 
-/// A line and those of its points that have a place.
+/// A line and those of its points that can be drawn.
 type Line<'a> = (&'a CurveLine, Vec<&'a CurvePoint>);
-/// A mark, its class and its form.
+/// A mark, its class and its shape.
 type Mark<'a> = (&'a CurveMark, &'static str, Shape);
 
-/// Draws a line for each `base_lg`, and marks the filters in use and those recommended.
+/// Draws the lines, and marks the filters in use and those recommended.
 pub(crate) fn curve(curve: &TuneCurve) -> Markup {
     let sound = |point: &&CurvePoint| RatePlot::can_show(point.size, point.rate);
     let lines: Vec<Line<'_>> =

@@ -73,7 +73,7 @@ fn draw(strip: &FillStrip, names: &[String], top: f64) -> Markup {
             (svg::text(0.0, top + f64::from(at) * NAME + 12.0, Anchor::RIGHT, class, name))
         }
         (svg::rectangle("p-track", (0.0, 1.0), bars, BARS, ""))
-        // One unit a bin, stretched to any width.
+        // One unit per bin, stretched to any width.
         svg y=(number(bars)) width="100%" height=(number(BARS + EMPTY)) preserveAspectRatio="none"
             viewBox={ "0 0 " (bins.len().max(1)) " " (number(BARS + EMPTY)) } {
             (path("p-band", &band(bins)))
@@ -91,8 +91,8 @@ fn path(class: &str, path: &str) -> Markup {
     html! { @if !path.is_empty() { path class=(class) d=(path) {} } }
 }
 
-/// The class of the share of empty filters: 0 if there is none, 4 if there is no other, and 1 to 3 for the
-/// thirds in between.
+/// The class of the share of empty filters: 0 if none is empty, 4 if all are, and 1 to 3 for the thirds in
+/// between.
 fn empty_quarter(bin: &FillBin) -> u64 {
     match bin.empty {
         0 => 0,
@@ -105,13 +105,13 @@ fn y(share: f64) -> String {
     number((1.0 - share) * BARS)
 }
 
-/// The path of the fields from the smallest to the greatest share of each bin.
+/// The path of the rectangles from the smallest to the greatest share of each bin.
 fn band(bins: &[FillBin]) -> String {
     let known = bins.iter().enumerate().filter(|(_, bin)| bin.known() > 0);
     known.map(|(at, bin)| format!("M{at} {}h1V{}h-1z", y(bin.max), y(bin.min))).collect()
 }
 
-/// The path of the means: a step a bin, with gaps where there is no mean.
+/// The path of the means: a step for each bin, with gaps where there is no mean.
 fn means(bins: &[FillBin]) -> String {
     let mut path = String::new();
     let mut is_open = false;
@@ -125,7 +125,7 @@ fn means(bins: &[FillBin]) -> String {
     path
 }
 
-/// The path of rectangles around the bins that are `chosen`: neighbours share one.
+/// The path of rectangles around the `chosen` bins. Neighbouring bins share a rectangle.
 fn runs(bins: &[FillBin], top: f64, height: f64, chosen: impl Fn(&FillBin) -> bool) -> String {
     let mut path = String::new();
     let mut at = 0;

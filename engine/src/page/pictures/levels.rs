@@ -9,7 +9,7 @@ use crate::words::{count, counted, size};
 
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct LevelSize {
-    /// As in "level 0", or "tables".
+    /// The name of the level, such as "level 0", or "tables".
     pub name: String,
     pub tables: u64,
     /// The number of tables without filters.

@@ -22,7 +22,7 @@ const RATES: (f64, f64) = (1e-7, 1.0);
 /// The share of the width that bars may take, so that their numbers have room after them.
 pub(super) const BARS: f64 = 0.76;
 
-/// A number with the ends of its 95 % interval. The ends of an exact one are the same.
+/// A number with the ends of its 95 % interval. For an exact number, both ends are the number itself.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub(crate) struct Interval {
     pub value: f64,
@@ -68,7 +68,7 @@ impl RatePlot {
         Self { height, across, rates: Log::around(rates, RATES.0, RATES.1) }
     }
 
-    /// Returns true if a point has a place in a plot.
+    /// Returns true if a point can be drawn in a plot.
     pub(super) fn can_show(across: f64, rate: Interval) -> bool {
         across.is_finite() && across >= 0.0 && rate.is_sound() && rate.high > 0.0
     }
@@ -78,29 +78,29 @@ impl RatePlot {
         self.rates.holds(rate)
     }
 
-    /// The place of a point on both axes, from 0 to 1.
+    /// The position of a point on both axes, from 0 to 1.
     pub(super) fn shares(&self, across: f64, rate: f64) -> (f64, f64) {
         (self.across.share(across), self.rates.share(rate))
     }
 
-    /// The place of a point in the picture.
+    /// The position of a point in the picture.
     pub(super) fn place(&self, across: f64, rate: f64) -> (f64, f64) {
         let (x, y) = self.shares(across, rate);
         (x, self.y(y))
     }
 
-    /// The vertical place for a share of the axis, 0 being at the bottom.
+    /// The vertical coordinate for a share of the axis, 0 being at the bottom.
     pub(super) fn y(&self, share: f64) -> f64 {
         TITLE + (1.0 - share) * self.height
     }
 
-    /// Draws lines from each of these places to the next one.
+    /// Draws lines from each of these points to the next one.
     pub(super) fn path(class: &str, places: &[(f64, f64)]) -> Markup {
         html! { @for (from, to) in places.iter().zip(places.iter().skip(1)) { (svg::line(class, *from, *to)) } }
     }
 
-    /// A picture of the plot: the axes, `body`, and the list. `name`: the name of the horizontal axis, on
-    /// which `values` are named.
+    /// A picture of the plot: the axes, `body`, and the list. `name`: the name of the horizontal axis.
+    /// `values`: the values to mark on it, each with its text.
     pub(super) fn draw(
         &self,
         [title, description]: [&str; 2],

@@ -31,7 +31,7 @@ pub(crate) struct Rates {
 
 /// The greatest number of points drawn one by one.
 const MOST: usize = 2000;
-/// The columns and rows in which more points are put together.
+/// The columns and rows of the cells in which points are merged if there are more.
 const CELLS: (f64, f64) = (48.0, 32.0);
 /// The bits a key that the axis holds in any case.
 const LEAST_BITS: f64 = 16.0;
@@ -47,7 +47,7 @@ const HEIGHT: f64 = 220.0;
 #[derive(Clone, PartialEq, Default, Debug)]
 struct Dot {
     tables: u64,
-    /// The mean places of their marks on both axes, from 0 to 1.
+    /// The mean positions of their marks on both axes, from 0 to 1.
     x: f64,
     y: f64,
     /// No false positive was found, so that the rate is somewhere below.

@@ -9,11 +9,11 @@ use super::svg::{self, Anchor, Shape};
 /// A kind of lookup.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct ReadsPair {
-    /// As in "absent keys near stored ones".
+    /// The name of the kind, such as "absent keys near stored ones".
     pub name: String,
     /// The mean number of data blocks that such a lookup reads.
     pub now: Interval,
-    /// The same with the filters that are recommended; `None` if the present ones should stay.
+    /// The mean number with the filters that are recommended; `None` if the present ones should stay.
     pub recommended: Option<Interval>,
 }
 
@@ -47,7 +47,7 @@ impl Scale {
         Self::Linear(Linear::from_zero(intervals.iter().map(|interval| interval.high)))
     }
 
-    /// The place of `value` in the picture.
+    /// The horizontal coordinate of `value` in the picture.
     fn place(self, value: f64) -> f64 {
         let share = match self {
             Self::Linear(scale) => scale.share(value),

@@ -15,14 +15,14 @@ impl Linear {
         Self { low: 0.0, high: if high > 0.0 { high } else { 1.0 } }
     }
 
-    /// The place of `value` from 0 to 1. A value beyond the scale is at its end.
+    /// The position of `value`, from 0 to 1. A value beyond the scale is at the nearer end.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value / self.high - self.low / self.high) / (1.0 - self.low / self.high);
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// From two to `most` values of the scale, `most` being 3 or more: multiples of 1, 2 or 5 times a
-    /// power of 10 times `unit`, as many as can be.
+    /// From two to `most` values of the scale, `most` being 3 or more: multiples of 1, 2 or 5 times a power
+    /// of 10 times `unit`, as many as possible.
     pub(super) fn ticks(self, most: usize, unit: f64) -> Vec<f64> {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
@@ -79,7 +79,8 @@ impl Log {
         Self { low: low.min(high.saturating_sub(1)), high }
     }
 
-    /// The place of `value` from 0 to 1. A value beyond the scale, or 0, is at its end.
+    /// The position of `value`, from 0 to 1. A value beyond the scale is at the nearer end, and 0 at the
+    /// lower one.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value.log10() - f64::from(self.low)) / f64::from(self.high.saturating_sub(self.low));
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }

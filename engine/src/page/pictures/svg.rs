@@ -1,4 +1,4 @@
-//! Parts of SVG. Horizontal places are shares of the width from 0 to 1, vertical ones are pixels.
+//! Parts of SVG. Horizontal coordinates are shares of the width from 0 to 1, vertical ones are in pixels.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ impl Anchor {
     pub(super) const LEFT: Self = Self("end");
 }
 
-/// The greatest number of characters of a text in a picture: as many as fit on the screen of a telephone.
+/// The greatest number of characters of a text in a picture: as many as fit on the screen of a phone.
 const MOST_TEXT: usize = 56;
 
 /// The text with its end cut off if it has more than `most` characters.
@@ -44,7 +44,7 @@ pub(super) fn text(share: f64, y: f64, anchor: Anchor, class: &str, text: &str) 
     }
 }
 
-/// A straight line from one place to another.
+/// A straight line from one point to another.
 pub(super) fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> Markup {
     html! {
         line class=(class) x1=(x(from.0)) y1=(number(from.1)) x2=(x(to.0)) y2=(number(to.1)) {}
@@ -62,7 +62,7 @@ pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, ti
     }
 }
 
-/// The form of a mark, which tells it from others without colours.
+/// The shape of a mark, which tells it from others without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
     Circle,
@@ -87,13 +87,13 @@ impl Shape {
     }
 }
 
-/// A mark at a place. `r`: half its width in pixels. `title`: as in [`rectangle`].
+/// A mark at a point. `r`: half its width in pixels. `title`: as for [`rectangle`].
 pub(super) fn mark(class: &str, shape: Shape, (share, y): (f64, f64), r: f64, title: &str) -> Markup {
     let title = html! { @if !title.is_empty() { title { (title) } } };
     if shape == Shape::Circle {
         return html! { circle class=(class) cx=(x(share)) cy=(number(y)) r=(number(r)) { (title) } };
     }
-    // A path knows no percentages, but the picture around it does.
+    // A path cannot have percentages, but the `svg` element around it can.
     html! {
         svg.p-mark x=(x(share)) y=(number(y)) width="1" height="1" {
             path class=(class) d=(shape.path(r)) { (title) }

@@ -1,5 +1,5 @@
-//! All pictures of databases of many kinds, strange ones too: the rules for each of them, and a page to look
-//! at.
+//! Tests of all pictures, of databases of many kinds, including strange ones: the rules for each picture, and
+//! a page to look at.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -161,7 +161,7 @@ fn large() -> Vec<Markup> {
     vec![tree(&Tree { levels }), rates(&some_rates(10_000)), fill(&strips)]
 }
 
-/// Nothing at all, then one of each.
+/// Pictures of nothing at all, then of one of each.
 fn small() -> Vec<Markup> {
     let one = TreeTable {
         name: HOSTILE.to_owned(),
@@ -192,7 +192,7 @@ fn small() -> Vec<Markup> {
     ]
 }
 
-/// Every strange number in every place.
+/// Pictures with every strange number in every place.
 fn strange() -> Vec<Markup> {
     let mut pictures = Vec::new();
     for a in STRANGE {

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 /// The most lines with which a folded table starts open.
 const SHORT: usize = 12;
 
-/// A cell of a table.
+/// A cell of an HTML table.
 pub(crate) enum Cell {
-    /// Begins the line.
+    /// The head of a row.
     Head(Markup),
     Text(Markup),
     /// A key of any length.
@@ -37,7 +37,7 @@ impl Cell {
     }
 }
 
-/// A table. Titles that begin with `#` are those of numbers.
+/// An HTML table. A title that begins with `#` heads a column of numbers.
 pub(crate) fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
     html! {
         div.scroll {
@@ -54,7 +54,7 @@ pub(crate) fn grid(titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
     }
 }
 
-/// A table below a line that opens and closes it; open if it is short.
+/// An HTML table below a line that opens and closes it; open if it is short.
 pub(crate) fn folded(summary: &str, titles: &[&str], lines: &[Vec<Cell>]) -> Markup {
     html! {
         details open[lines.len() <= SHORT] {

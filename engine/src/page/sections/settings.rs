@@ -95,7 +95,8 @@ fn line(tuning: &Tuning, tried: &Tried) -> Vec<Cell> {
     ]
 }
 
-/// The rate that advice goes by: of the user's lookups, else of neighbours, else of random keys.
+/// The rate that advice goes by: that of the user's lookups, or else of neighbours, or else of
+/// random keys.
 fn rate(rates: &Rates) -> Option<MeasuredRate> {
     rates.lookups.or(rates.neighbours).or(rates.random)
 }

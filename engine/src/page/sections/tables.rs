@@ -49,7 +49,7 @@ pub(crate) fn tables(page: &Shown<'_>) -> Markup {
     }
 }
 
-/// The tables to list: all, or those that matter most, by place, number and name.
+/// The tables to list, by level, number and name: all, or those that matter most.
 fn listed(tables: &[Table]) -> Vec<&Table> {
     let mut listed: Vec<&Table> = tables.iter().collect();
     if listed.len() > MOST {

@@ -3,14 +3,14 @@
 /// An element, or a run of text.
 #[derive(Debug)]
 pub(crate) struct Node {
-    /// Empty for text.
+    /// The name of the element; empty for text.
     pub(crate) name: String,
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) children: Vec<Node>,
     pub(crate) text: String,
 }
 
-/// The elements that have no end.
+/// The elements that have no end tag.
 const VOID: [&str; 4] = ["meta", "br", "hr", "wbr"];
 
 /// Reads a page. Panics at anything that is not well-formed.
@@ -153,7 +153,7 @@ impl Node {
 }
 
 /// Checks the rules for every page: nothing is run and nothing loaded, pictures have titles, and there is no
-/// control character or mark that turns text around.
+/// control character or mark that changes the direction of text.
 #[track_caller]
 pub(crate) fn check(page: &str) -> Node {
     let root = read(page);

@@ -1,3 +1,3 @@
-//! Results as lines of JSON.
+//! Tests of results as lines of JSON.
 
 mod tune;

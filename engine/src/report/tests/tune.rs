@@ -1,4 +1,4 @@
-//! The results of `tune`.
+//! Tests of the results of `tune` as lines of JSON.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,8 @@ fn printed(result: Result<Tuning, TuneFailure>) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The lines of a database to rebuild, of one to leave with lookups, of a table, and of one without
-/// entries. Of each, the first setting is kept.
+/// Prints a database to rebuild, one to leave as it is, with lookups, a single table, and a
+/// database without entries. Each keeps only its first setting.
 #[test]
 fn every_object_is_printed_with_all_its_fields() {
     let mut lines = String::new();

@@ -88,7 +88,7 @@ impl Crc {
     }
 }
 
-/// The state that a block ends in, by the checksum that its trailer stores.
+/// The state at the end of a block whose trailer stores this checksum.
 #[inline]
 const fn state_of(stored: [u8; 4]) -> u32 {
     !u32::from_le_bytes(stored).wrapping_sub(0xa282_ead8).rotate_left(15)

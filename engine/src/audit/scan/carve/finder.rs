@@ -1,4 +1,4 @@
-//! Finding blocks by their checksums.
+//! Finds blocks by their checksums.
 //!
 //! A block is `[contents][type: 1][masked CRC-32C of contents and type: 4]`, and blocks follow each
 //! other. From a known start, one pass with a running checksum finds the end. Where it finds none,
@@ -20,12 +20,12 @@ const TRAILER: u64 = 5;
 const MIN_CONTENTS: u64 = 4;
 /// The greatest size of a stored block that is found from its start.
 const MAX_BLOCK: u64 = 16 << 20;
-/// The greatest size of a stored block that is surely found after damage.
+/// The greatest size of a stored block that is certain to be found after damage.
 const RESYNC: usize = 1 << 20;
 /// The number of bytes in one read.
 const CHUNK: usize = 256 << 10;
-/// The most passes over the file that vain searches from known starts may make, and that trials of
-/// blocks after damage may make.
+/// The most passes over the file that searches in vain from known starts may take, and that checks of blocks
+/// after damage may take.
 const PASSES: u64 = 4;
 
 /// A stretch of the file.
@@ -37,13 +37,13 @@ pub(crate) enum Stretch {
     Gap(Range<u64>),
 }
 
-/// Goes through a file. In all it passes over each byte at most twelve times.
+/// Finds the stretches of a file. In all, it passes over each byte at most twelve times.
 pub(crate) struct BlockFinder<R> {
     source: R,
     len: u64,
     /// The end of the last stretch that was found.
     at: u64,
-    /// The bytes that were searched in vain from known starts, and those of trials.
+    /// The number of bytes searched in vain from known starts, and of those checked after damage.
     vain: u64,
     tried: u64,
     /// A block that was found after a gap.
@@ -62,9 +62,8 @@ impl<R: ReadAt> BlockFinder<R> {
         &self.source
     }
 
-    /// The next stretch, or `None` at the end. `is_block` returns false for bytes that are not a
-    /// block, but have a correct checksum by chance. It is asked only after damage, where such bytes
-    /// are likely.
+    /// The next stretch, or `None` at the end. `is_block` returns false for bytes that are not a block, but
+    /// have a correct checksum by chance. It is called only after damage, where such bytes are likely.
     pub(crate) fn next(
         &mut self,
         mut is_block: impl FnMut(&R, BlockHandle) -> bool,
@@ -150,7 +149,7 @@ impl<R: ReadAt> BlockFinder<R> {
         }
     }
 
-    /// The bytes from `at` on, with those of a checksum after them. One read covers many blocks.
+    /// The bytes that begin at `at`, with those of a checksum after them. One read covers many blocks.
     fn chunk(&mut self, at: u64) -> Result<Bytes> {
         let (start, bytes) = &self.read;
         let skipped = at.checked_sub(*start).and_then(|skipped| usize::try_from(skipped).ok());
@@ -197,7 +196,7 @@ mod tests {
         vec![0xff; len]
     }
 
-    /// All stretches, where every trial succeeds.
+    /// All stretches, if each block that is checked turns out to be one.
     fn stretches(file: &[u8]) -> Vec<Stretch> {
         let mut finder = BlockFinder::new(file).unwrap();
         std::iter::from_fn(|| finder.next(|_, _| true).unwrap()).collect()
@@ -237,7 +236,7 @@ mod tests {
         }
         assert_eq!(blocks, 2000);
         let len = file.len() as u64;
-        // The search that exceeds the limit counts, too.
+        // The search that exceeds the limit counts as well.
         assert!((len * PASSES..=len * (PASSES + 1)).contains(&finder.vain), "{} of {len}", finder.vain);
     }
 

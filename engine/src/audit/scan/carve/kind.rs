@@ -1,11 +1,11 @@
-//! The distinction of data blocks from index, metaindex and filter blocks.
+//! Tells data blocks from index, metaindex and filter blocks.
 
 use std::{collections::HashSet, ops::Range};
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
-/// The greatest number of blocks that are remembered. An index names blocks from the first on, so
-/// these suffice to recognize it.
+/// The greatest number of blocks that are remembered. An index names blocks starting with the first, so these
+/// suffice to recognize it.
 const REMEMBERED: usize = 1 << 16;
 
 /// The kind of a block with a correct checksum.
@@ -153,7 +153,7 @@ mod tests {
     const UNKNOWN: &[u8] = &[50, 60];
     /// Begins where `UNKNOWN` ends, with its trailer.
     const NEXT: &[u8] = &[115, 61];
-    /// In the place of the gap: 2000 in two bytes.
+    /// At the offset of the gap: 2000 in two bytes.
     const IN_GAP: &[u8] = &[0xd0, 0x0f, 62];
     const OTHER: &[u8] = &[9, 63];
 
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(kind(&[(b"k", UNKNOWN)]), BlockKind::Data);
         assert_eq!(kind(&[(b"k", KNOWN)]), BlockKind::Handles);
         assert_eq!(kind(&[(b"k", IN_GAP)]), BlockKind::Handles);
-        // Something follows the handle.
+        // A byte follows the handle.
         assert_eq!(kind(&[(b"k", &[KNOWN, b"x"].concat())]), BlockKind::Data);
         assert_eq!(kind(&[(b"k", &KNOWN[..1])]), BlockKind::Data);
         assert_eq!(kind(&[(b"k", b"")]), BlockKind::Data);

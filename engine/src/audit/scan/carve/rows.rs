@@ -14,8 +14,8 @@ use crate::{audit::scan::range::KeyRange, audit::scan::rows::Rows};
 /// The length of the footer, which ends in `MAGIC`.
 const FOOTER: u64 = 48;
 /// The times that a key of Riak's may have, in microseconds since 1970: from 1978 to 4253. RocksDB
-/// gives the types of such keys other meanings; in its keys, the bytes in the place of the time are
-/// hardly ever in this range.
+/// gives the types of such keys other meanings; in its keys, the bytes at the position of the time
+/// are hardly ever in this range.
 const TIMES: Range<u64> = 1 << 48..1 << 56;
 const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 
@@ -25,7 +25,7 @@ pub(crate) struct CarvedRows<'a, R> {
     options: ReadOptions,
     path: &'a Path,
     versions: Versions<'a>,
-    /// The format of the keys is decided.
+    /// The format of the keys has been decided.
     is_tried: bool,
     block: Option<(BlockHandle, BlockCursor<'static>)>,
     blocks: u64,
@@ -33,7 +33,7 @@ pub(crate) struct CarvedRows<'a, R> {
     ended: bool,
 }
 
-/// A limit on what is decoded.
+/// A limit on the bytes that are decoded.
 pub(crate) struct DecodeLimit {
     meter: Arc<Meter>,
     /// The bytes of data blocks and their keys that may be decoded: in all, and from now on.
@@ -64,7 +64,7 @@ impl DecodeLimit {
 }
 
 impl<'a, R: ReadAt> CarvedRows<'a, R> {
-    /// `all` and `internal` are as in `TableRows::new`, for a table that opens.
+    /// `all` and `internal`: as for `TableRows::new`, which is for a table that opens.
     pub(crate) fn new(
         source: R,
         options: &ReadOptions,

@@ -3,14 +3,14 @@
 /// The tables of a database.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Tree {
-    /// From the top.
+    /// The levels, from the top.
     pub levels: Vec<TreeLevel>,
 }
 
 /// The tables of a level, in any order.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct TreeLevel {
-    /// As in "level 0", or "tables".
+    /// The name of the level, such as "level 0", or "tables".
     pub name: String,
     pub tables: Vec<TreeTable>,
 }
@@ -19,7 +19,7 @@ pub(crate) struct TreeLevel {
 pub(crate) struct TreeTable {
     /// The name of the file, safe to print.
     pub name: String,
-    /// The places of the table's first and last key among the keys of the database, from 0 to 1; `None` if
+    /// The positions of the table's first and last key among the keys of the database, from 0 to 1; `None` if
     /// they are not known. Such tables are drawn beside each other below the others.
     pub range: Option<(f64, f64)>,
     /// The size of the file in bytes.
@@ -50,7 +50,7 @@ pub(super) struct Block {
     /// From the smallest start to the greatest end, within 0 and 1.
     pub(super) start: f64,
     pub(super) end: f64,
-    /// The names of the first and the last one.
+    /// The names of the first and the last table.
     pub(super) first: String,
     pub(super) last: String,
 }
@@ -161,7 +161,7 @@ fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a>
     Row { name: &level.name, all: Block::of(&level.tables), lanes, unplaced }
 }
 
-/// Puts `together` neighbours into each block, and blocks beside each other, all of one width.
+/// Puts `together` neighbours into each block, and blocks beside each other, all of the same width.
 fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
     let width = 1.0 / tables.len().div_ceil(together.max(1)).max(1) as f64;
     let blocks = tables.chunks(together.max(1)).enumerate();
@@ -174,7 +174,8 @@ fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
 
 /// Puts `together` neighbours into each block, and blocks that overlap into different lanes.
 fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
-    /// The smallest part of its lane that a block occupies, so that none of many in one place hides another.
+    /// The smallest part of its lane that a block occupies, so that of many at one position none hides
+    /// another.
     const LEAST: f64 = 1e-4;
     let mut lanes: Vec<(f64, Vec<Block>)> = Vec::new();
     for tables in tables.chunks(together.max(1)) {
