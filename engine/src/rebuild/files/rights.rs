@@ -9,7 +9,7 @@ use super::{session::Purpose, status::is_root};
 
 /// Gives `to` the owner, the group, the attributes and the mode of `like`, as far as this program may.
 ///
-/// A group that cannot be given has no access to the new file, and the session records that. Only root gives
+/// If the group cannot be set, that group gets no access to the new file, and the session records this. Only root gives
 /// a copy to another owner.
 ///
 /// # Errors
@@ -70,7 +70,8 @@ mod attributes {
     const MOST: usize = 64 << 10;
     /// Access control lists that a new file inherits from its folder.
     const INHERITED: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
-    /// The label that a policy gives a file by its place. A copy elsewhere has the label of its own place.
+    /// The label that a policy gives a file according to its location. A copy elsewhere keeps the label of its own
+    /// location.
     const OF_PLACE: &CStr = c"security.selinux";
 
     type Attributes = BTreeMap<CString, Vec<u8>>;
