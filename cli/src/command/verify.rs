@@ -13,14 +13,14 @@ use crate::text;
 /// There are findings, and everything could be looked at.
 const EXIT_FINDINGS: u8 = 1;
 
-/// Check tables and their filters throughout
+/// Check tables and their filters thoroughly
 ///
 /// Reads every block with its checksum and every entry in it, and asks the filter for every key, as
 /// LevelDB would. Checks the order of keys and index, blocks that overlap, and the MANIFEST's
 /// records of the tables in a database. Measures how often the filters let absent keys pass.
 ///
-/// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are
-/// replaced by those that the MANIFEST lists then.
+/// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are replaced
+/// by those that the MANIFEST lists by then.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {

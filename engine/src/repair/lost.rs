@@ -87,7 +87,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Tells by the filters whether the lost blocks may have held the key.
+    /// Returns false if the filters show that the lost blocks did not hold the key.
     pub(super) fn may_hold(&mut self, user_key: &[u8]) -> bool {
         let Some(filter) = self.filter.as_ref().filter(|_| !self.range.blocks.is_empty()) else {
             return true;
@@ -119,7 +119,7 @@ impl Losses {
         Self { order, all, next: 0, active: Vec::new() }
     }
 
-    /// Moves on to a key, and returns the indexes in `all` of the ranges around it.
+    /// Moves on to a key, and returns the indexes in `all` of the ranges that it is in.
     pub(super) fn at(&mut self, user_key: &[u8]) -> &[usize] {
         let Self { order, all, next, active } = self;
         while all.get(*next).is_some_and(|loss| loss.range.begins_at_or_before(user_key, order)) {

@@ -93,7 +93,7 @@ const fn of_log(one: LogEntry<'_>) -> Entry<'_> {
 }
 
 impl<'m> Merge<'m> {
-    /// Passes each entry to `each`, by key and then from the newest on.
+    /// Passes each entry to `each`, ordered by key, and then from the newest to the oldest.
     ///
     /// # Errors
     ///
