@@ -60,9 +60,9 @@ fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, Stri
 
 /// Reads bytes in hexadecimal, or in the escaped form that results show.
 ///
-/// Digits come in pairs. Groups of them may begin with `0x` and be separated by spaces. If `text` has a backslash, it
-/// is in the escaped form: `\xNN` is a byte, a backslash precedes a backslash or a quote, and everything else stands
-/// for itself. Text that could be either is refused.
+/// Digits come in pairs. Groups of them may begin with `0x` and be separated by spaces. If `text`
+/// has a backslash, it is in the escaped form: `\xNN` is a byte, a backslash precedes a backslash
+/// or a quote, and everything else stands for itself. Text that could be either is refused.
 ///
 /// # Errors
 ///

@@ -18,8 +18,8 @@ const EXIT_NOT_FOUND: u8 = 1;
 
 /// Ask the filters which keys a table may hold
 ///
-/// A table without a filter, or with one that cannot be read, may hold any key. The logs of a database are read to
-/// their ends and searched for the keys.
+/// A table without a filter, or with one that cannot be read, may hold any key. The logs of a
+/// database are read to their ends and searched for the keys.
 ///
 /// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
 /// leveldb.BytewiseComparator, or --comparator gives the order, the filters of all data blocks are
@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
     keys_from: Option<PathBuf>,
     /// The keys are in hexadecimal, or escaped as results show them
     ///
-    /// Digits may begin with 0x and be separated by spaces: 0x6b6579, "6b 65 79". A key with a backslash in it is text
-    /// with escapes: user\x00\xff.
+    /// Digits may begin with 0x and be separated by spaces: 0x6b6579, "6b 65 79". A key with a
+    /// backslash in it is text with escapes: user\x00\xff.
     #[arg(long)]
     hex: bool,
     /// Show only the keys that may be there
