@@ -161,7 +161,7 @@ pub(super) struct RemoteArguments {
     /// completely
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
     in_flight: Option<u16>,
-    /// Show tables in object storage in the order of the listing, not in that in which results arrive
+    /// Show tables in object storage in the order of the listing, not as results arrive
     #[arg(long)]
     ordered: bool,
     /// The time in seconds that a request to object storage may take before it is retried

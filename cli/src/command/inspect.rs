@@ -13,7 +13,7 @@ use crate::text::{ALL_LIVE, TextInspect};
 #[cfg(feature = "remote")]
 use filterblock_engine::report::Depth;
 
-/// Something is damaged, but everything could be read.
+/// There is damage, but everything could be read.
 const EXIT_DAMAGE: u8 = 1;
 
 /// Show what tables and their filters are like

@@ -170,7 +170,8 @@ fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
-    // A signal that arrives meanwhile is put off until the rebuild has ended, which it does where it can.
+    // A signal that arrives meanwhile ends the rebuild where it can be ended, and takes effect only
+    // then.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let (dir, request) = (&arguments.database, arguments.request());

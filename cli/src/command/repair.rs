@@ -80,7 +80,8 @@ error of the system; 3 the database is in use. After 1, 2 and 3 there is no new 
 141 the reader of the output went away, and all is done.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
-    // A signal that arrives meanwhile is put off until the repair has ended, which it does where it can.
+    // A signal that arrives meanwhile ends the repair where it can be ended, and takes effect only
+    // then.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let dir = &arguments.database;

@@ -11,7 +11,7 @@ use super::keys::{bytes_of, unhex};
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart, write_raw};
 
-/// Something is damaged and was skipped.
+/// There was damage, which was skipped.
 const EXIT_DAMAGED: u8 = 1;
 
 /// Show the entries of databases, tables and logs
@@ -67,8 +67,8 @@ pub(crate) struct Arguments {
     raw: bool,
     #[command(flatten)]
     limits: Limits,
-    /// The order of the keys of a database without a sound MANIFEST; without it, the tables and logs of such
-    /// a database are shown one by one
+    /// The order of the keys of a database without a sound MANIFEST; if not given, the tables and logs of
+    /// such a database are shown one by one
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
     /// The format of the keys of tables outside databases; by default it is taken from their filters or first

@@ -41,8 +41,8 @@ pub(crate) enum Signs {
 }
 
 impl Signs {
-    /// The characters that a terminal shows, according to the encoding in the environment. `variable`: the value of an
-    /// environment variable. On Windows, text is written as Unicode in any case.
+    /// The characters that a terminal shows, according to the encoding in the environment. `variable` returns the value
+    /// of an environment variable. On Windows, text is written as Unicode in any case.
     fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The end of the program by a signal: temporary files are removed, and work that must not be cut
-//! off is finished first.
+//! Ending the program on a signal: temporary files are removed, and work that must not be cut off
+//! is finished first.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};

@@ -20,7 +20,7 @@ const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
 /// A bar that is shown once the work takes long: for an input, for files on many threads, or for objects. Not all of
 /// them have to be known at the beginning. While requests run or a database is rebuilt, a signal does not end the
-/// program at once: the work ends first, where it can be ended.
+/// program at once: the work ends first, at a point where it can be ended.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.

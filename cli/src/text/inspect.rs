@@ -23,7 +23,7 @@ pub(crate) struct TextInspect {
     kind: ListingKind,
     /// The listing that is being written.
     listing: Option<Listing>,
-    /// Something has been written, so that the next part begins with an empty line.
+    /// Output has been written, so that the next part begins with an empty line.
     written: bool,
 }
 

@@ -27,8 +27,8 @@ pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {
 }
 
 /// The fill of filters within brackets, one character a part: the higher, the more bits are set. A
-/// part without a key is blank; one whose filters are all malformed or not known has a question
-/// mark.
+/// part without a key is blank; one with malformed or unknown filters, but no other filter of a
+/// key, has a question mark.
 pub(super) fn fill_line(fill: &FillBins, signs: Signs) -> String {
     let signs: String = fill.bins.iter().map(|bin| fill_sign(bin, signs)).collect();
     format!("[{signs}]")

@@ -1,7 +1,8 @@
 //! New filters for the tables of an existing database: the work of `filterblock rebuild`.
 //!
 //! Data blocks and indexes are copied byte for byte, and no entry is touched. `to_folder` makes a second
-//! database. `in_place` replaces the tables of the first one, in steps. A crash can interrupt any of them:
+//! database. `in_place` replaces the tables of the first one in these steps, any of which a crash can
+//! interrupt:
 //!
 //! ```text
 //! 1  LOCK is held; what an earlier run left is cleared away       recovery

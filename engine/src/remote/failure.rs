@@ -49,7 +49,7 @@ pub(super) fn of(error: &Error, listed: bool) -> PathError {
         Error::Precondition { .. } => {
             failed(ErrorKind::Changed, "changed while it was read: the store has another version now")
         }
-        // There is no variant for a listing to which access is denied.
+        // A listing to which access is denied has no variant of its own.
         _ if matches!(error, Error::PermissionDenied { .. }) || has(&"403 Forbidden") => {
             failed(ErrorKind::Denied, &format!("access denied: {}", code(&text)))
         }

@@ -22,7 +22,7 @@ const ALL_WINDOWS: usize = 48 << 20;
 const MAX_WINDOW: usize = 4 << 20;
 /// The number of results that may wait for others, for each table in flight.
 const WAITING: usize = 4;
-/// The time between two reports of the traffic, and between two checks for a request to end.
+/// The interval at which the traffic is reported and interruptions are noticed.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The options for reading tables in object storage.
@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct FleetOptions {
     /// The most tables to read simultaneously; `None`: a number that suits the depth.
     pub in_flight: Option<usize>,
-    /// Results are in the order of the listing, and not in that in which they arrive.
+    /// Results are in the order of the listing, not in the order in which they arrive.
     pub ordered: bool,
     /// The time that each try of a request may take.
     pub timeout: Duration,

@@ -1,4 +1,4 @@
-//! The order of results: that of the listing, or that in which they arrive.
+//! The order of results: that of the listing, or that of their arrival.
 
 use std::collections::VecDeque;
 

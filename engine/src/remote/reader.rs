@@ -90,7 +90,8 @@ impl Reader {
         }
     }
 
-    /// Calls `question` until it has an answer, and fetches the range that it needs in between.
+    /// Calls `question` until it has an answer. After each call without one, the range that it needs is
+    /// fetched.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         work: RunOn,

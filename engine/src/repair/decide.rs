@@ -91,7 +91,7 @@ impl<'m> Decider<'m> {
         Ok(())
     }
 
-    /// Decides about the last key.
+    /// Decides on the last key.
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         if self.live.is_set || self.old.is_set { self.end_of_key(sink) } else { Ok(()) }
     }

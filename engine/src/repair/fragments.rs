@@ -173,8 +173,8 @@ impl<R: ReadAt> Fragments<R> {
         })
     }
 
-    /// Returns true if a sound fragment begins at `at`, or only zeros or the end of the block
-    /// follow.
+    /// Returns true if a sound fragment begins at `at`, or if only zeros, or too few bytes for a
+    /// fragment, follow.
     fn is_boundary(&self, at: usize) -> bool {
         let Some(rest) = self.block.get(at..) else { return false };
         rest.len() < HEADER_LEN || rest.iter().all(|&byte| byte == 0) || is_sound(&self.block, at)

@@ -43,7 +43,7 @@ pub(super) enum Span {
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or those of `add`.
+/// Those of `add`, and of reading the file.
 pub(super) fn read<R: ReadAt>(
     source: R,
     mut add: impl FnMut(Operation<'_>, bool) -> io::Result<()>,

@@ -7,7 +7,7 @@ use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
 use super::order::Order;
 use super::place::Place;
 
-/// The tag after the user key for which a filter is asked. Filters ignore it.
+/// The tag that follows the user key when a filter is asked. Filters ignore it.
 const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
 /// The tag of a separator that was made from no key: no entry of its user key comes before it.
 const SEEK_TAG: u64 = u64::MAX << 8 | 1;
@@ -28,8 +28,8 @@ pub(super) struct LostRange {
     /// The end of the range. `None`: it reaches to the last key.
     pub(super) high: Option<Bound>,
     pub(super) bytes: Range<u64>,
-    /// The offsets for which to ask filters: those of lost blocks, or if these are not known,
-    /// one in the range of each filter that may be theirs. One for each filter is enough.
+    /// The offsets for which to ask filters: those of lost blocks or, if these are not known, one
+    /// in the range of each filter that may be theirs. One for each filter is enough.
     pub(super) blocks: Vec<u64>,
     pub(super) why: String,
 }

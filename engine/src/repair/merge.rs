@@ -97,7 +97,7 @@ impl<'m> Merge<'m> {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read, and those of `each`.
+    /// Those of `each`, and of reading the files.
     pub(super) fn run(&self, mut each: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
         let (mut sources, mut heap) = (Vec::new(), BinaryHeap::new());
         for (file, member) in self.members.iter().enumerate() {

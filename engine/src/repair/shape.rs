@@ -1,4 +1,4 @@
-//! The properties of new tables, chosen by those of the saved tables.
+//! The properties of new tables, chosen according to those of the saved tables.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(super) struct Chosen {
     pub(super) note: Option<String>,
 }
 
-/// Chooses the properties by the live tables.
+/// Chooses the properties according to the live tables.
 pub(super) fn choose(
     members: &[Member],
     order: &Order,

@@ -111,7 +111,7 @@ struct Same {
 }
 
 impl Survey {
-    /// The evidence, if any, that a table newer than the MANIFEST is not only left over from a compaction that was cut
+    /// The evidence, if any, that a table newer than the MANIFEST is more than a leftover of a compaction that was cut
     /// off: an entry that no live file has.
     fn own_entries(
         &self,

@@ -274,7 +274,7 @@ fn wanted<S: Survey>(survey: &S, place: &ListedFolder) -> Vec<PathBuf> {
     logs.chain(tables.map(|target| target.path)).collect()
 }
 
-/// Hides the progress, and passes on the request to end.
+/// Hides the progress, but passes on interruptions.
 struct NoProgress<'a>(&'a dyn Watch);
 
 impl Watch for NoProgress<'_> {

@@ -171,7 +171,7 @@ fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
     assert!(files.len() > 15, "{files:?}");
 }
 
-/// Asks for the end once at least `most` bytes have been reported.
+/// Interrupts the run once at least `most` bytes have been reported.
 #[derive(Debug)]
 struct Until {
     bytes: AtomicUsize,

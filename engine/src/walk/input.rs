@@ -41,7 +41,7 @@ impl PathError {
         Self::failed(ErrorKind::Vanished, message)
     }
 
-    /// The error for one of the system. `listed`: the name was found in a folder a moment ago.
+    /// The error for an [`io::Error`]. `listed`: the name was found in a folder a moment ago.
     pub(super) fn of_io(error: &io::Error, listed: bool) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound if listed => Self::vanished(),
@@ -50,8 +50,8 @@ impl PathError {
         }
     }
 
-    /// The error for one of the library, without its path. `listed`: the name was found in a folder a moment
-    /// ago.
+    /// The error for an [`Error`] of the library, without its path. `listed`: the name was found in a folder
+    /// a moment ago.
     pub(super) fn of(error: &Error, listed: bool) -> Self {
         match error.without_path() {
             Error::Io { source, .. } => Self::of_io(source, listed),

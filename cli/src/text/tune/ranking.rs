@@ -20,10 +20,10 @@ pub(crate) struct Ranking {
 /// The gain of a rebuild.
 struct Gain {
     path: PathBuf,
-    /// The number of data blocks by which a lookup reads less: of an absent or of a stored key,
+    /// The number of data blocks that a lookup no longer reads: of an absent or of a stored key,
     /// whichever is more.
     reads: f64,
-    /// The bytes by which the filters grow; negative if they shrink.
+    /// The number of bytes by which the filters grow; negative if they shrink.
     bytes: f64,
 }
 

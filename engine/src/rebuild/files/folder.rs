@@ -248,8 +248,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// Those of the system. In place, also if a folder could not be synced before: it is then not known whether a loss
-    /// of power would bring back a state in which this file is needed.
+    /// Those of the system. In place, nothing is removed once a folder could not be synced: it is then not known
+    /// whether a loss of power would bring back a state in which this file is needed.
     pub(crate) fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
@@ -334,7 +334,8 @@ impl Folder {
         Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
     }
 
-    /// The note that the old files' group has no access to the new ones in the database at `path`; `None`: it has.
+    /// The note that the old files' group has no access to the new ones in the database at `path`; `None`: the group
+    /// has access.
     pub(crate) fn note_of_lost_group(&self, path: &Path) -> Option<String> {
         let what =
             "the group of the old files has no rights to the new ones, as it could not be given to them";

@@ -14,8 +14,8 @@ use super::{session::Purpose, status::is_root};
 ///
 /// # Errors
 ///
-/// Those of the system; in place, also if the owner cannot be set. If attributes cannot be copied, a
-/// [`Refusal`](super::super::failure::Refusal) that names them.
+/// Those of the system. In place, an owner that cannot be set is an error, too. Attributes that cannot be
+/// copied are a [`Refusal`](super::super::failure::Refusal) that names them.
 #[cfg(unix)]
 pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};

@@ -67,7 +67,7 @@ pub(super) fn entries(
     }
 }
 
-/// The entries after `damage`, starting with the first restart there, if the array of restarts is there.
+/// The entries after `damage`, starting with the first restart after it, if the array of restarts is there.
 fn behind(
     contents: &[u8],
     damage: &Range<usize>,
