@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// table is given here unless -- follows it.
     #[arg(required_unless_present = "files_from")]
     table: Option<OsString>,
-    /// The keys that the filters were made from: in a database's tables, the user keys
+    /// The keys, in the form that filters are made from: in a database's tables, the user keys
     ///
     /// A key that begins with a dash or has the name of a file needs -- before it.
     #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from", "behind"])]

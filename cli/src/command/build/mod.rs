@@ -23,7 +23,7 @@ use crate::io::{Console, EXIT_OUTPUT_CLOSED, WatchedInput, WholeFile};
 /// line without a tab is a key with an empty value. A line ends with LF or CR LF. With --hex, keys
 /// and values can hold anything. Lines may come in any order and are sorted in memory. With
 /// --sorted, they have to be sorted already, and any number of them can be read. Keys are ordered
-/// bytewise. None may occur twice, unless --internal-keys is given without --sorted.
+/// bytewise. No key may occur twice, unless --internal-keys is given without --sorted.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

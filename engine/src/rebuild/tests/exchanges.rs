@@ -58,7 +58,7 @@ fn contents(dir: &Path) -> BTreeMap<PathBuf, (u32, u32, u32)> {
 /// operations.
 fn exchange(mode: Mode, folder: &str) -> usize {
     let sample = Sample::Level0;
-    // The other folder has all names of a database and of a rebuild, so that work could be misled to it.
+    // The other folder has all names of a database and of a rebuild, so that work could be redirected to it.
     let other = Root::with(sample, Mode::Undo);
     let victim = match folder {
         "" => other.path.clone(),
