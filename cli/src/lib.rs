@@ -1,4 +1,4 @@
-//! `filterblock`, the program, as a library: for tests, fuzzing and the package for Python. Only the program is stable.
+//! `filterblock`, the program, as a library: for tests, fuzzing and the Python package. Only the program is stable.
 //!
 //! It looks into LevelDB tables and their filters. Results go to standard output, everything else
 //! to standard error.

@@ -33,7 +33,7 @@ impl<T, F: FnMut(T) -> io::Result<()>> Sink<T> for F {
     }
 }
 
-/// The settings for work on databases and tables. One engine serves any number of calls, also concurrent
+/// The settings for work on databases and tables. One engine serves any number of calls, including concurrent
 /// ones.
 #[derive(Clone)]
 pub struct Engine {
@@ -67,7 +67,7 @@ impl Debug for Engine {
 }
 
 impl Engine {
-    /// An engine with the usual limits, as many threads as there are processors, and no watcher.
+    /// An engine with the default limits, as many threads as there are processors, and no watcher.
     pub fn new() -> Self {
         let meter = Arc::<Meter>::default();
         Self {
@@ -83,8 +83,9 @@ impl Engine {
         }
     }
 
-    /// Limits the bytes of blocks and keys to decode of each file, and so of one block. The default is 100
-    /// times the file's size, but at least 256 MiB, and 256 MiB for one block.
+    /// Limits the bytes of blocks and keys that are decoded from each file, and the size of each block. By
+    /// default, the limit for a file is 100 times its size, but at least 256 MiB, and the limit for a block
+    /// is 256 MiB.
     #[must_use]
     pub fn max_output(mut self, bytes: u64) -> Self {
         let block = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -93,21 +94,22 @@ impl Engine {
         self
     }
 
-    /// The most tables to look at simultaneously.
+    /// Sets the greatest number of tables to look at simultaneously.
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);
         self
     }
 
-    /// Seed of the absent keys that `verify` measures false positives with.
+    /// Sets the seed of the absent keys that `verify` measures false positives with.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// If true, keys are taken to be in bytewise order where no MANIFEST names an order.
+    /// If true, keys are taken to be in bytewise order: by `verify` and `query` whatever a MANIFEST names,
+    /// and by `scan` for databases without a sound MANIFEST.
     #[must_use]
     pub const fn bytewise(mut self, is_bytewise: bool) -> Self {
         self.is_bytewise = is_bytewise;
@@ -144,19 +146,20 @@ impl Engine {
         Self { fleet, ..self.clone() }
     }
 
-    /// Looks at all tables that `inputs` lead to, and calls `show` with the results, in the order of the
-    /// paths.
+    /// Looks at all tables that `inputs` lead to, and calls `show` with the results, in the order that
+    /// [`Event`] describes.
     ///
     /// # Errors
     ///
-    /// Those of `show`, or an error of the system that keeps requests from beginning.
+    /// Those of `show` and of [`Watch::requests`], or the reason why the runtime for requests cannot be
+    /// built.
     pub(crate) fn run<S: Survey>(
         &self,
         inputs: Inputs,
         survey: &Arc<S>,
         show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
     ) -> io::Result<()> {
-        // A single table is not work for several threads.
+        // A single table is work for only one thread.
         let is_one_file = matches!(&*inputs.paths, [path] if inputs.list.is_none() && path.is_file());
         let storage = inputs.storage.clone();
         let options = FileOptions {

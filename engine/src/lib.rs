@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! walk     from a path or a URL to databases, tables and logs
-//! run      work in order, on threads or futures; tables that vanish; limits, progress, the end on request
+//! run      work in order, on threads or as futures; tables that vanish; limits, progress, cancellation
 //! audit    the examinations: inspect, verify, query, scan, manifest, tune
 //! report   the results
 //! repair   a new database from the readable parts of a damaged one
-//! rebuild  new filters for a database that exists
+//! rebuild  new filters for an existing database
 //! remote   tables in object storage
 //! page     a report as HTML
 //! words    numbers and advice in words, for a page or a terminal

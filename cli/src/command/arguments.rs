@@ -22,7 +22,7 @@ pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
 
 #[derive(Args)]
 pub(super) struct Paths {
-    /// Tables, or database folders: their .ldb and .sst files by number
+    /// Tables, or database folders: their .ldb and .sst files, ordered by number
     ///
     /// `inspect`, `verify` and `query` also take URLs of tables and folders in object storage, if the
     /// program was built with the feature `remote`.
@@ -35,20 +35,19 @@ pub(super) struct Paths {
 /// The sources of paths in addition to the arguments.
 #[derive(Args)]
 pub(super) struct PathSources {
-    /// Take paths from the lines of this file too, after those given; - is standard input
+    /// Also take paths from the lines of this file, after those given; - is standard input
     #[arg(long, value_name = "FILE")]
     pub(super) files_from: Option<PathBuf>,
-    /// The paths of --files-from end in a zero byte instead of a line break, as `find -print0`
-    /// writes them
+    /// The paths of --files-from end with a zero byte instead of a line break, as `find -print0` writes them
     #[arg(short = '0', long = "null", requires = "files_from")]
     null: bool,
-    /// Look into the folders below the folders given too; links to folders are not followed
+    /// Search subfolders as well; links to folders are not followed
     #[arg(short, long)]
     recursive: bool,
     /// Exit with 0 once every path has its results, whatever they are
     ///
-    /// For programs that check each result themselves. Only wrong usage, a list of paths that cannot
-    /// be read to its end and output that cannot be written have other exit statuses then.
+    /// For programs that check each result themselves. Only wrong usage, a list of paths that cannot be read
+    /// to its end and output that cannot be written still have other exit statuses.
     #[arg(long)]
     pub(super) keep_going: bool,
 }
@@ -83,16 +82,16 @@ impl PathSources {
 
 #[derive(Args)]
 pub(super) struct Limits {
-    /// The most bytes to decode of each file: its blocks, and the keys in them
+    /// The most bytes to decode from each file: its blocks, and the keys in them
     ///
-    /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB of one block.
-    /// A block never takes more memory than it really holds, or could hold by its stored size. K, M
+    /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB for one block. A
+    /// block never takes more memory than it really holds, or could hold according to its stored size. K, M
     /// and G after the number mean 2^10, 2^20 and 2^30 bytes.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_output: Option<u64>,
 }
 
-/// Reads a number of bytes, with a unit or without.
+/// Parses a number of bytes, with or without a unit.
 pub(super) fn bytes(text: &str) -> Result<u64, String> {
     let text = text.strip_suffix("iB").filter(|text| text.ends_with(['K', 'M', 'G'])).unwrap_or(text);
     let (digits, unit) = match text.char_indices().last() {
@@ -130,8 +129,8 @@ pub(super) enum KeyOrder {
     Bytewise,
 }
 
-/// A policy that tables can be built with. Basho's is not among them: it has the name of another
-/// one, and a table by it needs marks that only Riak's tables have.
+/// A policy that tables can be built with. Basho's is not among them: it has the name of another one, and a
+/// table with it needs marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);
 
@@ -158,14 +157,14 @@ impl ValueEnum for PolicyName {
 #[cfg(feature = "remote")]
 #[derive(Args)]
 pub(super) struct RemoteArguments {
-    /// Number of tables in object storage to read at a time; 64 if not given, and 16 if they are
-    /// read to their ends
+    /// Number of tables in object storage to read at a time; if not given, 64, or 16 if they are read
+    /// completely
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=1024))]
     in_flight: Option<u16>,
-    /// Show tables in object storage in the order of the listing, not as their results come
+    /// Show tables in object storage in the order of the listing, not as results arrive
     #[arg(long)]
     ordered: bool,
-    /// The time in seconds that a request to object storage may take before it is made once more
+    /// The time in seconds that a request to object storage may take before it is retried
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "30")]
     timeout: Duration,
 }

@@ -15,13 +15,13 @@ const EXIT_NO_FILTER: u8 = 1;
 /// Write the bare filter block of a table to standard output
 ///
 /// The block is written as it is in the table, without the compression type and checksum after it,
-/// also if its offsets are malformed. `filterblock inspect --block` reads it.
+/// even if its offsets are malformed. `filterblock inspect --block` reads it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The table
     table: PathBuf,
-    /// Write to this file instead, which appears whole or not at all
+    /// Write to this file instead, which appears complete or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]

@@ -22,8 +22,8 @@ const EXIT_ABSENT: u8 = 1;
 /// a terminal it is escaped as in all output. For a table or a log given by itself: the newest value in this
 /// file. No filter is asked, so a filter that denies a stored key does not hide it.
 ///
-/// If something is damaged, the value that is found is written all the same. The exit status shows
-/// that a newer one may be lost.
+/// If something is damaged, the value that is found is still written. The exit status shows that a
+/// newer one may be lost.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -13,17 +13,17 @@ use crate::text::{ALL_LIVE, TextInspect};
 #[cfg(feature = "remote")]
 use filterblock_engine::report::Depth;
 
-/// Something is damaged, but everything could be read.
+/// There is damage, but everything could be read.
 const EXIT_DAMAGE: u8 = 1;
 
 /// Show what tables and their filters are like
 ///
-/// Reads index, metaindex, filter block and the data blocks' trailers, and decompresses some data
-/// blocks of each table, so that large databases can be looked at too: 80 at most where blocks are
-/// alike, and more, up to about a thousand, where the number of keys cannot be estimated otherwise.
+/// Reads the index, the metaindex, the filter block and the trailers of the data blocks, and decompresses
+/// only some data blocks of each table, so that even large databases can be looked at: at most 80 where
+/// blocks are alike, and up to about a thousand where the number of keys cannot be estimated otherwise.
 ///
-/// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a
-/// table, fewer in large folders, and for keys near those stored in the blocks read.
+/// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a table,
+/// fewer in large folders, and for keys near those stored in the blocks that are read.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -62,11 +62,11 @@ pub(crate) struct Arguments {
 #[cfg(feature = "remote")]
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum DepthArgument {
-    /// The end: index, metaindex and filters, mostly in one request
+    /// The end: index, metaindex and filters, usually in one request
     Tail,
     /// Also up to 16 data blocks, in up to three requests: for the number of keys and measured rates
     Sample,
-    /// As much as is read of local files
+    /// As much as is read from local files
     All,
 }
 

@@ -62,11 +62,11 @@ fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, Stri
 ///
 /// Digits come in pairs. Groups of them may begin with `0x` and be separated by spaces. If `text`
 /// has a backslash, it is in the escaped form: `\xNN` is a byte, a backslash precedes a backslash
-/// or a quote, and everything else is itself. Text that could be either is refused.
+/// or a quote, and everything else stands for itself. Text that could be either is refused.
 ///
 /// # Errors
 ///
-/// A message with the expected and the found.
+/// A message with what was expected and what was found.
 pub(super) fn unhex(text: &[u8]) -> Result<Vec<u8>, String> {
     if text.contains(&b'\\') { unescape(text) } else { digits(text, 0) }
 }
@@ -98,7 +98,7 @@ fn digits(text: &[u8], start: usize) -> Result<Vec<u8>, String> {
 fn unescape(text: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
-    // All runs between the escapes could be hexadecimal too, and at least one is not empty.
+    // Every run between the escapes could be hexadecimal digits as well, and at least one is not empty.
     let (mut may_be_digits, mut has_plain) = (true, false);
     loop {
         let plain = rest.iter().position(|&byte| byte == b'\\').unwrap_or(rest.len());

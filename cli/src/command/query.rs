@@ -1,4 +1,4 @@
-//! `filterblock query`: asks which keys tables may hold, and in which data blocks.
+//! `filterblock query`: asks tables which of the given keys they may hold, and in which data blocks.
 
 use std::path::{Path, PathBuf};
 use std::{ffi::OsString, io, sync::Arc};
@@ -18,8 +18,8 @@ const EXIT_NOT_FOUND: u8 = 1;
 
 /// Ask the filters which keys a table may hold
 ///
-/// A table without a filter, or whose filter cannot be read, may hold every key. The logs of a
-/// database are read to their ends for the keys.
+/// A table without a filter, or with one that cannot be read, may hold any key. The logs of a
+/// database are read to their ends and searched for the keys.
 ///
 /// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
 /// leveldb.BytewiseComparator, or --comparator gives the order, the filters of all data blocks are
@@ -28,13 +28,13 @@ const EXIT_NOT_FOUND: u8 = 1;
 #[derive(Args)]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Arguments {
-    /// A table, or a database folder: all tables that the database uses are asked
+    /// A table, or a database folder: the filters of all tables that the database uses are asked
     ///
     /// Several tables need -- before the keys, or --keys-from and no key. With --files-from, no
     /// table is given here unless -- follows it.
     #[arg(required_unless_present = "files_from")]
     table: Option<OsString>,
-    /// The keys, as the filters know them: in a database's tables the user keys
+    /// The keys, in the form that filters are made from: in a database's tables, the user keys
     ///
     /// A key that begins with a dash or has the name of a file needs -- before it.
     #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from", "behind"])]
@@ -43,15 +43,14 @@ pub(crate) struct Arguments {
     behind: Vec<OsString>,
     #[command(flatten)]
     sources: PathSources,
-    /// Take keys from the lines of this file too, after those given; - is standard input
+    /// Also take keys from the lines of this file, after those given; - is standard input
     ///
-    /// A line ends in LF or CR LF. An empty line is the empty key. Keys with line breaks in them
-    /// need --hex.
+    /// A line ends with LF or CR LF. An empty line is the empty key. Keys with line breaks in them need --hex.
     #[arg(long, value_name = "FILE")]
     keys_from: Option<PathBuf>,
     /// The keys are in hexadecimal, or escaped as results show them
     ///
-    /// Digits may begin with 0x and be parted by spaces: 0x6b6579, "6b 65 79". A key with a
+    /// Digits may begin with 0x and be separated by spaces: 0x6b6579, "6b 65 79". A key with a
     /// backslash in it is text with escapes: user\x00\xff.
     #[arg(long)]
     hex: bool,
@@ -189,7 +188,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
 }
 
 /// Separates the tables and folders to ask from the keys to look up, among the arguments without a name. `before` and
-/// `behind`: those before and after `--`. A list of paths or a file of keys may be given too.
+/// `behind`: those before and after `--`. A list of paths or a file of keys may be given as well.
 ///
 /// If there are keys after `--`, all words before it are tables. Otherwise the first word is the table, and there is
 /// none with a list of paths. The other words are keys, except that with a file of keys all words may be tables.

@@ -1,4 +1,4 @@
-//! `filterblock rebuild`: new filters for the tables of a database that exists.
+//! `filterblock rebuild`: new filters for the tables of an existing database.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use super::arguments::{PolicyName, bytes};
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// The request or the state of the files does not allow it.
+/// The rebuild is refused: the request or the state of the files does not allow it.
 const EXIT_REFUSED: u8 = 1;
 /// Another program has the database open.
 const EXIT_IN_USE: u8 = 3;
@@ -35,16 +35,16 @@ pub(crate) struct Arguments {
     /// The database's folder
     #[arg(value_name = "DB")]
     database: PathBuf,
-    /// Make a second database in this folder, which appears whole or not at all
+    /// Make a second database in this folder, which appears complete or not at all
     #[arg(long, value_name = "NEW-FOLDER")]
     to: Option<PathBuf>,
     /// Replace the tables of this database
     #[arg(long)]
     in_place: bool,
-    /// Bring back the tables from before --in-place, if no program opened the database since
+    /// Bring back the tables that --in-place replaced, if no program has opened the database since
     #[arg(long, conflicts_with_all = OPTIONS)]
     undo: bool,
-    /// Remove the tables from before --in-place, which --undo would bring back
+    /// Remove the tables that --in-place replaced, which --undo would bring back
     #[arg(long, conflicts_with_all = OPTIONS)]
     discard: bool,
     /// Bits of filter for each key: one number, or one for each level, such as 0=20,1=20,2=17,3=9
@@ -58,8 +58,8 @@ pub(crate) struct Arguments {
     /// The hash of leveldb.BuiltinBloomFilter, if the tables do not show it
     #[arg(long, value_enum)]
     hash: Option<Hash>,
-    /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table; that of the
-    /// tables if not given
+    /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table; as in the tables if not
+    /// given
     #[arg(long, value_name = "LG", value_parser = clap::value_parser!(u8).range(..=63))]
     base_lg: Option<u8>,
     /// Remove the filters
@@ -80,13 +80,13 @@ pub(crate) struct Arguments {
     /// Write JSON, one object a line: tables, then the database
     #[arg(long)]
     json: bool,
-    /// The database's comparator takes no two keys of different bytes for equal
+    /// The database's comparator treats no two keys of different bytes as equal
     ///
-    /// Filters are made of the bytes of keys. With a comparator that ignores case, for example, they
-    /// would deny keys that are there.
+    /// Filters are made from the bytes of keys. With a comparator that ignores case, for example, they would
+    /// deny keys that are there.
     #[arg(long)]
     assume_bytewise_equality: bool,
-    /// Do not verify the new tables; their filters are asked for every key all the same
+    /// Do not verify the new tables; their filters are still asked for every key
     #[arg(long)]
     no_verify: bool,
     /// Do not keep the former tables after --in-place, so that --undo is not possible
@@ -146,7 +146,7 @@ impl From<Hash> for LegacyHash {
     }
 }
 
-/// Reads bits a key: a number, or numbers by level.
+/// Parses bits a key: a number, or numbers by level.
 fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
     /// More bits take space without lowering the rate: k is 30 at most.
     const MOST: u32 = 100;
@@ -170,7 +170,8 @@ fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
-    // A signal that comes meanwhile ends the rebuild where it can be ended, and is put off until then.
+    // A signal that arrives meanwhile ends the rebuild where it can be ended, and takes effect only
+    // then.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let (dir, request) = (&arguments.database, arguments.request());

@@ -19,7 +19,7 @@ const EXIT_IN_USE: u8 = 3;
 /// There is a new database, and something is lost, doubtful or not known.
 const EXIT_INCOMPLETE: u8 = 5;
 
-/// Make a new database of what can be saved of a damaged one
+/// Make a new database from what can be saved of a damaged one
 ///
 /// The damaged database is only read. One wrong bit in a block, in the MANIFEST or in a log is
 /// corrected by its checksum. The report lists the files with losses, the lost ranges of keys, and
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// The damaged database's folder
     #[arg(value_name = "DB")]
     database: PathBuf,
-    /// The folder of the new database, which appears whole or not at all
+    /// The folder of the new database, which appears complete or not at all
     #[arg(long, value_name = "NEW-FOLDER")]
     to: PathBuf,
     /// The treatment of keys of which a newer version may be lost
@@ -80,7 +80,8 @@ error of the system; 3 the database is in use. After 1, 2 and 3 there is no new 
 141 the reader of the output went away, and all is done.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
-    // A signal that comes meanwhile ends the repair where it can be ended, and is put off until then.
+    // A signal that arrives meanwhile ends the repair where it can be ended, and takes effect only
+    // then.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let dir = &arguments.database;

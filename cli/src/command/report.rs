@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     /// The database's folder, a folder of tables, or a single table
     #[arg(value_name = "DB")]
     database: PathBuf,
-    /// The file to write, which appears whole or not at all and replaces what is there; - is
-    /// standard output
+    /// The file to write, which appears complete or not at all and replaces what is there; - is standard
+    /// output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Do not read every block and every entry to verify them
@@ -62,7 +62,7 @@ Examples:
 Exit status: 0 the page is written, and nothing is wrong; 1 it is written, and tells of something
 damaged or not readable; 2 it is not written; 141 the reader of the output went away.";
 
-/// Writes the page, whole or not at all where it goes to a file.
+/// Writes the page. A file appears complete or not at all.
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let (path, output): (&Path, &Path) = (&arguments.database, &arguments.output);
     let from = arguments.lookups.as_deref();

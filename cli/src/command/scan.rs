@@ -11,15 +11,15 @@ use super::keys::{bytes_of, unhex};
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart, write_raw};
 
-/// Something is damaged and was passed over.
+/// There was damage, which was skipped.
 const EXIT_DAMAGED: u8 = 1;
 
 /// Show the entries of databases, tables and logs
 ///
-/// For a database: the newest version of each key, in order, with its logs merged in. Keys that are
-/// deleted are left out. For a table given by itself: the same, but only from this table. For a log
-/// (.log): its writes in the order in which they were made. With --all, every version and every
-/// deletion, also of obsolete files, with sequence number, type, state and place.
+/// For a database: the newest version of each key, in order, with its logs merged in. Keys that are deleted
+/// are left out. For a table given by itself: the same, but only from this table. For a log (.log): its
+/// writes in the order in which they were made. With --all, every version and every deletion, including those
+/// in obsolete files, with sequence number, type, state and place.
 ///
 /// A line is a key, a tab and a value, both escaped as in all output. With --hex, `filterblock build
 /// --hex` reads the lines.
@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
     all: bool,
     /// Find the data blocks of tables by their checksums, without footer and index
     ///
-    /// For tables that were cut off or whose index is damaged, also within other files. Blocks of up
-    /// to 16 MiB are found, after damage of up to 1 MiB. Tables and logs of a folder come one by one.
+    /// For tables that were cut off or whose index is damaged, even within other files. Blocks of up to 16
+    /// MiB are found, after damage of up to 1 MiB. Tables and logs of a folder are shown one by one.
     #[arg(long)]
     carve: bool,
     /// Show only keys
@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Only keys that begin with this
     #[arg(long, value_name = "KEY")]
     prefix: Option<OsString>,
-    /// Only keys from this one on, byte by byte
+    /// Only this key and those after it, byte by byte
     #[arg(long, value_name = "KEY")]
     from: Option<OsString>,
     /// Only keys before this one, byte by byte
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// Show no more entries than this
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Keys and values are in hexadecimal, also those given
+    /// Keys and values are in hexadecimal, including those given
     #[arg(long)]
     hex: bool,
     /// Write raw bytes: each key, then its value unless --keys is given, each after its length in four
@@ -67,12 +67,12 @@ pub(crate) struct Arguments {
     raw: bool,
     #[command(flatten)]
     limits: Limits,
-    /// The order of the keys of a database without a sound MANIFEST, whose tables and logs come one by
-    /// one otherwise
+    /// The order of the keys of a database without a sound MANIFEST; if not given, the tables and logs of
+    /// such a database are shown one by one
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// The format of the keys of tables outside of databases; by default it is taken from their
-    /// filters or first keys
+    /// The format of the keys of tables outside databases; by default it is taken from their filters or first
+    /// keys
     #[arg(long, value_name = "FORMAT")]
     key_format: Option<StoredKeys>,
     /// Write one JSON object a line

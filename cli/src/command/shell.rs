@@ -1,5 +1,4 @@
-//! `filterblock completions` and `filterblock man`: the program described for shells and as a
-//! manual page.
+//! `filterblock completions` and `filterblock man`: write shell completions and the manual page.
 
 use std::io::{self, Write as _};
 
@@ -24,7 +23,7 @@ pub(crate) struct Completions {
 
 /// Write the manual page to standard output
 ///
-/// It has all commands in it, one after the other.
+/// It covers all commands, one after the other.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +33,7 @@ Examples:
 Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
 pub(crate) struct Man {}
 
-/// `program`: the program with all its commands.
+/// Writes the completions for a shell. `program`: the program with all its commands.
 pub(crate) fn completions(arguments: &Completions, mut program: Command, console: &mut Console) -> u8 {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut program, "filterblock", &mut script);
@@ -42,13 +41,13 @@ pub(crate) fn completions(arguments: &Completions, mut program: Command, console
     console.finish(result.map(|()| 0))
 }
 
-/// `program`: the program with all its commands.
+/// Writes the manual page. `program`: the program with all its commands.
 pub(crate) fn man(program: Command, console: &mut Console) -> u8 {
     let result = manual(program).and_then(|page| console.write_all(&page));
     console.finish(result.map(|()| 0))
 }
 
-/// Makes the page of the program, with a section for each command.
+/// Makes the manual page of the program, with a section for each command.
 fn manual(mut program: Command) -> io::Result<Vec<u8>> {
     program.build();
     let mut page = Vec::new();

@@ -15,11 +15,11 @@ const EXIT_FAULTS: u8 = 1;
 
 /// Find out which filters a database should have, and what the present ones cost
 ///
-/// Makes filters of the database's own keys with 4 to 20 bits a key and several ranges, and asks
-/// them for absent keys: random ones, some like those stored, and your own (--lookups). From
-/// the levels of the tables it finds how many data blocks a lookup reads now and would read then.
+/// Makes filters from the database's own keys with 4 to 20 bits a key and several ranges, and asks them for
+/// absent keys: random ones, some like those stored, and your own (--lookups). From the levels of the tables,
+/// it finds how many data blocks a lookup reads now, and how many it would read with other filters.
 ///
-/// In large databases, some tables are decoded, 128 MiB in all; --all takes every table. Nothing is
+/// In large databases, only some tables are decoded, 128 MiB in all; --all takes every table. Nothing is
 /// written and nothing locked.
 #[derive(Args)]
 #[command(after_help = NOTES)]
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// bits a key where tables have none
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     budget: Option<u64>,
-    /// Advise no rebuild of tables that take less in all
+    /// Advise no rebuild if all tables together take less than this
     #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "1M")]
     min_size: u64,
     /// Decode every table

@@ -13,14 +13,15 @@ use crate::text;
 /// There are findings, and everything could be looked at.
 const EXIT_FINDINGS: u8 = 1;
 
-/// Check tables and their filters throughout
+/// Check tables and their filters thoroughly
 ///
 /// Reads every block with its checksum and every entry in it, and asks the filter for every key, as
-/// LevelDB would. Checks the order of keys and index, blocks that overlap, and the MANIFEST's
-/// records of the tables in a database. Measures how often the filters let absent keys pass.
+/// LevelDB would. Checks that keys and the index are in order, that blocks do not overlap, and that
+/// the MANIFEST's records of a database's tables are right. Measures how often the filters let
+/// absent keys pass.
 ///
-/// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are
-/// replaced by those that the MANIFEST lists then.
+/// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are replaced
+/// by those that the MANIFEST lists by then.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {
@@ -32,13 +33,13 @@ pub(crate) struct Arguments {
     /// Show only what has findings or cannot be read, and the totals
     #[arg(short, long)]
     quiet: bool,
-    /// The order of user keys, where no MANIFEST names it; otherwise it is checked only if it is
-    /// bytewise
+    /// The order of user keys; if not given, the one that the MANIFEST names is checked, if it is
+    /// known
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
     #[command(flatten)]
     limits: Limits,
-    /// Seed of the absent keys that false positives are measured with
+    /// Seed of the absent keys with which false positives are measured
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     seed: u64,
     /// Number of tables to check at a time; as many as there are processors if not given

@@ -13,8 +13,8 @@ use filterblock_engine::report::{Folder, Remark};
 
 /// The exit status for wrong usage, or an input that is missing or cannot be read.
 pub(crate) const EXIT_ERROR: u8 = 2;
-/// The exit status if the reader of the results went away before their end. Shells show the same for a program that
-/// SIGPIPE ends.
+/// The exit status if the reader of the results went away before their end. Shells show the same for a program that was
+/// ended by SIGPIPE.
 pub(crate) const EXIT_OUTPUT_CLOSED: u8 = 141;
 
 /// Size of the output buffer: half of the 64 KiB that `inspect` may take for itself.
@@ -35,14 +35,14 @@ pub(crate) struct Console {
 /// The characters that a terminal can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Signs {
-    /// Unicode's block elements too.
+    /// Unicode, including its block elements.
     Blocks,
     Ascii,
 }
 
 impl Signs {
-    /// The characters that a terminal shows, by the encoding that `variable` names for it. On Windows text is
-    /// written as Unicode in any case.
+    /// The characters that a terminal shows, according to the encoding in the environment. `variable` returns the value
+    /// of an environment variable. On Windows, text is written as Unicode in any case.
     fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
@@ -129,7 +129,7 @@ impl Console {
         }
     }
 
-    /// The counter of the work of reading tables.
+    /// The meter that counts the work of reading tables.
     pub(crate) fn meter(&self) -> Arc<Meter> {
         Arc::clone(&self.meter)
     }
@@ -179,7 +179,7 @@ impl Console {
 
     /// Writes a message to standard error, after the results written so far.
     pub(crate) fn message(&mut self, message: impl Display) {
-        // An error shows again when the next result is written, or at the end.
+        // This error shows again when the next result is written, or at the end.
         let _ = self.out.flush();
         let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
         // There is nowhere left to report an error of standard error.

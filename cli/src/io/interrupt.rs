@@ -1,5 +1,5 @@
-//! The end of the program by a signal: temporary files are removed, and work that must not be cut
-//! off is finished first.
+//! Ending the program on a signal: temporary files are removed, and work that must not be cut off
+//! is finished first.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -112,8 +112,7 @@ impl Drop for Deferred {
     }
 }
 
-/// Starts the thread that waits for signals. The first one ends the program, or the first that is
-/// not put off.
+/// Starts the thread that waits for signals. The first one that is not put off ends the program.
 fn watch() -> io::Result<()> {
     let mut signals = system::Signals::new()?;
     let wait = move || {
@@ -154,8 +153,8 @@ mod system {
         }
     }
 
-    /// The signals that this process ignores, one bit each from signal 1 on; `None` if the system
-    /// does not report them.
+    /// The signals that this process ignores, one bit each, starting with signal 1; `None` if the
+    /// system does not report them.
     fn ignored() -> Option<u64> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

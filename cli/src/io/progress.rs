@@ -18,9 +18,9 @@ const NO_TOTAL: &str = "{bytes} {spinner} {bytes_per_sec}";
 const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
 const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
-/// A bar that shows once the work takes long: for an input, for files on many threads, or for objects. Not all of them
-/// have to be known at the beginning. While requests run, or a database is rebuilt, a signal does not end the program,
-/// but the work, where that can be ended.
+/// A bar that is shown once the work takes long: for an input, for files on many threads, or for objects. Not all of
+/// them have to be known at the beginning. While requests run or a database is rebuilt, a signal does not end the
+/// program at once: the work ends first, at a point where it can be ended.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.
@@ -117,14 +117,14 @@ impl Drop for Progress {
     }
 }
 
-/// An input whose reading is shown.
+/// An input that shows the progress of its reading.
 pub(crate) struct WatchedInput<R> {
     input: R,
     progress: Progress,
 }
 
 impl<R> WatchedInput<R> {
-    /// For an input of `total` bytes, if that is known.
+    /// Watches an input of `total` bytes; `None`: their number is not known.
     pub(crate) fn new(input: R, total: Option<u64>) -> Self {
         let progress = Progress::new(true);
         match total {
@@ -143,7 +143,7 @@ impl<R: Read> Read for WatchedInput<R> {
     }
 }
 
-/// An invalid template leaves the bar in its default style.
+/// Sets the bar's template. An invalid one leaves the style as it is.
 fn set_template(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);

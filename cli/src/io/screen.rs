@@ -1,11 +1,11 @@
-//! A console for tests, whose text can be looked at.
+//! A console for tests, the text of which can be looked at.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use super::console::{Console, Signs};
 
-/// One place for results and messages.
+/// The place to which both results and messages go.
 #[derive(Clone, Default)]
 pub(crate) struct Screen(Arc<Mutex<Vec<u8>>>);
 

@@ -1,4 +1,4 @@
-//! Output files that appear whole or not at all: written under a temporary name, then renamed.
+//! Output files that appear complete or not at all: written under a temporary name, then renamed.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 use super::interrupt::Unfinished;
 
-/// A file being written under a temporary name. It is removed if it is not finished, also if a
+/// A file being written under a temporary name. It is removed if it is not finished, even if a
 /// signal ends the program.
 pub(crate) struct WholeFile {
     file: NamedTempFile,
@@ -60,7 +60,7 @@ impl WholeFile {
         Ok(Self { file, unfinished, target, replace })
     }
 
-    /// Writes all of the file at `output`, which may exist but may not be `input`.
+    /// Writes a complete file at `output`, which may exist but may not be `input`.
     pub(crate) fn write(output: &Path, input: Option<&Path>, contents: &[u8]) -> io::Result<()> {
         let file = Self::create(output, true, input)?;
         file.file.as_file().write_all(contents)?;
@@ -74,7 +74,7 @@ impl WholeFile {
 
     /// Syncs the file to disk, then gives it its name.
     pub(crate) fn finish(self) -> io::Result<()> {
-        // Fields are dropped in the reverse order of this pattern: on an error the file is removed
+        // Fields are dropped in the reverse order of this pattern: on an error, the file is removed
         // before its path leaves the list.
         let Self { unfinished, file, target, replace } = self;
         file.as_file().sync_all()?;

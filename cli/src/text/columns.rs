@@ -1,4 +1,4 @@
-//! Columns of text of fixed width, so that each line can be written as soon as it is known.
+//! Text in columns of fixed width, so that each line can be written as soon as it is known.
 
 use std::io;
 

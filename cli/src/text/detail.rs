@@ -18,7 +18,7 @@ const BAR_WIDTH: usize = 20;
 const MAX_FILL_WIDTH: usize = 78;
 const MIN_FILL_WIDTH: usize = 8;
 
-/// Writes all that is known of a table. `list_filters`: each filter too.
+/// Writes everything that is known about a table. `list_filters`: its filters are listed as well.
 pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console) -> io::Result<()> {
     let Inspected { table, filters } = found;
     console.line(Tone::Title, escape_path(&table.path), "")?;
@@ -157,7 +157,7 @@ fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()>
     line(console, "", what)
 }
 
-/// Writes the rates of false positives: those measured, and that by the bits set.
+/// Writes the rates of false positives: those measured, and the one expected from the bits set.
 fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Result<()> {
     let mut label = "false positives";
     for (rate, keys) in [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "keys near stored ones")]
@@ -189,7 +189,7 @@ fn hash(table: &Table, console: &mut Console) -> io::Result<()> {
     line(console, "hash of tails", text)
 }
 
-/// Writes what larger ranges would save, if that is a fifth of the filter block.
+/// Writes what larger ranges would save, if that is at least a fifth of the filter block.
 fn larger_ranges(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
     let is_worth = |larger: &LargerRanges| larger.saves.saturating_mul(5) >= filter.size;
     let Some(larger) = filter.larger_ranges.filter(is_worth) else { return Ok(()) };

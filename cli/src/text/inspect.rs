@@ -17,13 +17,13 @@ pub(crate) struct TextInspect {
     list_filters: bool,
     /// Exactly one path was given.
     is_single: bool,
-    /// The layout of listings of tables outside of folders.
+    /// The layout of listings of tables outside folders.
     outside: ListingKind,
     /// The layout of the next listing.
     kind: ListingKind,
     /// The listing that is being written.
     listing: Option<Listing>,
-    /// Something has been written, so that the next part begins with an empty line.
+    /// Output has been written, so that the next part begins with an empty line.
     written: bool,
 }
 
@@ -49,7 +49,8 @@ impl TextInspect {
         }
     }
 
-    /// A table is shown in detail if it has to hold a list of filters, or if it is the only one.
+    /// Returns true if tables are shown in detail: to list their filters, or because there is only
+    /// one.
     fn shows_details(&self) -> bool {
         self.list_filters || (self.is_single && !self.kind.in_folder)
     }

@@ -5,15 +5,15 @@ use std::{fmt::Display, io};
 use super::columns::width;
 use crate::io::{Console, Tone};
 
-/// The width of lines where there is no terminal.
+/// The width of lines where there is no terminal, and the greatest width on one.
 pub(super) const LINE_WIDTH: usize = 100;
-/// The width of lines on a terminal that is narrower still.
+/// The least width of lines, even on a terminal that is narrower.
 const MIN_LINE_WIDTH: usize = 40;
 const LABEL_WIDTH: usize = 15;
 /// The columns before the text: the label, with two spaces on each side.
 const INDENT: usize = LABEL_WIDTH + 4;
 
-/// Writes a label and its text, broken between words, with the lines of text below each other.
+/// Writes a label and its text, wrapped between words, with every line of text in the same column.
 pub(super) fn write(console: &mut Console, label: &str, text: impl Display) -> io::Result<()> {
     let lines = wrapped(&text.to_string(), line_width(console).saturating_sub(INDENT));
     for (number, line) in lines.iter().enumerate() {
@@ -24,7 +24,7 @@ pub(super) fn write(console: &mut Console, label: &str, text: impl Display) -> i
     Ok(())
 }
 
-/// Writes a text from the left edge on.
+/// Writes a text, wrapped between words, starting at the left edge.
 pub(super) fn write_text(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
     for line in wrapped(text, line_width(console)) {
         console.line(tone, line, "")?;

@@ -26,21 +26,21 @@ pub(super) fn key_sum(sum: &KeySum) -> String {
     or_dash(sum.keys.map(|keys| format!("{about}{}", count(keys))))
 }
 
-/// The share by which a number of keys may be off; nothing if it is exact or no number is known. A
+/// The share by which a number of keys may be off; empty if it is exact or no number is known. A
 /// dash if the keys of some tables are not known.
 pub(super) fn key_error(sum: &KeySum) -> String {
     if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }
 
-/// The cell of a level, by the number of keys on all levels and the characters to draw with, if
-/// there are any.
+/// Makes the cell of a level from the level's totals, the number of keys on all levels and the
+/// characters to draw with, if there are any.
 type LevelCell = fn(&LevelTotals, (u64, Option<Signs>)) -> Cell;
 
 fn unfiltered(tables: u64) -> Cell {
     Cell::toned(count(tables), if tables > 0 { Tone::Bad } else { Tone::Plain })
 }
 
-/// The share of all `keys`.
+/// The level's share of all `keys`, if its keys are known.
 fn share(level: &LevelTotals, keys: u64) -> Option<f64> {
     level.keys.keys.map(|of| ratio(of, keys))
 }

@@ -246,7 +246,7 @@ fn share(part: u64, all: u64) -> String {
     percent(ratio(part, all))
 }
 
-/// The range of data blocks that a filter covers.
+/// The range of data blocks that a filter covers. `None`: `base_lg` is beyond 63.
 pub(crate) fn range(base_lg: u8) -> Option<String> {
     1u64.checked_shl(base_lg.into()).map(size)
 }
@@ -256,7 +256,7 @@ fn state_cell(table: &Table, _: ListingKind) -> Cell {
     match table.state_of_the_rest() {
         TableState::Damaged => Cell::toned("damaged", Tone::Bad),
         TableState::NoFilter => Cell::toned("no filter", Tone::Dim),
-        // It is not a whole table, and need not be one.
+        // It is not a complete table, and need not be one.
         TableState::Unfinished => Cell::toned("unfinished", Tone::Dim),
         TableState::UnknownPolicy => "unknown".into(),
         _ => "ok".into(),

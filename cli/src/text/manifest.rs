@@ -8,7 +8,7 @@ use filterblock_engine::words::{counted, size};
 
 use crate::io::{Console, Tone};
 
-/// Writes a line of a MANIFEST. Faults are on standard error.
+/// Writes a line of a MANIFEST. Faults go to standard error instead.
 pub(crate) fn write(line: &ManifestLine<'_>, console: &mut Console) -> io::Result<()> {
     match line {
         ManifestLine::Edit(_, edit) => write_edit(edit, console),

@@ -1,4 +1,4 @@
-//! Small pictures of text, for terminals.
+//! Small pictures made from characters, for terminals.
 
 use filterblock_engine::words::{FillBin, FillBins};
 
@@ -27,8 +27,8 @@ pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {
 }
 
 /// The fill of filters within brackets, one character a part: the higher, the more bits are set. A
-/// part without a key is blank; one with nothing but filters that are malformed or not known has a
-/// question mark.
+/// part without a key is blank; one with malformed or unknown filters, but no other filter of a
+/// key, has a question mark.
 pub(super) fn fill_line(fill: &FillBins, signs: Signs) -> String {
     let signs: String = fill.bins.iter().map(|bin| fill_sign(bin, signs)).collect();
     format!("[{signs}]")

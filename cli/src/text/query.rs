@@ -1,4 +1,4 @@
-//! The answer for one table and one key for people.
+//! The answers of tables and logs for keys, for people.
 
 use std::io;
 
@@ -36,7 +36,7 @@ pub(crate) fn write_lookup(key: &[u8], blocks: u64, console: &mut Console) -> io
     writeln!(console, "\"{}\": a lookup reads at most {}", escape(key), counted(blocks, "data block"))
 }
 
-/// Writes the answers of a table as numbers.
+/// Writes how many of the keys a table may hold.
 pub(crate) fn write_count(of: &Count<'_>, console: &mut Console) -> io::Result<()> {
     let keys = counted(of.keys, "key");
     write!(console, "{}: {} of {keys} may be there", escape_path(of.path), count(of.matches))?;
@@ -46,7 +46,7 @@ pub(crate) fn write_count(of: &Count<'_>, console: &mut Console) -> io::Result<(
     }
 }
 
-/// Writes the sums over all tables.
+/// Writes the totals over all files, if there are several.
 pub(crate) fn write_totals(outcome: &QueryOutcome, console: &mut Console) -> io::Result<()> {
     if outcome.files < 2 {
         return Ok(());

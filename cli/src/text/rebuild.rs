@@ -100,7 +100,7 @@ fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
     Ok(())
 }
 
-/// One number if it is that of all levels, else a number for each. `None`: there are no filters.
+/// One number if all levels have the same, else a number for each. `None`: there are no filters.
 fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
     let first = levels.values().next()?;
     if levels.values().all(|bits| bits == first) {

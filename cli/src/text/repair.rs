@@ -11,7 +11,7 @@ use filterblock_engine::words::{count, counted, size};
 
 use crate::io::{Console, Tone};
 
-/// The greatest number of losses and keys that are shown.
+/// The greatest number of losses, of keys, and of corrected bits of a file that are shown.
 const MOST: usize = 20;
 
 /// Writes the results of a repair.

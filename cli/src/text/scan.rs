@@ -11,7 +11,7 @@ use crate::io::Console;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ValuePart {
     Whole,
-    /// Its length.
+    /// Only its length.
     Size,
     None,
 }
@@ -95,7 +95,7 @@ const fn is_plain(byte: u8) -> bool {
 /// Appends `bytes` as [`escape`] shows them.
 fn push_escaped(line: &mut Vec<u8>, mut bytes: &[u8]) {
     loop {
-        // Sixteen at a time while none of them is escaped.
+        // Sixteen bytes at a time, while none of them is escaped.
         while let Some((some, behind)) = bytes.split_first_chunk::<16>()
             && some.iter().fold(true, |plain, byte| plain & is_plain(*byte))
         {

@@ -22,7 +22,7 @@ fn shown(terminal: Option<(Signs, usize)>, write: impl FnOnce(&mut Console)) -> 
     screen.text()
 }
 
-/// The bytes of a table of values of these lengths, with filters of ten bits a key if wished.
+/// The bytes of a table of values of these lengths, with filters of ten bits a key if `is_filtered`.
 fn table(lens: &[usize], is_filtered: bool) -> Vec<u8> {
     let mut options = WriteOptions::default().internal_keys(true).compression(Compression::None);
     if is_filtered {
@@ -84,7 +84,7 @@ fn the_fill_of_filters_fits_the_terminal() {
     for width in [29, 40, 80] {
         let lines = line(width);
         assert_eq!(lines[0].len(), width.min(21 + 69), "{lines:?}");
-        // None of the three is lost though a sign may show several.
+        // None of the three is lost, though a sign may stand for several.
         assert_eq!(lines[0].matches('-').count(), 3, "{lines:?}");
     }
     assert_eq!(line(40)[1], "                   up to 4 filters a sign, blank: no keys");

@@ -1,4 +1,4 @@
-//! The verdict on a table for people.
+//! The verdict on a table, for people.
 
 use std::io;
 
@@ -39,7 +39,7 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
     Ok(())
 }
 
-/// Writes the sums of several verdicts.
+/// Writes the totals over all verdicts, if there are several.
 pub(crate) fn write_counts(counts: &VerdictCounts, console: &mut Console) -> io::Result<()> {
     if counts.all() < 2 {
         return Ok(());

@@ -7,7 +7,7 @@ use filterblock::{Error, escape_path};
 
 use crate::report::{ErrorKind, RebuildStatus, Report};
 
-/// The reason why a run did not finish. The database is as it was before, or as after one of several commits.
+/// The reason why a run did not finish. The database is as it was before, or as it was after one of several commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// [`Refused`](RebuildStatus::Refused), [`InUse`](RebuildStatus::InUse), [`Failed`](RebuildStatus::Failed) or
@@ -19,7 +19,7 @@ pub struct Failure {
     pub kind: Option<ErrorKind>,
 }
 
-/// The reason for a refusal where only errors of the system can be returned: the payload of an [`io::Error`].
+/// The reason for a refusal where only errors of the system can be returned. It is the payload of an [`io::Error`].
 #[derive(Debug)]
 pub(super) struct Refusal(pub(super) String);
 
@@ -52,7 +52,7 @@ impl Failure {
         Self { status: RebuildStatus::Interrupted, text: "interrupted".to_owned(), kind: None }
     }
 
-    /// A failure of the system in `action` at `path`; a refusal if the error holds a [`Refusal`].
+    /// A failure of the system during `action` at `path`, or a refusal if the error holds a [`Refusal`].
     pub(crate) fn system(action: &str, path: &Path, error: &io::Error) -> Self {
         if let Some(Refusal(why)) = error.get_ref().and_then(|error| error.downcast_ref()) {
             return Self::refused(path, why);
@@ -61,7 +61,7 @@ impl Failure {
         Self::failed(text, Some(ErrorKind::of_io(error)))
     }
 
-    /// A failure for an error of the library about `path`.
+    /// The failure for an error that the library returned for `path`.
     pub(crate) fn of(error: Error, path: &Path) -> Self {
         let error = if error.path().is_some() { error } else { error.with_path(path) };
         if error.is_in_use() {
@@ -115,7 +115,7 @@ const fn advice(kind: io::ErrorKind) -> &'static str {
     }
 }
 
-/// Tells whether the system is at fault, and not the file.
+/// Returns true if the system is at fault, and not the file.
 pub(crate) fn is_system(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }

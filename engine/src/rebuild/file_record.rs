@@ -12,7 +12,7 @@ use crate::report::ErrorKind;
 /// The most bytes of CURRENT: more than the name of a MANIFEST has.
 const MAX_CURRENT: usize = 64;
 
-/// The name and the contents of a file, the latter by length and checksum.
+/// The name of a file, and its contents, given by their length and checksum.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct FileRecord {
     pub(super) name: String,
@@ -41,7 +41,7 @@ impl FileRecord {
         }
     }
 
-    /// Tells whether the file of this name in `dir` has these contents.
+    /// Returns true if the file of this name in `dir` has these contents.
     pub(super) fn is_in(&self, dir: &Folder) -> io::Result<bool> {
         match Self::read(dir, self.name.clone()) {
             Ok(found) => Ok(found == *self),
@@ -72,14 +72,14 @@ pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     FileRecord::read(dir, name).map_err(|error| Failure::system("reading it", &path, &error))
 }
 
-/// Makes CURRENT name the MANIFEST of this number. On an error CURRENT is as it was, unless the folder could not be
+/// Makes CURRENT name the MANIFEST of this number. After an error, CURRENT is as it was, unless the folder could not be
 /// synced afterwards.
 ///
-/// Does the same as [`set_current`](filterblock::database::set_current), by calls that tests can watch.
+/// Like [`set_current`](filterblock::database::set_current), but with calls that tests can watch.
 pub(super) fn set_current(dir: &Folder, number: u64) -> Result<()> {
     let temporary = FileKind::Temporary.file_name(number);
     let contents = format!("{}\n", FileKind::Manifest.file_name(number));
-    // A temporary file left over may be a link to somewhere else.
+    // A temporary file that was left over may be a link to somewhere else.
     dir.remove(&temporary)?;
     let before = dir.open_file("CURRENT");
     let before = before.map_err(|error| Failure::system("opening it", &dir.path_of("CURRENT"), &error))?;

@@ -49,7 +49,7 @@ impl Filters {
         };
         let name = match policy {
             Some(name) => name.clone(),
-            // There is nothing to make filters for.
+            // There are no tables to make filters for.
             None if found.is_empty() => return Ok(Self::Drop),
             None => name_in(dir, found)?,
         };
@@ -121,7 +121,7 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
     }
 }
 
-/// The hash of the filters of the policy whose name is used for two hashes.
+/// The hash of the tables' filters of the policy whose name stands for two hashes.
 pub(crate) fn hash_in(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
@@ -163,8 +163,8 @@ fn needs_hash(dir: &Folder, why: &str) -> Failure {
     Failure::refused(dir.path(), why)
 }
 
-/// The hash of a table's filters, found by its keys: by the other hash, the filters deny one. `None`: no key
-/// shows it, or keys are denied by both.
+/// The hash of a table's filters, found with the help of its keys: with the other hash, the filters deny one.
+/// `None`: no key shows the hash, or both hashes deny keys.
 fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyHash>> {
     let (_, table) = open(dir, name)?;
     let error = |error| Failure::of(error, &dir.path_of(name));
@@ -181,7 +181,8 @@ fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyH
     for handle in table.data_blocks() {
         check(watch)?;
         let handle = handle.map_err(error)?;
-        // Such a table is refused when it is written again. Until then, no block is read twice.
+        // A table with overlapping blocks is refused when it is rewritten. Until then, no block is read
+        // twice.
         if handle.offset < end {
             break;
         }
@@ -191,7 +192,7 @@ fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyH
             fits_signed &= signed.key_may_match(handle.offset, block.key());
             fits_unsigned &= unsigned.key_may_match(handle.offset, block.key());
         }
-        // One key is enough, and a filter that denies keys by both hashes shows nothing.
+        // One key is enough, and a filter that denies keys with both hashes shows nothing.
         if !(fits_signed && fits_unsigned) {
             break;
         }

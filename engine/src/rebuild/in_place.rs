@@ -20,7 +20,7 @@ use crate::run::Watch;
 ///
 /// # Errors
 ///
-/// The database is then as it was before, or as after one of several commits.
+/// After an error, the database is as it was before, or as it was after one of several commits.
 pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
@@ -47,7 +47,7 @@ fn as_text(request: &Options) -> String {
     format!("{:?}", request.filters)
 }
 
-/// Rebuilds an open database, which has no marker any more unless this is a dry run.
+/// Rebuilds an open database, which has no marker, unless this is a dry run.
 fn rebuild(
     request: &Options,
     how: &InPlace,
@@ -78,7 +78,7 @@ fn rebuild(
     Ok(report)
 }
 
-/// Replaces the tables in batches, as `how.batch` limits them.
+/// Replaces the tables in batches, whose size `how.batch` limits.
 fn replace_all(
     request: &Options,
     how: &InPlace,
@@ -111,7 +111,7 @@ fn replace_all(
         if let Err(failure) = recovery::recover(place) {
             let failure = failure.and("the next rebuild clears it away");
             if at != last {
-                // The next batch's marker would name other files.
+                // The next batch's marker would replace this one, and name other files.
                 return Err(failure.and("some of the tables have their new filters"));
             }
             report.notes.push(failure.to_string());
@@ -155,7 +155,7 @@ fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
     Err(Failure::refused(&place.undo.path(), why))
 }
 
-/// The database from one commit to the next.
+/// The state of the database between two commits.
 struct State {
     file: FileRecord,
     tables: Vec<LiveTable>,
@@ -179,8 +179,8 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Replaces the tables. On an error the commit has not taken place, unless the folder could not
-    /// be synced after it.
+    /// Replaces the tables. After an error, the commit has not taken place, unless the folder could not be
+    /// synced after it.
     fn run(&self, state: &mut State) -> Result<Vec<NewTable>> {
         let dir = &self.work.source.dir;
         let number = self.work.source.first_free.saturating_add(self.work.source.tables.len() as u64);
@@ -203,9 +203,9 @@ impl Batch<'_> {
         marker.new = Some(FileRecord::of_bytes(name.clone(), &manifest));
         marker.write(dir)?;
 
-        // `RepairDB` takes a higher number for a newer table, so at no time may there be a table's
-        // new file without those of all newer tables: the newest goes first, and is durable before
-        // the next one.
+        // `RepairDB` takes the table with the higher number for the newer one, so a table's new file must
+        // never be there without those of all newer tables: the newest is renamed first, and is durable
+        // before the next one.
         for job in self.jobs {
             check(self.work.watch())?;
             dir.rename(temporary(job.number), job.new_name())?;
@@ -226,8 +226,8 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Makes the undo folder before the commit, so that it cannot fail after it, and nobody can open the
-    /// database in between.
+    /// Makes the undo folder. This comes before the commit, so that it cannot fail after it, and nobody can
+    /// open the database in between.
     fn make_undo_folder(&self, new: &FileRecord, done: &[NewTable]) -> Result<()> {
         let source = &self.work.source;
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
@@ -256,7 +256,7 @@ impl Batch<'_> {
                 Ok(()) => {
                     failure.and(&format!("{so_far}; {other}, and the next rebuild clears away what is left"))
                 }
-                // The failure says so.
+                // The failure already says that the state is not known.
                 Err(_) => failure,
             },
         }

@@ -1,4 +1,4 @@
-//! The marker: the file by which the next run knows what a run that was cut off has done.
+//! The marker: the file that tells the next run what a run that was cut off has done.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use super::failure::{Failure, Result};
 use super::{file_record::FileRecord, files::Folder};
 use crate::report::ErrorKind;
 
-/// The marker's name. LevelDB and goleveldb pass over it.
+/// The marker's name. LevelDB and goleveldb ignore it.
 const NAME: &str = "filterblock-rebuild";
 /// The marker's name while it is written.
 const TEMPORARY: &str = "filterblock-rebuild.tmp";
@@ -32,10 +32,10 @@ pub(super) struct Marker {
     pub(super) old: FileRecord,
     /// The MANIFEST after the commit; `None`: its contents are not known yet, and nothing was committed.
     pub(super) new: Option<FileRecord>,
-    /// The files to remove if the commit has not taken place: new tables from the lowest number on, then the
+    /// The files to remove if the commit has not taken place: new tables, the lowest number first, then the
     /// new MANIFEST.
     pub(super) new_files: Vec<String>,
-    /// The files to remove after the commit: old tables from the lowest number on, then the old MANIFEST.
+    /// The files to remove after the commit: old tables, the lowest number first, then the old MANIFEST.
     pub(super) old_files: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Marker {
         }
     }
 
-    /// Writes the marker whole, and makes it durable.
+    /// Writes the marker atomically, and makes it durable.
     pub(super) fn write(&self, dir: &Folder) -> Result<()> {
         dir.remove(TEMPORARY)?;
         dir.write_note(TEMPORARY, self)?;
@@ -108,7 +108,7 @@ impl Marker {
         dir.sync()
     }
 
-    /// Removes a marker that was never whole.
+    /// Removes a marker that was never completed.
     pub(super) fn remove_temporary(dir: &Folder) -> Result<()> {
         dir.remove(TEMPORARY)
     }

@@ -1,7 +1,8 @@
-//! New filters for the tables of a database that exists: the work of `filterblock rebuild`.
+//! New filters for the tables of an existing database: the work of `filterblock rebuild`.
 //!
 //! Data blocks and indexes are copied byte for byte, and no entry is touched. `to_folder` makes a second
-//! database. `in_place` replaces the tables of the first one, in steps, any of which a crash can cut off:
+//! database. `in_place` replaces the tables of the first one in these steps, any of which a crash can
+//! interrupt:
 //!
 //! ```text
 //! 1  LOCK is held; what an earlier run left is cleared away       recovery
@@ -14,9 +15,9 @@
 //! 7  the old tables, the old MANIFEST and the marker go           recovery
 //! ```
 //!
-//! Every live table gets a new number, in the order of the old ones over all levels: LevelDB takes
-//! the higher number on level 0 for the newer table, and `RepairDB` does so for all tables. Numbers
-//! are above all that were ever used, since a table of another size under an old number is damage.
+//! Every live table gets a new number, in the order of the old ones over all levels: LevelDB takes the higher
+//! number on level 0 for the newer table, and `RepairDB` does so for all tables. Numbers are above all that
+//! were ever used, since a table of a different size under an old number counts as damage.
 
 pub(crate) mod failure;
 mod file_record;
@@ -50,8 +51,8 @@ pub use self::request::{BitsByLevel, FilterRequest, InPlace, Options, Request};
 ///
 /// # Errors
 ///
-/// The database is then as it was before, or as after one of several commits. There is no second database,
-/// unless only its last sync failed.
+/// After an error, the database is as it was before, or as it was after one of several commits. There is no
+/// second database, unless only the last sync failed.
 pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Report> {
     let mut report = match request {
         Request::To(target, options) => to_folder::run(dir, options, target, watch),

@@ -22,7 +22,7 @@ pub(super) fn open(dir: &Folder, name: &str) -> Result<(File, Table<File>)> {
     Ok((file, table.with_path(path)))
 }
 
-/// Opens a file that was listed before. If it is missing now, it has vanished.
+/// Opens a file that was listed before. If it is missing now, the failure says that it vanished.
 pub(super) fn open_file(dir: &Folder, name: &str) -> Result<File> {
     dir.open_file(name).map_err(|error| {
         let path = dir.path_of(name);

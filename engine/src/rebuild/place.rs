@@ -1,4 +1,4 @@
-//! The folder of a database: checks that it can be worked in, and its lock.
+//! The folder of a database: its lock, and checks that it can be worked in.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::files::{Folder, Purpose, is_root};
 use super::undo_folder::UndoFolder;
 use crate::{report::ErrorKind, words::path_word};
 
-/// A database that is changed in its folder.
+/// A database that is changed in place.
 pub(super) struct DatabaseFolder {
     pub(super) dir: Folder,
     pub(super) undo: UndoFolder,
@@ -23,8 +23,8 @@ impl DatabaseFolder {
         Self::open_with(path, command, |dir| lock(dir).map(Some))
     }
 
-    /// Opens the database for reading, and keeps out programs that would write. Nothing is written: without LOCK
-    /// there is no lock, as in a database that no program has opened since it was copied.
+    /// Opens the database for reading, and keeps out programs that would write. Nothing is written: if the file LOCK is
+    /// missing, as in a database that no program has opened since it was copied, no lock is taken.
     pub(super) fn open_for_reading(path: &Path, command: &str) -> Result<Self> {
         Self::open_with(path, command, lock_for_reading)
     }
@@ -57,7 +57,7 @@ impl Original {
         Self::damaged(dir)
     }
 
-    /// Does the same as `new`, where CURRENT may be missing.
+    /// As [`new`](Self::new), but CURRENT may be missing.
     pub(crate) fn damaged(dir: Folder) -> Result<Self> {
         let lock = lock_for_reading(&dir)?;
         Ok(Self { dir, _lock: lock })
@@ -76,7 +76,7 @@ fn check_is_database(dir: &Folder) -> Result<()> {
     }
 }
 
-/// Refuses to work as root in another user's folder: that user may exchange anything in it between two steps.
+/// Refuses to work as root in another user's folder: that user may replace anything in it between two steps.
 fn check_owner(dir: &Folder, command: &str) -> Result<()> {
     let status = dir.status().map_err(|error| Failure::system("looking at it", dir.path(), &error))?;
     if !is_root() || status.owner == 0 {

@@ -27,13 +27,13 @@ pub(super) enum Recovered {
 }
 
 impl Recovered {
-    /// Tells whether all of a run with these options is done now.
+    /// Returns true if nothing is left to do of a run with these options.
     pub(super) fn is_end_of(&self, options: &str) -> bool {
         let Self::Finished(marker) = self else { return false };
         marker.action == Action::Rebuild && marker.is_last && marker.options == options
     }
 
-    /// Tells whether this finished an `--undo`.
+    /// Returns true if this finished an `--undo`.
     pub(super) fn is_end_of_undo(&self) -> bool {
         matches!(self, Self::Finished(marker) if marker.action == Action::Undo)
     }
@@ -43,14 +43,14 @@ impl Recovered {
 /// it had.
 ///
 /// CURRENT and its MANIFEST show which. Their present state is made durable first: that run may have been killed
-/// between the commit and the sync of the folder, and a loss of power would take the commit back after the old tables
-/// are gone. If the MANIFEST is neither of those in the marker, another program has opened the database, has removed
-/// files that it does not know, and may have used the same numbers.
+/// between the commit and the sync of the folder, and a loss of power would revert the commit after the old tables are
+/// gone. If the MANIFEST is neither of those in the marker, another program has opened the database, has removed files
+/// that it does not know, and may have used the same numbers.
 pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
     let Some(marker) = Marker::read(dir)? else {
-        // A marker that was being written is of no use.
+        // A marker that was still being written says nothing.
         Marker::remove_temporary(dir)?;
         undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);
@@ -108,7 +108,7 @@ fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
 /// Removes the files of these names that the database does not use. `live`: its tables, and the name of its MANIFEST.
 ///
 /// `one_by_one`: each removal is durable before the next. As the lowest number goes first, the tables that remain are
-/// the newest, so that `RepairDB`, which takes higher numbers for newer tables, finds nothing outdated.
+/// the newest, so that `RepairDB`, which takes tables with higher numbers for newer ones, finds nothing outdated.
 fn remove_all(dir: &Folder, names: &[String], live: (&[SourceTable], &str), one_by_one: bool) -> Result<()> {
     let (tables, manifest) = live;
     let tables: BTreeSet<u64> = tables.iter().map(|table| table.record.number).collect();
@@ -139,7 +139,7 @@ fn remove_temporaries(dir: &Folder, names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// A note on the handling of a run that was cut off; `None`: there was none.
+/// A note on the handling of a run that was cut off; `None`: no run was cut off.
 pub(super) fn note(recovered: &Recovered, dir: &Folder) -> Option<String> {
     words(recovered).map(|what| format!("{}: {what}", escape_path(dir.path())))
 }

@@ -10,18 +10,18 @@ use crate::{report::RebuildStatus, run::Watch};
 /// The work to do on a database.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// Make a second database in this folder, which appears whole or not at all.
+    /// Make a second database in this folder, which appears complete or not at all.
     To(PathBuf, Options),
     /// Replace the tables of the database.
     InPlace(Options, InPlace),
-    /// Bring back the tables from before they were replaced, if nothing was written since.
+    /// Bring back the old tables, if nothing was written since they were replaced.
     Undo,
-    /// Remove the tables from before they were replaced.
+    /// Remove the old tables that were kept for [`Undo`](Self::Undo).
     Discard,
 }
 
 impl Request {
-    /// The status of the report once this is done.
+    /// The status of the report once the request is carried out.
     pub(super) const fn status(&self) -> RebuildStatus {
         match self {
             Self::To(_, options) | Self::InPlace(options, _) if options.dry_run => RebuildStatus::DryRun,
@@ -39,7 +39,7 @@ pub struct Options {
     pub filters: FilterRequest,
     /// Tables whose blocks cannot be decoded keep their bytes.
     pub keep_undecodable: bool,
-    /// Keys that the comparator takes for equal are assumed to have equal bytes, whatever comparator it is.
+    /// Keys that the comparator treats as equal are assumed to have equal bytes, whatever the comparator is.
     pub assume_bytewise_equality: bool,
     /// The new tables are verified before they take the place of the old ones.
     pub verify: bool,
@@ -49,7 +49,7 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-/// The options of a rebuild in place alone.
+/// The options that only a rebuild in place has.
 #[derive(Clone, Debug)]
 pub struct InPlace {
     /// The most bytes of tables to replace with one commit; `None`: no limit.
@@ -74,7 +74,7 @@ pub enum FilterRequest {
         bits: BitsByLevel,
         /// The policy's name; `None`: that of the tables.
         policy: Option<String>,
-        /// The hash, for the policy whose name is used for two; `None`: the one that the tables show.
+        /// The hash, for the policy whose name stands for two hashes; `None`: the one that the tables show.
         hash: Option<LegacyHash>,
         /// The binary logarithm of a filter's range; `None`: that of each table.
         base_lg: Option<u8>,
@@ -98,8 +98,8 @@ impl BitsByLevel {
         (!twice && !levels.is_empty()).then_some(Self(levels))
     }
 
-    /// The number for a level: its own or that of the nearest level above it, else that of the first one
-    /// given.
+    /// The number for a level: its own, that of the nearest level above it, or else that of the first level
+    /// below it that has one.
     pub fn of(&self, level: u8) -> u32 {
         let above = self.0.iter().rev().find(|&&(of, _)| of <= level);
         above.or(self.0.first()).map_or(0, |&(_, bits)| bits)

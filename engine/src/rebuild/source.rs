@@ -8,12 +8,12 @@ use super::file_record::{FileRecord, current};
 use super::files::Folder;
 use crate::report::{ErrorKind, RebuildStatus};
 
-/// The highest number of a file that is accepted: goleveldb's have 63 bits, and new files need higher ones.
+/// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher ones.
 const MAX_NUMBER: u64 = 1 << 62;
 
-/// Numbers left free for a program that opens the database after a crash. goleveldb refuses a database with
-/// both `000010.sst` and `000010.ldb`: the first is left over, and the second is a table that it has just made
-/// from a log, before it removes leftovers. If both are named `.ldb`, the new one replaces the old.
+/// The count of numbers that are left free for a program that opens the database after a crash. goleveldb refuses a
+/// database with both `000010.sst` and `000010.ldb`: the first is left over, and the second is a table that it has just
+/// made from a log, before it removes leftovers. If both are named `.ldb`, the new one replaces the old.
 const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.
@@ -21,7 +21,7 @@ pub(super) struct OldDatabase {
     pub(super) dir: Folder,
     pub(super) manifest: Manifest,
     pub(super) manifest_file: FileRecord,
-    /// The live tables by number, the oldest first.
+    /// The live tables, ordered by number, the oldest first.
     pub(super) tables: Vec<SourceTable>,
     /// The names of the logs that may hold writes which are in no table yet.
     pub(super) logs: Vec<String>,
@@ -62,8 +62,7 @@ impl OldDatabase {
         Ok(Self { dir: dir.clone(), manifest, manifest_file, tables, logs, first_free })
     }
 
-    /// Refuses a database whose comparator may take keys of different bytes for equal: filters would
-    /// deny such keys.
+    /// Refuses a database whose comparator may treat keys of different bytes as equal: filters would deny such keys.
     pub(super) fn check_comparator(&self) -> Result<()> {
         if self.manifest.is_bytewise() {
             return Ok(());
@@ -111,8 +110,7 @@ impl OldDatabase {
         self.logs.iter().map(record).collect()
     }
 
-    /// The contents of a MANIFEST of this number: the same as in the database's own, except that it has these
-    /// tables.
+    /// The contents of a MANIFEST with this number: that of the database, but with these tables.
     pub(super) fn manifest_with(&self, tables: &[LiveTable], number: u64) -> Result<Vec<u8>> {
         let mut edit = self.manifest.snapshot();
         edit.new_tables = tables.to_vec();
@@ -175,7 +173,7 @@ pub(super) fn live_tables(database: &Database) -> Result<Vec<SourceTable>> {
     .collect()
 }
 
-/// The name of a live table's file, if that is there with the size it should have.
+/// The name of a live table's file, if the file is there with the size it should have.
 fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Result<String> {
     let path = database.table_path(record.number);
     let FileState::Present(file) = file else {
@@ -193,7 +191,7 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
     name.ok_or_else(|| Failure::refused(&file.path, "expected a name in ASCII"))
 }
 
-/// The first number above all that the MANIFEST gives and all that are in the names of files.
+/// The first number above all those in the MANIFEST and in the names of files.
 fn first_free(dir: &Folder, manifest: &Manifest) -> Result<u64> {
     let logs = [manifest.log_number(), manifest.prev_log_number()];
     let mut first =

@@ -1,4 +1,4 @@
-//! One table, written again with other filters.
+//! One table, rewritten with other filters.
 
 use std::io::{self, Seek as _, Write};
 use std::{cell::Cell, fs::File, mem, path::Path, rc::Rc};
@@ -21,28 +21,28 @@ const PROGRESS_STEP: u64 = 256 << 10;
 /// The destination of the new table.
 #[derive(Clone, Copy)]
 pub(super) enum OutputFile<'a> {
-    /// A new file of this name in this folder. It is never a second name for the old table: a program that opens
-    /// the database before the commit may write to a file of this number.
+    /// A new file of this name in this folder. It is never a hard link to the old table: a program that opens the
+    /// database before the commit may write to a file of this number.
     File(&'a Folder, &'a str),
     /// Nowhere: only the size of the table is of interest.
     Nowhere,
 }
 
-/// A table that was written again.
+/// A table in its new state: rewritten, or left as it was.
 pub(super) struct Rewritten {
     pub(super) size: u64,
-    /// The size of the filter block; `None`: there is none, or the table was left as it is.
+    /// The size of the filter block; `None`: there is none, or the table was left as it was.
     pub(super) filter_size: Option<u64>,
     pub(super) entries: Option<u64>,
-    /// The reason why the table was left as it is; `None`: it was written again.
+    /// The reason why the table was left as it was; `None`: it was rewritten.
     pub(super) kept: Option<Failure>,
 }
 
-/// Writes the table of this name again.
+/// Rewrites the table of this name.
 ///
 /// # Errors
 ///
-/// No new file is left then, unless removing it or copying the old table failed.
+/// After an error, no new file is left, unless removing it or copying the old table failed.
 pub(super) fn rewrite(
     (dir, name): (&Folder, &str),
     target: OutputFile<'_>,
@@ -105,7 +105,7 @@ fn try_rewrite(
     Ok(done)
 }
 
-/// Copies all blocks. `new`: the path for errors of the writer.
+/// Copies all blocks, and writes the new filters. `new`: the path for errors of the writer.
 fn write<'f>(
     table: &Table<File>,
     output: Output<'f>,
@@ -113,7 +113,7 @@ fn write<'f>(
     (path, new): (&Path, &Path),
     watch: &dyn Watch,
 ) -> Result<(Output<'f>, Rewritten)> {
-    // Errors of the table bear its path.
+    // Errors of the table have its path already.
     let at = |error: Error| Failure::of(error, new);
     let is_data = Rc::clone(&output.is_data);
     let mut rewriter = Rewriter::new(table, output, options).map_err(|error| Failure::of(error, path))?;
@@ -138,8 +138,8 @@ fn write<'f>(
     Ok((output, rewritten))
 }
 
-/// A new table as it is written. The data blocks are those of the old table, at the same offsets, so
-/// they are copied from file to file, which shares them where the file system can.
+/// A new table as it is written. The data blocks are those of the old table, at the same offsets, so they are copied
+/// from file to file, and a file system that can share them does so.
 struct Output<'f> {
     /// `None`: nothing is written to a file.
     file: Option<NewFile>,
@@ -196,8 +196,8 @@ fn keep((dir, name): (&Folder, &str), target: OutputFile<'_>, why: Failure) -> R
     Ok(Rewritten { size: found.len, filter_size: None, entries: None, kept: Some(why) })
 }
 
-/// Asks the filters of the new table for every key, as a reader of the database would. `verify` does otherwise: it
-/// finds out for itself from what part of the keys the filters are made.
+/// Asks the filters of the new table for every key, as a reader of the database would. `verify` works differently: it
+/// finds out for itself which part of the keys the filters are made from.
 fn ask_for_every_key(dir: &Folder, name: &str, filters: &TableFilters, watch: &dyn Watch) -> Result<()> {
     let file = open_file(dir, name)?;
     let options = options().filter_policies(vec![filters.policy.clone()]);

@@ -11,12 +11,12 @@ use super::request::{Options, check};
 use super::{place::Original, source::OldDatabase, work::RebuildPlan};
 use crate::{report::Report, run::Watch};
 
-/// Makes the database anew in the folder `target`, which appears whole or not at all. Tables and
-/// logs keep their names.
+/// Rebuilds the database in the folder `target`, which appears complete or not at all. Tables and logs keep their
+/// names.
 ///
 /// # Errors
 ///
-/// There is no such folder then, unless only the last sync of the parent failed.
+/// After an error, there is no second database, unless only the last sync of the parent failed.
 pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watch) -> Result<Report> {
     // Both paths are resolved before anything is done.
     let (_, dir) = Folder::open(dir, Purpose::Copy)?;
@@ -67,14 +67,14 @@ pub(super) fn run(dir: &Path, request: &Options, target: &Path, watch: &dyn Watc
     Ok(report)
 }
 
-/// Writes a file with the permissions that one of the same name has in `dir`.
+/// Writes a file with the permissions of the file of the same name in `dir`.
 fn write_like(dir: &Folder, name: &str, new: &Folder, contents: &[u8]) -> Result<()> {
     let like = dir.open_file(name);
     let like = like.map_err(|error| Failure::system("opening it", &dir.path_of(name), &error))?;
     new.write_new(name, contents, Some(&like))
 }
 
-/// The parent of the new folder, and the name of the new folder in it.
+/// Opens the parent of the new folder. Returns it, and the name of the new folder in it.
 pub(crate) fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -107,8 +107,8 @@ pub(crate) fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir
     }
 }
 
-/// A folder of a random name, in which files are written. Dropping this removes it and its files, unless it was
-/// finished.
+/// A folder with a random name, in which files are written. Dropping this removes the folder and its files, unless it
+/// was finished.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     parent: Folder,
@@ -138,7 +138,7 @@ impl Unfinished {
         Err(Failure::system("making a folder in it", parent.path(), &last))
     }
 
-    /// Renames the folder to `name`, in place of an empty one if there is one, and syncs the parent.
+    /// Renames the folder to `name`, replacing an empty folder of this name if there is one, and syncs the parent.
     pub(crate) fn finish(mut self, name: &OsStr) -> Result<()> {
         let renamed = self.parent.move_folder(&self.name, &self.parent, name, true);
         renamed.map_err(|error| Failure::system("giving it its name", &self.parent.path_of(name), &error))?;

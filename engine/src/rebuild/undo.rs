@@ -16,7 +16,8 @@ use crate::report::{ErrorKind, RebuildStatus, Report};
 ///
 /// # Errors
 ///
-/// The database is as it was, unless its folder could not be synced after the commit.
+/// After an error, the database is as it was, unless its folder could not be synced after the
+/// commit.
 pub(super) fn undo(path: &Path) -> Result<Report> {
     let place = &DatabaseFolder::open(path, "filterblock rebuild --undo DB")?;
     let recovered = recovery::recover(place)?;
@@ -44,7 +45,7 @@ fn bring_back_all(place: &DatabaseFolder, report: &mut Report) -> Result<()> {
             Err(other) => match place.dir.check_known() {
                 Ok(()) => failure
                     .and(&format!("the database is as it was; {other}, and the next run clears it away")),
-                // The failure says so.
+                // The failure already says that the state is not known.
                 Err(_) => failure,
             },
         });
@@ -82,7 +83,7 @@ fn existing(undo: &UndoFolder) -> Result<FoundUndo> {
     Err(Failure::refused(&undo.path(), why).of_kind(ErrorKind::Missing))
 }
 
-/// Refuses if the database is not as the rebuild left it.
+/// Refuses if the database is no longer as the rebuild left it.
 fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
     let dir = &place.dir;
     let written = |what: &str| {
@@ -112,7 +113,7 @@ fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &Undo
     }
     let names = record.original_tables.iter().map(|table| &table.name).chain([&record.original.name]);
     for name in names {
-        // A rebuild that could not clear away everything has left the same file there.
+        // A rebuild that could not clear away everything leaves the same file there.
         if is_there(dir, name)? && !is_same(&undo.folder, dir, name)? {
             return Err(written(&format!("another {name} was written")));
         }
@@ -171,7 +172,7 @@ fn is_there(dir: &Folder, name: &str) -> Result<bool> {
     Ok(look(dir, name)?.is_some())
 }
 
-/// Tells whether `name` is the same file in both folders.
+/// Returns true if `name` is the same file, unchanged, in both folders.
 fn is_same(a: &Folder, b: &Folder, name: &str) -> Result<bool> {
     Ok(matches!((look(a, name)?, look(b, name)?), (Some(a), Some(b)) if a.is_unchanged_since(&b)))
 }

@@ -1,7 +1,7 @@
 //! The folder beside a database that keeps what a rebuild replaced.
 //!
-//! The undo folder is made in the database's folder and moved to its place as a whole: whoever can write to the folder
-//! around the database can neither exchange it in the meantime nor get anything else put into it.
+//! The undo folder is made in the database's folder and moved to its place as a whole: whoever can write to the
+//! database's parent folder can neither swap it for another in the meantime nor slip anything into it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -20,9 +20,10 @@ use crate::report::{ErrorKind, RebuildStatus};
 const SUFFIX: &str = ".filterblock-undo";
 /// The name of the record in the folder.
 const RECORD: &str = "filterblock-undo";
-/// The name of the folder while it is made, in the database's folder. LevelDB and goleveldb pass over it.
+/// The name of the folder while it is made, in the database's folder. LevelDB and goleveldb ignore it.
 const UNFINISHED: &str = "filterblock-undo.tmp";
-/// The file that a trial puts into the folder: every database has one, and no undo folder keeps one.
+/// The file that [`try_out`](UndoFolder::try_out) puts into the folder: every database has one, and no undo folder
+/// keeps one.
 const TRIAL: &str = "CURRENT";
 const FORMAT: u32 = 1;
 
@@ -38,7 +39,7 @@ pub(super) struct UndoRecord {
     pub(super) rebuilt_tables: Vec<String>,
     /// The live logs. If they have changed, something was written since.
     pub(super) logs: Vec<FileRecord>,
-    /// Logs from this number on are live.
+    /// The logs with this number or a higher one are live.
     pub(super) first_live_log: u64,
 }
 
@@ -93,7 +94,7 @@ impl UndoRecord {
 pub(super) struct UndoFolder {
     /// The folder of the database.
     database: Folder,
-    /// The folder that holds the database and the undo folder.
+    /// The parent folder of the database and of the undo folder.
     parent: Folder,
     name: OsString,
 }
@@ -104,19 +105,19 @@ pub(super) struct FoundUndo {
     pub(super) contents: Contents,
 }
 
-/// The contents of the undo folder, by the names of its files.
+/// The contents of the undo folder, according to the names of its files.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Contents {
-    /// Nothing that was ever in use: a trial that was cut off, or the end of a removal.
+    /// Nothing that an undo needs: left by [`try_out`](UndoFolder::try_out) or by a removal that was cut off.
     Nothing,
-    /// Files without their record: a removal that was cut off.
+    /// Files without their record: left by a removal that was cut off.
     Rest,
     /// The record, which is written last and removed first.
     All,
 }
 
 impl UndoFolder {
-    /// The undo folder for a database that is in `parent`; `None` is refused.
+    /// The undo folder for a database that is in `parent`; `None`: the database is refused.
     pub(super) fn of(database: &Folder, parent: Option<Folder>) -> Result<Self> {
         let path = database.path();
         let (Some(parent), Some(name)) = (parent, path.file_name()) else {
@@ -131,7 +132,7 @@ impl UndoFolder {
         self.parent.path_of(&self.name)
     }
 
-    /// Finds the folder, if there is anything of its name.
+    /// Finds the folder; `None`: nothing has its name.
     ///
     /// # Errors
     ///
@@ -140,7 +141,7 @@ impl UndoFolder {
         let path = self.path();
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
         let looked = match self.parent.look(&self.name) {
-            // Nothing can be there of a name that is too long.
+            // Nothing can have a name that is too long.
             Err(error) if error.kind() == io::ErrorKind::InvalidFilename => None,
             looked => looked.map_err(system)?,
         };
@@ -165,7 +166,7 @@ impl UndoFolder {
     /// `like`: the file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
         self.try_all(like).inspect_err(|_| {
-            // If this fails, too, the next run does it.
+            // If this fails as well, the next run does it.
             _ = self.remove_unfinished();
         })
     }
@@ -199,7 +200,7 @@ impl UndoFolder {
     }
 
     /// Makes the folder: links to the database's files of these names, and then the record. It is moved to its place
-    /// only when it is complete, and is durable then.
+    /// only once it is complete, and is then made durable there.
     pub(super) fn make(&self, names: impl Iterator<Item = String>, record: &UndoRecord) -> Result<()> {
         let system = |error: io::Error| Failure::system("making the folder for --undo", &self.path(), &error);
         let folder = self.database.make_folder(UNFINISHED).map_err(system)?;
@@ -219,7 +220,7 @@ impl UndoFolder {
         self.database.move_folder(UNFINISHED, &self.parent, &self.name, false)
     }
 
-    /// Removes a folder that was being made, and one that a trial left in its place.
+    /// Removes a folder that was being made, and one that [`try_out`](Self::try_out) left in its place.
     pub(super) fn remove_unfinished(&self) -> Result<()> {
         let path = self.database.path_of(UNFINISHED);
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
@@ -236,8 +237,8 @@ impl UndoFolder {
         }
     }
 
-    /// Removes the folder: the record first, so that no part of it is taken for the whole. Refuses if it has files of
-    /// others.
+    /// Removes the folder: the record first, so that what is left is not taken for a complete folder. Refuses if it has
+    /// files that no rebuild made.
     pub(super) fn remove(&self) -> Result<()> {
         let Some(found) = self.find()? else { return Ok(()) };
         found.folder.remove(RECORD)?;
@@ -247,7 +248,7 @@ impl UndoFolder {
         self.parent.sync()
     }
 
-    /// Makes it durable that the folder is there, or is not.
+    /// Makes it durable that the folder exists, or that it does not.
     pub(super) fn sync(&self) -> Result<()> {
         self.parent.sync()
     }
@@ -284,7 +285,7 @@ impl FoundUndo {
         let Some(status) = self.folder.look(RECORD).map_err(system)? else {
             return Err(refused("no such file".to_owned()));
         };
-        // Earlier versions gave it the mode of CURRENT.
+        // Earlier versions gave the record the mode of CURRENT.
         let (of, current) = (of.status().map_err(system)?, of.look("CURRENT").map_err(system)?);
         if !is_safe(&status, &of) && !current.is_some_and(|current| is_safe(&status, &current)) {
             return Err(foreign(&path, "a file", &status, &of));
@@ -305,7 +306,7 @@ impl FoundUndo {
     }
 }
 
-/// Tells whether only those who can change `of` can have put this there or changed it.
+/// Returns true if only those who can change `of` can have put `found` there or changed it.
 fn is_safe(found: &Status, of: &Status) -> bool {
     found.owner == of.owner && found.lets_nobody_else_write_than(of)
 }
@@ -327,7 +328,7 @@ fn foreign(path: &Path, what: &str, found: &Status, of: &Status) -> Failure {
     Failure::refused(path, why)
 }
 
-/// Finds the contents of a folder. Refuses one with files of others.
+/// Finds out the contents of a folder. Refuses one with files that no rebuild made.
 fn contents(folder: &Folder) -> Result<Contents> {
     let foreign = |name: &OsStr| {
         let name = quote(name.as_encoded_bytes());
@@ -348,13 +349,14 @@ fn contents(folder: &Folder) -> Result<Contents> {
     }
 }
 
-/// Tells whether a trial has put the file [`TRIAL`] there: the database's own, or a new one without contents.
+/// Returns true if [`try_out`](UndoFolder::try_out) has put the file [`TRIAL`] there: it is the database's own, or a
+/// new one without contents.
 fn is_of_trial(folder: &Folder) -> bool {
     current_name(folder).is_ok()
         || matches!(folder.look(TRIAL), Ok(Some(found)) if found.is_file() && found.len == 0)
 }
 
-/// The contents that a file of this name shows. `None`: no rebuild makes such a file.
+/// The contents that a file of this name implies. `None`: no rebuild makes such a file.
 fn kind(name: &OsStr) -> Option<Contents> {
     match name.to_str()? {
         RECORD => Some(Contents::All),

@@ -17,10 +17,10 @@ use crate::run::{FileObserver, Watch, threads};
 use crate::walk::{ReadAhead, TableRecord};
 use crate::{audit::verify, engine::Engine};
 
-/// Space that is left free beside the new tables: for the MANIFEST, the marker, and filters that are
+/// The free space that is required besides that for the tables: for the MANIFEST, the marker, and filters that are
 /// larger than the old ones.
 const SPARE: u64 = 1 << 20;
-/// The number of files beside the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
+/// The number of files besides the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
 const SPARE_FILES: u64 = 5;
 
 /// A database, and the work on its tables.
@@ -81,8 +81,9 @@ impl<'r> RebuildPlan<'r> {
         self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
     }
 
-    /// The tables in groups of at least one table and up to `most` bytes: the newest group comes first, and in each
-    /// group the newest table. So after each group, all tables with new numbers are newer than all others.
+    /// The tables in groups of at least one table and, if there are more, up to `most` bytes; `None`: in one group. The
+    /// newest group comes first, and in each group the newest table. So after each group, all tables with new numbers
+    /// are newer than all others.
     pub(super) fn batches(&self, most: Option<u64>) -> Vec<Vec<Job<'_>>> {
         let mut batches: Vec<Vec<Job<'_>>> = vec![Vec::new()];
         let mut bytes = 0_u64;
@@ -110,14 +111,14 @@ impl<'r> RebuildPlan<'r> {
         }
     }
 
-    /// Writes tables again, several simultaneously. `target` gives the folder and name of each new file; `None`: no
-    /// file.
+    /// Rewrites tables, several simultaneously. `target` gives the folder and name of each new file; `None`: none is
+    /// written, only its size is found.
     pub(super) fn rewrite<'t>(
         &self,
         jobs: &[Job<'_>],
         target: impl Fn(&Job<'_>) -> Option<(&'t Folder, String)> + Sync,
     ) -> Result<Vec<NewTable>> {
-        // One by one, so that a slow table holds up no others.
+        // Tables are handed out one by one, so that a slow one holds up no others.
         let each = jobs.par_iter().with_max_len(1);
         self.pool.install(|| each.map(|job| self.rewrite_one(job, target(job))).collect())
     }
@@ -158,8 +159,8 @@ impl<'r> RebuildPlan<'r> {
         Ok(NewTable { record, report })
     }
 
-    /// If the request asks for it, checks that the new tables in `dir` are those of the new MANIFEST, and all that
-    /// `verify` checks. `manifest`: the contents of the new MANIFEST.
+    /// If the request asks for it, checks that the new tables in `dir` are those of the new MANIFEST, and everything
+    /// else that `verify` checks. `manifest`: the contents of the new MANIFEST.
     pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
         if !self.request.verify {
             return Ok(());
@@ -168,7 +169,7 @@ impl<'r> RebuildPlan<'r> {
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
         let verify = |table: &NewTable| {
             check(self.watch)?;
-            // Tables that were kept are known to be damaged.
+            // Tables that were kept are those that could not be decoded.
             let is_kept = table.report.status == TableStatus::Kept;
             if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
         };
@@ -201,7 +202,7 @@ impl<'r> RebuildPlan<'r> {
             code if code.weight() == Weight::Filter => {
                 Failure::refused(path, finding).and("this is a fault of this program")
             }
-            // The new table is about to be removed.
+            // The old table is named, as the new one is about to be removed.
             _ => Failure::refused(&self.source.dir.path_of(&table.report.old_name), finding)
                 .and("the table was so before; `filterblock verify` tells more"),
         };
@@ -209,7 +210,7 @@ impl<'r> RebuildPlan<'r> {
     }
 }
 
-/// A table that was written again.
+/// A table in its new state: rewritten, or kept as it was.
 pub(super) struct NewTable {
     /// The table's record in the new MANIFEST.
     pub(super) record: LiveTable,
@@ -228,7 +229,7 @@ impl Job<'_> {
     }
 }
 
-/// The message if there is no room for these bytes and files.
+/// The message if there is no room for this many bytes and files.
 fn lack_of_room(room: FreeSpace, bytes: u64, files: u64) -> Option<String> {
     if room.bytes < bytes {
         return Some(format!("{bytes} bytes of free space are needed, and {} are there", room.bytes));

@@ -1,4 +1,4 @@
-//! The reasons why requests fail, in a line each.
+//! The reasons why requests fail, in one line each.
 
 use std::error::Error as StdError;
 
@@ -7,13 +7,13 @@ use object_store::Error;
 
 use crate::{report::ErrorKind, walk::PathError};
 
-/// The most characters of an answer to repeat.
+/// The most characters of a response to quote in a message.
 const MAX_TEXT: usize = 240;
 /// The last places where clients look for credentials: services that only the machines of a cloud have.
 const METADATA_SERVICES: [&str; 4] =
     ["169.254.169.254", "169.254.170.2", "metadata.google.internal", "/latest/api/token"];
 
-/// The words of the stores for a bucket that does not exist.
+/// The words with which stores report a bucket that does not exist.
 const BUCKET_MISSING: [&str; 3] =
     ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
 const NO_CREDENTIALS: &str =
@@ -21,7 +21,8 @@ const NO_CREDENTIALS: &str =
 const HTTP_NOT_PERMITTED: &str = "expected an endpoint with https, found http, which is not permitted: \
     AWS_ALLOW_HTTP=true, GOOGLE_ALLOW_HTTP=true or AZURE_ALLOW_HTTP=true permits it";
 
-/// The object was replaced while it was read. `what`: the property in which the two differ.
+/// The error for an object that was replaced while it was read. `what`: the property in which the versions
+/// differ.
 pub(super) fn changed(what: &str, expected: &str, found: &str) -> PathError {
     let expected = escape(expected.as_bytes());
     let found = escape(found.as_bytes());
@@ -48,7 +49,7 @@ pub(super) fn of(error: &Error, listed: bool) -> PathError {
         Error::Precondition { .. } => {
             failed(ErrorKind::Changed, "changed while it was read: the store has another version now")
         }
-        // A listing that fails has no error of its own for this.
+        // A listing to which access is denied has no variant of its own.
         _ if matches!(error, Error::PermissionDenied { .. }) || has(&"403 Forbidden") => {
             failed(ErrorKind::Denied, &format!("access denied: {}", code(&text)))
         }
@@ -73,13 +74,13 @@ fn chain(error: &Error) -> String {
     text
 }
 
-/// The code in an answer in XML, as S3, Google and Azure give one.
+/// The error code in an XML response, as S3, Google and Azure send it, or else the text. Both are shortened.
 fn code(text: &str) -> String {
     let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
     code.map_or_else(|| short(text), |(code, _)| short(code))
 }
 
-/// One line of printable text.
+/// The beginning of a text, as one printable line.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut: String = line.chars().take(MAX_TEXT).collect();

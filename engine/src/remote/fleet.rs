@@ -1,4 +1,4 @@
-//! Many tables at a time: those that URLs lead to, read with a limited number in flight.
+//! Many tables at a time: those that URLs lead to, read with a limited number of them in flight.
 
 use std::path::{Path, PathBuf};
 use std::{io, pin::pin, sync::Arc, time::Duration};
@@ -17,12 +17,12 @@ use crate::report::{Depth, Remark};
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
 use crate::walk::{InputPath, PathError};
 
-/// The most bytes in memory of all tables that are streamed, and of one.
+/// The most bytes in memory of all streamed tables, and of one of them.
 const ALL_WINDOWS: usize = 48 << 20;
 const MAX_WINDOW: usize = 4 << 20;
-/// The results that may wait for others, for each table in flight.
+/// The number of results that may wait for others, for each table in flight.
 const WAITING: usize = 4;
-/// The time between two looks at the signals.
+/// The interval at which the traffic is reported and interruptions are noticed.
 const TICK: Duration = Duration::from_millis(100);
 
 /// The options for reading tables in object storage.
@@ -30,9 +30,9 @@ const TICK: Duration = Duration::from_millis(100);
 pub struct FleetOptions {
     /// The most tables to read simultaneously; `None`: a number that suits the depth.
     pub in_flight: Option<usize>,
-    /// Results are in the order of the listing, not as they come.
+    /// Results are in the order of the listing, not in the order in which they arrive.
     pub ordered: bool,
-    /// The time that each request may take.
+    /// The time that each try of a request may take.
     pub timeout: Duration,
     /// The depth to which tables are read.
     pub depth: Depth,
@@ -45,7 +45,7 @@ impl Default for FleetOptions {
 }
 
 impl FleetOptions {
-    /// The number of tables to read simultaneously. Tables that are streamed need a thread and memory each.
+    /// The number of tables to read simultaneously. Each table that is streamed needs a thread and memory.
     fn in_flight(&self) -> usize {
         self.in_flight.unwrap_or(if self.depth == Depth::All { 16 } else { 64 }).max(1)
     }
@@ -56,12 +56,12 @@ impl FleetOptions {
     }
 }
 
-/// Looks at the tables that `urls` lead to, and calls `show` with the results. Once `watch` is interrupted,
-/// it ends with the results that are there.
+/// Looks at the tables that `urls` lead to, and calls `show` with the results. Once [`Watch::is_interrupted`]
+/// returns true, it ends with the results that exist by then.
 ///
 /// # Errors
 ///
-/// Those of `show`, or an error of the system that keeps the work from beginning.
+/// Those of `show` and of [`Watch::requests`], or the reason why the runtime for requests cannot be built.
 pub(crate) fn objects<S: Survey>(
     urls: &mut dyn Iterator<Item = InputPath>,
     recursive: bool,
@@ -71,7 +71,7 @@ pub(crate) fn objects<S: Survey>(
     show: &mut dyn FnMut(Event<S::Found>) -> io::Result<()>,
 ) -> io::Result<()> {
     watch.requests(true)?;
-    // With a stream for each table, a thread waits for its requests.
+    // If tables are streamed, each has a thread that waits for its requests.
     let runtime =
         Builder::new_current_thread().enable_all().max_blocking_threads(options.in_flight()).build()?;
     let traffic = Arc::new(Traffic::default());
@@ -226,7 +226,7 @@ async fn look<S: Survey>(
         if fetch == Fetch::Sample {
             reader.sample(survey.options()).await?;
         }
-        // The end of a table is dealt with faster than it is handed to another thread.
+        // Looking at the end of a table takes less time than handing it to another thread.
         let work = if depth == Depth::Tail { RunOn::Here } else { RunOn::Apart };
         reader.ask(work, move |source| looking.table(&of, source, depth, &())).await?
     };

@@ -13,27 +13,27 @@ use crate::report::ErrorKind;
 use crate::run::{InputFile, ListedFolder, LogUse};
 use crate::walk::{EmptyInputs, Folder, PathError, url};
 
-/// The names that a store lists in one answer.
+/// The number of names that a store lists in one response.
 const NAMES_AN_ANSWER: usize = 1000;
-/// The bytes of a log that are looked at for writes.
+/// The number of bytes at the start of a log that are searched for writes.
 const LOG_START: u64 = 64 << 10;
 /// More tables than this do not change the effort for each.
 const ENOUGH_TABLES: usize = 2500;
 
-/// A log that may hold writes that are in no table yet, with its contents if the survey reads logs, otherwise
-/// with nothing.
+/// A log that may hold writes that are in no table yet, with its contents if the survey reads logs, and with
+/// no bytes otherwise.
 pub(super) type RemoteLog = (PathBuf, Result<Vec<u8>, PathError>);
 /// The objects of a folder by their names.
 type Names = BTreeMap<String, ObjectMeta>;
 
-/// The source of a table.
+/// The object that holds a table.
 pub(super) enum ObjectSource {
     Listed(Object),
     /// An object whose size is not known.
     Named(store::ObjectLocation),
 }
 
-/// The tables and folders that a URL leads to, piece by piece.
+/// A table, or the beginning or the end of a folder, that a URL leads to, or a failure.
 pub(super) enum ListingEvent {
     Failed { input: Arc<Path>, path: PathBuf, error: PathError },
     Begin(ListedFolder, Vec<RemoteLog>),
@@ -47,11 +47,11 @@ pub(super) struct Lister<I> {
     recursive: bool,
     logs: LogUse,
     stores: Stores,
-    /// The events that are not given out yet.
+    /// The events that have not been given out yet.
     pending: VecDeque<ListingEvent>,
     /// The folders below the current URL that have to be listed, the next one last.
     below: Vec<(Arc<Path>, store::ObjectLocation, PathBuf)>,
-    /// Something was found below the current URL.
+    /// A database or a folder with tables was found at the current URL or below it.
     found_any: bool,
     empty: EmptyInputs,
 }
@@ -87,7 +87,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         }
     }
 
-    /// Finds out whether a URL names an object or a folder.
+    /// Finds out whether a URL names an object or a folder, and adds its tables to the pending events.
     async fn look_at(&mut self, input: &Arc<Path>, url: &Path) -> Result<(), PathError> {
         let place = self.stores.place(url)?;
         if !place.is_folder {
@@ -117,7 +117,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         self.list(input, &place, &folder).await
     }
 
-    /// Lists a folder. `url`: without a slash at its end.
+    /// Lists a folder. `url` has no slash at its end.
     async fn list(
         &mut self,
         input: &Arc<Path>,
@@ -135,7 +135,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             }));
         }
         let mut folder = database(&place.store, &names, url).await;
-        // A writer at work may be the reason for the missing tables.
+        // A writer at work may be the reason for the missing tables, so the folder is listed once more.
         if folder.missing().next().is_some() {
             (names, _) = self::names(place).await?;
             folder = database(&place.store, &names, url).await;
@@ -182,7 +182,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     }
 }
 
-/// The contents of a log, or nothing if they are not wanted. `None` if they are not wanted and the log holds
+/// The contents of a log, or no bytes if they are not wanted. `None` if they are not wanted and the log holds
 /// no writes.
 async fn log(object: &Object, wanted: LogUse) -> Result<Option<Vec<u8>>, PathError> {
     let size = object.size();
@@ -191,12 +191,12 @@ async fn log(object: &Object, wanted: LogUse) -> Result<Option<Vec<u8>>, PathErr
     }
     let bytes = object.get(0..size.min(LOG_START)).await?;
     let is_whole = bytes.len() as u64 == size;
-    // A record that goes on beyond what was read is a write most likely.
+    // A log that is longer than what was read most likely holds a write.
     let has_writes = batch_has_writes(&*bytes).unwrap_or(true) || !is_whole;
     Ok(has_writes.then(Vec::new))
 }
 
-/// The database of a listing: reads CURRENT and the MANIFEST if they are there.
+/// The database of a listing. Reads CURRENT and the MANIFEST if they are there.
 async fn database(store: &Arc<Store>, names: &Names, url: &Path) -> Folder {
     let sizes = names.iter().map(|(name, meta)| (name.as_str(), meta.size));
     let mut listing = DatabaseListing::new(sizes).in_dir(url);

@@ -1,7 +1,7 @@
 //! Tables in object storage: many at a time, each with few requests.
 //!
 //! ```text
-//! fleet ──► listing ──► object ──► store        URLs in, a result a table out
+//! fleet ──► listing ──► object ──► store        URLs in, one result per table out
 //!   └─────► reader ──► stream ──► object        the reading of one table
 //! ```
 

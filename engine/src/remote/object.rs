@@ -16,20 +16,20 @@ pub(super) struct Object {
     store: Arc<Store>,
     key: Path,
     size: u64,
-    /// The version: that of the listing until the first answer, which is more exact.
+    /// The version: that of the listing until the first response, which is more exact.
     version: Mutex<Version>,
     /// The object was found in a listing.
     listed: bool,
-    /// The requests for it.
+    /// The requests for the object, and the bytes that they fetched.
     traffic: Traffic,
 }
 
 #[derive(Clone, Debug)]
 struct Version {
     e_tag: Option<String>,
-    /// Compared if there is no tag: seconds since 1970.
+    /// The time of the last change, in seconds since 1970. It is compared if there is no tag.
     modified: i64,
-    /// The tag came with an answer, in the form that the store compares.
+    /// The tag came with a response, in the form that the store compares.
     is_answer: bool,
 }
 
@@ -38,13 +38,13 @@ impl Version {
         Self { e_tag: meta.e_tag.clone(), modified: meta.last_modified.timestamp(), is_answer }
     }
 
-    /// The tag for the store to compare. There, a weak tag equals none, and one from a listing may be written
-    /// in another way.
+    /// The tag for `If-Match`, which no weak tag ever matches. A tag from a listing may be written in another
+    /// way than the store compares.
     fn if_match(&self) -> Option<String> {
         self.e_tag.clone().filter(|tag| self.is_answer && !tag.starts_with("W/"))
     }
 
-    /// Compares this version with `next`, which came with an answer.
+    /// Compares this version with `next`, which came with a response.
     fn compare(&self, next: &Self) -> Result<(), PathError> {
         match (&self.e_tag, &next.e_tag) {
             (Some(known), Some(found)) if bare(known) != bare(found) => {
@@ -110,7 +110,7 @@ impl Object {
     ///
     /// # Errors
     ///
-    /// Also if the object has another version than before, or than it was listed with.
+    /// If the request fails, or if the object's version is no longer the one that was read before or listed.
     pub(super) async fn get(&self, range: Range<u64>) -> Result<Bytes, PathError> {
         self.traffic.add(1, 0);
         self.store.ask(self.fetch(range)).await
@@ -132,7 +132,7 @@ impl Object {
         let found = Version::of(&answer.meta, true);
         known.compare(&found)?;
         if !known.is_answer {
-            // With several requests side by side, the first answer decides.
+            // With several concurrent requests, the first response decides.
             let mut version = self.version();
             version.compare(&found)?;
             *version = found;

@@ -1,11 +1,11 @@
-//! The order of results: that of the listing, or that in which they come.
+//! The order of results: that of the listing, or that of their arrival.
 
 use std::collections::VecDeque;
 
 /// Results that are waited for, and those that wait to be shown.
 ///
 /// Between two marks, such as the beginning and the end of a folder, results may be shown as they
-/// come. No result passes a mark.
+/// arrive. No result passes a mark.
 pub(super) struct Order<T> {
     /// Results are shown in the order in which they were announced.
     is_strict: bool,
@@ -61,7 +61,7 @@ impl<T> Order<T> {
         }
         let is_mark = |slot: &Slot<T>| matches!(slot, Slot::Ready { is_mark: true, .. });
         let passable = if self.is_strict { Some(1) } else { self.slots.iter().position(is_mark) };
-        // The first result passes none.
+        // The first result may be shown even if it is a mark.
         let mut slots = self.slots.iter_mut().take(passable.map_or(usize::MAX, |count| count.max(1)));
         let ready = slots.find(|slot| matches!(slot, Slot::Ready { .. }))?;
         match std::mem::replace(ready, Slot::Shown) {
@@ -75,8 +75,8 @@ impl<T> Order<T> {
 mod tests {
     use super::*;
 
-    /// Announces two results, a mark and two more, and has them come in the order `coming`. Returns
-    /// what is shown after each of them.
+    /// Announces two results, a mark and two more, and has the results arrive in the order
+    /// `coming`. Returns what is shown after each of them.
     fn shown(is_strict: bool, coming: [u64; 4]) -> Vec<String> {
         let mut order = Order::new(is_strict);
         let mut numbers = vec![order.announce(), order.announce()];

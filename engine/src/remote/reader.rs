@@ -1,4 +1,4 @@
-//! The reading of one table: its end in one request, and what else is needed in rounds of few.
+//! Reading one table: its end with one request, and the rest as needed, in rounds of few requests.
 
 use std::{io, iter::once, ops::Range, panic, sync::Arc};
 
@@ -13,9 +13,9 @@ use crate::audit::stats::{Blocks, Clusters};
 use crate::report::{Depth, ErrorKind, Fetched};
 use crate::walk::PathError;
 
-/// The bytes to read from the end: all that opening needs of most tables.
+/// The number of bytes to read from the end. For most tables, opening needs no others.
 const TAIL: u64 = 64 << 10;
-/// Ranges that are no further apart are fetched with one request.
+/// Ranges that are no further apart than this are fetched with one request.
 const MAX_GAP: u64 = 64 << 10;
 /// The most bytes of a range that has to be in memory as a whole, and of the start of a damaged file, which
 /// is only read to find out what the file is.
@@ -24,7 +24,7 @@ const MAX_START: usize = 64 << 10;
 /// The most rounds: each fetches something new, and no table is known to need more than four.
 const MAX_ROUNDS: u32 = 32;
 
-/// The thread that does the work on bytes that are there.
+/// The thread that does the work on the fetched bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunOn {
     /// The thread that waits for the requests: for work of less than a millisecond.
@@ -90,7 +90,8 @@ impl Reader {
         }
     }
 
-    /// Calls `question`, and fetches what it needs until it has an answer.
+    /// Calls `question` until it has an answer. After each call without one, the range that it needs is
+    /// fetched.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         work: RunOn,
@@ -137,7 +138,7 @@ impl Reader {
         joined(answer.await)?
     }
 
-    /// Fetches ranges that are not there yet: one round, with as few requests as the gaps allow.
+    /// Fetches the ranges that are not there yet, in one round and with as few requests as the gaps allow.
     async fn fetch(&self, ranges: impl IntoIterator<Item = Range<u64>>) -> Result<(), PathError> {
         let is_known = |range: &Range<u64>| {
             let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
@@ -160,7 +161,7 @@ fn joined<T>(result: Result<T, tokio::task::JoinError>) -> Result<T, PathError> 
     })
 }
 
-/// Joins ranges with small gaps between them.
+/// Merges ranges that overlap or have only small gaps between them.
 fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.sort_unstable_by_key(|range| range.start);
     let mut merged: Vec<Range<u64>> = Vec::new();

@@ -17,10 +17,10 @@ use crate::walk::{PathError, url};
 
 /// The time to wait for a connection.
 const CONNECT: &str = "5s";
-/// The most times that the client repeats a request that failed.
+/// The most times that the client retries a request that failed.
 const MAX_RETRIES: usize = 3;
-/// The number of timeouts after which a request ends: by then, the client has given it up with all its
-/// repetitions.
+/// The number of timeouts after which a request ends. By then, the client has given it up, including all
+/// retries.
 const TIMEOUTS: u32 = 4;
 
 /// Stores in this process, by their names.
@@ -31,7 +31,7 @@ pub fn register(name: &str, store: Arc<dyn ObjectStore>) {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), store);
 }
 
-/// Requests, and the bytes that came with the answers.
+/// The number of requests, and of the bytes that came with the responses.
 #[derive(Default, Debug)]
 pub(super) struct Traffic {
     requests: AtomicU64,
@@ -44,24 +44,24 @@ impl Traffic {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The requests so far, and the bytes.
+    /// The number of requests so far, and of bytes.
     pub(super) fn so_far(&self) -> (u64, u64) {
         (self.requests.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
 }
 
-/// A store, and the terms of requests to it.
+/// A store, and the settings for requests to it.
 pub(super) struct Store {
     pub(super) objects: Arc<dyn ObjectStore>,
     pub(super) has_listing: bool,
-    /// The time that each request may take.
+    /// The time that each try of a request may take.
     timeout: Duration,
     /// The requests to all stores.
     pub(super) traffic: Arc<Traffic>,
 }
 
 impl Store {
-    /// Makes a request, and gives it up if the answer takes too long.
+    /// Makes a request, and gives it up if the response takes too long.
     pub(super) async fn ask<T>(
         &self,
         request: impl Future<Output = Result<T, PathError>>,
@@ -80,7 +80,7 @@ impl Store {
 pub(super) struct ObjectLocation {
     pub(super) store: Arc<Store>,
     pub(super) key: Path,
-    /// The URL ends as that of a folder does.
+    /// The URL ends with a slash, as that of a folder does, or has no key.
     pub(super) is_folder: bool,
 }
 
@@ -92,7 +92,8 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    /// `timeout`: the time for each request, with its body. `traffic`: the count of requests.
+    /// `timeout`: the time for each try of a request, including the response's body. `traffic`: the count of
+    /// requests.
     pub(super) fn new(timeout: Duration, traffic: Arc<Traffic>) -> Self {
         // Fails only if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -116,7 +117,7 @@ impl Stores {
             return Err(invalid("one with a query or a fragment, which is not supported"));
         }
         let key = match is_http {
-            // In these URLs characters may be encoded, in the others they are the key's own.
+            // In these URLs, characters may be encoded; in the others, they are the key's own.
             true => Path::from_url_path(key),
             false => Path::parse(key.trim_end_matches('/')),
         };

@@ -9,15 +9,15 @@ use tokio::runtime::Handle;
 use super::object::Object;
 use crate::walk::{PathError, part};
 
-/// The bytes to fetch with one request as long as reads are not in order.
+/// The number of bytes to fetch with one request as long as reads are not in order.
 const LEAST_WINDOW: usize = 64 << 10;
-/// A read that begins no further after the window continues it.
+/// A read that begins no further than this after the window continues it.
 const MAX_GAP: u64 = 64 << 10;
 
 /// An object as a source for one thread, which waits for the requests.
 ///
-/// Reads in order get ever larger windows, others a small one. An object that is no larger than the largest
-/// window is fetched as a whole.
+/// Reads in order get larger and larger windows, others a small one. An object that is no larger than the
+/// largest window is fetched completely.
 pub(super) struct Stream {
     object: Arc<Object>,
     runtime: Handle,
@@ -40,7 +40,7 @@ impl Stream {
         Self { object, runtime, largest: largest.max(LEAST_WINDOW), state: RefCell::default() }
     }
 
-    /// The reason why the object was not read to its end, if it was not.
+    /// The reason why a request failed, if one did.
     pub(super) fn into_failure(self) -> Option<PathError> {
         self.state.into_inner().failure
     }
@@ -75,7 +75,7 @@ impl ReadAt for Stream {
             state.ahead = if goes_on { grown } else { LEAST_WINDOW };
             offset..offset.saturating_add(state.ahead as u64).min(size).max(end)
         };
-        // The memory of the window is not needed any longer.
+        // The memory of the window is freed before more is fetched.
         state.window = (range.start, Bytes::new());
         match self.runtime.block_on(self.object.get(range)) {
             Ok(bytes) => state.window.1 = bytes,

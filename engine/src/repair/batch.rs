@@ -1,4 +1,4 @@
-//! The operations of one batch in a log, also where a part of it is damaged.
+//! The operations of one batch in a log, even where a part of it is damaged.
 //!
 //! ```text
 //! batch      [sequence of the first operation: fixed64][count: fixed32][operation]*
@@ -12,7 +12,8 @@ const HEADER_LEN: usize = 12;
 const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 /// The fewest zeros in a row that are taken for damage. A disk zeroes whole sectors.
 const MIN_ZEROS: usize = 64;
-/// The same for zeros at the start or the end of a fragment: more of them may be beyond it.
+/// The fewest zeros that are taken for damage at the start or the end of a fragment: more of them
+/// may be beyond it.
 const MIN_ZEROS_AT_END: usize = 8;
 
 /// A record of a log, assembled from its fragments.
@@ -37,7 +38,7 @@ pub(super) struct Operation<'a> {
     pub(super) value: Option<&'a [u8]>,
 }
 
-/// The numbers of a batch, and whether it was read whole.
+/// The sequence numbers of a batch, and whether it was read completely.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct BatchSpan {
     /// The first and the last sequence number. `None`: there are no operations, or the header is damaged.
@@ -47,7 +48,8 @@ pub(super) struct BatchSpan {
 }
 
 impl Record {
-    /// Adds a fragment whose checksum is wrong. Its runs of zeros are damage; without any, all of it may be.
+    /// Adds a fragment whose checksum is wrong. Its long runs of zeros are damage; without any, all
+    /// of it may be.
     pub(super) fn add_damaged(&mut self, data: &[u8]) {
         self.is_damaged = true;
         let start = self.data.len();
@@ -63,10 +65,10 @@ impl Record {
         self.bad.iter().any(|bad| bad.start < range.end && range.start < bad.end)
     }
 
-    /// Passes the operations that are whole to `add`, in order.
+    /// Passes the operations that are complete to `add`, in order.
     ///
-    /// For a damaged record these are the operations outside of the damage, up to the first one whose end is not known.
-    /// If the operations do not fill the record exactly for any other reason, there are none.
+    /// For a damaged record, these are the operations outside the damage, up to the first one whose end is not known.
+    /// If they do not fill a damaged record exactly for any other reason, there are none.
     pub(super) fn operations(&self, mut add: impl FnMut(Operation<'_>)) -> BatchSpan {
         let Some((header, _)) = self.data.split_first_chunk::<HEADER_LEN>() else {
             return BatchSpan::default();

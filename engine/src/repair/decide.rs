@@ -25,8 +25,8 @@ struct Newest {
 
 impl Newest {
     fn offer(&mut self, entry: &Entry<'_>) {
-        // Among entries with one sequence number the first is used, a value if there is one. One with a
-        // correct checksum goes before others.
+        // Among entries with the same sequence number, one with a correct checksum goes before others.
+        // Otherwise the first is used, which is a value if there is one.
         if self.is_set && (self.sequence, self.is_right) >= (entry.sequence, entry.is_right) {
             return;
         }
@@ -91,7 +91,7 @@ impl<'m> Decider<'m> {
         Ok(())
     }
 
-    /// Decides about the last key.
+    /// Decides on the last key.
     pub(super) fn finish(&mut self, sink: &mut dyn Sink) -> Result<()> {
         if self.live.is_set || self.old.is_set { self.end_of_key(sink) } else { Ok(()) }
     }
@@ -119,8 +119,8 @@ impl<'m> Decider<'m> {
         self.members.get(file).map_or(Place::ANY_TABLE, |member| member.place)
     }
 
-    /// A lost range that may have had a newer version of the key than the one in `place`, which is `None` if
-    /// no live file has the key.
+    /// The index of a lost range that may have had a newer version of the key than the one in `place`, which
+    /// is `None` if no live file has the key.
     fn covering(&mut self, place: Option<Place>) -> Option<usize> {
         let active = self.losses.at(&self.key).to_vec();
         active.into_iter().find(|&at| {

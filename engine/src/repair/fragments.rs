@@ -1,4 +1,5 @@
-//! The fragments of a log or a MANIFEST, with wrong bits corrected, and continued after damage.
+//! The fragments of a log or a MANIFEST, with wrong bits corrected. After damage, reading continues
+//! with the next sound fragment.
 //!
 //! A block is 32 KiB. No fragment crosses its end, so a loss never reaches into the next block.
 
@@ -43,7 +44,7 @@ pub(super) struct Fragment {
     /// The checksum is right, if need be after one bit was corrected.
     pub(super) is_sound: bool,
     pub(super) patch: Option<Patch>,
-    /// The fragment was found by its checksum alone, after something lost.
+    /// The fragment was found by its checksum alone, after a loss.
     pub(super) is_found: bool,
 }
 
@@ -52,8 +53,9 @@ pub(super) struct Fragments<R> {
     source: R,
     len: u64,
     block: Bytes,
-    /// The offset of `block`. `at`: the position of the next piece in it.
+    /// The offset of `block` in the file.
     offset: u64,
+    /// The position of the next piece in `block`.
     at: usize,
     is_found: bool,
 }
@@ -171,13 +173,15 @@ impl<R: ReadAt> Fragments<R> {
         })
     }
 
-    /// Tells whether a fragment may begin at `at`, or the block end there.
+    /// Returns true if a sound fragment begins at `at`, or if only zeros, or too few bytes for a
+    /// fragment, follow.
     fn is_boundary(&self, at: usize) -> bool {
         let Some(rest) = self.block.get(at..) else { return false };
         rest.len() < HEADER_LEN || rest.iter().all(|&byte| byte == 0) || is_sound(&self.block, at)
     }
 
-    /// Corrects the one bit, also of the length, that makes the fragment at `start` sound, if only one does.
+    /// Corrects the one bit, possibly of the length, that makes the fragment at `start` sound.
+    /// `None`: no bit does, or several do.
     fn corrected(&self, start: usize, header: Header) -> Option<(Header, Patch)> {
         let mut found = Vec::new();
         let patch = |at: usize, mask: u8| Patch { offset: self.offset_of(start.saturating_add(at)), mask };
@@ -205,7 +209,7 @@ impl<R: ReadAt> Fragments<R> {
         }
     }
 
-    /// The place of the next sound fragment in the block.
+    /// The position of the next sound fragment in the block.
     fn resynchronise(&self, start: usize) -> Option<usize> {
         let mut tried = 0_usize;
         let end = self.block.len();
@@ -252,7 +256,7 @@ mod tests {
             .collect()
     }
 
-    /// Whole records, and all pieces other than sound fragments.
+    /// Complete records, and all pieces other than sound fragments.
     fn read(file: &[u8]) -> (Vec<Vec<u8>>, Vec<Piece>) {
         let (mut whole, mut others, mut record) = (Vec::new(), Vec::new(), Vec::new());
         let mut fragments = Fragments::new(file).unwrap();

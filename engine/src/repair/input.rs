@@ -8,9 +8,9 @@ use filterblock::table::ReadAt;
 
 use crate::rebuild::{Failure, Folder, Result};
 
-/// A place that holds the files. Threads use it concurrently.
+/// Access to the files. Threads use it concurrently.
 pub(super) trait Input: Sync {
-    /// The tables, logs and MANIFESTs, by kind and number.
+    /// The tables, logs and MANIFESTs, ordered by kind and number.
     fn files(&self) -> Result<Vec<InputFile>>;
 
     /// Opens a file.

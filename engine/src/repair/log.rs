@@ -21,7 +21,7 @@ pub(super) struct SavedLog {
     pub(super) spans: Vec<Span>,
     pub(super) operations: u64,
     pub(super) records: u64,
-    /// The offsets of damage, of the first [`MAX_DAMAGE`] places.
+    /// The offsets of the first [`MAX_DAMAGE`] places of damage.
     pub(super) damaged: Vec<u64>,
     /// The file ends within the record at this offset.
     pub(super) torn: Option<u64>,
@@ -43,7 +43,7 @@ pub(super) enum Span {
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or those of `add`.
+/// Those of `add`, and of reading the file.
 pub(super) fn read<R: ReadAt>(
     source: R,
     mut add: impl FnMut(Operation<'_>, bool) -> io::Result<()>,
@@ -147,7 +147,7 @@ impl Reader<'_> {
                     _ => log.spans.push(Span::Sound { first, last }),
                 }
             }
-            // A batch of no operations.
+            // A batch without operations.
             None if is_whole => {}
             _ => self.damage(record.offset),
         }
@@ -163,7 +163,7 @@ impl Reader<'_> {
     }
 }
 
-/// Lost operations of logs, by their sequence numbers.
+/// Lost operations of logs, given by their sequence numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct LogLoss {
     /// The log in which, or before which, the lost operations were.
@@ -242,7 +242,7 @@ mod tests {
         Span::Sound { first, last }
     }
 
-    /// The sequence numbers between which each loss is.
+    /// The sequence numbers between which each loss lies.
     fn gaps(logs: &[SavedLog], after: Option<u64>) -> Vec<(u64, Option<u64>)> {
         let logs: Vec<_> = logs.iter().map(|log| ("log", log)).collect();
         losses(&logs, after).iter().map(|loss| (loss.after, loss.before)).collect()

@@ -7,7 +7,7 @@ use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
 use super::order::Order;
 use super::place::Place;
 
-/// The tag after the user key for which a filter is asked. Filters ignore it.
+/// The tag that follows the user key when a filter is asked. Filters ignore it.
 const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
 /// The tag of a separator that was made from no key: no entry of its user key comes before it.
 const SEEK_TAG: u64 = u64::MAX << 8 | 1;
@@ -28,8 +28,8 @@ pub(super) struct LostRange {
     /// The end of the range. `None`: it reaches to the last key.
     pub(super) high: Option<Bound>,
     pub(super) bytes: Range<u64>,
-    /// The offsets for which to ask filters: those of lost blocks, or if these are not known,
-    /// one in the range of each filter that may be theirs. One for each filter is enough.
+    /// The offsets for which to ask filters: those of lost blocks or, if these are not known, one
+    /// in the range of each filter that may be theirs. One for each filter is enough.
     pub(super) blocks: Vec<u64>,
     pub(super) why: String,
 }
@@ -87,7 +87,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Tells by the filters whether the lost blocks may have held the key.
+    /// Returns false if the filters show that the lost blocks did not hold the key.
     pub(super) fn may_hold(&mut self, user_key: &[u8]) -> bool {
         let Some(filter) = self.filter.as_ref().filter(|_| !self.range.blocks.is_empty()) else {
             return true;
@@ -119,7 +119,7 @@ impl Losses {
         Self { order, all, next: 0, active: Vec::new() }
     }
 
-    /// Moves on to a key, and returns the indexes in `all` of the ranges around it.
+    /// Moves on to a key, and returns the indexes in `all` of the ranges that it is in.
     pub(super) fn at(&mut self, user_key: &[u8]) -> &[usize] {
         let Self { order, all, next, active } = self;
         while all.get(*next).is_some_and(|loss| loss.range.begins_at_or_before(user_key, order)) {

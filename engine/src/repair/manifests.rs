@@ -77,7 +77,7 @@ impl Manifests {
         &self.found
     }
 
-    /// The comparator that the trusted MANIFEST names, else the newest one that names any.
+    /// The comparator that the trusted MANIFEST names, or else the newest MANIFEST that names one.
     pub(super) fn comparator(&self) -> Option<&[u8]> {
         let all = self.trusted().into_iter().chain(self.found.iter().rev());
         all.filter_map(|one| one.manifest.comparator()).next()
@@ -88,14 +88,15 @@ impl Manifests {
         self.found.iter().map(|one| one.manifest.last_sequence()).max().unwrap_or_default()
     }
 
-    /// The records of tables by number, each from the trusted MANIFEST, else from the newest that has one.
+    /// The records of tables by number, each from the trusted MANIFEST, or else from the newest
+    /// that has one.
     pub(super) fn tables(&self) -> BTreeMap<u64, &LiveTable> {
         let all = self.found.iter().chain(self.trusted());
         all.flat_map(|one| one.manifest.tables()).map(|table| (table.number, table)).collect()
     }
 }
 
-/// Tells whether a table is newer than the MANIFEST.
+/// Returns true if a table is newer than the MANIFEST.
 pub(super) fn is_newer(manifest: &Manifest, number: u64) -> bool {
     number >= manifest.next_file_number()
 }
@@ -126,7 +127,7 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     })
 }
 
-/// The evidence in the folder that the MANIFEST is not that of its present state, if any.
+/// The evidence, if any, that the MANIFEST does not describe the present state of the folder.
 fn disagreement(input: &dyn Input, manifest: &Manifest, files: &[InputFile]) -> Option<String> {
     let tables = || files.iter().filter(|file| file.kind == FileKind::Table);
     // A compaction that was cut off leaves tables that are newer, and all tables that they were made from.
@@ -139,7 +140,7 @@ fn disagreement(input: &dyn Input, manifest: &Manifest, files: &[InputFile]) -> 
     }
     for file in tables() {
         let Some(live) = manifest.table(file.number).filter(|live| live.size != file.len) else { continue };
-        // A table that was cut is damaged. A whole one is another table.
+        // A table that was cut off is damaged. A complete one is a different table.
         if is_whole(input, file) {
             return Some(format!("{} has {} bytes instead of {}", file.name, file.len, live.size));
         }

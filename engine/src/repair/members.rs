@@ -29,7 +29,7 @@ pub(super) enum Saved {
     Unreadable(SavedTable, String),
 }
 
-/// The part that a file has in the database.
+/// The role of a file in the database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Standing {
     Live,
@@ -61,7 +61,7 @@ impl Member {
             .max(self.table().map_or(0, |table| table.facts.last_sequence))
     }
 
-    /// Tells whether the file's entries of this key count only where entries of live files are lost.
+    /// Returns true if the file's entries of this key count only where entries of live files are lost.
     pub(super) fn is_obsolete_at(&self, user_key: &[u8], order: &Order) -> bool {
         match &self.standing {
             Standing::Live => false,
@@ -80,7 +80,8 @@ impl Member {
     }
 }
 
-/// The most other files with which a file is paired by one entry: a damaged database may have thousands that share it.
+/// The most other files with which a file is paired because of one entry: a damaged database may have thousands that
+/// share it.
 const MOST_SHARING: usize = 32;
 
 /// The pairs of files that share an entry: one was made from the other.
@@ -112,7 +113,7 @@ impl Shares {
         self.files.clear();
     }
 
-    /// Decides without a MANIFEST which files are obsolete: of two tables that share an entry the one with the lower
+    /// Decides without a MANIFEST which files are obsolete: of two tables that share an entry, the one with the lower
     /// number, between the ends of those that were made from it, and every log that shares an entry with a table.
     pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
         self.end_of_group();
@@ -126,7 +127,7 @@ impl Shares {
                 (false, true) => (other, one),
                 (false, false) if a.number < b.number => (one, other),
                 (false, false) if a.number > b.number => (other, one),
-                // Two files of one number.
+                // Two tables with the same number.
                 _ => continue,
             };
             made_of.entry(old).or_default().insert(new);

@@ -93,11 +93,11 @@ const fn of_log(one: LogEntry<'_>) -> Entry<'_> {
 }
 
 impl<'m> Merge<'m> {
-    /// Passes each entry to `each`, by key and then from the newest on.
+    /// Passes each entry to `each`, ordered by key, and then from the newest to the oldest.
     ///
     /// # Errors
     ///
-    /// If a file cannot be read, and those of `each`.
+    /// Those of `each`, and of reading the files.
     pub(super) fn run(&self, mut each: impl FnMut(Entry<'_>) -> Result<()>) -> Result<()> {
         let (mut sources, mut heap) = (Vec::new(), BinaryHeap::new());
         for (file, member) in self.members.iter().enumerate() {

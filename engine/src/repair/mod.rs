@@ -1,6 +1,6 @@
 //! A new database from the readable parts of a damaged one: the work of `filterblock repair`.
 //!
-//! The damaged database is only read. The new one appears whole or not at all.
+//! The damaged database is only read. The new one appears complete or not at all.
 //!
 //! ```text
 //! 1  all MANIFESTs, and the one that can be trusted                    manifests, fragments

@@ -92,7 +92,7 @@ impl Operations {
         self.add(Operation { sequence: tag >> 8, key, value }, file, false)
     }
 
-    /// Sorts the operations in memory by key, then from the newest on.
+    /// Sorts the operations in memory by key, and then from the newest to the oldest.
     pub(super) fn sort(&mut self) {
         let Self { order, bytes, all, .. } = self;
         let key = |stored: &Stored| bytes.get(stored.key.clone()).unwrap_or_default();

@@ -51,7 +51,7 @@ impl Order {
         KeyFormat::LevelDb.compare(a, b, |a, b| self.compare(a, b))
     }
 
-    /// Tells whether no other bytes are equal to the key, so that a filter always finds it.
+    /// Returns true if no other bytes are equal to the key, so that its filter never denies it.
     pub(super) fn can_be_filtered(&self, user_key: &[u8]) -> bool {
         match self {
             Self::Bytewise => true,

@@ -13,7 +13,7 @@ pub(super) struct Patch {
     pub(super) mask: u8,
 }
 
-/// A file as it is with these bits flipped.
+/// A file, read with these bits flipped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patched<'p, R> {
     pub(super) source: R,
@@ -49,7 +49,7 @@ impl<R: ReadAt> ReadAt for Patched<'_, R> {
     }
 }
 
-/// Reads a source from its start on.
+/// Reads a source from its start to its end.
 pub(super) struct Sequential<R> {
     source: R,
     at: u64,

@@ -7,7 +7,7 @@ use filterblock::LegacyHash;
 /// The options of a repair.
 #[derive(Clone, Debug)]
 pub struct RepairRequest {
-    /// The folder of the new database, which appears whole or not at all.
+    /// The folder of the new database, which appears complete or not at all.
     pub target: PathBuf,
     /// The treatment of keys of which a newer version may be lost.
     pub prefer: Prefer,
@@ -16,7 +16,8 @@ pub struct RepairRequest {
     pub comparator: Option<String>,
     /// The filters' policy, by its name in files; `None`: that of the tables.
     pub policy: Option<String>,
-    /// The hash, for the policy whose name is used for two; `None`: the one that the tables show.
+    /// The hash, for the policy whose name stands for two hashes; `None`: the one that the tables
+    /// show.
     pub hash: Option<LegacyHash>,
     /// Bits a key; `None`: about as many as the filters of the tables have.
     pub bits_per_key: Option<u32>,
@@ -30,6 +31,6 @@ pub enum Prefer {
     /// The newest version that was found is used.
     #[default]
     Newest,
-    /// Such keys are left out.
+    /// Keys of which a newer version may be lost are left out.
     Sound,
 }

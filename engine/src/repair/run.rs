@@ -1,4 +1,4 @@
-//! The whole of a repair.
+//! A repair from its beginning to its end.
 
 use std::fs::File;
 use std::path::Path;
@@ -26,7 +26,7 @@ use crate::run::Watch;
 ///
 /// # Errors
 ///
-/// There is no new database then, unless only the last sync of the parent failed.
+/// After an error, there is no new database, unless only the last sync of the parent failed.
 pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<RepairReport> {
     // Both paths are resolved before anything is done.
     let (_, dir) = Folder::open(dir, Purpose::Copy)?;

@@ -1,4 +1,4 @@
-//! The properties of new tables, chosen by those of the saved tables.
+//! The properties of new tables, chosen according to those of the saved tables.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::rebuild::{Failure, Folder, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
 
-/// The value where no table shows one.
+/// The numbers to use where no table shows one: bits a key, and bytes of a block.
 const USUAL_BITS: u32 = 10;
 const USUAL_BLOCK: u64 = 4096;
 /// The smallest and the greatest size at which new tables end, in bytes.
@@ -30,7 +30,7 @@ pub(super) struct Chosen {
     pub(super) note: Option<String>,
 }
 
-/// Chooses by the live tables.
+/// Chooses the properties according to the live tables.
 pub(super) fn choose(
     members: &[Member],
     order: &Order,
@@ -128,7 +128,8 @@ fn bits_per_key(live: &Live<'_>) -> u32 {
     bits.and_then(|bits| u32::try_from(bits).ok()).map_or(USUAL_BITS, |bits| bits.clamp(1, 100))
 }
 
-/// The block size that was set, by the mean size: blocks end after it, and the last ones before it.
+/// The block size that was set, estimated from the mean size of blocks: most are slightly larger
+/// than it, and the last ones smaller.
 fn power_of_two_near(bytes: u64) -> usize {
     let bytes = bytes.clamp(1 << 10, 4 << 20);
     let below = 1_u64 << bytes.ilog2();

@@ -26,14 +26,14 @@ use crate::run::Watch;
 /// The greatest number of entries that are looked at to find the order of a table.
 const TRIED: usize = 10_000;
 
-/// All that is known before entries are merged.
+/// Everything that is known before entries are merged.
 pub(super) struct Survey {
     pub(super) manifests: Manifests,
     pub(super) order: Order,
     /// The comparator's name in the new MANIFEST.
     pub(super) comparator: Vec<u8>,
     pub(super) is_order_assumed: bool,
-    /// Tables by number, then logs by number.
+    /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,
     pub(super) operations: Operations,
 }
@@ -111,7 +111,7 @@ struct Same {
 }
 
 impl Survey {
-    /// The evidence, if any, that a table newer than the MANIFEST is not only left over from a compaction that was cut
+    /// The evidence, if any, that a table newer than the MANIFEST is more than a leftover of a compaction that was cut
     /// off: an entry that no live file has.
     fn own_entries(
         &self,
@@ -150,12 +150,12 @@ impl Survey {
     }
 }
 
-/// Sets the place and standing of each file by a MANIFEST, and adds missing tables.
+/// Sets the place and standing of each file according to a MANIFEST, and adds missing tables.
 fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest) {
     for member in members.iter_mut() {
         let live = match member.log() {
             Some(_) => manifest.is_log_live(member.number).then_some(Place::LOGS),
-            // If two files have one number, the first name is used.
+            // If two files have the same number, the first name is used.
             None => manifest.table(member.number).map(|live| Place::of_table(live.level, live.number)),
         };
         match live {
@@ -223,7 +223,7 @@ fn order(
     }
 }
 
-/// Tells whether the first keys of a table are in this order, as far as they can be read.
+/// Returns true if the first keys of a table are in this order, as far as they can be read.
 fn ascends<R: ReadAt>(source: &R, order: &Order) -> bool {
     let Ok(table) = Table::open(source, &options()) else { return true };
     let mut last: Option<Vec<u8>> = None;

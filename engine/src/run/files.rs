@@ -1,4 +1,4 @@
-//! Files and folders: each table on a thread, its result in the order of the paths.
+//! Runs over files and folders: tables are looked at on threads, and results are in the order of the paths.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io, sync::Arc};
@@ -14,19 +14,19 @@ use crate::walk::{Discovered, InputPath, PathError, ReadAhead, Sources, Storage,
 pub(crate) struct FileOptions<'a> {
     /// The most tables to look at simultaneously; `None`: as many as there are processors.
     pub jobs: Option<u16>,
-    /// Folders below those given are looked into.
+    /// Subfolders are looked into as well.
     pub recursive: bool,
-    /// The number of paths known to be given.
+    /// The number of paths given, without those of a list.
     pub given: usize,
     /// The watcher of the run.
     pub watch: &'a dyn Watch,
-    /// The storage of the files; `None`: the local system.
+    /// The storage of the files; `None`: the local file system.
     pub storage: Option<&'a Arc<dyn Storage>>,
 }
 
 /// Looks at all tables that `given` leads to, and calls `show` with the results, in order.
 ///
-/// A database may be in use: tables that vanish before it is their turn are replaced by those that were made of them.
+/// If a database is in use, tables that vanish before their turn are replaced by those that were made from them.
 ///
 /// # Errors
 ///
@@ -178,7 +178,7 @@ fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storag
     Event::Log { target, result }
 }
 
-/// Makes the source read ahead once that is of use, and reports the progress.
+/// Makes the source read ahead once that helps, and reports the progress.
 pub(crate) struct FileObserver<'a> {
     pub(crate) source: Option<&'a ReadAhead>,
     pub(crate) watch: &'a dyn Watch,
@@ -211,7 +211,7 @@ impl<S: Survey> Shown<'_, S> {
             Event::Table { target, result, .. }
                 if target.listed && target.record().is_some() && self.is_gone(&result) =>
             {
-                // Tables that are not live were removed as they should be.
+                // Tables that are not live are expected to be removed.
                 if target.record().is_some_and(|record| record.live.is_some()) {
                     self.vanished.push(target.path);
                 }
@@ -233,7 +233,7 @@ impl<S: Survey> Shown<'_, S> {
         }
     }
 
-    /// Shows the files that replace those that vanished after the folder was listed, then its end.
+    /// Shows the files that replace those that vanished after the folder was listed, then the end of the folder.
     fn end(&mut self, place: ListedFolder) -> io::Result<()> {
         let vanished = std::mem::take(&mut self.vanished);
         let mut newest = place.clone();
@@ -274,7 +274,7 @@ fn wanted<S: Survey>(survey: &S, place: &ListedFolder) -> Vec<PathBuf> {
     logs.chain(tables.map(|target| target.path)).collect()
 }
 
-/// Hides the progress: its watcher cannot be moved while results are shown.
+/// Hides the progress, but passes on interruptions.
 struct NoProgress<'a>(&'a dyn Watch);
 
 impl Watch for NoProgress<'_> {

@@ -1,4 +1,4 @@
-//! Work on several threads, with its results in the order in which it was given out.
+//! Work on several threads, with the results in the order in which the work was given out.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
@@ -6,14 +6,14 @@ use std::{collections::VecDeque, io, sync::Arc};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// The most jobs. Each is a thread with memory of its own.
+/// The greatest number of jobs. Each is a thread with its own memory.
 pub const MAX_JOBS: i64 = 256;
 
 /// A pool of `jobs` threads, or of as many as there are processors if `jobs` is `None`.
 ///
 /// # Errors
 ///
-/// The reason why the system starts no threads.
+/// The reason why the threads cannot be started.
 pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
     let threads = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or_default().into());
     threads.build().map_err(|error| format!("starting threads: {error}"))
@@ -23,17 +23,17 @@ pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
 ///
 /// The number of results that wait to be shown is limited, however many tables there are.
 pub(crate) struct InOrder<'s, 'scope, T> {
-    /// `None`: there is one job, and this thread does it.
+    /// `None`: there is one job, which runs on this thread.
     scope: Option<&'s Scope<'scope>>,
     max_waiting: usize,
     waiting: VecDeque<Result<T, Receiver<T>>>,
-    /// Results will not be shown any longer.
+    /// No more results will be shown.
     over: Arc<AtomicBool>,
 }
 
 impl<T: Send + 'static> InOrder<'_, '_, T> {
     /// Calls `give_out` with `jobs` threads to give work to, or as many as there are processors if `jobs` is
-    /// `None`. `results_a_thread`: the most results for each thread that wait to be shown.
+    /// `None`. `results_a_thread`: the most results per thread that may wait to be shown.
     pub(crate) fn run<'scope, R>(
         jobs: Option<u16>,
         results_a_thread: usize,
@@ -87,7 +87,8 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
         self.show_due(0, show)
     }
 
-    /// Shows the results that are there, and waits for more until at most `max_waiting` are left.
+    /// Shows the results whose turn it is and that are ready, and waits for more until at most `max_waiting`
+    /// are left.
     fn show_due(&mut self, max_waiting: usize, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
         while let Some(first) = self.waiting.pop_front() {
             let result = match first {
@@ -140,7 +141,7 @@ mod tests {
                         continue;
                     }
                     let work = move || {
-                        // The later ones are done first.
+                        // Of every six, the later ones take less time.
                         thread::sleep(Duration::from_micros(2000 - 300 * (number as u64 % 6)));
                         number
                     };

@@ -1,18 +1,17 @@
-//! Databases in use: tables that vanish while a command goes through the folder.
+//! Databases in use, whose tables may vanish while a command goes through the folder.
 
 use std::{collections::BTreeSet, io, path::PathBuf, sync::Arc};
 
 use crate::walk::{Folder, reopen};
 
-/// The most times that a folder is read again for tables that vanished.
+/// The most times that a folder is listed again because files vanished.
 const MAX_ROUNDS: u32 = 16;
 
-/// Goes on with a database of which files vanished after `folder` was read: the entries of a table
-/// that was compacted, or of a log that was written to a table, are in tables that were made for
-/// them.
+/// Continues with a database whose files vanished after `folder` was listed: the entries of a table that was
+/// compacted, or of a log that was written to a table, are now in new tables.
 ///
 /// `files` names the files to look at in a folder. `look` looks at a file that was not among them before, and
-/// returns false if it has vanished, too. Returns the files given up on.
+/// returns false if that has vanished as well. Returns the files given up on.
 pub(crate) fn retry_vanished(
     folder: &Arc<Folder>,
     files: impl Fn(&Arc<Folder>) -> Vec<PathBuf>,
@@ -27,7 +26,7 @@ pub(crate) fn retry_vanished(
             break;
         }
         let Ok(now) = reopen(folder) else { break };
-        // The files that the database still has, but the disk has not.
+        // The tables that are live now, but are not on disk.
         left.clear();
         left.extend(now.missing().map(|(path, ..)| path).filter(|path| !seen.contains(path)));
         let is_gone = !left.is_empty();
@@ -51,8 +50,8 @@ mod tests {
     use super::*;
     use crate::walk::folder::{PathKind, resolve};
 
-    /// Goes on with a folder of tables 1 and 2, of which 2 was replaced. `look` gets the number of looks
-    /// before, and the table. Returns the tables looked at, and the number given up on.
+    /// Continues with a folder of tables 1 and 2, of which 2 was replaced. `look` gets the number of looks,
+    /// including this one, and the table. Returns the tables looked at, and the number given up on.
     fn after(mut look: impl FnMut(usize, &Path) -> bool) -> (Vec<String>, usize) {
         let dir = tempfile::tempdir().unwrap();
         ["000001.ldb", "000002.ldb"].iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());

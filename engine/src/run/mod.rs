@@ -1,4 +1,4 @@
-//! The course of work: in order, on threads; tables that vanish; progress, and the end on request.
+//! Running the work: in order, on threads, with tables that vanish, progress and cancellation.
 
 pub(crate) mod files;
 pub(crate) mod in_order;

@@ -13,17 +13,19 @@ use crate::walk::{Folder, PathError, TableRecord};
 /// A table or a log to look at.
 #[derive(Clone, Debug)]
 pub(crate) struct InputFile {
-    /// The path as the user gave it, from which `path` follows.
+    /// The path as the user gave it, which led to `path`.
     pub input: Arc<Path>,
     /// The file, or the object's URL.
     pub path: PathBuf,
     /// The name was found in a folder.
     pub listed: bool,
-    /// The folder in which the file was found. For a file that was named, the database around it.
+    /// The folder in which the file was found. For a file that the user named, the database that it is in, if that is
+    /// known.
     pub folder: Option<Arc<Folder>>,
-    /// The folder around a file that was named, and the reason why it cannot be listed.
+    /// The parent folder of a file that the user named, and the reason why that folder cannot be listed. Given once for
+    /// each folder.
     pub around: Option<(PathBuf, PathError)>,
-    /// The number of tables known when this one was met: the more there are, the less can be spent on each.
+    /// The number of tables known when this one was found: the more there are, the less can be spent on each.
     pub tables: usize,
 }
 
@@ -33,16 +35,16 @@ impl InputFile {
         self.folder.as_deref().and_then(|folder| folder.record(&self.path))
     }
 
-    /// The subject of results. `fetched`: the cost of reading it.
+    /// The subject of the file's results. `fetched`: the cost of reading the file.
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark], fetched: Option<&'a Fetched>) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks, fetched }
     }
 }
 
-/// A folder whose tables follow, or have come before.
+/// A folder whose tables follow, or came before.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedFolder {
-    /// The path as the user gave it, from which the folder's path follows.
+    /// The path as the user gave it, which led to the folder's path.
     pub input: Arc<Path>,
     /// The path of the folder.
     pub path: PathBuf,
@@ -58,13 +60,14 @@ impl ListedFolder {
         InputFile { input, path, listed: true, folder, around: None, tables }
     }
 
-    /// The subject of results.
+    /// The subject of the folder's results.
     pub(crate) fn subject<'a>(&'a self, remarks: &'a [Remark]) -> Subject<'a> {
         Subject { input: &self.input, path: &self.path, remarks, fetched: None }
     }
 }
 
-/// An event of a run. Events are in the order of the inputs.
+/// An event of a run. Events are in the order of the inputs. Only tables in object storage may be in the order in which
+/// they were read.
 #[derive(Debug)]
 pub(crate) enum Event<T> {
     /// A list of paths, which is `input`, could not be read to its end.
@@ -74,8 +77,8 @@ pub(crate) enum Event<T> {
         /// The reason.
         error: PathError,
     },
-    /// The path could not be looked at, or there is nothing to look at. If the path was listed, its folder
-    /// has begun.
+    /// The path could not be looked at, or there is nothing to look at. If the path was listed, [`Begin`](Self::Begin)
+    /// came before.
     Failed {
         /// The path.
         target: InputFile,
@@ -88,9 +91,10 @@ pub(crate) enum Event<T> {
         place: ListedFolder,
         /// The folder's logs, as far as the survey uses them.
         logs: Vec<PathBuf>,
-        /// The logs that could not be read to their ends.
+        /// Remarks on the logs that could not be read to their ends.
         remarks: Vec<Remark>,
-        /// The logs that are not looked at: links, and others that are not regular files.
+        /// The logs that are not looked at, with the reasons: links, other files that are not regular, and files that
+        /// cannot be examined.
         passed_over: Vec<(PathBuf, PathError)>,
     },
     /// A log, if the survey reads them.
@@ -109,11 +113,11 @@ pub(crate) enum Event<T> {
         /// The result, or the reason why the file cannot be opened.
         result: Result<T, PathError>,
     },
-    /// A table or a log vanished, and so did the files that took its place, time and again.
+    /// A table or a log vanished, and the files that took its place could not be looked at either.
     Lost(InputFile),
-    /// All tables of the folder have come. The folder is as it was when it was last listed.
+    /// No more tables of the folder follow. The folder is as it was when it was last listed.
     End(ListedFolder),
-    /// The system starts no threads, for this reason.
+    /// The threads could not be started, for this reason.
     NotStarted(String),
 }
 
@@ -149,7 +153,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
 
     /// The use of logs.
     const LOGS: LogUse = LogUse::Ignored;
-    /// Reading takes so long that its progress is worth showing.
+    /// Reading takes long enough for its progress to be worth showing.
     const IS_LONG: bool = false;
     /// The number of results, for each thread, that may wait to be shown.
     const WAITING: usize = 16;
@@ -171,7 +175,8 @@ pub(crate) trait Survey: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`Error::NeedRange`], after which it is called again. Other errors are handed to [`failed`](Self::failed).
+    /// [`Error::NeedRange`] if `source` lacks a range. The method is called again once the range is there. Other errors
+    /// are handed to [`failed`](Self::failed).
     fn table<R: ReadAt>(
         &self,
         target: &InputFile,

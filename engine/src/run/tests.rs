@@ -12,7 +12,7 @@ use super::watch::{Observer, Watch};
 use crate::walk::{Inputs, PathError};
 use crate::{engine::Engine, report::Depth};
 
-/// Finds out how long files are, and does not want those that begin with 9.
+/// Finds the lengths of files, but does not want those whose names begin with 9.
 #[derive(Default)]
 struct Lengths(ReadOptions);
 
@@ -171,7 +171,7 @@ fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
     assert!(files.len() > 15, "{files:?}");
 }
 
-/// Asks for the end once `most` bytes have been dealt with.
+/// Interrupts the run once at least `most` bytes have been reported.
 #[derive(Debug)]
 struct Until {
     bytes: AtomicUsize,
@@ -199,7 +199,7 @@ fn a_run_ends_with_the_results_that_are_there() {
         told(&Engine::new().jobs(1).watch(watch), inputs(dir.path(), &["", ""]))
     };
     assert_eq!(lines(usize::MAX).len(), 44);
-    // The end of the folder is reported, and the second folder is not begun.
+    // The end of the first folder is reported, and the second folder is not begun.
     assert_eq!(lines(1000).len(), 12);
 }
 

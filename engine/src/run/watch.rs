@@ -1,33 +1,32 @@
-//! The watcher of the work, which may end it.
+//! The watcher of the work, which may cancel it.
 
 use std::io;
 
-/// Shows the progress of the work, and decides when it ends. No method has to do anything: those of `()` do
-/// nothing.
+/// Shows the progress of the work, and may cancel it. All methods are optional: those of `()` do nothing.
 ///
-/// Threads call it concurrently.
+/// Threads call the methods concurrently.
 pub trait Watch: Send + Sync {
-    /// Announces more work, in addition to that announced before: bytes of files, or tables while requests
-    /// run. `is_all`: nothing more will be announced.
+    /// Announces work in addition to that announced before: bytes of files or, between the calls of
+    /// [`requests`](Self::requests), tables. `is_all`: no more will be announced.
     fn expect(&self, _more: u64, _is_all: bool) {}
 
     /// Reports the work that has been done since the last call.
     fn add(&self, _done: u64) {}
 
-    /// Reports the bytes that have come from object storage in all, and the requests for them.
+    /// Reports the total number of bytes fetched from object storage so far, and of the requests for them.
     fn fetched(&self, _bytes: u64, _requests: u64) {}
 
-    /// Returns true if the work has to end, with the results that are there.
+    /// Returns true if the work has to end, with the results that exist by then.
     fn is_interrupted(&self) -> bool {
         false
     }
 
-    /// Reports that requests begin, or are over. In between, the program should not be ended in the middle of
-    /// a result, but by [`is_interrupted`](Self::is_interrupted).
+    /// Reports that requests begin, or that they are over if `begin` is false. In between, the program should
+    /// not be ended in the middle of a result, but through [`is_interrupted`](Self::is_interrupted).
     ///
     /// # Errors
     ///
-    /// If the system does not let an end be handled in this way.
+    /// If the system does not let the end of the program be handled in this way.
     fn requests(&self, _begin: bool) -> io::Result<()> {
         Ok(())
     }

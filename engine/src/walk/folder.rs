@@ -18,14 +18,14 @@ use crate::report::ErrorKind;
 /// The greatest number of names to look at for a hint.
 const MAX_NAMES_BELOW: u32 = 10_000;
 
-/// A table, or a folder.
+/// A file, or a folder.
 pub(crate) enum PathKind {
     File,
     Folder(Arc<Folder>),
 }
 
 /// Finds out what `path` leads to. Symbolic links are followed. `storage`: the storage of the files; `None`:
-/// the local system.
+/// the local file system.
 pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
     if let Some(storage) = storage {
         let folder = Folder::stored(path, storage)?;
@@ -39,7 +39,7 @@ pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result
     }
 }
 
-/// Returns true if `path` leads to a file, or to a folder with tables or logs.
+/// Returns true if `path` leads to a file, a database, or a folder with tables or logs.
 pub fn is_input(path: &Path) -> bool {
     match resolve(&into_local(path.to_owned()), None) {
         Ok(PathKind::File) => true,
@@ -48,7 +48,7 @@ pub fn is_input(path: &Path) -> bool {
     }
 }
 
-/// Reads a folder once more.
+/// Lists a folder once more.
 pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
     let again = match &folder.storage {
         None => Folder::open(folder.path())?,
@@ -62,14 +62,14 @@ pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
 pub struct Folder {
     /// The database, as far as there is one: any folder opens.
     database: Database,
-    /// The database is made of a listing, in which everything is a file.
+    /// The database was made from a listing, all of whose entries are files.
     is_listing: bool,
     storage: Option<Arc<dyn Storage>>,
 }
 
 impl Folder {
-    /// Lists the folder, and reads the MANIFEST. Fails with the message of the system if it cannot
-    /// be listed.
+    /// Lists the folder, and reads the MANIFEST. Fails with the message of the system if the folder cannot be
+    /// listed.
     pub(super) fn open(path: &Path) -> Result<Self, PathError> {
         let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
         Ok(Self { database, is_listing: false, storage: None })
@@ -82,7 +82,7 @@ impl Folder {
         Ok(Some(Self { database, is_listing: true, storage: Some(Arc::clone(storage)) }))
     }
 
-    /// A folder in storage elsewhere, with the database made of its listing.
+    /// A folder in object storage, with the database made from its listing.
     #[cfg(feature = "remote")]
     pub const fn of_listing(database: Database) -> Self {
         Self { database, is_listing: true, storage: None }
@@ -154,7 +154,7 @@ impl Folder {
         })
     }
 
-    /// The storage of the folder; `None`: the local system.
+    /// The storage of the folder; `None`: the local file system.
     pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
     }
@@ -168,7 +168,8 @@ impl Folder {
         self.tables().any(is_gone)
     }
 
-    /// Returns true if the folder is not a database and holds no table, readable or not.
+    /// Returns true if the folder is not a database and holds no table and no log, not even one that is
+    /// [`skipped`](Self::skipped).
     pub fn is_nothing(&self) -> bool {
         !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
     }
@@ -181,7 +182,8 @@ impl Folder {
         })
     }
 
-    /// The same reason for a folder in object storage.
+    /// The reason why a folder in object storage that has no tables and is not a database cannot be looked
+    /// at. `has_folders`: there are folders in it.
     #[cfg(feature = "remote")]
     pub fn nothing_among(has_folders: bool) -> PathError {
         Self::nothing(match has_folders {
@@ -224,8 +226,8 @@ impl Folder {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }
 
-    /// The logs of `filled_logs` that hold writes. A log that cannot be read to its end counts, and
-    /// `on_error` is called.
+    /// The logs of `filled_logs` that hold writes. A log that cannot be read to its end counts as one of
+    /// them, and `on_error` is called.
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
@@ -235,7 +237,7 @@ impl Folder {
         };
         let with_data = self.filled_logs().filter(|log| match has_writes(log) {
             Ok(has_writes) => has_writes,
-            // Its writes are in a table by now.
+            // The log is gone: its writes are in a table by now.
             Err(error) if error.kind() == ErrorKind::Missing => false,
             Err(error) => {
                 on_error(log, error.to_string());
@@ -271,7 +273,8 @@ impl Folder {
     }
 }
 
-/// Looks for names of tables in the folders below `folder`, among a limited number of names.
+/// Returns true if there are tables in the folders below `folder`. Only a limited number of names is looked
+/// at.
 fn has_tables_below(folder: &Path) -> bool {
     let mut left = MAX_NAMES_BELOW;
     let mut folders = VecDeque::from([folder.to_owned()]);
@@ -320,9 +323,9 @@ pub struct TableRecord<'d> {
     pub comparator: Option<&'d [u8]>,
     /// The order is LevelDB's default one, byte by byte.
     pub is_bytewise: bool,
-    /// `None`: the database does not use the table any longer, or not yet.
+    /// The live table. `None`: the database no longer uses the table, or does not use it yet.
     pub live: Option<&'d LiveTable>,
-    /// The MANIFEST has not named the table yet: its number is a new one.
+    /// The MANIFEST has not named the table yet: its number is new.
     pub is_unlisted: bool,
     /// Another table of the same level whose keys reach into this one's, which only level 0 allows.
     pub overlapped: Option<&'d LiveTable>,

@@ -1,4 +1,4 @@
-//! The folders around tables that are given by their paths.
+//! The parent folders of tables that are given by their paths.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use super::{folder::Folder, input::PathError, storage::Storage};
 /// The number of folders remembered, for lists of paths that alternate between folders.
 const MAX_FOLDERS: usize = 16;
 
-/// Remembers the last databases that contain tables given by their paths.
+/// Remembers the parent folders of the files that were given last.
 #[derive(Default)]
 pub(crate) struct FolderCache {
-    /// Folders, the most recently used last.
+    /// Folders, the most recently used last. `None`: not a database, or it cannot be listed.
     folders: Vec<(PathBuf, Option<Arc<Folder>>)>,
 }
 
 impl FolderCache {
-    /// The database that the file at `path` is in. If the folder cannot be listed, `on_error` is called, once
-    /// for each folder.
+    /// The database that the file at `path` is in. `None` also if its folder cannot be listed: `on_error` is
+    /// then called, once for each folder that is remembered.
     pub(crate) fn around(
         &mut self,
         path: &Path,

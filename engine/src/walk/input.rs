@@ -1,4 +1,4 @@
-//! Opening files as they are, and the reasons why a path cannot be looked at.
+//! Opening files, and the reasons why a path cannot be looked at.
 
 use std::fmt::{self, Display};
 use std::fs::{self, File, FileType, Metadata};
@@ -12,11 +12,11 @@ use crate::report::ErrorKind;
 /// The reason why a path cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PathError {
-    /// The path leads to something else than expected.
+    /// The path leads to something other than expected.
     Unexpected { expected: String, found: String },
-    /// A folder holds something else than a regular file under a table's or a log's name.
+    /// A folder holds something other than a regular file under a table's or a log's name.
     Skipped { found: &'static str },
-    /// The message of the system, or another one that does not say what was expected.
+    /// A message of the system, or another one that does not say what was expected.
     Failed { message: String, kind: ErrorKind },
 }
 
@@ -25,23 +25,23 @@ impl PathError {
     const REGULAR_FILE: &str = "a regular file";
     const LINK: &str = "a symbolic link (links are followed when named)";
 
-    /// Something else than expected.
+    /// The error for something other than what was expected.
     pub fn unexpected(expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self::Unexpected { expected: expected.into(), found: found.into() }
     }
 
-    /// A message that does not say what was expected.
+    /// The error for a message that does not say what was expected.
     pub fn failed(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self::Failed { message: message.into(), kind }
     }
 
-    /// A file that was listed and is gone.
+    /// The error for a file that was listed and is gone now.
     pub fn vanished() -> Self {
         let message = "vanished: it was there when the folder was listed, and is gone now";
         Self::failed(ErrorKind::Vanished, message)
     }
 
-    /// An error of the system. `listed`: the name was found in a folder a moment ago.
+    /// The error for an [`io::Error`]. `listed`: the name was found in a folder a moment ago.
     pub(super) fn of_io(error: &io::Error, listed: bool) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound if listed => Self::vanished(),
@@ -50,7 +50,8 @@ impl PathError {
         }
     }
 
-    /// An error of the library, without its path. `listed`: the name was found in a folder a moment ago.
+    /// The error for an [`Error`] of the library, without its path. `listed`: the name was found in a folder
+    /// a moment ago.
     pub(super) fn of(error: &Error, listed: bool) -> Self {
         match error.without_path() {
             Error::Io { source, .. } => Self::of_io(source, listed),
@@ -58,7 +59,7 @@ impl PathError {
         }
     }
 
-    /// A link that was met in a folder under the name of a table or a log.
+    /// The error for a link that was found in a folder under the name of a table or a log.
     pub(super) const fn skipped_link() -> Self {
         Self::Skipped { found: Self::LINK }
     }
@@ -129,7 +130,7 @@ pub(super) fn refuse_url(path: &Path) -> Result<(), PathError> {
     Err(PathError::unexpected(expected, format!("a URL ({scheme}:)")))
 }
 
-/// Opens a regular file as it is. `listed`: its name was found in a folder a moment ago.
+/// Opens a regular file. `listed`: its name was found in a folder a moment ago.
 pub fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
     let check = |metadata: Metadata| match metadata.is_file() {
         true => Ok(()),
@@ -163,7 +164,7 @@ mod tests {
         let vanished = open_file(&path, true).unwrap_err().to_string();
         assert_eq!(vanished, "vanished: it was there when the folder was listed, and is gone now");
         let named = open_file(&path, false).unwrap_err().to_string();
-        // Error 2 on Unix and on Windows, each in its own words.
+        // The system's message for this differs between Unix and Windows.
         assert_eq!(named, "does not exist");
     }
 }

@@ -1,4 +1,4 @@
-//! The way from the paths given to databases, tables and logs.
+//! Finding the databases, tables and logs that the given paths lead to.
 
 pub(crate) mod folder;
 pub(crate) mod folder_cache;

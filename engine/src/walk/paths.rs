@@ -7,7 +7,8 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{input::PathError, storage::Storage, url};
 
-/// The longest path accepted. A longer line means that the file is not a list of paths.
+/// The length that every path has to stay below. A longer line means that the file is not a list of
+/// paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 /// A path to look at.
@@ -31,11 +32,11 @@ pub struct Inputs {
     pub paths: Vec<PathBuf>,
     /// A file with more paths, one a line; `-` is standard input.
     pub list: Option<PathBuf>,
-    /// The paths of the list end in a zero byte instead of a line break.
+    /// The paths of the list end with a zero byte instead of a line break.
     pub null: bool,
-    /// Look into the folders below those given too. Links to folders are not followed.
+    /// Subfolders are looked into as well. Links to folders are not followed.
     pub recursive: bool,
-    /// The storage of the files; `None`: the local system.
+    /// The storage of the files; `None`: the local file system.
     pub storage: Option<Arc<dyn Storage>>,
 }
 
@@ -108,7 +109,7 @@ impl Iterator for List {
     }
 }
 
-/// The path that a `file:` URL stands for. Other paths stay as they are.
+/// Turns a `file:` URL into the path that it stands for. Other paths stay as they are.
 pub(crate) fn into_local(path: PathBuf) -> PathBuf {
     url::local_path(&path).and_then(|local| to_path(local).ok()).unwrap_or(path)
 }

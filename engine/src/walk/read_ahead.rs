@@ -10,7 +10,7 @@ use filterblock::table::ReadAt;
 /// The number of bytes to read in one piece.
 const WINDOW: usize = 256 << 10;
 
-/// A file that is read a window at a time, once [`go_ahead`](Self::go_ahead) says so.
+/// A file that is read a window at a time once [`go_ahead`](Self::go_ahead) has been called.
 pub(crate) struct ReadAhead {
     file: File,
     len: u64,
@@ -20,7 +20,7 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// A source that reads just what it is asked for.
+    /// A source that, at first, reads just what it is asked for.
     pub(crate) fn new(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Ok(Self { file, len, ahead: Cell::new(false), window: RefCell::default() })
@@ -57,7 +57,7 @@ impl ReadAt for ReadAhead {
         if offset < window.0 {
             return self.file.read_at(offset, len);
         }
-        // The memory is used again if no block refers to it any longer.
+        // The memory is reused if no block refers to it any longer.
         let (_, before) = std::mem::replace(&mut *window, (offset, Bytes::new()));
         let mut buffer = before.try_into_mut().unwrap_or_default();
         buffer.resize(ahead, 0);

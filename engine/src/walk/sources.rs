@@ -1,4 +1,4 @@
-//! The way from the paths given to tables and folders, one after another.
+//! Finding the tables and folders that the given paths lead to, one after another.
 
 use std::path::{Path, PathBuf};
 use std::{iter::Peekable, sync::Arc};
@@ -19,19 +19,19 @@ pub(crate) enum Discovered {
         input: Arc<Path>,
         /// The file.
         path: PathBuf,
-        /// The database around it.
+        /// The database that the file is in. `None`: there is none, or its folder cannot be listed.
         folder: Option<Arc<Folder>>,
-        /// The folder around it, and the reason why it cannot be listed. Given once for each folder.
+        /// The file's parent folder, and the reason why that cannot be listed. Given once for each folder.
         around: Option<(PathBuf, PathError)>,
     },
     /// A database, or a folder with tables.
     Folder { input: Arc<Path>, path: PathBuf, folder: Arc<Folder> },
 }
 
-/// Goes from path to path, and reads no path before it is needed.
+/// Goes from path to path, and reads paths only as they are needed.
 pub(crate) struct Sources<I: Iterator> {
     given: Peekable<I>,
-    /// A path that was read and is not looked at yet.
+    /// A path that was read, but not looked at yet.
     held: Option<InputPath>,
     empty: EmptyInputs,
     folders: FolderCache,
@@ -39,7 +39,7 @@ pub(crate) struct Sources<I: Iterator> {
 }
 
 impl<I: Iterator<Item = InputPath>> Sources<I> {
-    /// `storage`: the storage of the files; `None`: the local system.
+    /// `storage`: the storage of the files; `None`: the local file system.
     pub(crate) fn new(given: I, recursive: bool, storage: Option<Arc<dyn Storage>>) -> Self {
         Self {
             given: given.peekable(),
@@ -109,7 +109,7 @@ pub(crate) struct EmptyInputs {
 }
 
 impl EmptyInputs {
-    /// `recursive`: the folders below are looked into.
+    /// `recursive`: subfolders are looked into as well.
     pub(crate) const fn new(recursive: bool) -> Self {
         Self { recursive, input: None }
     }
@@ -128,7 +128,8 @@ impl EmptyInputs {
         self.input = None;
     }
 
-    /// The input with nothing in it, once its folders have come. `next`: the input of the next folder.
+    /// Takes the input with nothing in any of its folders, once all of them were looked at. `next`: the input
+    /// of the next path; `None`: no path is left.
     pub(crate) fn take(&mut self, next: Option<&Arc<Path>>) -> Option<Arc<Path>> {
         self.input.take_if(|input| next.is_none_or(|next| !Arc::ptr_eq(input, next)))
     }

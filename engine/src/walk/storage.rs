@@ -1,4 +1,4 @@
-//! Files outside the folders of this system.
+//! Files outside the local file system.
 
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use filterblock::table::ReadAt;
 
 use super::input::{PathError, open_file};
 
-/// A place that holds files, such as an archive or memory, and can be listed and opened without waiting.
-/// Threads use it concurrently.
+/// Storage for files, such as an archive or memory, which can be listed and read without waiting. Threads use
+/// it concurrently.
 pub trait Storage: Debug + Send + Sync {
     /// The files directly in the folder at `path`, with their sizes in bytes. `None` if the path is that of a
     /// file.
     ///
     /// # Errors
     ///
-    /// [`NotFound`](io::ErrorKind::NotFound) if there is neither a file nor a folder; others if it cannot be
-    /// listed.
+    /// [`NotFound`](io::ErrorKind::NotFound) if there is neither a file nor a folder at `path`; other kinds
+    /// if the folder cannot be listed.
     fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>>;
 
     /// Opens the file at `path`.
     ///
     /// # Errors
     ///
-    /// [`NotFound`](io::ErrorKind::NotFound) if there is no such file; others if it cannot be read.
+    /// [`NotFound`](io::ErrorKind::NotFound) if there is no such file; other kinds if it cannot be read.
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
 }
 
@@ -72,7 +72,7 @@ impl Storage for Memory {
     }
 }
 
-/// The database in a folder of a storage. `names`: its files.
+/// The database in the folder `dir` of a storage. `names`: the files in it, with their sizes.
 pub(super) fn database_in(storage: &dyn Storage, dir: &Path, names: Vec<(String, u64)>) -> Database {
     let mut listing = DatabaseListing::new(names).in_dir(dir);
     while let Some(name) = listing.wanted() {
@@ -89,12 +89,13 @@ fn read(storage: &dyn Storage, path: &Path) -> io::Result<Bytes> {
     file.read_at(0, len)
 }
 
-/// Opens a file that the user named in `storage`, or in this system if that is `None`.
+/// Opens a file that the user named: in `storage`, or in the local file system if that is `None`.
 pub(crate) fn open_named(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Opened {
     open(storage, path, false)
 }
 
-/// Opens a file that was found in a folder a moment ago.
+/// Opens a file that was found in a folder a moment ago: in `storage`, or in the local file system if that is
+/// `None`.
 pub(crate) fn open_listed(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Opened {
     open(storage, path, true)
 }

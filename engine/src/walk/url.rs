@@ -1,4 +1,4 @@
-//! URLs where paths are expected: local ones, and those of objects in storage elsewhere.
+//! URLs where paths are expected: those of local files, and those of objects in object storage.
 
 use std::path::Path;
 
@@ -14,12 +14,12 @@ pub(crate) fn scheme(path: &Path) -> Option<&str> {
     (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
 }
 
-/// Returns true for a URL that is read by requests.
+/// Returns true for the URL of an object, which is read by requests.
 pub fn is_remote(path: &Path) -> bool {
     scheme(path).is_some()
 }
 
-/// The URL of a name in the folder that `url` names, without a slash at its end.
+/// The URL of `name` in the folder at `url`, which has no slash at its end.
 #[cfg(feature = "remote")]
 pub(crate) fn join(url: &Path, name: &str) -> PathBuf {
     let mut url = url.as_os_str().to_owned();
@@ -58,7 +58,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The byte that two hexadecimal digits stand for.
+/// The byte that two hexadecimal digits stand for. `None` if one of them is no such digit.
 pub fn hex_byte(digits: [u8; 2]) -> Option<u8> {
     let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
     u8::try_from(high? << 4 | low?).ok()

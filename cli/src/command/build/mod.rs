@@ -20,16 +20,16 @@ use crate::io::{Console, EXIT_OUTPUT_CLOSED, WatchedInput, WholeFile};
 /// Build a table, with filters, from lines of key and value
 ///
 /// Each line is a key, a tab and a value, as bytes: the value goes to the end of the line, and a
-/// line without a tab is a key with an empty value. A line ends in LF or CR LF. With --hex, keys
-/// and values can hold anything. Lines come in any order and are sorted in memory, unless --sorted
-/// says that they are sorted already; then any amount of them can be read. Keys are ordered
-/// bytewise, and none may come twice.
+/// line without a tab is a key with an empty value. A line ends with LF or CR LF. With --hex, keys
+/// and values can hold anything. Lines may come in any order and are sorted in memory. With
+/// --sorted, they have to be sorted already, and any number of them can be read. Keys are ordered
+/// bytewise. No key may occur twice, unless --internal-keys is given without --sorted.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// The file of lines; `-` is standard input
     input: PathBuf,
-    /// The table, which appears whole or not at all; `-` is standard output
+    /// The table, which appears complete or not at all; `-` is standard output
     output: PathBuf,
     /// Keys and values are given in hexadecimal
     #[arg(long)]
@@ -165,7 +165,7 @@ fn watched(input: impl Read + 'static, len: Option<u64>) -> Input {
     BufReader::with_capacity(1 << 16, Box::new(WatchedInput::new(input, len)))
 }
 
-/// Writes the table of the lines in `input`.
+/// Builds a table from the lines in `input`.
 fn build(arguments: &Arguments, input: Input, output: impl Write) -> Result<TableSummary, Failure> {
     let builder = TableBuilder::new(output, write_options(arguments));
     let lines = Lines::new(input, input_name(&arguments.input), arguments.hex);
@@ -176,7 +176,7 @@ fn build(arguments: &Arguments, input: Input, output: impl Write) -> Result<Tabl
         target.sort(lines)?
     }
     let finished = target.builder.finish();
-    // Flushed by the builder.
+    // The builder has flushed the output.
     finished.map(|(_, summary)| summary).map_err(|error| in_output(error.into_error(), &arguments.output))
 }
 
@@ -220,7 +220,7 @@ impl<W: Write> BuiltTable<'_, W> {
         }
         // Dropping the lines ends the progress bar.
         drop(lines);
-        // Of equal keys the first line comes first; in a database the last one, as it is the
+        // Of equal keys, the first line comes first; in a database the last one, as it is the
         // newest.
         entries.sort_unstable_by(|a, b| {
             let by_line = a.line.cmp(&b.line);
@@ -264,7 +264,7 @@ impl<W: Write> BuiltTable<'_, W> {
     }
 }
 
-/// An error in writing, as a failure of the whole.
+/// The failure for an error of the builder.
 fn in_output(error: Error, output: &Path) -> Failure {
     match error.without_path() {
         Error::Io { source, .. } if is_standard(output) && source.kind() == io::ErrorKind::BrokenPipe => {

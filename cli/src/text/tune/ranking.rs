@@ -1,4 +1,4 @@
-//! The databases of many for which a rebuild pays, those that gain most first.
+//! The databases, among several, for which a rebuild pays: those that gain most come first.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,16 +13,17 @@ use crate::io::{Console, Tone};
 #[derive(Default)]
 pub(crate) struct Ranking {
     rebuilds: Vec<Gain>,
-    /// Databases, and tables given singly.
+    /// The number of databases, and of tables given singly.
     all: u64,
 }
 
 /// The gain of a rebuild.
 struct Gain {
     path: PathBuf,
-    /// The data blocks that a lookup is spared: of an absent or of a stored key, whichever is more.
+    /// The number of data blocks that a lookup no longer reads: of an absent or of a stored key,
+    /// whichever is more.
     reads: f64,
-    /// The bytes by which the filters grow; negative if they shrink.
+    /// The number of bytes by which the filters grow; negative if they shrink.
     bytes: f64,
 }
 

@@ -39,7 +39,7 @@ impl<'a> Settings<'a> {
     }
 
     /// Writes a line for each setting, or for those that tell most. `budget`: the limit that `best`
-    /// keeps to, in words.
+    /// stays within, in words.
     pub(super) fn write(&self, budget: &str, console: &mut Console) -> io::Result<()> {
         let all = &self.tuning.settings;
         let shown: Vec<&Tried> = all.iter().filter(|tried| self.is_wide || self.tells(tried)).collect();
@@ -70,7 +70,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Returns true if a setting is worth showing among few.
+    /// Returns true if a setting is worth showing in a short list.
     fn tells(&self, tried: &Tried) -> bool {
         let Setting { policy, base_lg, bits_per_key } = tried.setting;
         let marked = [self.now, self.best, self.advised];

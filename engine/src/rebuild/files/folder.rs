@@ -1,4 +1,4 @@
-//! A folder that is open, and the operations in it.
+//! An open folder, and the operations in it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -17,9 +17,9 @@ use super::volume::{self, FreeSpace};
 use super::{new_file::NewFile, operation::Operation};
 use crate::report::ErrorKind;
 
-/// A folder that is open. It stays the same one, whatever becomes of its path.
+/// An open folder. It stays the same one, whatever becomes of its path.
 ///
-/// Names are those of files in the folder; none may have a slash.
+/// Names are those of files in the folder, and have no slash.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     handle: Arc<Handle>,
@@ -35,13 +35,13 @@ const NOT_KNOWN: &str = "it is not known what a loss of power would leave now, s
                          system is sound, run the same again";
 
 impl Folder {
-    /// Opens the folder at `path` and the one above it, which is returned first. Links on the way are followed once,
-    /// before the first folder is opened. For the root, the one above is `None`.
+    /// Opens the folder at `path` and its parent, which is returned first; `None`: the folder is the root. Links on the
+    /// way are followed once, before the first folder is opened.
     pub(crate) fn open(path: &Path, purpose: Purpose) -> Result<(Option<Self>, Self)> {
         Self::open_with(path, purpose, |_, _| Ok(()))
     }
 
-    /// Opens a folder as [`open`](Self::open) does, for writing. Refuses, as root, if others may exchange one of the
+    /// Opens a folder as [`open`](Self::open) does, for writing. As root, refuses if others could replace one of the
     /// folders on the way.
     pub(crate) fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
         /// In a folder with this bit, users may only remove what is theirs.
@@ -90,7 +90,7 @@ impl Folder {
         Ok((above, Self { handle: Arc::new(handle), path, session }))
     }
 
-    /// The path by which the folder was opened.
+    /// The path by which the folder was opened, with links resolved.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -116,7 +116,7 @@ impl Folder {
         self.look_with(name.as_ref(), false)
     }
 
-    /// Looks at a name; for a copy, a link is followed. `None`: there is nothing.
+    /// Looks at a name; for a copy, a link is followed. `None`: there is no such file.
     pub(crate) fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), self.session.purpose == Purpose::Copy)
     }
@@ -139,7 +139,7 @@ impl Folder {
                 check_regular(&found, follow)?;
             }
             let file = system::open(&self.handle, name, follow)?;
-            // It may be another file by now.
+            // Another file may have taken its place by now.
             check_regular(&system::status_of(&file)?, follow)?;
             Ok(file)
         })
@@ -236,7 +236,7 @@ impl Folder {
             .perform(operation, || system::rename((&from.0.handle, from.1), (&to.0.handle, to.1), replaces))
     }
 
-    /// Gives a file of this folder a second name, in `to`.
+    /// Makes a hard link in `to` to a file of this folder.
     pub(crate) fn link(&self, name: impl AsRef<OsStr>, to: &Self, new: impl AsRef<OsStr>) -> io::Result<()> {
         let (name, new) = (name.as_ref(), new.as_ref());
         self.session.perform(Operation::Link { from: (&self.path, name), to: (&to.path, new) }, || {
@@ -248,8 +248,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// In a rebuild in place, also if a folder could not be synced before: then it is not known whether a
-    /// loss of power would bring back a state in which this file is needed.
+    /// Those of the system. In place, nothing is removed once a folder could not be synced: it is then not known
+    /// whether a loss of power would bring back a state in which this file is needed.
     pub(crate) fn remove(&self, name: impl AsRef<OsStr>) -> Result<()> {
         let name = name.as_ref();
         self.check_known()?;
@@ -271,7 +271,7 @@ impl Folder {
         // Another folder may have taken its place before it was opened.
         let (found, parent) = (made.status()?, self.status()?);
         let is_private = found.mode & 0o077 == 0 && is_mine(&found);
-        // Some file systems give one owner and one mode to all that they hold.
+        // Some file systems give the same owner and mode to everything that they hold.
         let is_like_all = (found.owner, found.mode) == (parent.owner, parent.mode);
         let is_empty = made.names().is_ok_and(|names| names.is_empty());
         if is_empty && (is_private || is_like_all) && found.id.0 == parent.id.0 {
@@ -296,7 +296,7 @@ impl Folder {
         removed.map_err(|error| Failure::system("removing the folder", &self.path_of(name), &error))
     }
 
-    /// Gives the folder the owner, mode, attributes and times of `like`, on Unix.
+    /// On Unix, gives the folder the owner, mode, attributes and times of `like`.
     pub(crate) fn copy_attributes(&self, like: &Self) -> io::Result<()> {
         // Elsewhere, folders cannot be opened as files.
         #[cfg(unix)]
@@ -309,7 +309,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Makes the names in the folder durable.
+    /// On Unix, makes the names in the folder durable.
     pub(crate) fn sync(&self) -> Result<()> {
         let sync = || {
             #[cfg(unix)]
@@ -334,7 +334,8 @@ impl Folder {
         Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
     }
 
-    /// A note on the database at `path` that the group has no access to the new files, if that is so.
+    /// The note that the old files' group has no access to the new ones in the database at `path`; `None`: the group
+    /// has access.
     pub(crate) fn note_of_lost_group(&self, path: &Path) -> Option<String> {
         let what =
             "the group of the old files has no rights to the new ones, as it could not be given to them";

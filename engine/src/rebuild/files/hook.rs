@@ -1,4 +1,4 @@
-//! Hooks of tests, before and after each call of the system.
+//! Hooks for tests, before and after each call of the system.
 
 use std::{cell::RefCell, io, sync::Arc};
 

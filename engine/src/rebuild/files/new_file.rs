@@ -17,11 +17,12 @@ impl NewFile {
         Self { file, session }
     }
 
-    /// Copies up to `most` bytes of a file from its position on, in one piece: the file system may share them.
+    /// Copies up to `most` bytes of a file, starting at its position, in one call, so that the file system can share
+    /// them.
     pub(crate) fn copy_from(&mut self, mut source: &File, most: u64) -> io::Result<u64> {
         let Self { file, session } = self;
         session.perform(Operation::Write { file }, || {
-            // Without `take` a whole file can be shared, whatever its size.
+            // Without `take`, a whole file can be shared, whatever its size.
             if most == u64::MAX {
                 io::copy(&mut source, &mut &*file)
             } else {
@@ -44,7 +45,7 @@ impl NewFile {
         self.session.perform(Operation::Attributes { file: &self.file }, || self.file.set_times(times))
     }
 
-    /// Makes its contents durable.
+    /// Makes the file's contents durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.session.perform(Operation::Sync { file: &self.file }, || self.file.sync_all())
     }

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsStr, fs::File, path::Path};
 
-/// A call of the system on files, which is about to be made or was made. Folders are given by the paths that led to
+/// A call of the system for files that is about to be made or was made. Folders are given by the paths that led to
 /// them.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(all(test, unix, in_repository)), expect(dead_code, reason = "tests read it"))]

@@ -9,13 +9,13 @@ use super::{session::Purpose, status::is_root};
 
 /// Gives `to` the owner, the group, the attributes and the mode of `like`, as far as this program may.
 ///
-/// A group that cannot be given has no access to the new file, and the session records that. Only root gives
+/// If the group cannot be set, that group gets no access to the new file, and the session records this. Only root gives
 /// a copy to another owner.
 ///
 /// # Errors
 ///
-/// Those of the system; in place, also if the owner cannot be set. If attributes cannot be copied, a
-/// [`Refusal`](super::super::failure::Refusal) that names them.
+/// Those of the system. In place, an owner that cannot be set is an error, too. Attributes that cannot be
+/// copied are a [`Refusal`](super::super::failure::Refusal) that names them.
 #[cfg(unix)]
 pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
@@ -70,7 +70,8 @@ mod attributes {
     const MOST: usize = 64 << 10;
     /// Access control lists that a new file inherits from its folder.
     const INHERITED: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];
-    /// The label that a policy gives a file by its place. A copy elsewhere has the label of its own place.
+    /// The label that a policy gives a file according to its location. A copy elsewhere keeps the label of its own
+    /// location.
     const OF_PLACE: &CStr = c"security.selinux";
 
     type Attributes = BTreeMap<CString, Vec<u8>>;

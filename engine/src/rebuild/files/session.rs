@@ -42,7 +42,7 @@ impl Session {
         }
     }
 
-    /// Makes a call, between the hooks of a test.
+    /// Makes a call. In tests, the hook runs before and after it.
     #[cfg_attr(
         not(all(test, unix)),
         expect(clippy::unused_self, reason = "tests watch the calls of a session")

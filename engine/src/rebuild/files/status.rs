@@ -11,7 +11,7 @@ pub(crate) enum FileType {
     Other,
 }
 
-/// The status of a file. Owner, group, mode and identity are 0 where the system has no such thing.
+/// The status of a file. Owner, group, mode and identity are 0 where the system does not have them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Status {
     pub file_type: FileType,
@@ -25,7 +25,7 @@ pub(crate) struct Status {
     pub(super) modified: Option<SystemTime>,
 }
 
-/// Users other than the owner and the group may write.
+/// The bit that lets users other than the owner and the group write.
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
 
@@ -42,12 +42,12 @@ impl Status {
         self.file_type == FileType::Folder
     }
 
-    /// Tells whether `self` describes the same file as `before`, unchanged as far as the system tells.
+    /// Returns true if `self` describes the same file as `before`, unchanged as far as the system tells.
     pub(crate) fn is_unchanged_since(&self, before: &Self) -> bool {
         (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
     }
 
-    /// Tells whether everybody but the owner who can write to this can write to `to`.
+    /// Returns true if everybody but the owner who can write to `self` can also write to `to`.
     pub(crate) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
         let more = self.mode & !to.mode;
         let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
@@ -55,7 +55,7 @@ impl Status {
     }
 }
 
-/// Tells whether a file belongs to the user who runs this.
+/// Returns true if a file belongs to the user who runs this.
 pub(super) fn is_mine(found: &Status) -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().as_raw() == found.owner;
@@ -63,7 +63,7 @@ pub(super) fn is_mine(found: &Status) -> bool {
     return found.owner == 0;
 }
 
-/// Tells whether root runs this, who may do anything to files.
+/// Returns true if this runs as root, who may do anything to files.
 pub(crate) fn is_root() -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().is_root();

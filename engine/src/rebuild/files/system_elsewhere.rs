@@ -1,4 +1,5 @@
-//! Calls of the system by path, where folders cannot be held open. Only `--to` exists there.
+//! Calls of the system by path, for systems where folders cannot be held open. Only `--to` works
+//! there.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

@@ -66,7 +66,7 @@ pub(super) fn create(folder: &Handle, name: &OsStr) -> io::Result<File> {
     Ok(rustix::fs::openat(folder, name, flags, Mode::from_raw_mode(PRIVATE_FILE as _))?.into())
 }
 
-/// Renames a file or folder. Without `replaces` it is an error if there is something of the new name.
+/// Renames a file or folder. Without `replaces`, it is an error if the new name is taken.
 pub(super) fn rename(from: (&Handle, &OsStr), to: (&Handle, &OsStr), replaces: bool) -> io::Result<()> {
     if replaces {
         return Ok(rustix::fs::renameat(from.0, from.1, to.0, to.1)?);

@@ -1,4 +1,4 @@
-//! The free space of the file system below a folder, and whether other machines share it.
+//! The free space of the file system that a folder is on, and whether other machines share it.
 
 use std::io;
 
@@ -61,7 +61,7 @@ pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static 
     Ok((flags & LOCAL == 0).then_some("a network"))
 }
 
-/// Elsewhere nothing is known of locks, so none is relied on.
+/// On other systems, nothing is known about locks, so none is relied on.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(super) fn shared_file_system(_: &Handle) -> io::Result<Option<&'static str>> {
     Ok(Some("a system that this program does not know the locks of"))

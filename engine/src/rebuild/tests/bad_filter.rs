@@ -1,4 +1,4 @@
-//! Filters that deny keys are detected before they come into use.
+//! Filters that deny keys are detected before they are put to use.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Crashes at any operation: nothing is lost, and the next run clears away what is left.
 //!
-//! The states are samples of those that a loss of power can leave by two models of file systems: one that loses the
+//! The states are samples of those that a loss of power can leave in two models of file systems: one that loses the
 //! last names, and one that loses any names that were not synced. A second crash hits the run after the first one, or
 //! the run after a kill, which ends the program and loses nothing else.
 
@@ -15,7 +15,7 @@ use super::state::{
 use super::{super::Failure, databases::Sample, recorder::Recorder};
 use crate::report::RebuildStatus;
 
-/// The numbers of states of each run: after one crash, and after two.
+/// The number of states to check for each run: after one crash, after two, and after a kill and a crash.
 const STATES: usize = 60;
 const SECOND_STATES: usize = 16;
 const STATES_AFTER_A_KILL: usize = 3;
@@ -36,7 +36,7 @@ impl Case {
     }
 
     /// Runs a rebuild on the files of `tree`, and returns its history and result. `earlier`: a run that was killed, and
-    /// the number of its steps with which the history begins.
+    /// the number of its steps that the history begins with.
     fn record(&self, tree: &Tree, earlier: Option<(&History, usize)>) -> (History, Result<(), Failure>) {
         let root = Root::new();
         tree.write(&root.path).unwrap();
@@ -56,7 +56,7 @@ impl Case {
             Some((earlier, done)) => earlier.continued(done, inodes, &operations),
         };
         let history = history.unwrap();
-        // The recorder has noted everything that was done.
+        // The recorder has noted everything that the run did.
         let (after, _) = Tree::read(&root.path).unwrap();
         assert_eq!(history.after.listing(), after.listing(), "{:?} {:?}", self.sample, self.mode);
         (history, result.map(drop))
@@ -82,7 +82,7 @@ impl Case {
         if held != self.held {
             return Err(format!("holds {held:?}, expected {:?}", self.held));
         }
-        // A second database is there whole or not at all.
+        // A second database is there completely or not at all.
         let target = root.join(TARGET);
         if target.exists() && Held::of(&target)? != self.held {
             return Err("the copy holds something else".to_owned());
@@ -90,7 +90,7 @@ impl Case {
         Ok(())
     }
 
-    /// Runs the same again, then undoes or discards it, and then runs a rebuild that has to succeed.
+    /// Runs the same request again, then undoes or discards it, and then runs a rebuild that has to succeed.
     fn check_again(&self, root: &Path) -> Result<(), String> {
         match run(self.sample, self.mode, root) {
             Ok(_) | Err(Failure { status: RebuildStatus::Refused, .. }) => {}
@@ -127,11 +127,11 @@ fn crash(sample_of: Sample, mode: Mode) {
     let case = Case::new(sample_of, mode);
     let (history, result) = case.record(&case.before, None);
     result.unwrap();
-    // Everything that the run has done would survive a loss of power.
+    // Everything that the run did would survive a loss of power.
     for step in history.name_steps() {
         let words = &history.words[step];
         let path = Path::new(words.split_whitespace().last().unwrap());
-        // Except names in a folder that is gone. The folder of the trial had the same name as the later one.
+        // Except names in a folder that is gone. The folder that `try_out` made had the same name as the later one.
         let is_there = history.after.find(path.parent().unwrap()).is_ok()
             && path != Path::new(UNDO_FOLDER).join("CURRENT");
         assert!(!is_there || history.is_durable(step, history.steps.len()), "{mode:?}: {words}");
@@ -176,7 +176,7 @@ fn nothing_is_lost_of_a_database_with_a_damaged_table() {
 }
 
 /// A run that was killed may have left names that are not durable yet. The next run has to make durable what it relies
-/// on, before it removes anything.
+/// on before it removes anything.
 #[test]
 fn recovery_makes_durable_what_it_goes_by() {
     let case = Case::new(Sample::Levels, Mode::InPlace);

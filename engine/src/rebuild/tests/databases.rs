@@ -6,8 +6,8 @@ use filterblock::database::{LiveTable, LogWriter, VersionEdit};
 use filterblock::table::{TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, SharedPolicy};
 
-/// The databases: a usual one of several levels; one of level 0 alone, with tables named `.sst`, without filters and
-/// logs; and one with a table that cannot be decoded.
+/// The databases: an ordinary one with several levels; one with level 0 alone, with tables named `.sst`, without
+/// filters and logs; and one with a table that cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sample {
     Levels,
@@ -44,7 +44,7 @@ impl Sample {
         format!("MANIFEST-{MANIFEST:06}\n")
     }
 
-    /// Makes the database in `dir`, which must not be there.
+    /// Makes the database in `dir`, which must not contain another one.
     pub(crate) fn make(self, dir: &Path) {
         fs::create_dir_all(dir).unwrap();
         let mut edit = VersionEdit::default();

@@ -1,4 +1,4 @@
-//! Somebody exchanges a folder for a link to another one, before each operation in turn. The contents of the other one
+//! Somebody replaces a folder with a link to another one, before each operation in turn. The contents of the other one
 //! stay as they are, and the database loses nothing, wherever it is now.
 
 use std::os::unix::fs::{MetadataExt as _, symlink};
@@ -12,7 +12,7 @@ use super::databases::Sample;
 use super::modes::{Mode, Root, run, run_with};
 use super::state::{DATABASE, Held, UNDO_FOLDER};
 
-/// Exchanges a folder before one of the operations.
+/// Replaces a folder with a link before one of the operations.
 struct Exchanging {
     at: usize,
     count: AtomicUsize,
@@ -54,10 +54,11 @@ fn contents(dir: &Path) -> BTreeMap<PathBuf, (u32, u32, u32)> {
     found
 }
 
-/// Exchanges `folder`, relative to the root, before each operation of a run. Returns the number of operations.
+/// Replaces `folder`, relative to the root, with a link, before one operation of each run. Returns the number of
+/// operations.
 fn exchange(mode: Mode, folder: &str) -> usize {
     let sample = Sample::Level0;
-    // The other folder has all names of a database and of a rebuild, so that work could be led there.
+    // The other folder has all names of a database and of a rebuild, so that work could be redirected to it.
     let other = Root::with(sample, Mode::Undo);
     let victim = match folder {
         "" => other.path.clone(),
@@ -119,7 +120,7 @@ fn a_folder_that_takes_the_place_of_a_new_one_is_not_written_to() {
         fs::create_dir(&other).unwrap();
         fs::set_permissions(&other, fs::Permissions::from_mode(mode)).unwrap();
         file.into_iter().for_each(|name| fs::write(other.join(name), "").unwrap());
-        // A folder of another mode than all others on its file system.
+        // The mode of the database's folder differs from that of all others on its file system.
         fs::set_permissions(root.database(), fs::Permissions::from_mode(0o750)).unwrap();
         let hook: Arc<dyn Hook> = Arc::new(Replacing { other });
         let made = hook::with(&hook, || {

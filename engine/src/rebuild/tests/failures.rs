@@ -15,7 +15,8 @@ struct Failing {
     recorder: Recorder,
     at: usize,
     count: AtomicUsize,
-    /// The number of operations before the sync of a folder that failed.
+    /// The number of operations before the sync of a folder that failed; [`NEVER`]: no such sync
+    /// failed.
     done_at_sync: AtomicUsize,
 }
 
@@ -90,10 +91,10 @@ fn fail_each(sample_of: Sample, mode: Mode) -> usize {
                 is_sound(&after.path);
             }
         }
-        // A second database is there whole or not at all.
+        // A second database is there completely or not at all.
         let target = root.path.join(TARGET);
         assert!(!target.exists() || Held::of(&target).unwrap() == held, "{case}");
-        // The next run goes on or begins anew.
+        // The next run continues or begins anew.
         if run(sample_of, mode, &root.path).is_err() {
             assert!(
                 root.path.join(UNDO_FOLDER).exists() || mode.is_after_a_rebuild() || target.exists(),

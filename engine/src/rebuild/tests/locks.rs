@@ -43,8 +43,9 @@ fn nobody_else_can_lock_the_database_between_the_first_change_and_the_last() {
 
 /// Interrupts the run after the last operation before the commit.
 struct Watching {
-    /// The name that the operation creates or renames to. `left`: how often it has yet to be done.
+    /// The name that the operation creates or renames to.
     name: &'static str,
+    /// The number of times that the operation has yet to be done.
     left: AtomicU32,
 }
 
@@ -75,7 +76,7 @@ impl Watch for Watching {
 #[test]
 fn a_signal_just_before_the_commit_ends_the_run_and_leaves_nothing() {
     for (mode, name, times) in [
-        // The trial renames to the same name before.
+        // `try_out` has already renamed a folder to the same name.
         (Mode::InPlace, UNDO_FOLDER, 2),
         (Mode::NoUndo, "MANIFEST-000046", 1),
         (Mode::To, "CURRENT", 1),

@@ -25,13 +25,13 @@ impl Mode {
     pub(super) const ALL: [Self; 7] =
         [Self::InPlace, Self::NoUndo, Self::Batches, Self::Drop, Self::Undo, Self::Discard, Self::To];
 
-    /// Tells whether the rebuild can be undone.
+    /// Returns true if the rebuild can be undone.
     #[cfg(in_repository)]
     pub(super) const fn keeps_undo(self) -> bool {
         matches!(self, Self::InPlace | Self::Drop)
     }
 
-    /// Tells whether an earlier rebuild is needed that can be undone.
+    /// Returns true if this needs an earlier rebuild that can be undone.
     pub(super) const fn is_after_a_rebuild(self) -> bool {
         matches!(self, Self::Undo | Self::Discard)
     }

@@ -1,4 +1,4 @@
-//! Records what a rebuild does to files, in the terms of `filterblock_crash_states`.
+//! Records what a rebuild does to files, as operations of `filterblock_crash_states`.
 
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};

@@ -6,7 +6,7 @@ use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 use filterblock::database::{Database, FileKind, FileState, Manifest};
 use filterblock::table::{ReadOptions, Table};
 
-/// The names of the database's folder, and of those beside it.
+/// The names of the database's folder, and of the folders beside it.
 pub(crate) const DATABASE: &str = "db";
 pub(crate) const UNDO_FOLDER: &str = "db.filterblock-undo";
 pub(crate) const TARGET: &str = "new";
@@ -20,8 +20,8 @@ pub(crate) struct Held {
     pub(crate) entries: Entries,
     /// The number of blocks that cannot be read.
     pub(crate) errors: usize,
-    /// The result of `RepairDB`, which uses every table, and takes a higher number for a newer table. Deleted keys have
-    /// no value.
+    /// The result of `RepairDB`, which uses every table, and takes the table with the higher number for the newer one.
+    /// Deleted keys have no value.
     repaired: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
@@ -73,8 +73,8 @@ fn repaired(database: &Database) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>, S
     Ok(repaired)
 }
 
-/// Makes sure that a program which opens the database writes to no file that has a second name: LevelDB opens files of
-/// the next numbers with `O_TRUNC`.
+/// Makes sure that a program which opens the database writes to no file that has a second hard link: LevelDB opens
+/// files of the next numbers with `O_TRUNC`.
 pub(crate) fn check_next_numbers(dir: &Path) -> Result<(), String> {
     let next = Manifest::read(dir).map_err(|error| error.to_string())?.next_file_number();
     for name in names(dir) {

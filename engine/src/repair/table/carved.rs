@@ -147,7 +147,8 @@ pub(super) fn read<R: ReadAt>(
     Ok(())
 }
 
-/// Saves entries of the block that begins where the others end, up to zeros or the end of a file that was cut.
+/// Saves entries of the block that begins where the others end, up to zeros or the end of a file that was cut
+/// off.
 fn save_beginning<R: ReadAt>(
     source: &R,
     gap: &Range<u64>,
@@ -164,7 +165,8 @@ fn save_beginning<R: ReadAt>(
     };
     let up_to = expected.record.map(|record| &*record.largest);
     let between = Between { order: expected.order, after: table.facts.largest.as_deref(), up_to };
-    // Without a sound block, both kinds are tried. Bytes of one kind give no internal keys as the other.
+    // Without a sound block, both kinds are tried. Bytes of one kind, read as the other, give no internal
+    // keys.
     let kinds = table.stored().map_or(vec![Stored::Snappy, Stored::Raw], |stored| vec![stored]);
     let found =
         kinds.into_iter().map(|kind| partial::entries(&bytes, &(end..bytes.len()), false, kind, &between));

@@ -14,7 +14,8 @@ use crate::repair::patched::Patch;
 pub(super) struct FoundFilters {
     /// The policy's name.
     pub(super) policy: String,
-    /// The size of all filters in bytes, less a byte of each, which is the number of probes.
+    /// The size of all filters in bytes, less a byte of each, which is the number of probes; 0 without a
+    /// reader.
     pub(super) size: u64,
     /// The reader of the filters; `None`: they are damaged, or of no known policy.
     pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,

@@ -72,7 +72,7 @@ fn decode(footer: &[u8]) -> Option<Footer> {
     Some(Footer { metaindex, index })
 }
 
-/// Tells whether both blocks are there with correct checksums.
+/// Returns true if both blocks are there with correct checksums.
 fn leads_on<R: ReadAt>(source: &R, footer: Footer) -> bool {
     let is_sound = |handle| {
         // Even a block without entries has a number of restarts and a trailer.

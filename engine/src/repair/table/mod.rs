@@ -77,7 +77,7 @@ pub(super) struct Facts {
     pub(super) smallest: Option<Vec<u8>>,
     pub(super) largest: Option<Vec<u8>>,
     pub(super) last_sequence: u64,
-    /// The comparator may take other bytes for equal to one of the keys.
+    /// The comparator may treat other bytes as equal to one of the keys.
     pub(super) has_ambiguous_keys: bool,
 }
 
@@ -129,7 +129,8 @@ impl SavedTable {
         Ok(table)
     }
 
-    /// The storage of the table's blocks, by those that are sound. `None`: there are none.
+    /// The storage format of the table's blocks, according to those that are sound. `None`: there
+    /// are none.
     const fn stored(&self) -> Option<Stored> {
         match (self.facts.blocks, self.facts.snappy_blocks) {
             (0, _) => None,
@@ -138,7 +139,7 @@ impl SavedTable {
         }
     }
 
-    /// A table of which nothing is there, for the reason `why`.
+    /// A table of which nothing can be read, for the reason `why`.
     pub(super) fn missing(record: &LiveTable, why: &str) -> Self {
         let user_key = |key| KeyFormat::LevelDb.user_key(key);
         let range = LostRange {

@@ -12,7 +12,7 @@ use super::stored::Between;
 
 /// The size of a sector in bytes: disks lose whole sectors.
 const SECTOR: u64 = 512;
-/// The greatest number of bytes that are decompressed of a block.
+/// The greatest number of bytes that are decompressed from a block.
 const MAX_CONTENTS: usize = 16 << 20;
 
 /// An entry with its internal key.
@@ -22,7 +22,7 @@ pub(in crate::repair) struct PartialEntry {
     pub(in crate::repair) value: Vec<u8>,
 }
 
-/// The storage of a table's blocks.
+/// The storage format of a table's blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stored {
     Raw,
@@ -41,7 +41,7 @@ pub(super) fn zeroed(bytes: &[u8], offset: u64) -> Option<Range<usize>> {
     Some(at.saturating_sub(before)..at.saturating_add(behind))
 }
 
-/// The entries of a block outside of `damage`. `contents`: the block as stored, without its trailer; if `is_whole`, it
+/// The entries of a block outside `damage`. `contents`: the block as stored, without its trailer; if `is_whole`, it
 /// ends where the block ends.
 pub(super) fn entries(
     contents: &[u8],
@@ -67,7 +67,7 @@ pub(super) fn entries(
     }
 }
 
-/// The entries from the first restart after `damage` on, if the array of restarts is there.
+/// The entries after `damage`, starting with the first restart after it, if the array of restarts is there.
 fn behind(
     contents: &[u8],
     damage: &Range<usize>,
@@ -97,7 +97,7 @@ fn restarts(contents: &[u8]) -> Option<(Vec<usize>, usize)> {
     Some((array.iter().map(|offset| u32::from_le_bytes(*offset) as usize).collect(), end))
 }
 
-/// Tells whether the entries fill the block exactly despite its zeros, which then belong to them.
+/// Returns true if the entries fill the block exactly despite its zeros, which then belong to them.
 fn is_sound(contents: &[u8], between: &Between<'_>) -> bool {
     restarts(contents).is_some_and(|(_, end)| {
         let (entries, at) = Parser::new(contents, between).entries(0, end);
@@ -116,7 +116,7 @@ impl<'p> Parser<'p> {
         Self { bytes, between }
     }
 
-    /// The entries from the restart at `start` to `end`, up to the first that cannot be one. Also the offset at which
+    /// The entries from the restart at `start` to `end`, up to the first that cannot be one, and the offset at which
     /// they stop.
     fn entries(&self, start: usize, end: usize) -> (Vec<PartialEntry>, usize) {
         let (mut entries, mut at): (Vec<PartialEntry>, _) = (Vec::new(), start);

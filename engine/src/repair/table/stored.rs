@@ -39,8 +39,8 @@ pub(super) fn is_sound(stored: &[u8]) -> bool {
     split(stored).is_some_and(|(data, crc)| stored_crc(data) == crc)
 }
 
-/// Reads the block at `handle`, and returns the result of `accept` for it. If its checksum is wrong, the one bit is
-/// corrected with which `accept` returns `Some`.
+/// Reads the block at `handle`, and returns the result of `accept` for it. If its checksum is wrong, one bit is
+/// corrected, provided that `accept` returns `Some` for exactly one such correction.
 pub(super) fn accept<R: ReadAt, T>(
     source: &R,
     handle: BlockHandle,

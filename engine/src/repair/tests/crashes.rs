@@ -1,5 +1,5 @@
-//! Crashes at any operation, and operations that fail: there is a whole new database or none, and the damaged one stays
-//! as it is.
+//! Crashes at any operation, and operations that fail: there is a complete new database or none, and the damaged one
+//! stays as it is.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

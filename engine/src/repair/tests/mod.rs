@@ -1,4 +1,5 @@
-//! Repairs in this process: of damage of each kind, and with every file operation watched.
+//! Tests of repairs in this process: for each kind of damage, and with every file operation
+//! watched.
 //!
 //! `interop/tests/repair.rs` has LevelDB judge the results.
 
