@@ -108,8 +108,7 @@ impl Engine {
         self
     }
 
-    /// If true, keys are taken to be in bytewise order: by `verify` and `query` whatever a MANIFEST names,
-    /// and by `scan` for databases without a sound MANIFEST.
+    /// If true, keys are taken to be in bytewise order where no sound MANIFEST names an order.
     #[must_use]
     pub const fn bytewise(mut self, is_bytewise: bool) -> Self {
         self.is_bytewise = is_bytewise;

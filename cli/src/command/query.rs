@@ -60,7 +60,8 @@ pub(crate) struct Arguments {
     /// Show only, for each table, how many of the keys may be there
     #[arg(long)]
     count: bool,
-    /// The order of the keys, so that the index gives the one data block that may hold a key
+    /// The order of the keys where no MANIFEST names one, so that the index gives the one data block that may
+    /// hold a key
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
     #[command(flatten)]
@@ -177,10 +178,10 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
         QueryLine::Count(count) if json => write_line(console, &count),
         QueryLine::Count(count) => text::query::write_count(&count, console),
         // Each answer has its part of these sums: `lookup_blocks`.
-        QueryLine::Lookups(_) if json => Ok(()),
-        QueryLine::Lookups(keys) => {
+        QueryLine::Lookups { .. } if json => Ok(()),
+        QueryLine::Lookups { keys, tables_left_out } => {
             for (key, blocks) in keys {
-                text::query::write_lookup(key, blocks, console)?;
+                text::query::write_lookup(key, blocks, tables_left_out, console)?;
             }
             Ok(())
         }

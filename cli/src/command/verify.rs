@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Show only what has findings or cannot be read, and the totals
     #[arg(short, long)]
     quiet: bool,
-    /// The order of user keys; if not given, the one that the MANIFEST names is checked, if it is
+    /// The order of the keys where no MANIFEST names one; an order that a MANIFEST names is checked if it is
     /// known
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,

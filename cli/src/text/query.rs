@@ -32,8 +32,17 @@ pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()
 }
 
 /// Writes how many data blocks a lookup in the whole database reads at most.
-pub(crate) fn write_lookup(key: &[u8], blocks: u64, console: &mut Console) -> io::Result<()> {
-    writeln!(console, "\"{}\": a lookup reads at most {}", escape(key), counted(blocks, "data block"))
+pub(crate) fn write_lookup(
+    key: &[u8],
+    blocks: u64,
+    tables_left_out: u64,
+    console: &mut Console,
+) -> io::Result<()> {
+    write!(console, "\"{}\": a lookup reads at most {}", escape(key), counted(blocks, "data block"))?;
+    match tables_left_out {
+        0 => writeln!(console),
+        tables => writeln!(console, ", beside those of {} that cannot be read", counted(tables, "table")),
+    }
 }
 
 /// Writes how many of the keys a table may hold.

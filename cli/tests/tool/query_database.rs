@@ -154,6 +154,35 @@ fn json_says_what_a_lookup_costs() {
     assert!(unknown.iter().all(|answer| answer["lookup_blocks"].is_null()), "{unknown:?}");
 }
 
+/// The blocks of a table that cannot be opened are not known: the sum without them is not the most.
+#[test]
+fn a_sum_says_which_tables_it_leaves_out() {
+    let copy = folder();
+    for entry in fs::read_dir(database("levels")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, copy.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let key = String::from_utf8(unhex(&listing("databases/levels.entries")[0][1])).unwrap();
+    fs::write(copy.path().join("000005.ldb"), b"no table").unwrap();
+    let text = run(&args!["query", copy.path(), key]).out;
+    assert!(text.contains(", beside those of 1 table that cannot be read\n"), "{text}");
+    fs::remove_file(copy.path().join("000005.ldb")).unwrap();
+    fs::remove_file(copy.path().join("000009.ldb")).unwrap();
+    let text = run(&args!["query", copy.path(), key]).out;
+    assert!(text.contains(", beside those of 2 tables that cannot be read\n"), "{text}");
+}
+
+#[test]
+fn the_order_that_a_manifest_names_holds_whatever_the_user_says() {
+    let path = database("reversed");
+    for arguments in
+        [args!["query", "--json", path, "a", "key"].to_vec(), args!["verify", "--json", path].to_vec()]
+    {
+        let claimed = [&arguments[..], &args!["--comparator", "bytewise"]].concat();
+        assert_eq!(run(&claimed).out, run(&arguments).out);
+    }
+}
+
 /// LevelDB does not look into them, and removes them when it opens the database.
 #[test]
 fn obsolete_tables_are_asked_only_by_name_and_named_once() {

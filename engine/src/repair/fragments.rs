@@ -213,15 +213,22 @@ impl<R: ReadAt> Fragments<R> {
     fn resynchronise(&self, start: usize) -> Option<usize> {
         let mut tried = 0_usize;
         let end = self.block.len();
-        (start.saturating_add(1)..end).take_while(|_| true).find(|&at| {
-            let Some(header) = Header::at(&self.block, at) else { return false };
+        for at in start.saturating_add(1)..end {
+            // No room for a header here, so none behind it.
+            let header = Header::at(&self.block, at)?;
             // Nobody writes a fragment without data in the middle of a block.
-            if tried > MAX_TRIED || !header.is_of_known_type() || header.len == 0 {
-                return false;
+            if !header.is_of_known_type() || header.len == 0 {
+                continue;
+            }
+            if tried > MAX_TRIED {
+                return None;
             }
             tried = tried.saturating_add(header.len.min(end));
-            is_sound(&self.block, at)
-        })
+            if is_sound(&self.block, at) {
+                return Some(at);
+            }
+        }
+        None
     }
 }
 

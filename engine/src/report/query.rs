@@ -210,6 +210,11 @@ pub enum QueryLine<'a> {
     },
     /// The number of answers for a table or log that a key may be there.
     Count(Count<'a>),
-    /// Keys, each with the most data blocks that a lookup in the preceding database reads.
-    Lookups(&'a mut dyn Iterator<Item = (&'a [u8], u64)>),
+    /// The cost of lookups in the preceding database.
+    Lookups {
+        /// Keys, each with the most data blocks that a lookup reads.
+        keys: &'a mut dyn Iterator<Item = (&'a [u8], u64)>,
+        /// The number of tables whose blocks are not counted, as their indexes cannot be used.
+        tables_left_out: u64,
+    },
 }

@@ -330,3 +330,11 @@ pub struct TableRecord<'d> {
     /// Another table of the same level whose keys reach into this one's, which only level 0 allows.
     pub overlapped: Option<&'d LiveTable>,
 }
+
+impl TableRecord<'_> {
+    /// Returns true if the keys of a table are in bytewise order: as its MANIFEST names the order, or, if none
+    /// names any, as the user says by `claimed`.
+    pub(crate) fn is_bytewise_or(record: Option<Self>, claimed: bool) -> bool {
+        record.filter(|record| record.comparator.is_some()).map_or(claimed, |record| record.is_bytewise)
+    }
+}

@@ -33,7 +33,7 @@ pub(in crate::audit) struct BlockCandidates {
 
 /// Opens the table that `source` holds, to answer for `keys`.
 ///
-/// `is_bytewise`: the user says that the keys are in bytewise order. `record`: the table's record
+/// `is_bytewise`: the user says that the keys are in bytewise order where no MANIFEST names one. `record`: the table's record
 /// in the database that it is in. `depth`: unless it is [`Depth::All`], the data blocks read lie
 /// side by side in three places.
 ///
@@ -56,7 +56,7 @@ pub(in crate::audit) fn table<R: ReadAt>(
     let mut error = filter_error.map(|error| (error.without_path().to_string(), ErrorKind::of(error)));
     error = error.or_else(|| malformed().map(|error| (error.to_string(), ErrorKind::Damaged)));
     let mut index = None;
-    if is_bytewise || record.is_some_and(|record| record.is_bytewise) {
+    if TableRecord::is_bytewise_or(record, is_bytewise) {
         let none = BTreeSet::new();
         let sample = match depth {
             Depth::All => Sample::take(&table, &mut blocks, &none, filters.as_ref(), 0)?,

@@ -16,7 +16,7 @@ use crate::report::{
     Subject,
 };
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError};
+use crate::walk::{Folder, Inputs, PathError, TableRecord};
 use crate::{audit::file_type::explain, words::counted_as};
 
 /// The answers that are wanted.
@@ -111,8 +111,7 @@ impl Survey for QuerySurvey {
         match target.record() {
             // The database does not use it, which is reported at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
-            Some(record) if record.is_bytewise => Fetch::Sample,
-            _ if self.engine.is_bytewise => Fetch::Sample,
+            record if TableRecord::is_bytewise_or(record, self.engine.is_bytewise) => Fetch::Sample,
             _ => Fetch::Tail,
         }
     }
@@ -149,9 +148,32 @@ struct Query<'q> {
     question: &'q Question,
     sink: &'q mut dyn FnMut(QueryLine<'_>) -> io::Result<()>,
     outcome: QueryOutcome,
-    /// For each key, the number of data blocks that a lookup in the whole database reads at most; `None` if its keys
-    /// are not known to be in bytewise order.
-    lookups: Option<Vec<u64>>,
+    /// The cost of looking the keys up in the whole database; `None` if its keys are not known to be in bytewise order.
+    lookups: Option<LookupCosts>,
+}
+
+/// The cost of looking up each key in a whole database.
+struct LookupCosts {
+    /// For each key, the most data blocks that a lookup reads.
+    blocks: Vec<u64>,
+    /// The number of tables that are not counted in these, as their indexes cannot be used.
+    tables_left_out: u64,
+}
+
+impl LookupCosts {
+    /// Counts what a lookup of key number `at` reads of a table.
+    fn add(&mut self, at: usize, reply: &Reply) {
+        let blocks = match reply {
+            Reply::Blocks(blocks) => blocks.lookup_blocks,
+            Reply::Log(_) => Some(0),
+            Reply::Unknown => None,
+        };
+        match blocks {
+            Some(blocks) => self.blocks[at] += blocks,
+            // All keys have the same table left out.
+            None => self.tables_left_out += u64::from(at == 0),
+        }
+    }
 }
 
 impl Query<'_> {
@@ -192,24 +214,28 @@ impl Query<'_> {
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
         let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs);
         (self.sink)(QueryLine::Folder(folder_line))?;
+        let keys = self.question.keys.given().len();
+        self.lookups =
+            folder.is_bytewise().then(|| LookupCosts { blocks: vec![0; keys], tables_left_out: 0 });
         for (path, ..) in folder.missing() {
             let message = "is missing: the MANIFEST has this table".to_owned();
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
             self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| Reply::Unknown)?;
         }
-        self.lookups = folder.is_bytewise().then(|| vec![0; self.question.keys.given().len()]);
         Ok(())
     }
 
     /// Reports how many data blocks a lookup in the whole folder reads at most.
     fn end(&mut self) -> io::Result<()> {
-        let (Some(sums), Wanted::Answers | Wanted::Matches) = (self.lookups.take(), self.question.wanted)
+        let (Some(costs), Wanted::Answers | Wanted::Matches) = (self.lookups.take(), self.question.wanted)
         else {
             return Ok(());
         };
+        let LookupCosts { blocks, tables_left_out } = costs;
         let keys = self.question.keys.given().iter().map(Vec::as_slice);
         let all = self.question.wanted == Wanted::Answers;
-        (self.sink)(QueryLine::Lookups(&mut keys.zip(sums).filter(|(_, blocks)| all || *blocks > 0)))
+        let keys = &mut keys.zip(blocks).filter(|(_, blocks)| all || *blocks > 0);
+        (self.sink)(QueryLine::Lookups { keys, tables_left_out })
     }
 
     fn unreadable(&mut self, subject: Subject<'_>, error: &PathError) -> io::Result<()> {
@@ -254,10 +280,8 @@ impl Query<'_> {
                 Reply::Log(log) => *log == LogAnswer::Value,
                 Reply::Unknown => false,
             };
-            if let Reply::Blocks(blocks) = &reply
-                && let Some(sum) = lookups.as_mut().and_then(|sums| sums.get_mut(at))
-            {
-                *sum += blocks.lookup_blocks.unwrap_or_default();
+            if let Some(costs) = lookups {
+                costs.add(at, &reply);
             }
             let answer = Answer::new(subject, key, error, reply);
             if let Some(found) = outcome.found.get_mut(at) {

@@ -139,8 +139,9 @@ impl<R: ReadAt> OpenTable<'_, R> {
     fn expected_order(&self) -> ExpectedOrder {
         let comparator = self.record.and_then(|record| record.comparator);
         match comparator {
-            _ if self.engine.is_bytewise => ExpectedOrder::Bytewise,
-            Some(_) if self.record.is_some_and(|record| record.is_bytewise) => ExpectedOrder::Bytewise,
+            _ if TableRecord::is_bytewise_or(self.record.copied(), self.engine.is_bytewise) => {
+                ExpectedOrder::Bytewise
+            }
             Some(name) => ExpectedOrder::Custom(name.to_vec()),
             None => ExpectedOrder::Presumed,
         }
