@@ -25,9 +25,9 @@ static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 /// by `flock`, which do not know of each other. Both locks are taken here. `LOCK` stays where it
 /// is, with its contents.
 ///
-/// **Nothing else in this process may open and close `LOCK` meanwhile**: closing any descriptor of
-/// a file drops the process's `fcntl` locks on it. Even reading it, as in copying the folder, drops them. A
-/// second `DatabaseLock` is not a danger: it is refused before it opens the file.
+/// **Nothing else in this process may open and close `LOCK` meanwhile**: closing any descriptor of a file
+/// drops the process's `fcntl` locks on it. Even reading it drops them, for example when the folder is
+/// copied. A second `DatabaseLock` is not a danger: it is refused before it opens the file.
 ///
 /// Locks are advisory. On some network file systems other machines do not see them.
 ///
@@ -68,7 +68,7 @@ impl DatabaseLock {
         Self::exclusive_of(&LockFile::in_dir(dir.as_ref())?)
     }
 
-    /// [`exclusive`](Self::exclusive) in a folder that is open, wherever its path leads by now. `dir` is only for
+    /// Like [`exclusive`](Self::exclusive), but in an open folder, wherever its path leads by now. `dir` is only for
     /// messages and for [`path`](Self::path).
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl DatabaseLock {
         }
     }
 
-    /// [`shared`](Self::shared) in a folder that is open, wherever its path leads by now. `dir` is only for messages
+    /// Like [`shared`](Self::shared), but in an open folder, wherever its path leads by now. `dir` is only for messages
     /// and for [`path`](Self::path).
     ///
     /// # Errors
@@ -246,7 +246,7 @@ mod tests {
 
     use super::*;
 
-    /// LOCK is exchanged or removed between the steps of locking it.
+    /// LOCK is replaced or removed between the steps of locking it.
     #[test]
     fn a_file_that_is_exchanged_meanwhile_is_not_locked() {
         let folder = tempfile::tempdir().unwrap();

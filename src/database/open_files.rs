@@ -1,4 +1,4 @@
-//! Files that are opened when they are read and closed when others are, so that any number of
+//! Files that are opened when they are read and closed when others are read, so that any number of
 //! tables can be read with a few handles (LevelDB's `db/table_cache.cc`).
 
 use std::collections::VecDeque;
@@ -142,7 +142,7 @@ impl<O: Opener> ReadAt for PooledFile<O> {
         bytes
     }
 
-    /// Passed on to the file if it is open: it is not opened again for that.
+    /// Passes the ranges on to the file if it is open. A closed file is not opened again for this.
     fn will_need(&self, ranges: &[Range<u64>]) {
         let handles = self.files.handles();
         if let Some((_, file)) = handles.open.iter().rfind(|(open, _)| *open == self.number) {

@@ -30,16 +30,16 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// instead.
 ///
 /// A table that was replaced or removed before all of it was read is an error with
-/// [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. Whoever gets it opens the
-/// database again and seeks to the last position.
+/// [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In that case, open the
+/// database again and seek to the last position.
 ///
 /// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range
 /// is there, the next call does what this one would have done.
 ///
-/// Memory: the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and the index and a data
-/// block of each table that is open. On each level from 1 on, one table is open at a time. Errors
-/// are not gathered. However many tables are open, they share [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES)
-/// handles, whatever opens them.
+/// Memory: the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and the index and a data block of
+/// each table that is open. On each level above 0, one table is open at a time. Errors are not gathered.
+/// However many tables are open, they share [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, whatever opens
+/// them.
 ///
 /// [`ReadOptions::max_output`] limits the bytes decoded of each table.
 ///
@@ -64,8 +64,8 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     /// The key to start at. `None`: the first of all.
     start: Option<Start>,
     sources: Vec<Source<'d, O>>,
-    /// The places in `sources` of those at an entry; once all are started, as a heap: the first of
-    /// all entries on top.
+    /// The indices in `sources` of those at an entry. Once all are started, this is a heap with the
+    /// first of all entries on top.
     heap: Vec<usize>,
     /// The entry on top has been returned or passed over.
     consumed: bool,
@@ -74,11 +74,12 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     missing: std::vec::IntoIter<u64>,
     /// Errors that have not been returned yet: a few for each log, and one for each table at most.
     errors: VecDeque<Error>,
-    /// Only the newest version of each key is returned, and no deletion.
+    /// Only the newest version of each key is returned, and nothing if that is a deletion.
     newest: bool,
     /// The user key returned last.
     last: Option<Vec<u8>>,
-    /// The direction of the heap. `None` while the sources are turned.
+    /// The direction of the heap. `None` while the sources are being turned, and after a turn that
+    /// failed.
     way: Option<Way>,
     /// The direction in which each source reached its entry.
     ways: Vec<Way>,
@@ -106,7 +107,7 @@ impl Database {
         self.scan_with(options, FileOpener)
     }
 
-    /// Walks through all versions of all keys, deletions included, of all tables and logs, obsolete
+    /// Walks through all versions of all keys, deletions included, in all tables and logs, obsolete
     /// ones included: by key, and the newest first. An entry in several files comes once for each.
     ///
     /// All tables on level 0 and all that are not live are open at the same time.
@@ -143,7 +144,7 @@ impl Database {
 
 impl Scan<'_> {
     /// The most memory that the writes of all logs together may take: 1 GiB. LevelDB needs the same
-    /// to open the database. Writes beyond it are an error and left out.
+    /// to open the database. Writes beyond it are left out, with an error.
     pub const LOG_LIMIT: usize = 1 << 30;
 
     /// The most files that a scan has open at a time: 48, or fewer if the system allows no more.
@@ -196,7 +197,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         })
     }
 
-    /// Returns to before the first entry whose user key is at or after `user_key`.
+    /// Moves to before the first entry whose user key is at or after `user_key`.
     pub fn seek(&mut self, user_key: &[u8]) {
         self.start =
             Some(Start { user_key: user_key.to_vec(), target: [user_key, &[0xff; TAG_LEN]].concat() });
@@ -205,7 +206,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         self.leave();
     }
 
-    /// Moves to the next entry, at first to the first one. Returns false at the end.
+    /// Moves to the next entry, which is the first one in a new scan. Returns false at the end.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The comparators whose order is known, by the names that databases store.
+//! The comparators whose order is known, found by the names that databases store.
 
 use std::sync::Arc;
 

@@ -49,13 +49,13 @@ impl ReadChunk {
         self.bytes.get(start..start.checked_add(span.len)?)
     }
 
-    /// Does what [`take`](Self::take) does, if nothing else is needed of this chunk.
+    /// As [`take`](Self::take), if nothing else is needed of this chunk.
     fn into_taken(self, span: Span) -> Option<Bytes> {
         let part = self.slice(span)?;
         if self.owned {
             return Some(Bytes::copy_from_slice(part));
         }
-        // Unlike another view, this leaves the count of views as it is.
+        // Unlike a slice, this hands on the chunk's reference instead of counting another.
         let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
         let mut bytes = self.bytes;
         bytes.truncate(start.checked_add(span.len)?);
@@ -130,7 +130,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     Ok(Opened { footer, index, metaindex, filters })
 }
 
-/// Limits the keys of an index. None of a sound one is longer than the file, unless that is small.
+/// Limits the keys of an index. In a sound index none is longer than the file, unless the file is
+/// small.
 pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block {
     let max_key = usize::try_from(file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
     index.with_max_key(max_key)

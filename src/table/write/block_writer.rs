@@ -72,8 +72,8 @@ impl<W: Write> BlockWriter<W> {
     }
 }
 
-/// Writes contents and trailer together, so that a block is one call of `write` if the writer takes
-/// it whole.
+/// Writes contents and trailer together, so that a block takes one call of `write` if the writer
+/// accepts all of its bytes.
 fn write_stored(
     writer: &mut impl Write,
     offset: &mut u64,

@@ -65,7 +65,7 @@ impl WriteOptions {
     }
 
     /// The number of entries from one restart of a block to the next. At a restart the key is
-    /// stored whole. At least 1, default 16; in the index it is always 1.
+    /// stored in full. At least 1, default 16; in the index it is always 1.
     ///
     /// A seek reads up to this many entries one by one.
     pub fn restart_interval(mut self, entries: u32) -> Self {

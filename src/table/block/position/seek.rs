@@ -37,7 +37,7 @@ impl Position {
         self.go_on(block, |key| comparator.compare(key, target).is_ge())
     }
 
-    /// Does the same for internal keys whose user keys are in bytewise order.
+    /// As [`seek`](Self::seek), for internal keys whose user keys are in bytewise order.
     pub(in crate::table) fn seek_internal(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
         let Some((user_key, _)) = target.split_last_chunk::<TAG_LEN>() else {
             return self.seek(block, target, &INTERNAL);
@@ -66,7 +66,8 @@ impl Position {
         Ok(false)
     }
 
-    /// Does the same for keys in bytewise order, which need not be put together to be compared.
+    /// As [`seek`](Self::seek), for keys in bytewise order, which need not be put together to be
+    /// compared.
     pub(in crate::table) fn seek_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
         if !self.enter_bytewise(block, target)? {
             return Ok(false);
@@ -168,7 +169,8 @@ impl Position {
         ((before.shared | entry.shared) == 0 && before.value.end == at).then_some((right, entry))
     }
 
-    /// Scans from here for the first entry whose key is at or after `target`. Starts at a restart.
+    /// Scans from here, which has to be a restart, for the first entry whose key is at or after
+    /// `target`.
     #[inline(always)]
     fn scan_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
         block.prefetch_between(self.next, self.next_restart);
@@ -234,7 +236,8 @@ impl Position {
         while let Some((shared, rest)) = self.step(block, len)? {
             len = shared.saturating_add(rest.len());
             if shared > matched {
-                // The key differs from `target` in the same place and way as the key before.
+                // The key differs from `target` at the same byte and in the same way as the key
+                // before.
                 continue;
             }
             let (key, target) = (block.bytes(rest.clone()), target.get(shared..).unwrap_or_default());
