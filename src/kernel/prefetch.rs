@@ -6,8 +6,8 @@ pub(crate) fn prefetch(byte: &u8) {
     prefetch_at(std::slice::from_ref(byte), 0);
 }
 
-/// Prefetches the first byte of each key, and the first and the last of each filter, those once for
-/// neighbours that have the same.
+/// Prefetches the first byte of each key, and the first and the last byte of each filter, once for
+/// neighbours that have the same filter.
 // A dozen instructions a probe: no length is compared, as another filter at the same address does
 // not matter, and none is looked at before a prefetch.
 #[inline]
