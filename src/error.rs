@@ -71,7 +71,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     // --- The system below us ---
-    /// Reading or writing failed.
+    /// An operation on a file, a folder or a source failed.
     #[error("{}", io_message(*action, *offset, source))]
     #[non_exhaustive]
     Io {
@@ -85,7 +85,7 @@ pub enum Error {
     /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
     ///
     /// A caller's own source returns it too, inside an [`io::Error`]. So this variant, unlike the
-    /// others, can be constructed outside the library, and gets no further fields.
+    /// others, can be constructed outside the library, and will get no further fields.
     #[error("{len} bytes at offset {offset} are needed and have not been fetched")]
     NeedRange {
         /// The start of the missing range in the file.

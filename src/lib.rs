@@ -1,5 +1,5 @@
-//! Writes and reads LevelDB's filter blocks, the Bloom filters inside a table (`.ldb`, `.sst`) that
-//! let a reader skip data blocks which cannot hold a key. Blocks equal LevelDB's byte for byte, and
+//! Writes and reads LevelDB's filter blocks: the Bloom filters inside a table (`.ldb`, `.sst`) that
+//! let a reader skip data blocks that cannot hold a key. Blocks equal LevelDB's byte for byte, and
 //! every answer equals LevelDB's.
 //!
 //! # Writing and reading filters

@@ -112,7 +112,7 @@ impl<'a> DatabaseTable<'a> {
         }
     }
 
-    /// Tells whether the table is live and has no file.
+    /// Returns `true` if the table is live and has no file.
     pub const fn is_missing(&self) -> bool {
         matches!(self.file, FileState::Missing)
     }
@@ -149,7 +149,7 @@ impl Database {
         self.manifest().ok()?.comparator()
     }
 
-    /// Tells whether user keys are known to be ordered byte by byte, as LevelDB orders them by
+    /// Returns `true` if user keys are known to be ordered byte by byte, as LevelDB orders them by
     /// default.
     pub fn is_bytewise(&self) -> bool {
         self.manifest().is_ok_and(Manifest::is_bytewise)

@@ -65,11 +65,11 @@ pub struct StrayFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileState<'a> {
-    /// There, with its size. It has not been opened.
+    /// The file is there, with its size. It has not been opened.
     Present(&'a DatabaseFile),
-    /// There, but of unknown size: the system did not say what it is. It may be sound.
+    /// The file is there, but of unknown size: the system did not say what it is. It may be sound.
     Unreadable(&'a UnreadableFile),
-    /// Not there. Only a live table can be missing.
+    /// The file is not there. Only a live table can be missing.
     Missing,
 }
 
@@ -218,8 +218,8 @@ impl DatabaseFiles {
         self.strays.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// Tells whether there is a `CURRENT` or a MANIFEST, readable or not. Without either, this is a
-    /// folder like any other.
+    /// Returns `true` if there is a `CURRENT` or a MANIFEST, readable or not. Without either, this
+    /// is a folder like any other.
     pub fn is_database(&self) -> bool {
         let is_one = |kind| matches!(kind, FileKind::Current | FileKind::Manifest);
         self.files.iter().any(|file| is_one(file.kind))
@@ -318,7 +318,7 @@ fn ends_like_a_table(name: &Path) -> bool {
     matches!(name.extension().and_then(OsStr::to_str), Some("ldb" | "sst"))
 }
 
-/// Tells whether a listed name has vanished, unlike that of a link that leads nowhere.
+/// Returns `true` if a listed name has vanished, rather than naming a link that leads nowhere.
 fn has_vanished(path: &Path, error: &io::Error) -> bool {
     is_gone(error) && fs::symlink_metadata(path).is_err_and(|error| is_gone(&error))
 }

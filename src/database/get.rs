@@ -39,10 +39,10 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if the MANIFEST names another comparator than the options. Otherwise the
-    /// first damage on the way, since it may hide an entry newer than those that follow: damage in any live
-    /// log or in a table that is searched, or a table that is missing. LevelDB passes over damaged records of
-    /// a log unless `paranoid_checks` is set.
+    /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options. Otherwise
+    /// the first damage on the way, since it may hide an entry newer than those that follow: damage in any
+    /// live log or in a table that is searched, or a table that is missing. LevelDB passes over damaged
+    /// records of a log unless `paranoid_checks` is set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
         self.get_with(user_key, options, FileOpener)
     }
@@ -159,8 +159,8 @@ fn newest_in(logs: &Memtable<'_>, user_key: &[u8], order: &SharedComparator) -> 
     })
 }
 
-/// Tells whether the range of a table leaves room for a key, in any order of keys. An unknown or
-/// unsound range does.
+/// Returns `true` if the range of a table leaves room for a key, in any order of keys, or is
+/// unknown or unsound.
 fn may_hold(table: &DatabaseTable<'_>, user_key: &[u8], order: &SharedComparator) -> bool {
     let range = table.recorded().and_then(LiveTable::user_keys);
     let range = range.filter(|(smallest, largest)| order.compare(smallest, largest).is_le());

@@ -74,13 +74,13 @@ impl LiveTable {
         self.user_keys().filter(|(smallest, largest)| smallest <= largest)
     }
 
-    /// Tells whether the range of keys leaves room for this one, keys being in bytewise order. An
-    /// unknown or unsound range does.
+    /// Returns `true` if the range of keys, in bytewise order, leaves room for `user_key`, or is
+    /// unknown or unsound.
     pub(super) fn may_hold(&self, user_key: &[u8]) -> bool {
         self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
     }
 
-    /// Tells whether the range of keys excludes nothing.
+    /// Returns `true` if the range of keys excludes nothing.
     pub(super) fn is_unranged(&self) -> bool {
         self.range().is_none()
     }

@@ -51,7 +51,8 @@ pub struct DatabaseLock {
 }
 
 impl DatabaseLock {
-    /// Takes the lock that programs take to open the database in the folder `dir`. Does not wait.
+    /// Takes the lock that programs take to open the database in the folder `dir`. This does not
+    /// wait.
     ///
     /// If there is no `LOCK` it is created as LevelDB creates it. On Unix its owner and group are
     /// then those of the folder, if that is allowed, so that the database's own program can lock it
@@ -88,7 +89,7 @@ impl DatabaseLock {
 
     /// Takes a lock under which the database can be read: nobody has it open for writing, and
     /// nobody can open it as long as the lock is held. Other processes can hold such a lock at the
-    /// same time. Does not wait.
+    /// same time. This does not wait.
     ///
     /// `LOCK` is opened for reading only, so this works on file systems that are read-only.
     ///

@@ -30,11 +30,11 @@ pub struct Manifest {
     prev_log_number: u64,
     next_file_number: Option<u64>,
     last_sequence: Option<u64>,
-    /// By level, then by number.
+    /// Sorted by level, then by number.
     tables: Vec<LiveTable>,
     /// Empty unless keys are in bytewise order.
     by_range: ByRange,
-    /// By level.
+    /// Sorted by level.
     compact_pointers: Vec<(u8, Bytes)>,
     records: u64,
     incomplete_tail: Option<u64>,
@@ -132,7 +132,7 @@ impl Manifest {
         self.comparator.as_deref()
     }
 
-    /// Tells whether user keys are ordered byte by byte, as LevelDB orders them by default.
+    /// Returns `true` if user keys are ordered byte by byte, as LevelDB orders them by default.
     pub fn is_bytewise(&self) -> bool {
         self.comparator() == Some(BytewiseComparator.name().as_bytes())
     }
@@ -148,7 +148,7 @@ impl Manifest {
         self.prev_log_number
     }
 
-    /// Tells whether the log of this number may hold writes that are in no table yet
+    /// Returns `true` if the log with this number may hold writes that are in no table yet
     /// (`DBImpl::Recover` in LevelDB's `db/db_impl.cc`).
     pub fn is_log_live(&self, number: u64) -> bool {
         number >= self.log_number() || number == self.prev_log_number

@@ -77,7 +77,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Tells whether a writer at work could be the reason for the faults: a MANIFEST that was
+    /// Returns `true` if a writer at work could be the reason for the faults: a MANIFEST that was
     /// replaced or is just being written, or tables that were removed after it was read.
     fn is_doubtful(&self) -> bool {
         match &self.manifest {
@@ -86,9 +86,8 @@ impl Database {
         }
     }
 
-    /// Tells whether all faults were there in an earlier reading, too. Numbers of tables are never
-    /// used again: a table that is live in both was live all the time in between, and was looked for
-    /// in between.
+    /// Returns `true` if all faults were there in an earlier reading, too. Numbers of tables are never used
+    /// again: a table that is live in both was live all the time in between, and was looked for in between.
     fn is_confirmed_by(&self, before: &Self) -> bool {
         match (&self.manifest, &before.manifest) {
             (Ok(now), Ok(then)) => {

@@ -100,15 +100,16 @@ impl<O: Opener> Handles<O> {
     }
 }
 
-/// Tells whether the process, or the whole system, has as many files open as it may: `EMFILE` and
-/// `ENFILE` on Unix, `ERROR_TOO_MANY_OPEN_FILES` on Windows.
+/// Returns `true` if the process, or the whole system, has as many files open as it may: `EMFILE`
+/// and `ENFILE` on Unix, `ERROR_TOO_MANY_OPEN_FILES` on Windows.
 fn is_out_of_handles(error: &io::Error) -> bool {
     let codes: &[i32] = if cfg!(windows) { &[4] } else { &[24, 23] };
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
 impl<O: Opener> PooledFile<O> {
-    /// Tells whether the file could not be opened again, so that nothing more can be read of it.
+    /// Returns `true` if the file could not be opened again, so that nothing more can be read from
+    /// it.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }

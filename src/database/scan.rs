@@ -102,7 +102,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if the MANIFEST names another comparator than the options.
+    /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options.
     pub fn scan(&self, options: &ReadOptions) -> Result<Scan<'_>> {
         self.scan_with(options, FileOpener)
     }
@@ -304,7 +304,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         Ok(())
     }
 
-    /// Tells whether the entry on top should be returned.
+    /// Returns `true` if the entry on top should be returned.
     fn is_wanted(&mut self) -> Result<bool> {
         let mut last = self.last.take();
         let Some(DatabaseEntry { key, file, offset, .. }) = self.top() else {

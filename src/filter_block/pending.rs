@@ -59,7 +59,7 @@ impl Pending {
                 }
                 return;
             }
-            // Keys added before stay before these.
+            // Keys added earlier have to stay before these.
             if self.keys.is_empty() && self.try_hash_run(policy, keys) {
                 return;
             }
@@ -218,8 +218,8 @@ impl Pending {
         for key in keys.as_keys().iter().filter(|_| !together) {
             let Some(hash) = policy.hash_key(key) else {
                 hashes.truncate(added);
-                // The policy's own error explains more about such keys. It does not see the keys
-                // kept as hashes, so their number is added to its index.
+                // The policy's own error explains more about such keys. The policy does not see the
+                // keys kept as hashes, so their number is added to the error's index.
                 policy.create_filter(keys.as_keys(), dst).map_err(|error| match error {
                     Error::ShortInternalKey { index, expected, found } => {
                         Error::ShortInternalKey { index: index.saturating_add(*hashed), expected, found }

@@ -122,7 +122,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         if self.base_lg > MAX_BASE_LG {
             return;
         }
-        // At first a number that is not the first query's.
+        // Starts with a number that is not the first query's.
         let first = queries.first().map_or(0, |(block_offset, _)| block_offset >> self.base_lg);
         let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {

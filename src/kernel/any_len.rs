@@ -34,8 +34,8 @@ pub(crate) fn hash_any_len(keys: impl AnyLenKeys, from: usize, seed: u32, hashes
     in_groups(keys, from, seed, hashes, |keys| portable::hash_places(keys, seed));
 }
 
-/// Returns `true` if keys of several lengths are copied and then hashed together in less time than
-/// hashed as they come.
+/// Returns `true` if copying keys of several lengths and hashing them together takes less time than
+/// hashing them as they come.
 #[inline]
 pub(crate) fn copies_short_keys() -> bool {
     super::level::current() != super::level::Level::Portable

@@ -28,7 +28,7 @@ use std::cmp::Ordering;
 use super::comparator::Comparator;
 use crate::bytes::coding::get_varint64;
 
-/// The smallest type of metadata that is followed by more bytes: of all databases, and of one.
+/// The smallest type of metadata that more bytes follow: of all databases, and of a single one.
 const GLOBAL_SIMPLE: u8 = 7;
 const DATABASE_SIMPLE: u8 = 6;
 /// The first number of an index that a page made.
@@ -50,13 +50,13 @@ impl IdbComparator {
     /// The name that databases store.
     pub const NAME: &'static str = "idb_cmp1";
 
-    /// Tells whether `key` can be decoded and equals no key with other bytes. Filters are useful
-    /// for such keys only.
+    /// Returns `true` if `key` can be decoded and equals no key with other bytes. Filters are
+    /// useful for such keys only.
     pub fn is_exact(key: &[u8]) -> bool {
         check(key) == Some(Check::Exact)
     }
 
-    /// Tells whether `key` can be decoded, so that it has a place in Chromium's order.
+    /// Returns `true` if `key` can be decoded, so that it has a place in Chromium's order.
     pub fn is_decodable(key: &[u8]) -> bool {
         check(key).is_some()
     }
@@ -88,7 +88,7 @@ enum Check {
 /// The format of the bytes after the ids.
 enum Rest {
     Nothing,
-    /// These parts, and all of them.
+    /// All of these parts, in order.
     Parts(&'static [Part]),
     /// Any bytes.
     Bytes,
@@ -201,7 +201,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over a value. Arrays can be nested as deep as the key is long.
+    /// Passes over a value. Arrays can be nested as deep as the key is long, so this does not
+    /// recurse.
     fn pass_value(&mut self) -> Option<()> {
         let mut values = 1_u64;
         while let Some(left) = values.checked_sub(1) {

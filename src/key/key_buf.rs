@@ -108,8 +108,9 @@ impl KeyBuf {
         true
     }
 
-    /// Adds a copy of `key` if there are fewer than `most` keys, of several lengths so far, and
-    /// room for it. No branch depends on its length, up to 64 bytes.
+    /// Adds a copy of `key` if keys of several lengths have been added, there are fewer than
+    /// `most`, and there is room for it. Returns `false` if it does not. No branch depends on the
+    /// length of `key`, up to 64 bytes.
     #[inline(always)]
     pub(crate) fn push_if_mixed(&mut self, key: &[u8], most: usize) -> bool {
         let Mixed { starts, end } = &mut self.mixed;

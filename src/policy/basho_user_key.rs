@@ -12,8 +12,8 @@ use crate::{KeyFormat, Keys, Result};
 /// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) does the same. If any key of a
 /// filter has a time, making the filter copies the user keys.
 ///
-/// A key too short for its suffix is not an internal key. A lookup of it "may match". A filter
-/// cannot be made for it: that is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key too short for its suffix is not an internal key. Looking one up answers "may match";
+/// making a filter for one is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct BashoInternalFilterPolicy<P> {
     policy: P,

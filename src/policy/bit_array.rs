@@ -33,7 +33,7 @@ pub(super) fn leveldb_shape(filter: &[u8]) -> Option<FilterShape> {
     Some(if is_reserved { shape.with_expected_rate(1.0) } else { shape })
 }
 
-/// Returns the number of bits of a filter with exactly `bits_per_key` for each of `keys` keys.
+/// Returns the number of bits of a filter with exactly `bits_per_key` bits for each of `keys` keys.
 #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 32 are at most 96")]
 pub(super) fn wished_bits(keys: u64, bits_per_key: u32) -> u128 {
     u128::from(keys) * u128::from(bits_per_key)

@@ -14,7 +14,7 @@ const EXCESS: u64 = 20;
 /// The largest number of bits: whole words of 64, below the 2^31 bits that signed positions reach.
 const MAX_BITS: u64 = (1 << 31) - 64;
 
-/// The last row of Cassandra's table, which is the most buckets per element.
+/// The last row of Cassandra's table: the most buckets per element.
 const MAX_BUCKETS: u64 = 15;
 
 /// The largest K, more than any row asks for. Other values of the filter's last byte are free for

@@ -57,7 +57,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 ///
-/// [`PrefixPolicy`](super::PrefixPolicy) makes filters over a part of each key.
+/// [`PrefixPolicy`](super::PrefixPolicy) makes filters over a prefix of each key.
 pub trait FilterPolicy: Send + Sync {
     /// Returns the name under which tables store this policy's filters, without `filter.` before
     /// it.

@@ -8,7 +8,7 @@ use super::{BloomFilterPolicy, CassandraBloomPolicy, FilterPolicy, LegacyBloomPo
 use super::{KeyHash, SharedPolicy};
 use crate::{Error, Keys, Result};
 
-/// Returns a policy for each name that tables are known to have filters under.
+/// Returns a policy for each name under which tables are known to have filters.
 /// [`ReadOptions`](crate::table::ReadOptions) looks for these names by default, in this order.
 ///
 /// | name | written by | read as |
@@ -30,8 +30,8 @@ pub fn default_read_policies() -> Vec<SharedPolicy> {
     leveldbs.into_iter().chain(own).chain(others).collect()
 }
 
-/// The policies whose names are this library's own. All programs here that offer a choice of policies take
-/// them from this list.
+/// The policies whose names are this library's own. Programs that offer a choice of policies can take them
+/// from this list.
 pub static OWN_POLICIES: [OwnPolicy; 2] = [
     OwnPolicy {
         name: "filterblock.CassandraBloomFilter1",
@@ -59,7 +59,7 @@ impl OwnPolicy {
         self.name
     }
 
-    /// A short name, for arguments of programs.
+    /// A short name, for command-line arguments.
     pub const fn short_name(&self) -> &'static str {
         self.short_name
     }

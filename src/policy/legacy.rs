@@ -25,8 +25,8 @@ const MAX_BITS: u64 = (1 << 32) - 8;
 /// such keys, if absent, the second hash costs a second search and about doubles the false
 /// positives.
 ///
-/// Filters equal goleveldb's byte for byte. They take `bits_per_key` bits for each key, at least
-/// 64, and one byte. Their layout is that of [`BloomFilterPolicy`].
+/// Filters equal goleveldb's byte for byte. They take `bits_per_key` bits for each key, at least 64
+/// in all, and one byte. Their layout is that of [`BloomFilterPolicy`].
 ///
 /// ```
 /// use filterblock::{FilterPolicy, KeyBuf, LegacyBloomPolicy};
@@ -127,7 +127,7 @@ fn hash_key(key: &[u8]) -> KeyHash {
     KeyHash::from_pair(unsigned, to_signed_tail(unsigned, key))
 }
 
-/// In this crate, for the same reason as that of [`BloomFilterPolicy`].
+/// Implemented in this crate for the same reason as for [`BloomFilterPolicy`].
 impl From<LegacyBloomPolicy> for SharedPolicy {
     fn from(policy: LegacyBloomPolicy) -> Self {
         Arc::new(policy)

@@ -6,8 +6,8 @@ use std::fmt;
 use super::{FilterPolicy, FilterShape};
 use crate::{KeyBuf, Keys, Result};
 
-/// Makes another policy look only at a prefix of each key, whose length a function of the caller's
-/// returns.
+/// Makes another policy look only at a prefix of each key. A function of the caller's returns the
+/// length of the prefix.
 ///
 /// Such a filter answers for whole groups of keys: "is there any key of user 7?". It is smaller
 /// than one over complete keys, as each group is counted once.

@@ -7,8 +7,8 @@ use crate::{Error, Result};
 /// keys, is expected to let pass.
 ///
 /// A probe sets one of m = `bits` bits, each with the same probability, so it leaves a given bit
-/// unset with probability 1 - 1/m. All k * n probes of the keys leave it unset with probability (1
-/// - 1/m)^(kn). An absent key passes if each of its k bits happens to be set:
+/// unset with probability 1 - 1/m. All k * n probes of the keys leave it unset with probability
+/// (1 - 1/m)^(kn). An absent key passes if each of its k bits happens to be set:
 ///
 /// (1 - (1 - 1/m)^(kn))^k, which is about (1 - e^(-kn/m))^k.
 ///

@@ -8,7 +8,7 @@ use super::batches::BATCH_HEADER_LEN;
 use crate::table::source::open_file;
 use crate::{Error, Result};
 
-/// Tells whether the log at `path` holds any write, as [`batch_has_writes`] does.
+/// Returns `true` if the log at `path` holds any write, as [`batch_has_writes`] does.
 ///
 /// # Errors
 ///
@@ -19,8 +19,8 @@ pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
     open_file(path).and_then(batch_has_writes).map_err(|error| error.with_path(path))
 }
 
-/// Tells whether a log holds a batch with any write in it, as far as LevelDB would recover it: a
-/// batch after damage counts, one that is cut off does not.
+/// Returns `true` if a log holds a batch with any write in it, as far as LevelDB would recover it:
+/// a batch after damage counts, but one that is cut off does not.
 ///
 /// This does not look into the batch. It reads up to the first batch with a write in it, or the
 /// whole file if there is none. Memory: that of a [`LogReader`].

@@ -63,7 +63,7 @@ impl BloomFilterPolicy {
         Self { bits_per_key, probes }
     }
 
-    /// Returns the hash of a key, which is LevelDB's, in the lower 32 bits, as
+    /// Returns LevelDB's hash of a key, in the lower 32 bits, as
     /// [`hash_key`](FilterPolicy::hash_key) does. This policy has a hash for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
@@ -120,7 +120,7 @@ impl BloomFilterPolicy {
 
 impl BloomFilterPolicy {
     /// Appends a filter for at most [`FEW`] keys.
-    // Not inlined, so that other filters take only the check for it.
+    // Not inlined, so that filters of more keys pay only for the check.
     #[inline(never)]
     fn create_of_few(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
         match keys.len() {
@@ -190,8 +190,8 @@ pub(in crate::policy) fn hash_some(keys: Keys<'_>, from: usize, hashes: &mut [u3
     }
 }
 
-/// In this crate, so that even a caller compiled without optimization queries filters with
-/// optimized code.
+/// Implemented in this crate, so that even a caller compiled without optimization queries filters
+/// with optimized code.
 impl From<BloomFilterPolicy> for SharedPolicy {
     fn from(policy: BloomFilterPolicy) -> Self {
         Arc::new(policy)

@@ -30,7 +30,7 @@ pub(in crate::table) struct Block {
     pub(in crate::table) num_restarts: usize,
     /// The codec that the block was stored in.
     codec: Codec,
-    /// The longest key that may be put together from shared and own bytes, which takes memory.
+    /// The maximum length of a key put together from shared and own bytes, which takes memory.
     pub(in crate::table) max_key: usize,
 }
 
@@ -178,7 +178,7 @@ impl Block {
     }
 
     /// Prefetches the entries from `at`, at restart `index`, to the next restart. Each entry determines the position of
-    /// the next, so without this, each would be waited for.
+    /// the next, so otherwise a walk would wait for each of them.
     #[inline]
     pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
         let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
@@ -344,8 +344,8 @@ impl Probes<'_> {
         }
     }
 
-    /// The start of the key of the entry at restart `index`, less its last `SUFFIX` bytes. `None` if there are fewer, if
-    /// the entry has a longer header than nearly all, or is damaged.
+    /// The start of the key of the entry at restart `index`, less its last `SUFFIX` bytes. `None` if the key has fewer
+    /// bytes, if the entry has a longer header than nearly all, or if it is damaged.
     #[inline(always)]
     pub(in crate::table::block) fn start_of<const SUFFIX: usize>(&self, index: usize) -> Option<Start> {
         let at = u32::from_le_bytes(*self.restarts.get(index)?) as usize;

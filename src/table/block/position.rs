@@ -192,8 +192,8 @@ impl Position {
         Ok(Some((shared, key)))
     }
 
-    /// Returns the number of bytes that the entry at `next` may share. Passes the next restart if it
-    /// is there.
+    /// Returns the number of bytes that the entry at `next` may share. Passes the next restart if the entry
+    /// begins there.
     #[inline]
     fn limit(&mut self, block: &Block, previous: usize) -> Result<usize> {
         if self.next < self.next_restart_at {

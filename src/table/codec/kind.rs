@@ -6,10 +6,9 @@ use crate::{Error, Structure};
 
 /// The compression that the contents of a block turn out to be in.
 ///
-/// The compression type stored with a block is a number. To 2 and the numbers above it, each
-/// relative of LevelDB has given meanings of its own, and only the contents show which one applies.
-/// A cursor that has read the block returns it:
-/// [`BlockCursor::codec`](crate::table::BlockCursor::codec).
+/// The compression type stored with a block is a number. Each relative of LevelDB gives 2 and
+/// higher numbers meanings of its own, so only the contents show which one applies. A cursor that
+/// has read the block returns it: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {

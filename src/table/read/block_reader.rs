@@ -1,4 +1,4 @@
-//! From a handle to a block's contents: reading, verifying, decompressing.
+//! Reading, verifying and decompressing a block, given its handle.
 
 use std::io;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(in crate::table) struct BlockReader<R> {
     pub(in crate::table) meter: Option<Arc<Meter>>,
 }
 
-/// The place of a block and its trailer. It is known to end within the file.
+/// The location of a block with its trailer, which is known to end within the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::table) struct Span {
     pub(in crate::table) offset: u64,
@@ -88,7 +88,7 @@ impl<R: ReadAt> BlockReader<R> {
     }
 
     /// The memory left for a block, stored and decompressed. The limit is `files` times the file's
-    /// size and one block of `max_block_size`, less the `resident` bytes of other blocks.
+    /// size plus one block of `max_block_size`, less the `resident` bytes of other blocks.
     ///
     /// Opening counts on one file's size and leaves another to the data block that is read later.
     /// Sound blocks do not overlap, so only a small file that decompresses out of all proportion

@@ -35,7 +35,7 @@ pub struct DataBlockTypes<'t, R> {
     /// own.
     window: Option<(u64, Bytes)>,
     /// The end of the last window. The next one begins no earlier, so that all windows together
-    /// pass over the file once, whatever the order of the blocks.
+    /// read the file at most once, whatever the order of the blocks.
     passed: u64,
 }
 

@@ -264,8 +264,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// Counts the key of the entry just reached, if it was put together: keys that share a long
-    /// beginning can be many times the size of their block, and whoever asks for them goes through
-    /// all of these bytes. Returns true.
+    /// beginning can be many times the size of their block, and code that asks for them goes
+    /// through all of these bytes. Returns true.
     #[inline]
     fn count_key(&mut self) -> Result<bool> {
         if let Some(len) = self.entry.copied_key_len() {

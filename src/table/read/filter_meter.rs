@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Result;
 
-/// Counts the answers of filters and whether they were right: the rate of false positives that a
-/// program's own lookups get.
+/// Counts the answers of filters, and how many of them were right. This gives the rate of false
+/// positives of a program's own lookups.
 ///
 /// Pass it to [`Table::get_metered`](super::Table::get_metered) and
 /// [`Table::get_at_metered`](super::Table::get_at_metered). It can count for any number of tables

@@ -110,8 +110,8 @@ impl Filters {
         Ok(Self { error, found, ..none })
     }
 
-    /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is
-    /// kept in `self.error`.
+    /// Loads the filter block through `read`. Returns no error but [`Error::NeedRange`]; any other
+    /// error is kept in `self.error`.
     pub(in crate::table) fn load(&mut self, read: impl FnOnce(BlockHandle) -> Result<Bytes>) -> Result<()> {
         let Some(FilterEntry { policy: Asked::For(policy), handle }) = &mut self.found else { return Ok(()) };
         match read(*handle) {
@@ -131,8 +131,8 @@ impl FilterEntry {
     }
 }
 
-/// The filters of a table without marks, found in one walk through the metaindex. `None` if it has a mark, or names none of
-/// the policies.
+/// The filters of a table without marks, found in one walk through the metaindex. `None` if the table has a
+/// mark, or if the metaindex names none of the policies.
 fn usual(metaindex: &Names<'_>, options: &ReadOptions) -> Result<Option<Filters>> {
     let policies = options.policies();
     let mut first: Option<(usize, Result<BlockHandle>)> = None;

@@ -22,7 +22,7 @@ pub enum Lookup {
     /// The key had this value. The value is a view of its data block, which stays in memory as long
     /// as the value does.
     Value(Bytes),
-    /// The key had been deleted. Older tables need not be asked.
+    /// The key had been deleted. Older tables need not be searched.
     Deleted,
     /// The table, or the whole database, holds no entry of the key that is old enough.
     Absent,
@@ -30,8 +30,8 @@ pub enum Lookup {
 
 impl<R: ReadAt> Table<R> {
     /// Looks up `user_key` at `sequence`: its newest entry whose sequence number is not greater. A
-    /// `sequence` beyond 2^56 - 1, the greatest there is, is taken as that, so `u64::MAX` asks for
-    /// the newest entry.
+    /// `sequence` beyond 2^56 - 1, the greatest one, counts as that one, so `u64::MAX` finds the
+    /// newest entry.
     ///
     /// The table has to be a database's, opened with
     /// [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). The lookup

@@ -63,8 +63,8 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// Looks many user keys up as of `sequence`, in any order: each as [`get_at`](Self::get_at) does, grouped as by
-    /// [`get_many`](Self::get_many). `lookups` is cleared first.
+    /// Looks many user keys up as of `sequence`, in any order: each as [`get_at`](Self::get_at) does, in groups like
+    /// those of [`get_many`](Self::get_many). `lookups` is cleared first.
     ///
     /// # Errors
     ///

@@ -20,7 +20,7 @@ pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if there is none, or if it cannot be read. The filters' error gives the reason.
+    /// `None` if there is none, or if it cannot be read for the reason in the filters' error.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -43,7 +43,7 @@ impl ReadChunk {
         self.slice(span).map(|part| self.bytes.slice_ref(part))
     }
 
-    /// The bytes of `span`, if they are here.
+    /// The bytes of `span`, if this chunk has them.
     fn slice(&self, span: Span) -> Option<&[u8]> {
         let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
         self.bytes.get(start..start.checked_add(span.len)?)
@@ -63,8 +63,8 @@ impl ReadChunk {
         Some(bytes)
     }
 
-    /// The bytes of `span`, if they are here. They are copied if a slice would keep this whole
-    /// chunk in memory.
+    /// The bytes of `span`, if this chunk has them. They are copied if a slice would keep this
+    /// whole chunk in memory.
     fn take(&self, span: Span) -> Option<Bytes> {
         if self.owned { self.slice(span).map(Bytes::copy_from_slice) } else { self.get(span) }
     }

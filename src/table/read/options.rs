@@ -39,8 +39,8 @@ pub struct ReadOptions {
 }
 
 impl Default for ReadOptions {
-    /// Checksums are verified, blocks may have up to 256 MiB, keys are not internal keys and in
-    /// bytewise order, and all [known](crate::policy::default_read_policies) filter policies are
+    /// Checksums are verified, blocks may have up to 256 MiB, keys are in bytewise order and not
+    /// internal keys, and all [known](crate::policy::default_read_policies) filter policies are
     /// looked for.
     fn default() -> Self {
         Self {
@@ -104,8 +104,8 @@ impl ReadOptions {
         Self { max_output_factor: times, ..self }
     }
 
-    /// The number of bytes that are read first, at the end of the file. Default: 64 KiB, at least
-    /// 48.
+    /// The number of bytes that are read first, at the end of the file. Default: 64 KiB; at least
+    /// 48 bytes.
     ///
     /// The footer, the index, the metaindex and the filter block take no further read if they are
     /// in these bytes.
@@ -215,7 +215,7 @@ impl ReadOptions {
         &self.filter_policies
     }
 
-    /// Wraps one of the policies if need be, so that it takes stored keys.
+    /// Wraps one of the policies if needed, so that it takes stored keys.
     pub(in crate::table) fn for_stored_keys(
         &self,
         policy: &SharedPolicy,

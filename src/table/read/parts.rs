@@ -20,7 +20,7 @@ pub struct TableIndex {
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` if there is none, or if it cannot be read. The filters' error gives the reason.
+    /// `None` if there is none, or if it cannot be read for the reason in the filters' error.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
     /// The identity of this opening of a table among all others.

@@ -23,9 +23,9 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 
 /// An open table (LevelDB's `table/table.cc`).
 ///
-/// Opening reads the footer, the index, the metaindex and the filter block. The last three stay in
-/// memory. Data blocks are read when they are needed, and not kept. Reading takes `&self`, and many
-/// threads may read at once if the source allows it.
+/// Opening reads the footer, the index, the metaindex and the filter block, which stay in memory.
+/// Data blocks are read when they are needed, and not kept. Reading takes `&self`, and many threads
+/// may read at once if the source allows it.
 ///
 /// # Reads
 ///
@@ -50,7 +50,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// No bytes make a method panic or wait forever. In addition to the errors named with each method,
 /// all methods that read return
 ///
-/// - [`Error::Io`] if the source fails or returns another length than asked for,
+/// - [`Error::Io`] if the source fails or returns a length other than asked for,
 /// - [`Error::NeedRange`] if the source returns it,
 /// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block they need is
 ///   damaged, of an unknown kind, or too large.
@@ -321,7 +321,7 @@ impl<R> Table<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `filter` belongs to another table than `index`.
+    /// [`Error::InvalidOption`] if `filter` belongs to a different table from `index`.
     pub fn from_parts(source: R, index: Arc<TableIndex>, filter: Option<Arc<TableFilter>>) -> Result<Self> {
         if filter.as_ref().is_some_and(|filter| filter.identity != index.identity) {
             return Err(Error::InvalidOption {

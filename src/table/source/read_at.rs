@@ -50,8 +50,8 @@ pub trait ReadAt {
     /// the underlying system.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
 
-    /// Tells the source that these ranges will be read soon, in this order or another, so that it can fetch them side
-    /// by side: [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
+    /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them side by side:
+    /// [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
     ///
     /// This does nothing by default. A source that passes reads on to another one should pass this on, too. Faults are
     /// reported by the reads themselves.

@@ -123,7 +123,7 @@ impl WriteOptions {
     /// Default false.
     ///
     /// They are then ordered by [`InternalKeyComparator`] and filtered by [`InternalFilterPolicy`],
-    /// as in LevelDB's databases. A key of under eight bytes is an error.
+    /// as in LevelDB's databases. A key of fewer than eight bytes is an error.
     pub fn internal_keys(mut self, internal_keys: bool) -> Self {
         self.internal_keys = internal_keys;
         self

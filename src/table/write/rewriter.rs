@@ -106,7 +106,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// - [`Error::InvalidOption`] if the options are invalid.
     /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since what they lead
     ///   to would be lost, or bears the mark of a [relative](crate::Origin) of LevelDB.
-    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Io`] if index or metaindex cannot be
+    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Io`] if the index or the metaindex cannot be
     ///   read.
     pub fn new(table: &'t Table<R>, writer: W, options: &WriteOptions) -> Result<Self> {
         let filters = options.filter_builders()?;
@@ -147,17 +147,17 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     ///
     /// After [`Error::NeedRange`] the same call can be made again. After any other error the table
     /// is lost, and every further call returns [`Error::TableAbandoned`]. Nothing of the block was
-    /// written, unless writer or filter policy failed. Errors about the table that is read name its
-    /// file, if that is known.
+    /// written, unless the writer or a filter policy failed. Errors about the table that is read
+    /// name its file, if that is known.
     ///
     /// - [`Error::Corrupt`] if the block or the index is damaged.
-    /// - [`Error::Unsupported`] if the block does not lie right after the one before, or is in a
-    ///   compression that this build cannot read. Without filter policies any compression will do.
+    /// - [`Error::Unsupported`] if the block does not lie right after the one before, or is compressed in
+    ///   a way that this build cannot read. Without filter policies, any compression will do.
     /// - [`Error::ShortInternalKey`] if a key should be an internal key and has fewer than eight
     ///   bytes.
     /// - [`Error::Limit`] if the block is too large, or more would be decoded than the table's
     ///   options allow, or a filter block outgrows its limit.
-    /// - [`Error::Io`] if source or writer fail.
+    /// - [`Error::Io`] if the source or the writer fails.
     /// - Any error of a filter policy.
     pub fn copy_block(&mut self) -> Result<bool> {
         self.check_usable()?;

@@ -113,8 +113,8 @@ impl Position {
         self.enter_by_starts::<0>(block, Start::of(target), |key| key < target)
     }
 
-    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes. `start`
-    /// is the start of the key sought; if starts are equal or not known, `is_before` decides.
+    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes.
+    /// `start` is the start of the key sought; if starts are equal or not known, `is_before` decides.
     #[inline(always)]
     pub(super) fn enter_by_starts<const SUFFIX: usize>(
         &mut self,
@@ -229,7 +229,7 @@ impl Position {
         }
     }
 
-    /// Does the same as [`scan_bytewise`](Self::scan_bytewise), whatever the keys are.
+    /// As [`scan_bytewise`](Self::scan_bytewise), whatever the keys are.
     fn scan_keys(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
         // The key of each entry passed is before `target`, which it equals in `matched` bytes.
         let (mut matched, mut len) = (0, 0);
