@@ -98,7 +98,7 @@ impl ByRange {
     }
 }
 
-/// By level, then in the order in which LevelDB's `Builder` sorts the tables of a level.
+/// Orders tables by level, then as LevelDB's `Builder` sorts the tables of a level.
 fn order(a: &LiveTable, b: &LiveTable) -> Ordering {
     let by_key = a.level.cmp(&b.level).then_with(|| compare(&a.smallest, &b.smallest));
     by_key.then_with(|| a.number.cmp(&b.number))

@@ -163,8 +163,8 @@ impl Database {
         self.live().chain(self.table_files().filter(|table| table.recorded().is_none()))
     }
 
-    /// The table in the file of this name, which is the part of a path after the folder. `None` if
-    /// there is no such file, as for tables that are [`missing`](Self::missing).
+    /// The table in the file with this name, which is the part of a path after the folder. `None`
+    /// if there is no such file, as for tables that are [`missing`](Self::missing).
     pub fn table_named(&self, name: &str) -> Option<DatabaseTable<'_>> {
         let (FileKind::Table, number) = FileKind::parse(name)? else { return None };
         let is_it = |path: &Path| path.file_name().is_some_and(|found| found == name);
@@ -180,7 +180,7 @@ impl Database {
         self.live().filter(DatabaseTable::is_missing).filter_map(|table| table.recorded())
     }
 
-    /// The path of a new table of this number, which is also where a missing one would be.
+    /// The path of a new table with this number, which is also where a missing one would be.
     pub fn table_path(&self, number: u64) -> PathBuf {
         path_in(&self.dir, FileKind::Table.file_name(number))
     }

@@ -36,7 +36,8 @@ pub(crate) enum Field<'a> {
     Comparator(&'a [u8]),
     /// Logs with this number or a higher one are not in tables yet.
     LogNumber(u64),
-    /// One more log that is not in tables yet; 0: none. Early versions of LevelDB used it.
+    /// One more log that is not in tables yet, or 0 if there is none. Early versions of LevelDB
+    /// used it.
     PrevLogNumber(u64),
     /// The number for the next new file.
     NextFileNumber(u64),

@@ -265,7 +265,7 @@ impl DatabaseFiles {
         files.map(FileState::Present).chain(unreadable.map(FileState::Unreadable))
     }
 
-    /// The file in which LevelDB finds the table of this number: `.ldb` before `.sst`, the number
+    /// The file in which LevelDB finds the table with this number: `.ldb` before `.sst`, the number
     /// in six digits or more (`TableCache::FindTable` in `db/table_cache.cc`). `None` if neither is
     /// there.
     ///

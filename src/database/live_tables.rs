@@ -174,7 +174,8 @@ impl LiveTables {
     }
 }
 
-/// The memory of a table with keys of these lengths. The entry is counted twice, for the map around it.
+/// The memory of a table with keys of these lengths. The entry is counted twice, to include the overhead of
+/// the map.
 fn memory(smallest_len: usize, largest_len: usize) -> u64 {
     const ENTRY: usize = 2 * size_of::<((u8, u64), LiveTable)>();
     ENTRY.saturating_add(smallest_len).saturating_add(largest_len) as u64

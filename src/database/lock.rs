@@ -179,7 +179,7 @@ fn lock(
     lock_opened(file, known, opened, exclusive, held).map(Some)
 }
 
-/// Locks `file`, which was opened at `place`. `known`: the file that was there before, if any.
+/// Locks `file`, which was opened at `place`. `known` is the file that was there before, if any.
 fn lock_opened(
     place: &LockFile,
     known: Option<FileId>,

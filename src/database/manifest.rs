@@ -185,8 +185,8 @@ impl Manifest {
     /// These are the tables whose range of keys leaves room for the key: at most one on each of the
     /// levels 1 to 6. If several tables of a level have entries of this one key, all of them are
     /// returned, those with the newest entries first; a lookup needs only the one that its sequence
-    /// number falls into. If tables overlap that must not, or a range is damaged, all tables that
-    /// may hold the key are returned.
+    /// number falls into. If tables overlap although they must not, or a range is damaged, all
+    /// tables that may hold the key are returned.
     ///
     /// Ranges are looked at only if keys are in bytewise order. In any other order, all tables are
     /// returned, those of each of the levels 1 to 6 by number.
@@ -202,7 +202,7 @@ impl Manifest {
             .chain(unranged.flat_map(|level| self.level(level)))
     }
 
-    /// The live table of this number. If two levels name it, the one on the level with the lower number is
+    /// The live table with this number. If two levels name it, the one on the level with the lower number is
     /// returned.
     pub fn table(&self, number: u64) -> Option<&LiveTable> {
         (0..NUM_LEVELS).find_map(|level| {

@@ -95,8 +95,8 @@ impl<'d> Memtable<'d> {
         let bytes = &self.bytes;
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         self.writes.sort_by(|a, b| {
-            // Of two writes with the same number, LevelDB finds a value before a deletion, and else
-            // the later one first.
+            // Of two writes with the same number, LevelDB finds a value before a deletion, and
+            // otherwise the later one first.
             let tag =
                 |write: &Write| Reverse((write.sequence, write.value.is_some(), write.log, write.offset));
             order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))

@@ -76,7 +76,7 @@ impl FileKind {
     }
 }
 
-/// The names under which LevelDB opens the table of this number, in the order in which it tries
+/// The names under which LevelDB opens the table with this number, in the order in which it tries
 /// them (`TableCache::FindTable` in `db/table_cache.cc`). Early versions wrote the second.
 pub(super) fn table_names(number: u64) -> [String; 2] {
     [FileKind::Table.file_name(number), format!("{number:06}.sst")]

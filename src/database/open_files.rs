@@ -21,7 +21,7 @@ pub(super) struct OpenFiles<O: Opener> {
 
 struct Handles<O: Opener> {
     opener: O,
-    /// Each with its number. The one read last is at the end.
+    /// The open files, each with its number. The one read last is at the end.
     open: VecDeque<(u64, O::Table)>,
     /// The number of the next file.
     next: u64,
@@ -45,7 +45,7 @@ struct Identity {
 }
 
 impl<O: Opener> OpenFiles<O> {
-    /// `max`: the most files that are open at a time, at least 1.
+    /// `max` is the most files that are open at a time, and has to be at least 1.
     pub(super) fn new(opener: O, max: usize) -> Arc<Self> {
         Arc::new(Self { max, handles: Mutex::new(Handles { opener, open: VecDeque::new(), next: 0 }) })
     }

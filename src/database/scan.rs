@@ -25,9 +25,9 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// [`prev`](Self::prev) goes the other way, and the two can be mixed. A new scan is before the first
 /// entry.
 ///
-/// Damage costs no more than the block or record that it is in: after an error the next call goes on
-/// after it. If a newer version of a key is lost that way, an older one or a deleted one shows
-/// instead.
+/// Damage costs no more than the block or record that it is in: after an error the next call goes on after
+/// it. If a newer version of a key is lost that way, an older one shows instead, even if the newer one was a
+/// deletion.
 ///
 /// A table that was replaced or removed before all of it was read is an error with
 /// [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In that case, open the
@@ -58,10 +58,10 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 pub struct Scan<'d, O: Opener = FileOpener> {
     order: SharedComparator,
     tables: TableOpener<O>,
-    /// The number of sources that are at their first entries. `None`: the sources are yet to be
-    /// moved to the start.
+    /// The number of sources that are at their first entries, or `None` if the sources are yet to
+    /// be moved to the start.
     started: Option<usize>,
-    /// The key to start at. `None`: the first of all.
+    /// The key to start at, or `None` to start at the first of all.
     start: Option<Start>,
     sources: Vec<Source<'d, O>>,
     /// The indices in `sources` of those at an entry. Once all are started, this is a heap with the
@@ -83,8 +83,8 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     way: Option<Way>,
     /// The direction in which each source reached its entry.
     ways: Vec<Way>,
-    /// On the way back: the newest version of a key, which is the current entry unless older versions
-    /// are still `gathering`, and the key that the last turn was made at.
+    /// On the way back: the newest version of a key, which is the current entry unless older versions are
+    /// still `gathering`, and the key at which the scan turned back, whose versions are passed over.
     saved: Option<Saved<'d>>,
     gathering: bool,
     skipped: Option<Vec<u8>>,

@@ -8,7 +8,7 @@ use super::names::FileKind;
 use crate::error::IoAction;
 use crate::{Error, Result};
 
-/// Makes the MANIFEST of this number the one that `CURRENT` names, in the database folder `dir`.
+/// Makes the MANIFEST with this number the one that `CURRENT` names, in the database folder `dir`.
 ///
 /// The new `CURRENT` is written as `NNNNNN.dbtmp` with the number of the MANIFEST, synced, renamed,
 /// and the folder synced: whatever happens meanwhile, `CURRENT` names the old MANIFEST or the new

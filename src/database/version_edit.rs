@@ -19,7 +19,7 @@ pub struct VersionEdit {
     pub comparator: Option<Bytes>,
     /// Logs with this number or a higher one are not in tables yet.
     pub log_number: Option<u64>,
-    /// One more log that is not in tables yet; 0: none.
+    /// One more log that is not in tables yet, or 0 if there is none.
     pub prev_log_number: Option<u64>,
     /// The number for the next new file.
     pub next_file_number: Option<u64>,

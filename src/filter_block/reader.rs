@@ -216,7 +216,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Returns the bytes of filter `index`. They are empty if no data block starts in its range.
-    /// `None` if there is no filter of this number, or if its offsets are malformed.
+    /// `None` if there is no filter with this number, or if its offsets are malformed.
     pub fn filter(&self, index: usize) -> Option<&[u8]> {
         match self.slice(index)? {
             FilterSlice::At(filter) => Some(filter),

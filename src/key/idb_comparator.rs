@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Checks all parts of a key. `None`: Chromium cannot decode it.
+/// Checks all parts of a key. Returns `None` if Chromium cannot decode it.
 fn check(key: &[u8]) -> Option<Check> {
     let mut reader = Reader::new(key);
     let ids = reader.ids()?;

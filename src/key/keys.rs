@@ -14,7 +14,7 @@ use crate::{Error, Result};
 
 /// A view of many keys that lie end to end. Copying it copies no keys.
 ///
-/// Keys have the order in which they were added, and repeated keys are kept. A filter counts them
+/// Keys are in the order in which they were added, and repeated keys are kept. A filter counts them
 /// all ([`len`](Keys::len)) when it chooses its size.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {

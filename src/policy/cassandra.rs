@@ -92,8 +92,8 @@ impl CassandraBloomPolicy {
     /// Returns a policy for filters of `buckets_per_element` bits a key, at least 1 and at most 15,
     /// with the best K for them.
     ///
-    /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has the
-    /// most bits a key that do.
+    /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has as
+    /// many bits a key as do fit.
     pub const fn new(buckets_per_element: u32) -> Self {
         Self { sizing: Sizing::Buckets(buckets_per_element) }
     }

@@ -69,7 +69,7 @@ pub struct LogWrite<'a> {
     pub sequence: u64,
     /// The user key.
     pub key: &'a [u8],
-    /// The value. `None`: the key is deleted.
+    /// The value, or `None` if the key is deleted.
     pub value: Option<&'a [u8]>,
 }
 

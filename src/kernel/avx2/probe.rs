@@ -131,7 +131,7 @@ fn lane_numbers() -> __m256i {
     _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 }
 
-/// Returns `true` if `filter`, which fits into [`fits_two_registers`], may have a key with the hash `h`.
+/// Returns `true` if `filter` may have a key with the hash `h`. [`fits_two_registers`] has to be true of it.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
@@ -151,7 +151,8 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` if `filter`, which [`fits_gather`], may have a key with the hash `h`.
+/// Returns `true` if `filter` may have a key with the hash `h`. [`fits_gather`] has to be true of
+/// it.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };

@@ -72,7 +72,7 @@ impl Position {
         }
     }
 
-    /// Returns to the start, of any block. The buffer is kept.
+    /// Returns to the start. The next call may be given another block. The buffer is kept.
     pub(in crate::table) fn reset(&mut self) {
         *self = Self { buffer: std::mem::take(&mut self.buffer), ..Self::with_max_key(self.max_key) };
     }

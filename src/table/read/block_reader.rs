@@ -57,8 +57,8 @@ impl<R: ReadAt> BlockReader<R> {
         })
     }
 
-    /// Reads exactly `len` bytes from `offset`. It is an error if the source returns another
-    /// number.
+    /// Reads exactly `len` bytes from `offset`. It is an error if the source returns a different
+    /// number of bytes.
     pub(in crate::table) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
         if let Some(meter) = &self.meter {
             meter.count_read(len);

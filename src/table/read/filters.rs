@@ -40,7 +40,7 @@ pub(in crate::table) struct FilterEntry {
 enum Asked {
     /// A policy that was asked for. `None` once the reader has taken it.
     For(Option<SharedPolicy>),
-    /// Another policy, of this name. The filter block is then not read.
+    /// Another policy, with this name. The filter block is then not read.
     Not(String),
 }
 

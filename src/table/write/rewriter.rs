@@ -18,7 +18,7 @@ use crate::{Error, Result, Structure, quote};
 
 /// Rewrites an open table with other filters, or without any.
 ///
-/// Data blocks and index are copied byte for byte, in whatever compression they are. Filter blocks,
+/// Data blocks and index are copied byte for byte, whatever their compression. Filter blocks,
 /// metaindex and footer are new. A table of LevelDB's thus becomes the one that LevelDB would have
 /// written with these filters.
 ///

@@ -134,7 +134,7 @@ impl Position {
                 Some(key) if key != start => key < start,
                 _ => is_before(block.bytes(block.any_restart_key(middle)?)),
             };
-            // Either is as likely, so a branch would often be mispredicted.
+            // Both outcomes are equally likely, so a branch would often be mispredicted.
             left = select_unpredictable(before, middle, left);
             right = select_unpredictable(before, right, middle.wrapping_sub(1));
         }
@@ -267,7 +267,7 @@ impl Position {
         while left < right {
             let middle = middle(left, right);
             let before = is_before(block.any_restart_key(middle)?);
-            // Either is as likely, so a branch would often be mispredicted.
+            // Both outcomes are equally likely, so a branch would often be mispredicted.
             left = select_unpredictable(before, middle, left);
             right = select_unpredictable(before, right, middle.wrapping_sub(1));
         }

@@ -16,7 +16,7 @@ pub(in crate::table) const TOGETHER: usize = 32;
 /// The number of restarts that the first steps of a search see, and that are assumed to be in the cache.
 const CACHED_STEPS: usize = 1 << 9;
 
-/// For each of several keys the restart to go on from. `None`: the block is damaged there.
+/// For each of several keys, the restart to go on from, or `None` if the block is damaged there.
 pub(in crate::table) type Restarts = [Option<usize>; TOGETHER];
 
 /// A key that is sought between two restarts.
@@ -104,7 +104,7 @@ impl Block {
                     (sought.left, sought.right) = (1, 0);
                     continue;
                 };
-                // Either is as likely, so a branch would often be mispredicted.
+                // Both outcomes are equally likely, so a branch would often be mispredicted.
                 sought.left = select_unpredictable(before, middle, left);
                 sought.right = select_unpredictable(before, right, middle.wrapping_sub(1));
             }

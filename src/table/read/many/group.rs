@@ -48,7 +48,7 @@ pub(super) struct KeyBlock {
     span: Span,
 }
 
-/// A block as it was read, with its trailer. `None`: it is the same block as for the key before.
+/// A block as it was read, with its trailer, or `None` if it is the same block as for the key before.
 struct Stored {
     place: KeyBlock,
     bytes: Option<Bytes>,
@@ -133,7 +133,7 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// The block that may hold `key`, according to the index, in which the search goes on from `restart`.
-    /// `None`: `key` is after all keys.
+    /// `None` if `key` is after all keys.
     #[inline(always)]
     fn place_from(&self, at: &mut Position, restart: usize, key: &[u8]) -> Result<Option<Span>> {
         let index = &self.index.block;
