@@ -25,8 +25,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// # In errors of your own
 ///
-/// An `io::Error` is made of it by `?`, and gives it back (`io::Error::downcast`). With `thiserror` a
-/// variant of your own takes it by `#[from]`; without, two `impl`s do:
+/// `?` turns it into an `io::Error`, which gives it back (`io::Error::downcast`). With `thiserror`, a variant
+/// of your own takes it by `#[from]`; without, two `impl`s are needed:
 ///
 /// ```
 /// use std::{error, fmt};
@@ -71,13 +71,13 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     // --- The system below us ---
-    /// Reading or writing failed.
+    /// An operation on a file, a folder or a source failed.
     #[error("{}", io_message(*action, *offset, source))]
     #[non_exhaustive]
     Io {
         /// The operation that failed.
         action: IoAction,
-        /// The structure's offset in the file.
+        /// The offset in the file, for operations that have one; otherwise 0.
         offset: u64,
         /// The error of the system, or of the source that the caller supplied.
         source: io::Error,
@@ -85,7 +85,7 @@ pub enum Error {
     /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
     ///
     /// A caller's own source returns it too, inside an [`io::Error`]. So this variant, unlike the
-    /// others, can be constructed outside the library, and gets no further fields.
+    /// others, can be constructed outside the library, and will get no further fields.
     #[error("{len} bytes at offset {offset} are needed and have not been fetched")]
     NeedRange {
         /// The start of the missing range in the file.
@@ -94,7 +94,7 @@ pub enum Error {
         len: usize,
     },
 
-    /// The database is locked, as by a program that has it open.
+    /// The database is locked, for example by a program that has it open.
     #[error("the database is in use by {by}")]
     #[non_exhaustive]
     InUse {
@@ -119,8 +119,8 @@ pub enum Error {
     Corrupt {
         /// The malformed structure.
         what: Structure,
-        /// The structure's offset from the start of the file, or of the filter block if there is no
-        /// file around it.
+        /// The structure's offset from the start of the file, or from the start of the filter block
+        /// if that is not in a file.
         offset: u64,
         /// The format's requirement.
         expected: Cow<'static, str>,
@@ -182,7 +182,7 @@ pub enum Error {
         /// The key that does not come after it.
         key: Bytes,
     },
-    /// An earlier error left the table incomplete, so it cannot be written further.
+    /// An earlier error left the table incomplete, so writing it cannot continue.
     #[error("table given up after an earlier error: {error}")]
     #[non_exhaustive]
     TableAbandoned {
@@ -241,7 +241,7 @@ pub enum Error {
     /// A policy reported an error of its own.
     #[error("filter policy: {0}")]
     Policy(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A policy does not look at keys by a hash, so it takes no hashes.
+    /// A policy does not look keys up by a hash, so it takes no hashes in place of keys.
     #[error("filter policy {}: expected one that takes hashes, found one that needs the keys", quote(policy.as_bytes()))]
     #[non_exhaustive]
     HashUnsupported {
@@ -273,9 +273,11 @@ pub enum Error {
     },
 }
 
-/// Wraps the error. Its kind is that of the system's error, or shows whose fault it is:
-/// `InvalidData` for the file and for limits, `InvalidInput` for the caller, `Other` for a policy
-/// and for [`Error::NeedRange`].
+/// Wraps the error. The kind is that of the system's error for [`Error::Io`], `ResourceBusy` for
+/// [`Error::InUse`], and the one of the same name for [`Error::OutOfMemory`] and
+/// [`Error::Unsupported`]. It is `InvalidData` for [`Error::Corrupt`] and [`Error::Limit`], and
+/// `Other` for [`Error::NeedRange`], [`Error::TableAbandoned`], [`Error::Policy`] and
+/// [`Error::PolicyContract`]. For all other errors it is `InvalidInput`.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.without_path() {
@@ -332,8 +334,8 @@ impl Error {
         matches!(self.without_path(), Self::NeedRange { .. })
     }
 
-    /// Returns `true` for [`InUse`](Self::InUse), with or without a file: somebody else holds the
-    /// lock.
+    /// Returns `true` for [`InUse`](Self::InUse), with or without a file: another process or
+    /// another part of this program holds the lock.
     pub fn is_in_use(&self) -> bool {
         matches!(self.without_path(), Self::InUse { .. })
     }
@@ -362,7 +364,7 @@ impl Error {
     }
 }
 
-/// The failed operation, and its place in the file if it has one there.
+/// Describes the failed operation, with its offset in the file if it has one.
 fn io_message(action: IoAction, offset: u64, source: &io::Error) -> String {
     match action {
         IoAction::Open if source.kind() == io::ErrorKind::NotFound => "does not exist".to_owned(),

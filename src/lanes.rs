@@ -1,5 +1,5 @@
-//! Keys side by side in plain bytes, as hashes and kernels take them. Their lengths and bounds are checked once, here: code without bounds
-//! checks relies on them.
+//! Keys side by side in plain bytes, as hashes and kernels take them. Their lengths and bounds are checked once, here:
+//! code without bounds checks relies on them.
 
 /// Keys of equal length at equal distances.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ impl<'a> FixedLenKeys<'a> {
         Self { bytes, count, stride, len }
     }
 
-    /// Returns `count` keys from number `from` on.
+    /// Returns `count` keys, starting with key `from`.
     #[inline]
     pub(crate) fn part(self, from: usize, count: usize) -> Self {
         let bytes = &self.bytes[from * self.stride..][..count * self.stride];
@@ -44,7 +44,7 @@ impl<'a> FixedLenKeys<'a> {
         self.len
     }
 
-    /// Returns `count * stride` bytes from the start of the first key on.
+    /// Returns the `count * stride` bytes that begin with the first key.
     #[inline]
     pub(crate) fn bytes(self) -> &'a [u8] {
         self.bytes
@@ -87,8 +87,8 @@ impl<'a> EqualLenKeys<'a, 8> {
     }
 }
 
-/// The length up to which a key is copied beside others. Longer ones, should they end near the end
-/// of the bytes, are hashed alone.
+/// The length up to which a key is copied beside others. If a longer one is near the end of the
+/// bytes, its whole group is hashed key by key.
 pub(crate) const SLOT: usize = 64;
 
 /// The number of bytes that kernels read at a time.
@@ -107,8 +107,8 @@ pub(crate) struct KeyPtrs<'a, const N: usize> {
 }
 
 impl<'a, const N: usize> KeyPtrs<'a, N> {
-    /// Returns the keys of these lengths at these places of `bytes`. `None` if a key is too near to
-    /// the end to read from there as much as from the others, or very long.
+    /// Returns the keys that have these starts and lengths in `bytes`. `None` if fewer bytes follow
+    /// a start than the longest key takes in whole steps, or if a key has 2^30 bytes or more.
     #[inline(always)]
     pub(crate) fn new(bytes: &'a [u8], starts: [usize; N], lens: [usize; N]) -> Option<Self> {
         let longest = lens.iter().fold(0, |longest, len| *len | longest);

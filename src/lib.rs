@@ -1,5 +1,5 @@
-//! Writes and reads LevelDB's filter blocks, the Bloom filters inside a table (`.ldb`, `.sst`) that
-//! let a reader skip data blocks which cannot hold a key. Blocks equal LevelDB's byte for byte, and
+//! Writes and reads LevelDB's filter blocks: the Bloom filters inside a table (`.ldb`, `.sst`) that
+//! let a reader skip data blocks that cannot hold a key. Blocks equal LevelDB's byte for byte, and
 //! every answer equals LevelDB's.
 //!
 //! # Writing and reading filters
@@ -89,11 +89,11 @@
 //! # Promises
 //!
 //! 1. **Compatible.** Filter blocks and tables equal LevelDB's byte for byte, and every answer of a
-//!    filter block equals LevelDB's, on damaged blocks too. Answers on damaged tables and databases
+//!    filter block equals LevelDB's, even on damaged blocks. Answers on damaged tables and databases
 //!    equal LevelDB's or differ on the safe side: an error where LevelDB passes over damage. With
-//!    Snappy, LevelDB reads the tables written here, and the other way round.
-//! 2. **Never a false negative.** In doubt (malformed, unknown, unreadable) the answer is "may
-//!    match". It is "no" only if LevelDB says so, as for an empty filter.
+//!    Snappy, LevelDB reads the tables written here, and vice versa.
+//! 2. **Never a false negative.** When in doubt (a filter that is malformed, unknown or unreadable),
+//!    the answer is "may match". It is "no" only if LevelDB says so, as for an empty filter.
 //! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. No memory and no work
 //!    out of proportion to the data: lengths are checked against the file, and against limits the
 //!    caller can set, before anything is allocated.
@@ -101,7 +101,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
-// No contents of a file may cause a panic. Exceptions stand beside the code, with their reasons.
+// No contents of a file may cause a panic. Exceptions are marked in the code, with their reasons.
 #![cfg_attr(
     not(test),
     deny(
@@ -161,7 +161,7 @@ pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPoli
 #[doc = include_str!("../docs/crate.md")]
 struct Page;
 
-/// Does the same for the page about embedding.
+/// Compiles the examples of the page about embedding as doctests.
 #[cfg(all(doctest, feature = "table"))]
 #[doc = include_str!("../docs/embedding.md")]
 struct EmbeddingPage;

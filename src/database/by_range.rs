@@ -8,11 +8,11 @@ use super::live_tables::LiveTable;
 use crate::KeyFormat;
 use crate::table::{Comparator as _, InternalKeyComparator};
 
-/// An index of the levels from 1 on, for keys in bytewise order. It holds places in the MANIFEST's
+/// An index of the levels above 0, for keys in bytewise order. It holds positions in the MANIFEST's
 /// list of tables.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct ByRange {
-    /// By level, then by smallest key.
+    /// Sorted by level, then by smallest key.
     sorted: Vec<LookupOrder>,
     /// The levels with a table whose range of keys excludes nothing.
     unranged: [bool; NUM_LEVELS as usize],
@@ -26,7 +26,7 @@ struct LookupOrder {
 }
 
 impl ByRange {
-    /// Costs one sort by keys.
+    /// Makes the index, at the cost of one sort by keys.
     pub(super) fn new(tables: &[LiveTable]) -> Self {
         let mut below: Vec<(usize, &LiveTable)> =
             tables.iter().enumerate().filter(|(_, table)| table.level > 0).collect();
@@ -48,8 +48,8 @@ impl ByRange {
         Self { sorted: places.collect(), unranged }
     }
 
-    /// The tables of a level that may hold `user_key`, by their smallest key. At most one in a
-    /// sound database, or more if several tables have entries of this one key.
+    /// The tables of a level that may hold `user_key`, ordered by their smallest keys. In a sound
+    /// database there are several only if several have entries of this key.
     pub(super) fn may_hold<'a>(
         &'a self,
         tables: &'a [LiveTable],
@@ -98,7 +98,7 @@ impl ByRange {
     }
 }
 
-/// As LevelDB's Builder sorts the tables of a level.
+/// Orders tables by level, then as LevelDB's `Builder` sorts the tables of a level.
 fn order(a: &LiveTable, b: &LiveTable) -> Ordering {
     let by_key = a.level.cmp(&b.level).then_with(|| compare(&a.smallest, &b.smallest));
     by_key.then_with(|| a.number.cmp(&b.number))

@@ -9,7 +9,7 @@ use crate::error::IoAction;
 use crate::table::source::open_file;
 use crate::{Error, Result, Structure, escape};
 
-/// Longer than `MANIFEST-`, a number of 20 digits and a line feed.
+/// The greatest length of `CURRENT`: more than `MANIFEST-`, a number of 20 digits and a line feed.
 const MAX_CURRENT_LEN: usize = 64;
 
 /// The path of the MANIFEST that `CURRENT` names. Only a file in `dir` itself is accepted.
@@ -21,7 +21,7 @@ pub(crate) fn current_manifest(dir: &Path) -> Result<PathBuf> {
     }
 }
 
-/// The name of the MANIFEST in `contents`, those of `CURRENT`.
+/// The name of the MANIFEST in `contents`, the contents of `CURRENT`.
 fn parse(contents: &[u8]) -> Result<&str> {
     if let Some(name) = manifest_name(contents) {
         return Ok(name);
@@ -33,7 +33,8 @@ fn parse(contents: &[u8]) -> Result<&str> {
     Err(Error::corrupt(Structure::Current, 0, "MANIFEST-, a number and a line feed", found))
 }
 
-/// The name of the MANIFEST in `CURRENT`. No more bytes are read than a sound `CURRENT` has.
+/// The name of the MANIFEST in `CURRENT`. At most one byte more is read than a sound `CURRENT` can
+/// have.
 pub(super) fn read(current: impl Read) -> Result<String> {
     let mut contents = Vec::new();
     current

@@ -1,5 +1,5 @@
-//! A whole database: the MANIFEST beside the files that are there (`DBImpl::RemoveObsoleteFiles` in
-//! LevelDB's `db/db_impl.cc`).
+//! A database: its MANIFEST, compared with the files that are there (`DBImpl::RemoveObsoleteFiles`
+//! in LevelDB's `db/db_impl.cc`).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ use crate::{Error, Result};
 /// [`DatabaseListing`](super::DatabaseListing) from anywhere else. Opening reads `CURRENT` and the
 /// MANIFEST, but no table and no log. Nothing is written or locked.
 ///
-/// In doubt nothing is called missing or obsolete. Without a MANIFEST that is sound from end to
-/// end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live, and
-/// [`manifest`](Self::manifest) gives the reason. A file that the system would not let be looked at
-/// is [`Unreadable`](FileState::Unreadable), not missing.
+/// When in doubt, nothing is reported as missing or obsolete. Without a MANIFEST that is sound from
+/// end to end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live,
+/// and [`manifest`](Self::manifest) gives the reason. A file that the system would not let be
+/// looked at is [`Unreadable`](FileState::Unreadable), not missing.
 ///
-/// A MANIFEST that ends within a record is taken to be sound, as in LevelDB, which goes by the
-/// records before. [`Manifest::incomplete_tail`] reports it.
+/// A MANIFEST that ends within a record is taken to be sound, as in LevelDB, which uses the records
+/// before. [`Manifest::incomplete_tail`] reports it.
 ///
-/// Memory: the MANIFEST's, up to its limit, and a few hundred bytes for each file.
+/// The MANIFEST takes memory up to its limit, and each file takes a few hundred bytes.
 ///
 /// ```
 /// use filterblock::database::{Database, FileState, TableStatus};
@@ -40,7 +40,7 @@ use crate::{Error, Result};
 ///         _ => println!("{} is not live, as far as is known", table.number),
 ///     }
 /// }
-/// // The tables on the levels 0, 1 and 2 may hold this key, and are asked in this order.
+/// // The tables on the levels 0, 1 and 2 may hold this key, and are searched in this order.
 /// let asked: Vec<u64> = database.tables_for(b"item/0001/919").map(|table| table.number).collect();
 /// assert_eq!(asked, [9, 7, 5]);
 /// # Ok::<(), filterblock::Error>(())
@@ -52,19 +52,19 @@ pub struct Database {
     pub(super) manifest: Result<Manifest>,
 }
 
-/// A table of a database: one that is live, or a file.
+/// A table of a database: one that is live, with or without a file, or a file that is not live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatabaseTable<'a> {
-    /// The number that its file is named by.
+    /// The number that its file is named after.
     pub number: u64,
-    /// Its part in the database.
+    /// Its role in the database.
     pub status: TableStatus<'a>,
     /// Its file. [`DatabaseFile::len`](super::DatabaseFile::len) is the size that it really has.
     pub file: FileState<'a>,
 }
 
-/// The part that a table has in a database, by the MANIFEST.
+/// The role of a table in a database, according to the MANIFEST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableStatus<'a> {
@@ -86,8 +86,8 @@ pub enum TableStatus<'a> {
     /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` beside
     ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes it.
     Unlisted,
-    /// A file that may or may not be live. The MANIFEST is of no use, or LevelDB opens this file
-    /// only if it cannot open another one, which could not be looked at.
+    /// A file that may or may not be live. Either there is no sound MANIFEST, or LevelDB opens this
+    /// file only if it cannot open another one, which could not be looked at.
     Unknown,
 }
 
@@ -95,9 +95,9 @@ pub enum TableStatus<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatabaseLog<'a> {
-    /// The number that its file is named by: the higher, the newer.
+    /// The number that its file is named after: the higher, the newer.
     pub number: u64,
-    /// Set if its writes may be in no table yet, and also if the MANIFEST is of no use.
+    /// Set if its writes may be in no table yet, or if there is no sound MANIFEST.
     pub is_live: bool,
     /// Its file, never missing.
     pub file: FileState<'a>,
@@ -112,7 +112,7 @@ impl<'a> DatabaseTable<'a> {
         }
     }
 
-    /// Tells whether the table is live and has no file.
+    /// Returns `true` if the table is live and has no file.
     pub const fn is_missing(&self) -> bool {
         matches!(self.file, FileState::Missing)
     }
@@ -149,21 +149,22 @@ impl Database {
         self.manifest().ok()?.comparator()
     }
 
-    /// Tells whether user keys are known to be ordered byte by byte, as LevelDB does by default.
+    /// Returns `true` if user keys are known to be ordered byte by byte, as LevelDB orders them by
+    /// default.
     pub fn is_bytewise(&self) -> bool {
         self.manifest().is_ok_and(Manifest::is_bytewise)
     }
 
-    /// All tables: the live ones by level and number, then the files that are not live by number and
-    /// name, and last such files that could not be looked at.
+    /// All tables: the live ones by level and number, then the files that are not live by number and name,
+    /// and finally those of these files that could not be looked at.
     ///
-    /// Costs a few binary searches for each table.
+    /// This costs a few binary searches for each table.
     pub fn tables(&self) -> impl Iterator<Item = DatabaseTable<'_>> {
         self.live().chain(self.table_files().filter(|table| table.recorded().is_none()))
     }
 
-    /// The table in the file of this name, which is the part of a path after the folder. `None` if
-    /// there is no such file, as for tables that are [`missing`](Self::missing).
+    /// The table in the file with this name, which is the part of a path after the folder. `None`
+    /// if there is no such file, as for tables that are [`missing`](Self::missing).
     pub fn table_named(&self, name: &str) -> Option<DatabaseTable<'_>> {
         let (FileKind::Table, number) = FileKind::parse(name)? else { return None };
         let is_it = |path: &Path| path.file_name().is_some_and(|found| found == name);
@@ -179,20 +180,20 @@ impl Database {
         self.live().filter(DatabaseTable::is_missing).filter_map(|table| table.recorded())
     }
 
-    /// The path of a new table of this number, which is also where a missing one would be.
+    /// The path of a new table with this number, which is also where a missing one would be.
     pub fn table_path(&self, number: u64) -> PathBuf {
         path_in(&self.dir, FileKind::Table.file_name(number))
     }
 
-    /// The tables that a lookup of `user_key` asks, in its order: [`Manifest::tables_for`]. A
+    /// The tables that a lookup of `user_key` searches, in this order: [`Manifest::tables_for`]. A
     /// lookup searches the logs before them.
     ///
     /// If all of them are present and none has an entry of the key, no table has. One that is
     /// unreadable or missing may have it.
     ///
-    /// Without a sound MANIFEST these are all files of tables, by number from the highest on. That
-    /// order means nothing: among the entries in all tables, the one with the highest sequence
-    /// number is the newest.
+    /// Without a sound MANIFEST these are all files of tables, in descending order of their
+    /// numbers. That order means nothing: among the entries in all tables, the one with the highest
+    /// sequence number is the newest.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = DatabaseTable<'a>> + 'a {
         let live = self.manifest().ok().map(|manifest| manifest.tables_for(user_key));
         let all = self.manifest().is_err().then(|| {

@@ -34,9 +34,10 @@ const MAX_COMPARATOR_LEN: usize = 4096;
 pub(crate) enum Field<'a> {
     /// The name of the comparator, which orders the user keys.
     Comparator(&'a [u8]),
-    /// Logs from this number on are not in tables yet.
+    /// Logs with this number or a higher one are not in tables yet.
     LogNumber(u64),
-    /// One more log that is not in tables yet; 0: none. Early versions of LevelDB used it.
+    /// One more log that is not in tables yet, or 0 if there is none. Early versions of LevelDB
+    /// used it.
     PrevLogNumber(u64),
     /// The number for the next new file.
     NextFileNumber(u64),
@@ -55,7 +56,7 @@ pub(crate) enum Field<'a> {
 pub(crate) struct NewTable<'a> {
     /// The level, 0 to 6.
     pub(crate) level: u8,
-    /// The table's number, which its file is named by.
+    /// The table's number, which its file is named after.
     pub(crate) number: u64,
     /// The file's size in bytes.
     pub(crate) size: u64,
@@ -70,7 +71,7 @@ impl Field<'_> {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for a name or key of 4 GiB and more.
+    /// [`Error::Limit`] for a name or key of 4 GiB or more.
     pub(super) fn encode(&self, dst: &mut Vec<u8>) -> Result<()> {
         let number = |dst: &mut Vec<u8>, tag: u32, value: u64| {
             put_varint32(dst, tag);
@@ -117,8 +118,8 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The fields of `record`, in their order there. Allocates nothing; after an error there are no
-/// more.
+/// The fields of `record`, in their order there. The iterator allocates nothing; after an error it
+/// yields no more fields.
 ///
 /// `offset` is where the record starts in its file; it serves only to locate errors.
 ///
@@ -345,7 +346,7 @@ mod tests {
             error(b"\x09\x80"),
             "version edit at offset 100: expected a previous log number at byte 1 of the record, found an end within a varint"
         );
-        // 8 was once for large values; 103 is a new table in RocksDB.
+        // Tag 8 was once used for large values; 103 is a new table in RocksDB.
         for tag in [0, 8, 10, 103] {
             let record = [0x02, 0x01, tag, 0x02, 0x01];
             let mut fields = fields(&record, 100);

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatabaseFile {
-    /// The kind of file, by its name.
+    /// The kind of file, according to its name.
     pub kind: FileKind,
     /// The number in its name; 0 if there is none.
     pub number: u64,
@@ -29,7 +29,7 @@ pub struct DatabaseFile {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UnreadableFile {
-    /// The kind of file, by its name.
+    /// The kind of file, according to its name.
     pub kind: FileKind,
     /// The number in its name; 0 if there is none.
     pub number: u64,
@@ -65,11 +65,11 @@ pub struct StrayFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileState<'a> {
-    /// There, with its size. It has not been opened.
+    /// The file is there, with its size. It has not been opened.
     Present(&'a DatabaseFile),
-    /// There, but of unknown size: the system did not say what it is. It may be sound.
+    /// The file is there, but of unknown size: the system did not say what it is. It may be sound.
     Unreadable(&'a UnreadableFile),
-    /// Not there. Only a live table can be missing.
+    /// The file is not there. Only a live table can be missing.
     Missing,
 }
 
@@ -96,7 +96,7 @@ impl<'a> FileState<'a> {
 /// The files of a database folder, by kind, number and name.
 ///
 /// A file whose metadata could not be read may be sound all the same, and is listed apart:
-/// [`unreadable`](Self::unreadable). Everything else here leaves such files out.
+/// [`unreadable`](Self::unreadable). The other iterators leave such files out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseFiles {
     files: Vec<DatabaseFile>,
@@ -113,8 +113,8 @@ impl DatabaseFiles {
     /// the [`strays`](Self::strays). Everything else is passed over, as is a file that vanishes
     /// meanwhile.
     ///
-    /// Costs one pass over the names in the folder, and asks the system for the size of each file
-    /// that is listed.
+    /// This takes one pass over the names in the folder, and asks the system for the size of each
+    /// file that is listed.
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl DatabaseFiles {
 
     /// Sorts the names and sizes in bytes of a listing, such as that of a folder in object storage.
     ///
-    /// Names are those within the database's folder: one with a slash is passed over. If a name comes twice,
+    /// Names are those within the database's folder: one with a slash is passed over. If a name occurs twice,
     /// the last is used.
     ///
     /// ```
@@ -179,8 +179,8 @@ impl DatabaseFiles {
         self
     }
 
-    /// Sorts in the file at `path`, whose name was found in a folder. `file_type` is the type of the name
-    /// itself, without following a symbolic link.
+    /// Adds the file at `path`, whose name was found in a folder, to the list that it belongs to. `file_type`
+    /// is the type of the name itself, without following a symbolic link.
     fn look_at(&mut self, path: PathBuf, parsed: Option<(FileKind, u64)>, file_type: Option<fs::FileType>) {
         match (fs::metadata(&path), parsed) {
             (Ok(metadata), Some((kind, number))) if metadata.is_file() => {
@@ -218,8 +218,8 @@ impl DatabaseFiles {
         self.strays.sort_by(|a, b| a.path.cmp(&b.path));
     }
 
-    /// Tells whether there is a `CURRENT` or a MANIFEST, readable or not. Without either, this is a
-    /// folder like any other.
+    /// Returns `true` if there is a `CURRENT` or a MANIFEST, readable or not. Without either, this
+    /// is a folder like any other.
     pub fn is_database(&self) -> bool {
         let is_one = |kind| matches!(kind, FileKind::Current | FileKind::Manifest);
         self.files.iter().any(|file| is_one(file.kind))
@@ -229,8 +229,8 @@ impl DatabaseFiles {
     /// The files that could not be looked at, by kind, number and name. Each may be sound, of any
     /// size, or no file at all.
     ///
-    /// Whoever relies on the files found has to ask for these too: one may be `CURRENT`, a live log
-    /// with data, or a live table.
+    /// Code that relies on the files found has to consider these too: one may be `CURRENT`, a live
+    /// log with data, or a live table.
     pub fn unreadable(&self) -> std::slice::Iter<'_, UnreadableFile> {
         self.unreadable.iter()
     }
@@ -265,7 +265,7 @@ impl DatabaseFiles {
         files.map(FileState::Present).chain(unreadable.map(FileState::Unreadable))
     }
 
-    /// The file in which LevelDB finds the table of this number: `.ldb` before `.sst`, the number
+    /// The file in which LevelDB finds the table with this number: `.ldb` before `.sst`, the number
     /// in six digits or more (`TableCache::FindTable` in `db/table_cache.cc`). `None` if neither is
     /// there.
     ///
@@ -299,7 +299,7 @@ impl<'a> IntoIterator for &'a DatabaseFiles {
     }
 }
 
-/// The items whose kind and number are the `wanted` ones, of items sorted by these.
+/// The items whose kind and number are the `wanted` ones. `items` has to be sorted by these.
 fn of<T>(
     items: &[T],
     wanted: (FileKind, u64),
@@ -318,7 +318,7 @@ fn ends_like_a_table(name: &Path) -> bool {
     matches!(name.extension().and_then(OsStr::to_str), Some("ldb" | "sst"))
 }
 
-/// Tells a listed name that has vanished from a link that leads nowhere.
+/// Returns `true` if a listed name has vanished, rather than naming a link that leads nowhere.
 fn has_vanished(path: &Path, error: &io::Error) -> bool {
     is_gone(error) && fs::symlink_metadata(path).is_err_and(|error| is_gone(&error))
 }
@@ -327,7 +327,7 @@ fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
 
-/// The path of a name in a folder. A URL is followed by a slash, also where paths have another
+/// The path of a name in a folder. A URL is followed by a slash, even where paths have another
 /// separator.
 pub(super) fn path_in(dir: &Path, name: impl AsRef<Path>) -> PathBuf {
     if !dir.to_str().is_some_and(|dir| dir.contains("://") && !dir.ends_with('/')) {

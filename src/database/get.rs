@@ -14,18 +14,18 @@ use crate::table::{Lookup, ReadOptions, SharedComparator, Table};
 use crate::{Error, Result, quote};
 
 impl Database {
-    /// Looks up the newest version of a key: in the live logs, then in the tables of level 0 from the
-    /// newest on, then in the one table of each level below that may hold it. The first of them that
-    /// has the key decides.
+    /// Looks up the newest version of a key: in the live logs, then in the tables of level 0, newest first,
+    /// then on each further level in the one table that may hold it. The first of these that has the key
+    /// decides.
     ///
-    /// Nothing is kept from one call to the next: each reads all live logs, and opens the tables that
-    /// it asks, which takes a read or two for each. Filters spare it the data blocks. For many keys
-    /// [`get_many`](Self::get_many) does that once. [`scan`](Self::scan) and its [`seek`](Scan::seek)
-    /// keep tables open, and whoever keeps [`Table`]s open asks [`Table::get_at`] in the order of
-    /// [`tables_for`](Self::tables_for).
+    /// Nothing is kept from one call to the next: each reads all live logs, and opens the tables that it
+    /// searches, which takes a read or two for each. Filters spare it data blocks.
+    /// [`get_many`](Self::get_many) does all this once for many keys. [`scan`](Self::scan) and its
+    /// [`seek`](Scan::seek) keep tables open. A caller that keeps [`Table`]s open can call [`Table::get_at`]
+    /// in the order of [`tables_for`](Self::tables_for).
     ///
-    /// Without a sound MANIFEST the levels are unknown. All tables and logs are then asked, and the
-    /// highest sequence number decides; a key that was deleted is [`Lookup::Absent`].
+    /// Without a sound MANIFEST the levels are unknown. All tables and logs are then searched, and
+    /// the highest sequence number decides; a key that was deleted is [`Lookup::Absent`].
     ///
     /// ```
     /// use filterblock::database::Database;
@@ -39,9 +39,9 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if the MANIFEST names another comparator than the options. Otherwise
-    /// the first damage on the way, since it may hide an entry newer than those that follow: in any
-    /// live log, in a table that is asked, or a table that is missing. LevelDB passes over damaged
+    /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options. Otherwise
+    /// the first damage on the way, since it may hide an entry newer than those that follow: damage in any
+    /// live log or in a table that is searched, or a table that is missing. LevelDB passes over damaged
     /// records of a log unless `paranoid_checks` is set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
         self.get_with(user_key, options, FileOpener)
@@ -76,7 +76,7 @@ impl Database {
         Ok(Lookup::Absent)
     }
 
-    /// Opens a table that is asked, with options for internal keys. All its errors name the file.
+    /// Opens a table to be searched, with options for internal keys. All its errors name the file.
     fn open_table<O: Opener>(
         &self,
         table: &DatabaseTable<'_>,
@@ -94,7 +94,7 @@ impl Database {
         }
     }
 
-    /// The order given in the options, unless the MANIFEST names another.
+    /// The order given in the options. It is an error if the MANIFEST names another.
     pub(super) fn order(&self, options: &ReadOptions) -> Result<SharedComparator> {
         let order = options.user_order();
         match self.comparator().filter(|name| *name != order.name().as_bytes()) {
@@ -159,7 +159,8 @@ fn newest_in(logs: &Memtable<'_>, user_key: &[u8], order: &SharedComparator) -> 
     })
 }
 
-/// Tells whether the range of a table leaves room for a key, in any order. In doubt it does.
+/// Returns `true` if the range of a table leaves room for a key, in any order of keys, or is
+/// unknown or unsound.
 fn may_hold(table: &DatabaseTable<'_>, user_key: &[u8], order: &SharedComparator) -> bool {
     let range = table.recorded().and_then(LiveTable::user_keys);
     let range = range.filter(|(smallest, largest)| order.compare(smallest, largest).is_le());

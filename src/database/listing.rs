@@ -15,7 +15,7 @@ impl Database {
     /// A database from the names and sizes in bytes of its files, and a function that reads one of
     /// them by its name.
     ///
-    /// `read` is called twice at most: for `CURRENT`, and for the MANIFEST that it names.
+    /// `read` is called at most twice: for `CURRENT`, and for the MANIFEST that it names.
     /// [`DatabaseListing`] is the same for callers that read asynchronously or set a limit. An
     /// error of `read` is kept for [`manifest`](Self::manifest).
     ///
@@ -42,16 +42,16 @@ impl Database {
     }
 }
 
-/// Makes a [`Database`] of a listing, and of the contents of `CURRENT` and the MANIFEST: for object
+/// Makes a [`Database`] from a listing and the contents of `CURRENT` and the MANIFEST: for object
 /// storage, archives, or any other place that is not a folder.
 ///
 /// It does not read by itself. [`wanted`](Self::wanted) names the file that is needed next, and
 /// [`supply`](Self::supply) takes its contents or the error of reading it, so that the caller may
 /// wait in between. There are two files at most: only `CURRENT` shows which MANIFEST is the second.
 ///
-/// Make the listing before `CURRENT` is read. The other way round, tables that are removed meanwhile
-/// are missing, and so may be the log with the newest writes. If the database is in use, tables that are
-/// written meanwhile are missing in this order too: they are there in a listing made afterwards.
+/// Make the listing before `CURRENT` is read. In the opposite order, tables that are removed meanwhile are
+/// missing, and so may be the log with the newest writes. If the database is in use, tables that are written
+/// meanwhile are missing in this order too: they are there in a listing made afterwards.
 ///
 /// ```
 /// use filterblock::database::{DatabaseListing, batch_has_writes};
@@ -101,7 +101,7 @@ impl DatabaseListing {
         }
     }
 
-    /// Names the place of the listing, such as `s3://bucket/chainstate`. It becomes
+    /// Names the location of the listing, such as `s3://bucket/chainstate`. It becomes
     /// [`Database::dir`], and the path of each file begins with it.
     ///
     /// ```
@@ -117,8 +117,8 @@ impl DatabaseListing {
         self
     }
 
-    /// Sets the memory that the MANIFEST may take, in bytes, as [`Manifest::scan`] has it. The
-    /// default is [`Manifest::DEFAULT_MEMORY_LIMIT`].
+    /// Sets the memory that the MANIFEST may take, in bytes, as in [`Manifest::scan`]. The default
+    /// is [`Manifest::DEFAULT_MEMORY_LIMIT`].
     pub const fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = bytes;
         self
@@ -134,10 +134,10 @@ impl DatabaseListing {
     }
 
     /// Takes the contents of the file that is [`wanted`](Self::wanted), or the error of reading it,
-    /// such as [`io::ErrorKind::NotFound`]. Does nothing if none is wanted.
+    /// such as [`io::ErrorKind::NotFound`]. This does nothing if no file is wanted.
     ///
-    /// An error, also one in the contents, ends the reading. The database has no MANIFEST then, and
-    /// keeps the error.
+    /// An error, including one in the contents, ends the reading. The database has no MANIFEST
+    /// then, and keeps the error.
     pub fn supply(&mut self, contents: io::Result<impl AsRef<[u8]>>) {
         match contents {
             Ok(contents) => self.supply_from(Ok(contents.as_ref())),
@@ -145,8 +145,8 @@ impl DatabaseListing {
         }
     }
 
-    /// Takes the [`wanted`](Self::wanted) file as [`supply`](Self::supply) does, from a reader: the file in a folder
-    /// that is open, for example. No more of it is held than the [`memory_limit`](Self::memory_limit) allows.
+    /// Takes the [`wanted`](Self::wanted) file as [`supply`](Self::supply) does, but from a reader, such as an open
+    /// file. No more of it is held than the [`memory_limit`](Self::memory_limit) allows.
     ///
     /// ```
     /// use std::fs::File;

@@ -16,9 +16,10 @@ use crate::{Error, KeyFormat, Result, Structure};
 pub struct LiveTable {
     /// The level, 0 to 6.
     pub level: u8,
-    /// The number that its file is named by.
+    /// The number that its file is named after.
     pub number: u64,
-    /// The size its file has to have, in bytes: LevelDB looks for the footer there.
+    /// The size that its file has to have, in bytes: LevelDB looks for the footer in front of this
+    /// offset.
     pub size: u64,
     /// Its first key: an internal key, at least 8 bytes.
     pub smallest: Bytes,
@@ -73,13 +74,13 @@ impl LiveTable {
         self.user_keys().filter(|(smallest, largest)| smallest <= largest)
     }
 
-    /// Tells whether the range of keys leaves room for this one, keys being in bytewise order. In
-    /// doubt it does.
+    /// Returns `true` if the range of keys, in bytewise order, leaves room for `user_key`, or is
+    /// unknown or unsound.
     pub(super) fn may_hold(&self, user_key: &[u8]) -> bool {
         self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
     }
 
-    /// Tells whether the range of keys excludes nothing.
+    /// Returns `true` if the range of keys excludes nothing.
     pub(super) fn is_unranged(&self) -> bool {
         self.range().is_none()
     }
@@ -102,12 +103,12 @@ impl fmt::Debug for LiveTable {
     }
 }
 
-/// Collects live tables, within a limit of memory.
+/// Collects live tables, within a memory limit.
 pub(crate) struct LiveTables {
     tables: BTreeMap<(u8, u64), LiveTable>,
     /// By level, the key at which its next compaction starts.
     compact_pointers: BTreeMap<u8, Bytes>,
-    /// The memory of tables and compact pointers in bytes, roughly and rather too high.
+    /// The memory of tables and compact pointers in bytes: an estimate that is rather too high.
     memory: u64,
     limit: u64,
 }
@@ -173,7 +174,8 @@ impl LiveTables {
     }
 }
 
-/// The memory of a table with keys of these lengths. The entry is counted twice, for the map around it.
+/// The memory of a table with keys of these lengths. The entry is counted twice, to include the overhead of
+/// the map.
 fn memory(smallest_len: usize, largest_len: usize) -> u64 {
     const ENTRY: usize = 2 * size_of::<((u8, u64), LiveTable)>();
     ENTRY.saturating_add(smallest_len).saturating_add(largest_len) as u64

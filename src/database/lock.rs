@@ -25,9 +25,9 @@ static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 /// by `flock`, which do not know of each other. Both locks are taken here. `LOCK` stays where it
 /// is, with its contents.
 ///
-/// **Nothing else in this process may open and close `LOCK` meanwhile**: closing any descriptor of
-/// a file drops the process's `fcntl` locks on it. Even reading it, as in copying the folder, drops them. A
-/// second `DatabaseLock` is not a danger: it is refused before it opens the file.
+/// **Nothing else in this process may open and close `LOCK` meanwhile**: closing any descriptor of a file
+/// drops the process's `fcntl` locks on it. Even reading it drops them, for example when the folder is
+/// copied. A second `DatabaseLock` is not a danger: it is refused before it opens the file.
 ///
 /// Locks are advisory. On some network file systems other machines do not see them.
 ///
@@ -51,7 +51,8 @@ pub struct DatabaseLock {
 }
 
 impl DatabaseLock {
-    /// Takes the lock that programs take to open the database in the folder `dir`. Does not wait.
+    /// Takes the lock that programs take to open the database in the folder `dir`. This does not
+    /// wait.
     ///
     /// If there is no `LOCK` it is created as LevelDB creates it. On Unix its owner and group are
     /// then those of the folder, if that is allowed, so that the database's own program can lock it
@@ -68,7 +69,7 @@ impl DatabaseLock {
         Self::exclusive_of(&LockFile::in_dir(dir.as_ref())?)
     }
 
-    /// [`exclusive`](Self::exclusive) in a folder that is open, wherever its path leads by now. `dir` is only for
+    /// Like [`exclusive`](Self::exclusive), but in an open folder, wherever its path leads by now. `dir` is only for
     /// messages and for [`path`](Self::path).
     ///
     /// # Errors
@@ -88,7 +89,7 @@ impl DatabaseLock {
 
     /// Takes a lock under which the database can be read: nobody has it open for writing, and
     /// nobody can open it as long as the lock is held. Other processes can hold such a lock at the
-    /// same time. Does not wait.
+    /// same time. This does not wait.
     ///
     /// `LOCK` is opened for reading only, so this works on file systems that are read-only.
     ///
@@ -105,7 +106,7 @@ impl DatabaseLock {
         }
     }
 
-    /// [`shared`](Self::shared) in a folder that is open, wherever its path leads by now. `dir` is only for messages
+    /// Like [`shared`](Self::shared), but in an open folder, wherever its path leads by now. `dir` is only for messages
     /// and for [`path`](Self::path).
     ///
     /// # Errors
@@ -178,7 +179,7 @@ fn lock(
     lock_opened(file, known, opened, exclusive, held).map(Some)
 }
 
-/// Locks `file`, which was opened at `place`. `known`: the file that was there before, if any.
+/// Locks `file`, which was opened at `place`. `known` is the file that was there before, if any.
 fn lock_opened(
     place: &LockFile,
     known: Option<FileId>,
@@ -246,7 +247,7 @@ mod tests {
 
     use super::*;
 
-    /// LOCK is exchanged or removed between the steps of locking it.
+    /// LOCK is replaced or removed between the steps of locking it.
     #[test]
     fn a_file_that_is_exchanged_meanwhile_is_not_locked() {
         let folder = tempfile::tempdir().unwrap();

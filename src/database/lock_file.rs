@@ -1,5 +1,5 @@
-//! The file `LOCK` of a database, by the folder that it is in: on Unix by an open descriptor, so that nobody can exchange
-//! the folder between two steps; elsewhere by its path.
+//! The file `LOCK` of a database, found through the folder that it is in: on Unix through an open descriptor, so that
+//! nobody can replace the folder between two steps; elsewhere through its path.
 
 use std::fs::File;
 use std::io;
@@ -42,7 +42,7 @@ fn check_regular(is_file: bool, is_link: bool) -> io::Result<()> {
 
 #[cfg(unix)]
 impl LockFile {
-    /// In the folder at this path.
+    /// The file in the folder at this path.
     pub(super) fn in_dir(dir: &Path) -> Result<Self> {
         use rustix::fs::{Mode, OFlags};
         // Such a descriptor needs no permission to list the folder.
@@ -55,7 +55,7 @@ impl LockFile {
         Ok(Self { folder, path: lock_path(dir) })
     }
 
-    /// In an open folder.
+    /// The file in an open folder. `dir` is the folder's path, for messages.
     pub(super) fn at(folder: BorrowedFd<'_>, dir: &Path) -> Result<Self> {
         let folder = folder.try_clone_to_owned();
         let folder = folder.map_err(|error| Error::io(IoAction::Open, 0, error).with_path(lock_path(dir)))?;
@@ -84,7 +84,7 @@ impl LockFile {
         Ok(FileId::of(&found))
     }
 
-    /// Opens the file. Neither follows a link nor waits for a pipe that has taken its place.
+    /// Opens the file. This neither follows a link nor waits for a pipe that has taken its place.
     pub(super) fn open(&self, writable: bool) -> io::Result<File> {
         use rustix::fs::OFlags;
         let access = if writable { OFlags::RDWR } else { OFlags::RDONLY };
@@ -124,7 +124,7 @@ impl FileId {
 
 #[cfg(not(unix))]
 impl LockFile {
-    /// In the folder at this path.
+    /// The file in the folder at this path.
     pub(super) fn in_dir(dir: &Path) -> Result<Self> {
         Ok(Self { path: lock_path(dir) })
     }

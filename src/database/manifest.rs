@@ -21,7 +21,7 @@ use crate::{Error, Result, Structure};
 
 /// The contents of a MANIFEST: the live tables, and all else that is needed to read them.
 ///
-/// [`read`](Self::read) and [`parse`](Self::parse) give one only if every record of the file is
+/// [`read`](Self::read) and [`parse`](Self::parse) return one only if every record of the file is
 /// sound.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
@@ -30,11 +30,11 @@ pub struct Manifest {
     prev_log_number: u64,
     next_file_number: Option<u64>,
     last_sequence: Option<u64>,
-    /// By level, then by number.
+    /// Sorted by level, then by number.
     tables: Vec<LiveTable>,
     /// Empty unless keys are in bytewise order.
     by_range: ByRange,
-    /// By level.
+    /// Sorted by level.
     compact_pointers: Vec<(u8, Bytes)>,
     records: u64,
     incomplete_tail: Option<u64>,
@@ -45,8 +45,8 @@ pub struct Manifest {
 #[must_use]
 pub struct ManifestScan {
     /// The contents of the records before the damage, and perhaps of a part of the damaged one.
-    /// With damage, live tables may be missing here, and tables be included that are no longer
-    /// live: show it, but do not rely on it.
+    /// With damage, live tables may be missing, and tables that are no longer live may be included:
+    /// show the contents, but do not rely on them.
     pub manifest: Manifest,
     /// The first damage, if there is any.
     pub damage: Option<Error>,
@@ -70,7 +70,7 @@ impl Manifest {
 
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
     ///
-    /// Costs one pass over the file, and a sort of the live tables by their keys.
+    /// This costs one pass over the file, and a sort of the live tables by their keys.
     /// [`incomplete_tail`](Self::incomplete_tail) reports a last record that is cut off.
     ///
     /// # Errors
@@ -126,18 +126,18 @@ impl Manifest {
         ManifestScan { manifest, damage: read.err() }
     }
 
-    /// The name of the comparator that orders the user keys, of 4 KiB at most. LevelDB and
+    /// The name of the comparator that orders the user keys, at most 4 KiB long. LevelDB and
     /// goleveldb always record one.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.comparator.as_deref()
     }
 
-    /// Tells whether user keys are ordered byte by byte, as LevelDB does by default.
+    /// Returns `true` if user keys are ordered byte by byte, as LevelDB orders them by default.
     pub fn is_bytewise(&self) -> bool {
         self.comparator() == Some(BytewiseComparator.name().as_bytes())
     }
 
-    /// Logs from this number on are not in tables yet.
+    /// Logs with this number or a higher one are not in tables yet.
     pub fn log_number(&self) -> u64 {
         self.log_number.unwrap_or_default()
     }
@@ -148,7 +148,7 @@ impl Manifest {
         self.prev_log_number
     }
 
-    /// Tells whether the log of this number may hold writes that are in no table yet
+    /// Returns `true` if the log with this number may hold writes that are in no table yet
     /// (`DBImpl::Recover` in LevelDB's `db/db_impl.cc`).
     pub fn is_log_live(&self, number: u64) -> bool {
         number >= self.log_number() || number == self.prev_log_number
@@ -178,18 +178,20 @@ impl Manifest {
         self.tables.get(start..end).unwrap_or(&self.tables)
     }
 
-    /// The live tables that a lookup of `user_key` asks, in its order: level 0 from the newest on,
-    /// then the levels below it (`Version::Get` in LevelDB's `db/version_set.cc`).
+    /// The live tables that a lookup of `user_key` searches, in this order: those of level 0,
+    /// newest first, then those of the levels below it (`Version::Get` in LevelDB's
+    /// `db/version_set.cc`).
     ///
-    /// These are the tables whose range of keys leaves room for the key: at most one on each level
-    /// from 1 on. If several tables of a level have entries of this one key, these are all of them,
-    /// the newest entries first; a lookup asks the one that its sequence number falls into. If
-    /// tables overlap that must not, or a range is damaged, these are all that may hold the key.
+    /// These are the tables whose range of keys leaves room for the key: at most one on each of the
+    /// levels 1 to 6. If several tables of a level have entries of this one key, all of them are
+    /// returned, those with the newest entries first; a lookup needs only the one that its sequence
+    /// number falls into. If tables overlap although they must not, or a range is damaged, all
+    /// tables that may hold the key are returned.
     ///
-    /// Ranges are looked at only if keys are in bytewise order. In any other order these are all
-    /// tables, each level below 0 by number.
+    /// Ranges are looked at only if keys are in bytewise order. In any other order, all tables are
+    /// returned, those of each of the levels 1 to 6 by number.
     ///
-    /// Costs one pass over level 0, and a binary search on each level below it.
+    /// This costs one pass over level 0, and a binary search on each level below it.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
         let bytewise = self.is_bytewise();
         let newest = self.level(0).iter().rev().filter(move |table| !bytewise || table.may_hold(user_key));
@@ -200,7 +202,8 @@ impl Manifest {
             .chain(unranged.flat_map(|level| self.level(level)))
     }
 
-    /// The live table of this number. If two levels name it, the one on the upper level is returned.
+    /// The live table with this number. If two levels name it, the one on the level with the lower number is
+    /// returned.
     pub fn table(&self, number: u64) -> Option<&LiveTable> {
         (0..NUM_LEVELS).find_map(|level| {
             let tables = self.level(level);
@@ -212,7 +215,7 @@ impl Manifest {
     /// The live table of the same level that begins before `table` and ends within or after it.
     /// Only level 0 allows that: on other levels LevelDB finds the keys of only one of the two.
     ///
-    /// `None` if there is no such table, and for level 0. `None` also if keys are not in bytewise
+    /// `None` if there is no such table, if `table` is on level 0, or if keys are not in bytewise
     /// order, as overlaps are unknown then.
     pub fn overlapped_by(&self, table: &LiveTable) -> Option<&LiveTable> {
         self.by_range.overlapped_by(&self.tables, table)
@@ -238,11 +241,11 @@ impl Manifest {
         self.records
     }
 
-    /// The offset of the record within which the file ends, if it does, in bytes.
+    /// The offset, in bytes, of the record within which the file ends, if it does.
     ///
-    /// LevelDB opens such a database silently and goes by the records before: the writer stopped
+    /// LevelDB opens such a database silently and uses the records before: the writer stopped
     /// there. A damaged length that reaches beyond the file looks the same, and the records after
-    /// it are lost. A file cut between two records looks whole.
+    /// it are lost. A file cut between two records looks complete.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.incomplete_tail
     }

@@ -95,14 +95,15 @@ impl<'d> Memtable<'d> {
         let bytes = &self.bytes;
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         self.writes.sort_by(|a, b| {
-            // With two writes of one number, LevelDB finds the value first, then the later one.
+            // Of two writes with the same number, LevelDB finds a value before a deletion, and
+            // otherwise the later one first.
             let tag =
                 |write: &Write| Reverse((write.sequence, write.value.is_some(), write.log, write.offset));
             order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))
         });
     }
 
-    /// The place of the first write of a key at or after `user_key`.
+    /// The position of the first write of a key at or after `user_key`.
     pub(super) fn seek(&self, user_key: &[u8], order: &dyn Comparator) -> usize {
         self.writes.partition_point(|write| order.compare(self.part(&write.key), user_key).is_lt())
     }
@@ -111,7 +112,7 @@ impl<'d> Memtable<'d> {
         self.writes.len()
     }
 
-    /// The write at this place: key, value, offset of its record, and its log.
+    /// The write at this position: key, value, offset of its record, and its log.
     #[inline]
     pub(super) fn get(&self, at: usize) -> Option<(InternalKey<'_>, &[u8], u64, DatabaseLog<'d>)> {
         let write = self.writes.get(at)?;

@@ -9,16 +9,16 @@
 //! ```
 //!
 //! [`Database`] puts them together. Reading neither writes nor locks, so a database that is open
-//! elsewhere can be looked at. It is then seen in one state, and files may vanish at any time.
+//! elsewhere can be looked at. It is then seen in a single state, and files may vanish at any time.
 //!
-//! Databases of LevelDB and goleveldb are read. Any bytes can be given; damage is an error, never a
+//! Databases of LevelDB and goleveldb are read. Any bytes can be given: damage is an error, never a
 //! shorter list of tables.
 //!
-//! Changing a database is explicit: [`set_current`] makes another MANIFEST the right one, and
+//! Changing a database is explicit: [`set_current`] makes another MANIFEST the current one, and
 #![cfg_attr(feature = "lock", doc = "[`DatabaseLock`] keeps")]
 #![cfg_attr(not(feature = "lock"), doc = "`DatabaseLock`, with the feature `lock`, keeps")]
-//! everybody else away meanwhile. A new MANIFEST is a [`LogWriter`] and a [`VersionEdit`], such as
-//! [`Manifest::snapshot`].
+//! everybody else out in the meantime. A new MANIFEST is written with a [`LogWriter`] from a
+//! [`VersionEdit`], such as [`Manifest::snapshot`].
 //!
 //! ```
 //! use filterblock::database::{Database, log_has_writes};
@@ -28,7 +28,7 @@
 //!     println!("{}: {:?} {:?}", table.number, table.status, table.file);
 //! }
 //! for log in database.logs().filter(|log| log.is_live) {
-//!     // In doubt it holds writes, which no table and no filter knows of.
+//!     // If this cannot be told, assume writes, which no table and no filter has.
 //!     let has_writes = log.file.path().is_none_or(|path| log_has_writes(path).unwrap_or(true));
 //!     println!("{}: {has_writes}", log.number);
 //! }

@@ -1,7 +1,7 @@
 //! The names of a database's files (LevelDB's `db/filename.cc`; goleveldb's
 //! `leveldb/storage/file_storage.go`).
 
-/// The purpose of a file, by its name.
+/// The purpose of a file, according to its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FileKind {
@@ -76,8 +76,8 @@ impl FileKind {
     }
 }
 
-/// The names under which LevelDB opens the table of this number, in its order
-/// (`TableCache::FindTable` in `db/table_cache.cc`). Early versions wrote the second.
+/// The names under which LevelDB opens the table with this number, in the order in which it tries
+/// them (`TableCache::FindTable` in `db/table_cache.cc`). Early versions wrote the second.
 pub(super) fn table_names(number: u64) -> [String; 2] {
     [FileKind::Table.file_name(number), format!("{number:06}.sst")]
 }

@@ -16,19 +16,19 @@ const MAX_READINGS: u32 = 16;
 impl Database {
     /// Opens the database in the folder `dir`.
     ///
-    /// A folder without a database opens, too: see [`DatabaseFiles::is_database`].
+    /// A folder without a database can be opened, too: see [`DatabaseFiles::is_database`].
     ///
-    /// A database in use is seen in one state. The folder is listed before the MANIFEST is read.
-    /// Live tables that are not in the listing, and the log that the MANIFEST names, are looked for
-    /// once more, since they may have been written meanwhile. If tables are missing then, or the
-    /// MANIFEST is missing, damaged or cut off, all is read again, up to 16 times, until two
-    /// consecutive readings agree.
+    /// A database in use is seen in a single state. The folder is listed before the MANIFEST is
+    /// read. Live tables that are not in the listing, and the log that the MANIFEST names, are
+    /// looked for once more, since they may have been written meanwhile. If tables are missing
+    /// then, or the MANIFEST is missing, damaged or cut off, everything is read again, up to 16
+    /// times, until two consecutive readings agree.
     ///
-    /// Later on, tables may vanish as the writer goes on. Whoever cannot open a table opens the
-    /// database again: the entries are then in other tables that are listed.
+    /// Later on, tables may vanish as the writer goes on. If a table cannot be opened, open the
+    /// database again: its entries are then in other tables, which are listed.
     ///
-    /// Costs one pass over the folder's names and one over the MANIFEST, which may take as much
-    /// memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]; twice that if something seems wrong.
+    /// This costs one pass over the folder's names and one over the MANIFEST, which may take as
+    /// much memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]; twice that if something seems wrong.
     ///
     /// # Errors
     ///
@@ -64,10 +64,10 @@ impl Database {
         Ok(database)
     }
 
-    /// Lists the folder, then reads the MANIFEST, then looks for files that came in between.
+    /// Lists the folder, then reads the MANIFEST, then looks for files that appeared in between.
     ///
     /// In this order, whatever the MANIFEST names was either listed, or written since, or removed
-    /// since. The other way round, a table could be removed and the log with newer writes be made
+    /// since. In the opposite order, a table could be removed and the log with newer writes be made
     /// without a trace of either.
     fn read(dir: &Path, memory_limit: usize) -> Result<Self> {
         let files = DatabaseFiles::list(dir)?;
@@ -77,7 +77,7 @@ impl Database {
         Ok(database)
     }
 
-    /// Tells whether a writer at work could be the reason for the faults: a MANIFEST that was
+    /// Returns `true` if a writer at work could be the reason for the faults: a MANIFEST that was
     /// replaced or is just being written, or tables that were removed after it was read.
     fn is_doubtful(&self) -> bool {
         match &self.manifest {
@@ -86,9 +86,8 @@ impl Database {
         }
     }
 
-    /// Tells whether all faults were there in an earlier reading, too. Numbers of tables are never
-    /// used again: a table that is live in both was live all the time in between, and was looked for
-    /// in between.
+    /// Returns `true` if all faults were there in an earlier reading, too. Numbers of tables are never used
+    /// again: a table that is live in both was live all the time in between, and was looked for in between.
     fn is_confirmed_by(&self, before: &Self) -> bool {
         match (&self.manifest, &before.manifest) {
             (Ok(now), Ok(then)) => {
@@ -131,7 +130,7 @@ mod tests {
         let dir = folder.path();
         // Nobody looks into the tables.
         let tables = ["000005.ldb", "000007.ldb", "000009.ldb"];
-        // Reads the database once in each of these states, and again from the first one on.
+        // Reads the database once in each of these states, then starts again with the first one.
         let open = |states: &[&str]| {
             let mut readings = 0;
             let database = Database::open_settled(|| {

@@ -1,4 +1,4 @@
-//! Files that are opened when they are read and closed when others are, so that any number of
+//! Files that are opened when they are read and closed when others are read, so that any number of
 //! tables can be read with a few handles (LevelDB's `db/table_cache.cc`).
 
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ pub(super) struct OpenFiles<O: Opener> {
 
 struct Handles<O: Opener> {
     opener: O,
-    /// Each with its number. The one read last is at the end.
+    /// The open files, each with its number. The one read last is at the end.
     open: VecDeque<(u64, O::Table)>,
     /// The number of the next file.
     next: u64,
@@ -45,7 +45,7 @@ struct Identity {
 }
 
 impl<O: Opener> OpenFiles<O> {
-    /// `max`: the most files that are open at a time, at least 1.
+    /// `max` is the most files that are open at a time, and has to be at least 1.
     pub(super) fn new(opener: O, max: usize) -> Arc<Self> {
         Arc::new(Self { max, handles: Mutex::new(Handles { opener, open: VecDeque::new(), next: 0 }) })
     }
@@ -100,15 +100,16 @@ impl<O: Opener> Handles<O> {
     }
 }
 
-/// Tells whether the process, or the whole system, has as many files open as it may: `EMFILE` and
-/// `ENFILE` on Unix, `ERROR_TOO_MANY_OPEN_FILES` on Windows.
+/// Returns `true` if the process, or the whole system, has as many files open as it may: `EMFILE`
+/// and `ENFILE` on Unix, `ERROR_TOO_MANY_OPEN_FILES` on Windows.
 fn is_out_of_handles(error: &io::Error) -> bool {
     let codes: &[i32] = if cfg!(windows) { &[4] } else { &[24, 23] };
     error.raw_os_error().is_some_and(|code| codes.contains(&code))
 }
 
 impl<O: Opener> PooledFile<O> {
-    /// Tells whether the file could not be opened again, so that nothing more can be read of it.
+    /// Returns `true` if the file could not be opened again, so that nothing more can be read from
+    /// it.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }
@@ -142,7 +143,7 @@ impl<O: Opener> ReadAt for PooledFile<O> {
         bytes
     }
 
-    /// Passed on to the file if it is open: it is not opened again for that.
+    /// Passes the ranges on to the file if it is open. A closed file is not opened again for this.
     fn will_need(&self, ranges: &[Range<u64>]) {
         let handles = self.files.handles();
         if let Some((_, file)) = handles.open.iter().rfind(|(open, _)| *open == self.number) {

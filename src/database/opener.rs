@@ -1,4 +1,4 @@
-//! The trait that opens the files of a database for a scan.
+//! The trait for opening the files of a database.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::table::ReadAt;
 use crate::table::source::try_open;
 
-/// Opens the tables and logs of a database, wherever they are: for
+/// Opens the tables and logs of a database, wherever they are, for methods such as
 /// [`Database::scan_with`](super::Database::scan_with).
 ///
 /// Files are named by the paths that [`DatabaseFile::path`](super::DatabaseFile::path) has. In a
-/// listing these are its names, preceded by the place given to
+/// listing these are its names, preceded by the location given to
 /// [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir).
 ///
 /// ```
@@ -69,14 +69,13 @@ pub trait Opener {
 
     /// Opens the table at `path`.
     ///
-    /// So that few are open at a time, a table may be dropped and opened again later on. A table
-    /// that is live and was not listed is asked for too: the error gives the reason why it is
-    /// missing.
+    /// So that few are open at a time, a table may be dropped and opened again later on. A live
+    /// table that was not listed is opened too: the error gives the reason why it is missing.
     ///
     /// # Errors
     ///
-    /// Any, such as [`NotFound`](io::ErrorKind::NotFound). It is returned with the path, once for
-    /// each table.
+    /// Any error, such as [`NotFound`](io::ErrorKind::NotFound). It is returned with the path, once
+    /// for each table.
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table>;
 
     /// Opens the log at `path`. It is read to its end immediately.
@@ -86,15 +85,16 @@ pub trait Opener {
     /// As [`open_table`](Self::open_table).
     fn open_log(&mut self, path: &Path) -> io::Result<Self::Log>;
 
-    /// A mark that differs for another table of the same length that took this one's name, such as
-    /// an `ETag` or the time of the last change. Asked for each table that was opened. If it has
-    /// changed when a table is opened again, the table is lost, and no byte of the other is read.
+    /// Returns a mark that is different for another table of the same length that took this one's
+    /// name, such as an `ETag` or the time of the last change. It is requested for each table that
+    /// was opened. If it has changed when a table is opened again, the table is lost, and no byte
+    /// of the other is read.
     ///
-    /// Empty by default: then only a change of length is noticed.
+    /// It is empty by default: then only a change of length is noticed.
     ///
     /// # Errors
     ///
-    /// Any. The table is then treated as one that cannot be opened.
+    /// Any error. The table is then treated as one that cannot be opened.
     fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {
         let _ = table;
         Ok(Vec::new())

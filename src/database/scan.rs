@@ -25,21 +25,21 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// [`prev`](Self::prev) goes the other way, and the two can be mixed. A new scan is before the first
 /// entry.
 ///
-/// Damage costs no more than the block or record that it is in: after an error the next call goes on
-/// after it. If a newer version of a key is lost that way, an older one or a deleted one shows
-/// instead.
+/// Damage costs no more than the block or record that it is in: after an error the next call goes on after
+/// it. If a newer version of a key is lost that way, an older one shows instead, even if the newer one was a
+/// deletion.
 ///
 /// A table that was replaced or removed before all of it was read is an error with
-/// [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. Whoever gets it opens the
-/// database again and seeks to the last position.
+/// [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In that case, open the
+/// database again and seek to the last position.
 ///
 /// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range
 /// is there, the next call does what this one would have done.
 ///
-/// Memory: the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and the index and a data
-/// block of each table that is open. On each level from 1 on, one table is open at a time. Errors
-/// are not gathered. However many tables are open, they share [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES)
-/// handles, whatever opens them.
+/// Memory: the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and the index and a data block of
+/// each table that is open. On each level above 0, one table is open at a time. Errors are not gathered.
+/// However many tables are open, they share [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, whatever opens
+/// them.
 ///
 /// [`ReadOptions::max_output`] limits the bytes decoded of each table.
 ///
@@ -58,14 +58,14 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 pub struct Scan<'d, O: Opener = FileOpener> {
     order: SharedComparator,
     tables: TableOpener<O>,
-    /// The number of sources that are at their first entries. `None`: the sources are yet to be
-    /// moved to the start.
+    /// The number of sources that are at their first entries, or `None` if the sources are yet to
+    /// be moved to the start.
     started: Option<usize>,
-    /// The key to start at. `None`: the first of all.
+    /// The key to start at, or `None` to start at the first of all.
     start: Option<Start>,
     sources: Vec<Source<'d, O>>,
-    /// The places in `sources` of those at an entry; once all are started, as a heap: the first of
-    /// all entries on top.
+    /// The indices in `sources` of those at an entry. Once all are started, this is a heap with the
+    /// first of all entries on top.
     heap: Vec<usize>,
     /// The entry on top has been returned or passed over.
     consumed: bool,
@@ -74,16 +74,17 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     missing: std::vec::IntoIter<u64>,
     /// Errors that have not been returned yet: a few for each log, and one for each table at most.
     errors: VecDeque<Error>,
-    /// Only the newest version of each key is returned, and no deletion.
+    /// Only the newest version of each key is returned, and nothing if that is a deletion.
     newest: bool,
     /// The user key returned last.
     last: Option<Vec<u8>>,
-    /// The direction of the heap. `None` while the sources are turned.
+    /// The direction of the heap. `None` while the sources are being turned, and after a turn that
+    /// failed.
     way: Option<Way>,
     /// The direction in which each source reached its entry.
     ways: Vec<Way>,
-    /// On the way back: the newest version of a key, which is the current entry unless older versions
-    /// are still `gathering`, and the key that the last turn was made at.
+    /// On the way back: the newest version of a key, which is the current entry unless older versions are
+    /// still `gathering`, and the key at which the scan turned back, whose versions are passed over.
     saved: Option<Saved<'d>>,
     gathering: bool,
     skipped: Option<Vec<u8>>,
@@ -101,12 +102,12 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if the MANIFEST names another comparator than the options.
+    /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options.
     pub fn scan(&self, options: &ReadOptions) -> Result<Scan<'_>> {
         self.scan_with(options, FileOpener)
     }
 
-    /// Walks through all versions of all keys, deletions included, of all tables and logs, obsolete
+    /// Walks through all versions of all keys, deletions included, in all tables and logs, obsolete
     /// ones included: by key, and the newest first. An entry in several files comes once for each.
     ///
     /// All tables on level 0 and all that are not live are open at the same time.
@@ -143,7 +144,7 @@ impl Database {
 
 impl Scan<'_> {
     /// The most memory that the writes of all logs together may take: 1 GiB. LevelDB needs the same
-    /// to open the database. Writes beyond it are an error and left out.
+    /// to open the database. Writes beyond it are left out, with an error.
     pub const LOG_LIMIT: usize = 1 << 30;
 
     /// The most files that a scan has open at a time: 48, or fewer if the system allows no more.
@@ -196,7 +197,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         })
     }
 
-    /// Returns to before the first entry whose user key is at or after `user_key`.
+    /// Moves to before the first entry whose user key is at or after `user_key`.
     pub fn seek(&mut self, user_key: &[u8]) {
         self.start =
             Some(Start { user_key: user_key.to_vec(), target: [user_key, &[0xff; TAG_LEN]].concat() });
@@ -205,7 +206,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         self.leave();
     }
 
-    /// Moves to the next entry, at first to the first one. Returns false at the end.
+    /// Moves to the next entry, which is the first one in a new scan. Returns false at the end.
     ///
     /// # Errors
     ///
@@ -303,7 +304,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         Ok(())
     }
 
-    /// Tells whether the entry on top should be returned.
+    /// Returns `true` if the entry on top should be returned.
     fn is_wanted(&mut self) -> Result<bool> {
         let mut last = self.last.take();
         let Some(DatabaseEntry { key, file, offset, .. }) = self.top() else {

@@ -39,7 +39,7 @@ pub(super) enum Way {
 /// Entries in the order of their keys.
 #[expect(clippy::large_enum_variant, reason = "there are few, and most are of the larger kind")]
 pub(super) enum Source<'d, O: Opener> {
-    /// `next` is the place after the current entry.
+    /// `next` is the index after that of the current entry.
     Logs {
         table: Memtable<'d>,
         next: usize,
@@ -76,7 +76,8 @@ enum CursorPosition {
 }
 
 impl<'d, O: Opener> Source<'d, O> {
-    /// Moves to before the first entry at or after `start`, or to where it is sought from.
+    /// Moves to before the first entry at or after `start`. A run only moves to the first table
+    /// that may have it: the next step then seeks the entry.
     pub(super) fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator) {
         match self {
             Self::Logs { table, next } => {
@@ -194,8 +195,8 @@ impl<'d, O: Opener> Current<'d, O> {
         moved
     }
 
-    /// Tells by the result of the last step whether this way is at its end. Passes damage. A table
-    /// that is gone gives one error for all that is left of it.
+    /// Tells from the result of the last step whether the table is at its end in this direction.
+    /// Passes over damage. A table that is gone yields one error for all that is left of it.
     fn is_done(&mut self, moved: &Result<bool>) -> bool {
         match moved {
             Ok(moved) => !moved,
@@ -266,7 +267,7 @@ impl<'d, O: Opener> Run<'d, O> {
     }
 }
 
-/// Arranges tables of the levels from 1 on in runs: one for each level, unless tables overlap.
+/// Arranges tables of the levels above 0 in runs: one for each level, unless tables overlap.
 pub(super) fn runs<'d>(
     mut tables: Vec<DatabaseTable<'d>>,
     order: &dyn Comparator,

@@ -8,11 +8,11 @@ use super::names::FileKind;
 use crate::error::IoAction;
 use crate::{Error, Result};
 
-/// Makes the MANIFEST of this number the one that `CURRENT` names, in the database folder `dir`.
+/// Makes the MANIFEST with this number the one that `CURRENT` names, in the database folder `dir`.
 ///
 /// The new `CURRENT` is written as `NNNNNN.dbtmp` with the number of the MANIFEST, synced, renamed,
 /// and the folder synced: whatever happens meanwhile, `CURRENT` names the old MANIFEST or the new
-/// one. A file left over under the temporary name is replaced. On Unix mode, owner and group are
+/// one. A file left over under the temporary name is replaced. On Unix, mode, owner and group are
 /// those of the `CURRENT` before, so that everyone who could read it still can.
 ///
 /// The MANIFEST itself has to be synced before, and so has the folder with its name. Nobody else
@@ -23,8 +23,8 @@ use crate::{Error, Result};
 /// # Errors
 ///
 /// [`Error::Io`], with the file's path. The temporary file is removed, and `CURRENT` is as it was.
-/// Only if the error is about the folder itself, `CURRENT` is already replaced, but the change may
-/// not survive a loss of power.
+/// If the error is about the folder itself, however, `CURRENT` has already been replaced, but the
+/// change may not survive a loss of power.
 pub fn set_current(dir: impl AsRef<Path>, manifest_number: u64) -> Result<()> {
     let dir = dir.as_ref();
     let temporary = dir.join(FileKind::Temporary.file_name(manifest_number));
@@ -54,7 +54,7 @@ pub fn set_current(dir: impl AsRef<Path>, manifest_number: u64) -> Result<()> {
 /// Makes sure that the names of the files in the folder `dir` survive a loss of power: files
 /// created, renamed and removed. The files' contents have to be synced one by one.
 ///
-/// Does nothing on Windows, where folders cannot be synced.
+/// This does nothing on systems other than Unix, such as Windows, where folders cannot be synced.
 ///
 /// # Errors
 ///

@@ -17,9 +17,9 @@ use crate::Result;
 pub struct VersionEdit {
     /// The name of the comparator, which orders the user keys.
     pub comparator: Option<Bytes>,
-    /// Logs from this number on are not in tables yet.
+    /// Logs with this number or a higher one are not in tables yet.
     pub log_number: Option<u64>,
-    /// One more log that is not in tables yet; 0: none.
+    /// One more log that is not in tables yet, or 0 if there is none.
     pub prev_log_number: Option<u64>,
     /// The number for the next new file.
     pub next_file_number: Option<u64>,
@@ -80,7 +80,7 @@ impl VersionEdit {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) for a name or key of 4 GiB and more.
+    /// [`Error::Limit`](crate::Error::Limit) for a name or key of 4 GiB or more.
     pub fn encode(&self, dst: &mut Vec<u8>) -> Result<()> {
         let numbers = [
             self.log_number.map(Field::LogNumber),

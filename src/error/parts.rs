@@ -56,7 +56,8 @@ pub enum IoAction {
     Lock,
 }
 
-/// A structure that [`Error::Corrupt`](crate::Error::Corrupt) or [`Error::Unsupported`](crate::Error::Unsupported) is about.
+/// A structure that [`Error::Corrupt`](crate::Error::Corrupt) or
+/// [`Error::Unsupported`](crate::Error::Unsupported) is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Structure {

@@ -25,7 +25,7 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// the builder starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
-/// end. Once the lengths of the keys differ and the policy goes by hashes, it keeps only their
+/// end. Once the lengths of the keys differ and the policy hashes keys, it keeps only their
 /// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that will be hashed
 /// [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, and
 /// four bytes of the block then.
@@ -60,17 +60,17 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     pending: Pending,
     /// `GUARD`, then the filter being made.
     scratch: Vec<u8>,
-    /// The keys that the current range began with, if those came together.
+    /// The keys that the current range began with, if one call of `add_keys` added them.
     run: Run,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Run {
-    /// The number of keys, if they came together, or 0.
+    /// The number of these keys, or 0 if the first key was added by another method.
     len: usize,
     /// True if `scratch` has their filter.
     is_made: bool,
-    /// True if all keys of the range before came together.
+    /// True if one call of `add_keys` added all keys of the previous range.
     was_all: bool,
 }
 
@@ -171,8 +171,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds keys of the current data block. The filter is the same as if each were added by
     /// [`add_key`](Self::add_key).
     ///
-    /// Faster for callers who have the keys of a data block at hand together: they are copied in one
-    /// go. If each range gets its keys by one call, filters are made of the keys without a copy.
+    /// This is faster for callers that have all keys of a data block at hand: they are copied in one go. If
+    /// each range gets its keys in one call and the policy hashes keys [together](FilterPolicy::hash_keys),
+    /// filters are made directly from the keys given.
     ///
     /// ```
     /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
@@ -191,8 +192,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     pub fn add_keys(&mut self, keys: Keys<'_>) {
         if self.pending.is_empty() && !keys.is_empty() {
             self.run.len = keys.len();
-            // If these are all keys of the range again, their filter needs no copy of them: it is made
-            // of keys that are still in the cache. The copy below is used only if more keys follow.
+            // If these turn out to be all keys of the range, as in the previous one, their filter is made
+            // from keys that are still in the cache. The copy below is used only if more keys follow.
             self.run.is_made = self.run.was_all
                 && self.pending.hashes_together(&self.policy)
                 && self.make_ahead(keys).is_ok();
@@ -307,14 +308,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.filters.try_reserve(filter.len()).map_err(|_| Error::out_of_memory("filter", filter.len()))?;
         self.filters.extend_from_slice(filter);
         self.made.push(Made { index: self.count, start });
-        // Taken a second time, the filter would be that of other keys.
+        // A second call would otherwise take this filter for that of other keys.
         self.scratch.clear();
         self.run = Run { was_all: self.run.len == self.pending.len(), ..Run::default() };
         self.pending.clear();
         Ok(())
     }
 
-    /// Returns the start of the next filter, and in the end that of the offset array. The size
+    /// Returns the start of the next filter or, at the end, that of the offset array. The size
     /// limit keeps it within 32 bits.
     fn filters_end(&self) -> Result<u32> {
         u32::try_from(self.filters.len()).map_err(|_| {
@@ -383,7 +384,7 @@ mod tests {
     use super::*;
     use crate::BloomFilterPolicy;
 
-    /// Keys stay pending rather than get an empty filter, or the filter of other keys.
+    /// Keys stay pending rather than getting an empty filter, or the filter of other keys.
     #[test]
     fn keys_without_a_made_filter_get_none() {
         let mut builder = FilterBlockBuilder::new(BloomFilterPolicy::new(10));

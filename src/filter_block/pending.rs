@@ -11,7 +11,7 @@ enum Mode {
     /// As keys. Those of several lengths are hashed together, `KEPT` at a time, if the policy can.
     #[default]
     BatchedHashes,
-    /// As keys: one of them has no hash, or the policy hashes none together.
+    /// As keys: one of them has no hash, or the policy does not hash keys together.
     Keys,
     /// By their hashes, as they come.
     Hashes,
@@ -31,8 +31,8 @@ enum Accepts {
 pub(super) struct Pending {
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
-    /// The number of hashes whose keys were added as keys. Once above 0, new keys are buffered only until the
-    /// next batch is hashed, or because they have no hash.
+    /// The number of hashes whose keys were added as keys. Once it is above 0, new keys are buffered only
+    /// until the next batch is hashed, or because they have no hash.
     hashed: u64,
     mode: Mode,
     accepts: Accepts,
@@ -47,7 +47,7 @@ impl Pending {
         }
     }
 
-    /// Adds keys: by one copy, or by their hashes if they are many.
+    /// Adds keys: by one copy, or by their hashes if there are many.
     pub(super) fn push_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) {
         if self.keys.push_all_if_same_len(keys) {
             return;
@@ -59,7 +59,7 @@ impl Pending {
                 }
                 return;
             }
-            // Keys added before stay before these.
+            // Keys added earlier have to stay before these.
             if self.keys.is_empty() && self.try_hash_run(policy, keys) {
                 return;
             }
@@ -67,10 +67,10 @@ impl Pending {
         keys.iter().for_each(|key| self.push(policy, key));
     }
 
-    /// Adds the first key of a range, or a key of a range whose keys are not all of one length. The
-    /// latter is kept to be hashed together with others, or hashed immediately if that is faster
-    /// with this policy on this processor. Branches on mixed lengths are mispredicted, so copying a
-    /// key with such a branch and hashing it later costs more than its hash.
+    /// Adds the first key of a range, or a key of a range whose keys are not all of the same
+    /// length. The latter is kept to be hashed together with others, or hashed immediately if that
+    /// is faster with this policy on this processor. Branches on mixed lengths are mispredicted, so
+    /// copying a key with such a branch and hashing it later costs more than its hash.
     #[inline(never)]
     fn push_other_len(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
         if self.mode == Mode::Hashes && self.keys.is_empty() {
@@ -108,7 +108,8 @@ impl Pending {
         }
     }
 
-    /// Asks the policy, with empty sets.
+    /// Asks the policy, with empty sets, whether it hashes keys together and makes filters from
+    /// hashes.
     fn ask_for_batches(&mut self, policy: &impl FilterPolicy) -> bool {
         let together =
             policy.hash_keys(KeyBuf::new().as_keys(), &mut Vec::new()) && self.try_hashes(policy).is_ok();
@@ -129,7 +130,7 @@ impl Pending {
         if hashed {
             self.keys.clear();
         } else {
-            // A key has no hash. The others are kept, and not tried again and again.
+            // A key has no hash. All of them are kept as keys, and not tried again and again.
             self.mode = Mode::Keys;
         }
     }
@@ -148,7 +149,7 @@ impl Pending {
         done
     }
 
-    /// Replaces the keys, all of one length so far, by their hashes, and takes further ones by theirs. Returns
+    /// Replaces the keys, all of the same length so far, by their hashes, and takes further ones by theirs. Returns
     /// `false` if there are none or they cannot be hashed.
     fn switch_to_hashes(&mut self, policy: &impl FilterPolicy) -> bool {
         let Self { keys, hashes, .. } = self;
@@ -217,8 +218,8 @@ impl Pending {
         for key in keys.as_keys().iter().filter(|_| !together) {
             let Some(hash) = policy.hash_key(key) else {
                 hashes.truncate(added);
-                // The policy can explain more about such keys. It does not see the keys kept as
-                // hashes, so their number is added to its index.
+                // The policy's own error explains more about such keys. The policy does not see the
+                // keys kept as hashes, so their number is added to the error's index.
                 policy.create_filter(keys.as_keys(), dst).map_err(|error| match error {
                     Error::ShortInternalKey { index, expected, found } => {
                         Error::ShortInternalKey { index: index.saturating_add(*hashed), expected, found }

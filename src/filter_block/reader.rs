@@ -31,7 +31,7 @@ pub struct FilterBlockReader<P: FilterPolicy, B: AsRef<[u8]> = Bytes> {
 /// The number of offsets that are assumed to be in the cache: 128 KiB of them.
 const CACHED_OFFSETS: usize = 32 << 10;
 
-/// The bytes of one filter, by its entries in the offset array.
+/// The bytes of one filter, according to its entries in the offset array.
 enum FilterSlice<'a> {
     At(&'a [u8]),
     /// Empty, at an offset beyond the filters. LevelDB denies every key here too.
@@ -43,7 +43,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Reads `contents`, the block without its trailer. `policy` has to be the policy that wrote
     /// it.
     ///
-    /// Never fails: malformed contents mean "may match".
+    /// This never fails: malformed contents mean "may match".
     pub fn new(policy: P, contents: B) -> Self {
         let (array_offset, num_filters, base_lg) = decode(contents.as_ref());
         Self { policy, contents, array_offset, num_filters, base_lg }
@@ -51,7 +51,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// Returns `true` if `key` may be in the data block at `block_offset` of the table.
     ///
-    /// The answer is `false` only if the policy denies the key by this block's filter, or the
+    /// The answer is `false` only if the policy denies the key by this block's filter, or if the
     /// filter is empty.
     #[inline]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
@@ -69,13 +69,13 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// each query, in the order of the queries.
     ///
     /// This is faster than one call for each query, most of all if the block is too large for the
-    /// cache: the cache misses of several queries overlap. Queries whose neighbours ask the same
-    /// filter take the least time, so sort them by block offset if you can.
+    /// cache: the cache misses of several queries overlap. Neighbouring queries of the same filter
+    /// take the least time, so sort queries by block offset if you can.
     ///
-    /// Filters in huge pages are found faster, since each query of a large block else also misses
-    /// the cache of page addresses. On Linux a program gets them by `madvise(MADV_HUGEPAGE)` on
-    /// anonymous memory, aligned to 2 MiB, before it reads the block there; `contents` can be any
-    /// such buffer.
+    /// Lookups are faster if the block is in huge pages, since each query of a large block
+    /// otherwise also misses the cache of page addresses. On Linux, a program gets them by
+    /// `madvise(MADV_HUGEPAGE)` on anonymous memory, aligned to 2 MiB, before it reads the block
+    /// there; `contents` can be any such buffer.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
         answers.clear();
         // A query that a policy leaves unanswered may match.
@@ -88,7 +88,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Answers few queries, at most `N` and [`PREFETCHED`]. There are as many answers, all of them true.
+    /// Answers few queries, at most `N` and [`PREFETCHED`]. `answers` has to have as many elements, all of
+    /// them `true`.
     #[cfg(feature = "table")]
     pub(crate) fn few_may_match<const N: usize>(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
         const { assert!(N <= PREFETCHED) };
@@ -121,12 +122,12 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         if self.base_lg > MAX_BASE_LG {
             return;
         }
-        // At first a number that is not the first query's.
+        // Starts with a number that is not the first query's.
         let first = queries.first().map_or(0, |(block_offset, _)| block_offset >> self.base_lg);
         let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {
             let index = block_offset >> self.base_lg;
-            // Neighbours often ask the same filter.
+            // Neighbours often need the same filter.
             if index != last.0 {
                 let slice = usize::try_from(index).ok().and_then(|index| self.slice(index));
                 let Some(FilterSlice::At(filter)) = slice else { return self.ask_some(queries, answers) };
@@ -165,7 +166,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// Checks the block, and reports the first damage found from the block's end to its start.
     ///
-    /// LevelDB never reports it and lets keys match. Costs one pass over the offset array.
+    /// LevelDB never reports damage, and lets keys match. The check costs one pass over the offset
+    /// array.
     ///
     /// # Errors
     ///
@@ -214,7 +216,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Returns the bytes of filter `index`. They are empty if no data block starts in its range.
-    /// `None` if there is no filter of this number, or if its offsets are malformed.
+    /// `None` if there is no filter with this number, or if its offsets are malformed.
     pub fn filter(&self, index: usize) -> Option<&[u8]> {
         match self.slice(index)? {
             FilterSlice::At(filter) => Some(filter),
@@ -226,7 +228,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// covers.
     ///
     /// The last range of 64-bit offsets ends at `u64::MAX`, which belongs to it. Ranges beyond the
-    /// last offset are empty, and so are all if base_lg is malformed.
+    /// last offset are empty, and so are all ranges if base_lg is malformed.
     pub fn iter(&self) -> Filters<'_, P, B> {
         Filters { reader: self, indices: 0..self.num_filters }
     }

@@ -6,8 +6,8 @@ const M: u32 = 0xc6a4_a793;
 
 /// Returns LevelDB's 32-bit hash of `bytes`. Its Bloom filters use [`BLOOM_SEED`].
 ///
-/// Costs about a nanosecond for every four bytes, since each word waits for the one before it. The
-/// hash is not meant for keys chosen by an adversary: collisions are easily made.
+/// This costs about a nanosecond for every four bytes, since each word waits for the one before it.
+/// The hash is not meant for keys chosen by an adversary: collisions are easily made.
 ///
 /// ```
 /// assert_eq!(filterblock::hash::leveldb(&[0xe2, 0x99, 0xa5], 0xbc9f1d34), 0x323c078f);
@@ -22,7 +22,8 @@ pub fn leveldb(bytes: &[u8], seed: u32) -> u32 {
     finish(h, bytes)
 }
 
-/// Hashes a few keys, side by side if they have one length: their steps do not wait for each other.
+/// Hashes a few keys, side by side if they have the same length: their steps do not wait for each
+/// other.
 #[inline]
 pub(crate) fn leveldb_each<const N: usize>(keys: [&[u8]; N], seed: u32) -> [u32; N] {
     let len = keys.first().map_or(0, |key| key.len());
@@ -93,8 +94,8 @@ pub fn hash_signed_tail(bytes: &[u8], seed: u32) -> u32 {
 
 /// Turns the [`leveldb`] of `bytes` into their [`hash_signed_tail`], without hashing them again.
 ///
-/// A signed byte from 0x80 on counts 0x100 less. So the last step of the hash is undone, the
-/// difference is subtracted, and the step is done again.
+/// As a signed number, a byte of 0x80 or above counts 0x100 less. So the last step of the hash is
+/// undone, the difference is subtracted, and the step is done again.
 #[inline]
 pub(crate) fn to_signed_tail(h: u32, bytes: &[u8]) -> u32 {
     const M_INVERSE: u32 = 0xd819_8e9b;

@@ -1,9 +1,9 @@
 //! The handwritten part of the kernels on aarch64: prefetching.
 //!
 //! There is no NEON kernel. Every aarch64 CPU has NEON, so the compiler uses it for the portable code. Counted by qemu,
-//! kernels by hand took 10 % fewer instructions for building a filter of 200 keys of 16 bytes, 49 a key instead of 55:
-//! hashing 8 instead of 11, packing 3 instead of 5, and setting bits 39 as before, since each bit takes a store of its
-//! own. There is no gather for asking.
+//! handwritten kernels took 10 % fewer instructions for building a filter of 200 keys of 16 bytes, 49 a key instead of
+//! 55: hashing 8 instead of 11, packing 3 instead of 5, and setting bits 39 as before, since each bit takes a store of
+//! its own. For lookups, there is no gather instruction.
 
 #![allow(unsafe_code)]
 
@@ -11,7 +11,7 @@ use std::arch::asm;
 
 /// Prefetches the cache line at any address, without waiting for it.
 ///
-/// By the instruction itself, since `core::arch::aarch64::_prefetch` is unstable.
+/// This uses the instruction itself, since `core::arch::aarch64::_prefetch` is unstable.
 #[inline(always)]
 pub(in crate::kernel) fn prefetch(address: *const u8) {
     // SAFETY: a prefetch of any address affects nothing but speed: it writes no register, flag or memory.

@@ -8,16 +8,17 @@ use crate::lanes::{KeyPtrs, SLOT};
 
 /// Many keys of any lengths.
 pub(crate) trait AnyLenKeys: Copy {
-    /// Returns `count` keys from number `from` on, at most N. `None` if they cannot be read side by side where they lie.
+    /// Returns `count` keys, at most N, starting with key `from`. `None` if they cannot be read side by side where they
+    /// lie.
     fn side_by_side<const N: usize>(&self, from: usize, count: usize) -> Option<KeyPtrs<'_, N>>;
 
     /// Returns a key by its number.
     fn key(&self, index: usize) -> &[u8];
 }
 
-/// Hashes keys of any lengths from number `from` on, one for each of `hashes`. The longest of
-/// 32, sixteen or four decides for how long these are hashed, but no branch is one on the length
-/// of a single key.
+/// Hashes keys of any lengths, starting with key `from`, one for each of `hashes`. The longest key
+/// of a group of 32, sixteen or four determines the number of steps for the group, but no branch
+/// depends on the length of a single key.
 #[inline(never)]
 pub(crate) fn hash_any_len(keys: impl AnyLenKeys, from: usize, seed: u32, hashes: &mut [u32]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -33,8 +34,8 @@ pub(crate) fn hash_any_len(keys: impl AnyLenKeys, from: usize, seed: u32, hashes
     in_groups(keys, from, seed, hashes, |keys| portable::hash_places(keys, seed));
 }
 
-/// Returns `true` if keys of several lengths are copied and then hashed together in less time than
-/// hashed as they come.
+/// Returns `true` if copying keys of several lengths and hashing them together takes less time than
+/// hashing them as they come.
 #[inline]
 pub(crate) fn copies_short_keys() -> bool {
     super::level::current() != super::level::Level::Portable
@@ -71,7 +72,7 @@ fn in_groups<const N: usize>(
     }
 }
 
-/// Hashes `count` keys at the end of their bytes, or long ones.
+/// Hashes `count` keys that are at the end of their bytes, or are long.
 #[inline(never)]
 fn hash_apart<const N: usize>(
     keys: impl AnyLenKeys,

@@ -14,7 +14,7 @@ pub enum Level {
     Portable = 1,
     /// x86-64 with AVX2.
     Avx2 = 2,
-    /// x86-64 with AVX-512 F, BW, DQ, VL and IFMA: Intel from Ice Lake on, AMD from Zen 4 on.
+    /// x86-64 with AVX-512 F, BW, DQ, VL and IFMA: Intel since Ice Lake, AMD since Zen 4.
     Avx512 = 3,
 }
 
@@ -78,7 +78,7 @@ pub(super) enum Chosen {
     Avx512(Avx512),
 }
 
-/// Returns the level in use. Costs the load of a byte.
+/// Returns the level in use. This costs the load of a byte.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[allow(unsafe_code)]
 #[inline]

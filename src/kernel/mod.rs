@@ -37,8 +37,8 @@ use level::Chosen;
 pub(crate) use modulus::Modulus;
 pub(crate) use prefetch::{prefetch, prefetch_probes};
 
-/// Hashes eight keys of one length side by side by LevelDB's hash. Each step of a hash waits for
-/// the one before it, so eight at once take little longer than one.
+/// Hashes eight keys of the same length side by side with LevelDB's hash. Each step of a hash waits
+/// for the one before it, so eight at once take little longer than one.
 #[inline]
 pub(crate) fn hash_eight(keys: EqualLenKeys<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -48,7 +48,7 @@ pub(crate) fn hash_eight(keys: EqualLenKeys<'_, 8>, seed: u32, hashes: &mut [u32
     portable::hash_eight(keys, seed, hashes);
 }
 
-/// Hashes the keys of eight probes of (key, filter) side by side if they have one length. Returns
+/// Hashes the keys of eight (key, filter) pairs side by side if all have the same length. Returns
 /// `false` otherwise.
 #[inline]
 pub(crate) fn hash_eight_of(probes: &[(&[u8], &[u8]); 8], seed: u32, hashes: &mut [u32; 8]) -> bool {
@@ -60,7 +60,7 @@ pub(crate) fn hash_eight_of(probes: &[(&[u8], &[u8]); 8], seed: u32, hashes: &mu
     keys.inspect(|keys| portable::hash_eight(*keys, seed, hashes)).is_some()
 }
 
-/// Hashes keys of one length side by side, as [`hash_eight`] does. `hashes` has room for whole
+/// Hashes keys of the same length side by side, as [`hash_eight`] does. `hashes` has room for whole
 /// eights.
 #[inline]
 pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) {
@@ -128,8 +128,8 @@ pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
     matches_or(h, filter, portable::matches)
 }
 
-/// Does the same for a key whose hash has just been made. The portable code is inlined
-/// here, where few registers are in use.
+/// As [`matches()`], for a key whose hash has just been made. The portable code is inlined here,
+/// where few registers are in use.
 #[inline(always)]
 pub(crate) fn matches_key(h: u32, filter: &[u8]) -> bool {
     matches_or(h, filter, portable::matches_inlined)
@@ -151,8 +151,8 @@ fn matches_or(h: u32, filter: &[u8], portable: impl FnOnce(u32, &[u8]) -> bool) 
     portable(h, filter)
 }
 
-/// Answers probes of (key, filter), given the hash of each key. There are as many answers and hashes
-/// as probes.
+/// Answers (key, filter) pairs, given the hash of each key. There have to be as many answers and hashes as
+/// pairs.
 #[inline]
 pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[u32], answers: &mut [bool]) {
     let mut modulus = portable::LastModulus::default();
@@ -163,7 +163,7 @@ pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[u32], answers: &
         if let Some(avx2) = avx2()
             && !has_runs(probes)
         {
-            // The size of one filter is a sign of that of the others.
+            // The size of one filter indicates that of the others.
             if let Chosen::Avx512(avx512) = chosen
                 && probes.first().is_some_and(|(_, filter)| Avx512::fits(filter))
             {
@@ -195,11 +195,11 @@ pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[u32], answers: &
     }
 }
 
-/// The number of neighbouring probes of one filter from which on they are answered together.
+/// The smallest number of neighbouring probes of one filter that are answered together.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 const MIN_RUN: usize = 3;
 
-/// Calls `each` with every run of neighbours that have one filter.
+/// Calls `each` with every run of neighbours that have the same filter.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[inline]
 fn runs<'a>(probes: &[(&[u8], &'a [u8])], mut each: impl FnMut(Range<usize>, &'a [u8])) {
@@ -213,7 +213,7 @@ fn runs<'a>(probes: &[(&[u8], &'a [u8])], mut each: impl FnMut(Range<usize>, &'a
 }
 
 /// Returns `true` if two of three neighbours looked at have the filter of the one before, as where
-/// keys are asked in their order. Answers are the same either way.
+/// keys are looked up in their order. Answers are the same either way.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[inline]
 fn has_runs(probes: &[(&[u8], &[u8])]) -> bool {

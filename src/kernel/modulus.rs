@@ -31,7 +31,7 @@ const fn reciprocal(divisor: u64) -> u64 {
 }
 
 impl Modulus {
-    /// Prepares the modulus for `divisor`, 1 to 2^32. Costs a division.
+    /// Prepares the modulus for `divisor`, 1 to 2^32. This costs a division.
     #[inline(always)]
     pub(crate) const fn new(divisor: u64) -> Self {
         Self { divisor, reciprocal: reciprocal(divisor) }
@@ -44,7 +44,8 @@ impl Modulus {
         (divisor != 0).then_some(Self { divisor: divisor as u64, reciprocal })
     }
 
-    /// Does the same for a divisor that is used only a few times. Costs a division from 512 on.
+    /// As [`new`](Self::new), for a divisor that is used only a few times. This costs a division
+    /// only with 512 or more.
     #[inline(always)]
     pub(crate) fn of_small(divisor: u64) -> Self {
         let known = usize::try_from(divisor).ok().and_then(|divisor| RECIPROCALS.get(divisor));

@@ -6,10 +6,10 @@ pub(crate) fn prefetch(byte: &u8) {
     prefetch_at(std::slice::from_ref(byte), 0);
 }
 
-/// Prefetches the first byte of each key, and the first and the last of each filter, those once for
-/// neighbours that have the same.
-// A dozen instructions a probe: no length is compared, as another filter at the same address does
-// not matter, and none is looked at before a prefetch.
+/// Prefetches the first byte of each key, and the first and the last byte of each filter, once for
+/// neighbours that have the same filter.
+// This takes a dozen instructions a probe: it compares no lengths, as it does not matter if a
+// filter of another length is at the same address, and checks none before a prefetch.
 #[inline]
 pub(crate) fn prefetch_probes(probes: &[(&[u8], &[u8])]) {
     let mut last = std::ptr::null();

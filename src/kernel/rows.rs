@@ -11,10 +11,9 @@ const ALIAS: usize = 4096;
 pub(super) struct Rows<const N: usize>(#[expect(dead_code, reason = "room")] [u8; ALIAS], [u32; N]);
 
 impl<const N: usize> Rows<N> {
-    /// Returns N places for positions in `room`, not yet written, which do not overlap `area` modulo
-    /// 4 KiB as far as both fit there. A load of a position would otherwise wait for the store of a
-    /// bit at the same address modulo 4 KiB: for the whole life of some processes, as stack and heap
-    /// happen to lie.
+    /// Returns room for N positions in `room`, not yet written, which does not overlap `area` modulo 4 KiB as
+    /// far as both fit there. A load of a position would otherwise wait for the store of a bit at the same
+    /// address modulo 4 KiB: for the whole life of some processes, as stack and heap happen to lie.
     #[inline]
     pub(super) fn beside(room: &mut MaybeUninit<Self>, area: &[u8]) -> *mut u32 {
         let end = area.as_ptr_range().end.addr().next_multiple_of(64);

@@ -1,4 +1,5 @@
-//! The kernels for building, each level beside the portable code, on areas that no policy gives them, too.
+//! Tests of the kernels for building at each level against the portable code, even on areas that no policy
+//! gives them.
 
 use super::level::{ALL, LEVEL_IS_SET, best, current, set};
 use super::{copy_short, hash_any_len, hash_fixed_len, pack, portable, set_spread};
@@ -46,7 +47,8 @@ fn bits_are_set_and_packed_as_by_the_portable_code() {
     assert!(set(before));
 }
 
-/// Filters are the same whatever the order of hashes, but they are said to be in that of the keys.
+/// Filters are the same whatever the order of hashes, but they are documented to be in that of the
+/// keys.
 #[test]
 fn hashes_are_in_the_order_of_their_keys() {
     let _alone = LEVEL_IS_SET.lock().unwrap();
@@ -114,7 +116,8 @@ fn short_keys_are_copied_whole() {
     assert!(set(before));
 }
 
-/// Neighbours share a filter where keys are asked in their order, and hardly where they are not.
+/// Neighbours share a filter where keys are looked up in their order, and hardly where they are
+/// not.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[test]
 fn runs_are_told_from_random_order() {

@@ -16,7 +16,7 @@
 //!                                                150: varint           151: two varints
 //!                                                200: string           201: varint, string
 //! index 1, 2 and 3    [value], or nothing
-//! index from 30 on    [value][sequence: varint][primary key: value], or the beginning of it
+//! index 30 or higher  [value][sequence: varint][primary key: value], or the beginning of it
 //!
 //! value      [5], the least; [3 or 2][double]; [1][string]; [6][length: varint][bytes];
 //!            [4][length: varint][value]*; [0]
@@ -28,7 +28,7 @@ use std::cmp::Ordering;
 use super::comparator::Comparator;
 use crate::bytes::coding::get_varint64;
 
-/// The smallest type of metadata that is followed by more bytes: of all databases, and of one.
+/// The smallest type of metadata that more bytes follow: of all databases, and of a single one.
 const GLOBAL_SIMPLE: u8 = 7;
 const DATABASE_SIMPLE: u8 = 6;
 /// The first number of an index that a page made.
@@ -36,8 +36,8 @@ const FIRST_INDEX: u64 = 30;
 
 /// Orders keys as Chromium's IndexedDB does, whose databases name this comparator `idb_cmp1`.
 ///
-/// Chromium takes some keys of different bytes for equal, and so does this: the numbers 0 and −0,
-/// for example. [`is_exact`](Self::is_exact) returns true if a key has no such equal.
+/// Chromium takes some keys of different bytes for equal, and so does this comparator: the numbers
+/// 0 and −0, for example. [`is_exact`](Self::is_exact) returns true if a key has no such equal.
 ///
 /// Keys that Chromium cannot decode are equal to all others there, which is not an order. Here they
 /// come after all others, byte by byte.
@@ -50,13 +50,13 @@ impl IdbComparator {
     /// The name that databases store.
     pub const NAME: &'static str = "idb_cmp1";
 
-    /// Tells whether `key` can be decoded and equals no key with other bytes. Filters are of use
-    /// only to such keys.
+    /// Returns `true` if `key` can be decoded and equals no key with other bytes. Filters are
+    /// useful for such keys only.
     pub fn is_exact(key: &[u8]) -> bool {
         check(key) == Some(Check::Exact)
     }
 
-    /// Tells whether `key` can be decoded, so that it has a place in Chromium's order.
+    /// Returns `true` if `key` can be decoded, so that it has a place in Chromium's order.
     pub fn is_decodable(key: &[u8]) -> bool {
         check(key).is_some()
     }
@@ -88,7 +88,7 @@ enum Check {
 /// The format of the bytes after the ids.
 enum Rest {
     Nothing,
-    /// These parts, and all of them.
+    /// All of these parts, in order.
     Parts(&'static [Part]),
     /// Any bytes.
     Bytes,
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
     fn varint(&mut self) -> Option<u64> {
         let (value, len) = get_varint64(self.rest).ok()?;
         let last = self.take(len)?.last();
-        // A number may have zeros in front.
+        // A number may be written with leading zeros.
         self.is_exact &= len == 1 || last != Some(&0);
         Some(value)
     }
@@ -201,7 +201,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over a value. Arrays can be nested as deep as the key is long.
+    /// Passes over a value. Arrays can be nested as deep as the key is long, so this does not
+    /// recurse.
     fn pass_value(&mut self) -> Option<()> {
         let mut values = 1_u64;
         while let Some(left) = values.checked_sub(1) {
@@ -228,7 +229,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads a whole key. `None`: Chromium could not.
+/// Checks all parts of a key. Returns `None` if Chromium cannot decode it.
 fn check(key: &[u8]) -> Option<Check> {
     let mut reader = Reader::new(key);
     let ids = reader.ids()?;
@@ -310,7 +311,7 @@ fn compare_index_entries(a: &mut Reader<'_>, b: &mut Reader<'_>) -> Option<Order
     Some(compare_values(a, b)?.then(sequence.cmp(&other)))
 }
 
-/// The place of a type of values in their order.
+/// The rank of a type of value in the order of types.
 const fn rank(kind: u8) -> u8 {
     match kind {
         5 => 0,

@@ -14,7 +14,7 @@ const SEEK_TAG: u64 = MAX_SEQUENCE << 8 | VALUE as u64;
 /// Orders internal keys by user key, then by sequence and type descending, so that the newest comes
 /// first.
 ///
-/// A key of less than eight bytes is not an internal key, and no sound table holds one. Such keys
+/// A key of fewer than eight bytes is not an internal key, and no sound table holds one. Such keys
 /// come before all others, and byte by byte among themselves.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct InternalKeyComparator<C = BytewiseComparator> {
@@ -22,7 +22,7 @@ pub struct InternalKeyComparator<C = BytewiseComparator> {
 }
 
 impl<C: Comparator> InternalKeyComparator<C> {
-    /// Orders internal keys whose user keys are in the order of `user`.
+    /// Returns a comparator of internal keys whose user keys are in the order of `user`.
     pub const fn new(user: C) -> Self {
         Self { user }
     }
@@ -72,8 +72,8 @@ impl<C: Comparator> fmt::Debug for InternalKeyComparator<C> {
     }
 }
 
-/// Orders Basho's internal keys by user key, then the newest first. Anything that is not an
-/// internal key comes before all others.
+/// Orders Basho's internal keys by user key, then the newest first. Keys that are not internal keys
+/// come before all others.
 pub(crate) struct BashoKeyComparator {
     user: SharedComparator,
 }

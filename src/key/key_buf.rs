@@ -20,9 +20,9 @@ pub struct KeyBuf {
     /// The keys, then room for the next ones, filled with zeros or older keys.
     bytes: Vec<u8>,
     count: usize,
-    /// The length of every key while all are of one length, and `MIXED` from then on.
+    /// The length of every key while all have the same length, and `MIXED` afterwards.
     stride: usize,
-    /// Unused while all keys are of one length.
+    /// Unused while all keys have the same length.
     mixed: Mixed,
 }
 
@@ -41,7 +41,7 @@ const MIXED: usize = usize::MAX;
 const SHORT: usize = 64;
 
 impl KeyBuf {
-    /// Returns a buffer without keys. Allocates nothing.
+    /// Returns a buffer without keys. This allocates nothing.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,7 +67,7 @@ impl KeyBuf {
         alike
     }
 
-    /// Adds the first key, or a key of a buffer whose keys are not all of one length.
+    /// Adds the first key, or a key of a buffer whose keys are not all of the same length.
     fn push_other_len(&mut self, key: &[u8]) {
         if self.count == 0 {
             self.stride = key.len();
@@ -93,8 +93,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds copies of `keys` in one go, if they lie end to end by their starts. Returns `false` if they
-    /// do not.
+    /// Adds copies of `keys` in one go, if they are given by their starts and without a suffix to cut.
+    /// Returns `false` if they are not.
     pub(crate) fn push_all_if_run(&mut self, keys: Keys<'_>) -> bool {
         let (Starts::At { starts, end }, 0) = (keys.starts, keys.suffix) else { return false };
         let Some(&first) = starts.first() else { return true };
@@ -108,8 +108,9 @@ impl KeyBuf {
         true
     }
 
-    /// Adds a copy of `key` if there are fewer than `most` keys, of several lengths so far, and
-    /// room for it. No branch depends on its length, up to 64 bytes.
+    /// Adds a copy of `key` if keys of several lengths have been added, there are fewer than
+    /// `most`, and there is room for it. Returns `false` if it does not. No branch depends on the
+    /// length of `key`, up to 64 bytes.
     #[inline(always)]
     pub(crate) fn push_if_mixed(&mut self, key: &[u8], most: usize) -> bool {
         let Mixed { starts, end } = &mut self.mixed;
@@ -158,7 +159,7 @@ impl KeyBuf {
         }
     }
 
-    /// Adds copies of `keys` in one go, if they and all others are known to be of one length.
+    /// Adds copies of `keys` in one go, if they and all others are known to be of the same length.
     /// Returns `false` if they are not.
     pub(crate) fn push_all_if_same_len(&mut self, keys: Keys<'_>) -> bool {
         let Some(keys) = keys.fixed_len().filter(|keys| keys.key_len() == keys.stride()) else {

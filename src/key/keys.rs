@@ -14,7 +14,7 @@ use crate::{Error, Result};
 
 /// A view of many keys that lie end to end. Copying it copies no keys.
 ///
-/// Keys have the order in which they were added, and repeated keys are kept. A filter counts them
+/// Keys are in the order in which they were added, and repeated keys are kept. A filter counts them
 /// all ([`len`](Keys::len)) when it chooses its size.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
@@ -41,7 +41,7 @@ impl<'a> Keys<'a> {
     ///
     /// The crates `sstable` and `rusty-leveldb` hand keys to their policies in this form.
     ///
-    /// Bytes before the first start belong to no key. Costs one pass over `starts`.
+    /// Bytes before the first start belong to no key. This costs one pass over `starts`.
     ///
     /// # Errors
     ///
@@ -65,11 +65,11 @@ impl<'a> Keys<'a> {
     }
 
     /// Returns the keys as [`new`](Self::new) takes them: their bytes end to end, and the start of
-    /// each key. For policies of other libraries, which take keys in this form.
+    /// each key. This is for policies of other libraries, which take keys in this form.
     ///
     /// Neither is copied for keys that have come from `new`. The starts are made for keys that are
-    /// known to be of equal length. The bytes are copied if a policy sees a part of each key, as
-    /// that in [`InternalFilterPolicy`](crate::InternalFilterPolicy) does.
+    /// known to be of equal length. The bytes are copied if a policy sees only a part of each key,
+    /// as the one in [`InternalFilterPolicy`](crate::InternalFilterPolicy) does.
     ///
     /// ```
     /// use filterblock::KeyBuf;
@@ -140,7 +140,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Returns N keys from number `index` on, if there are N and they are of equal length.
+    /// Returns N keys, starting with key `index`, if there are that many and they are of equal
+    /// length.
     #[inline]
     pub(crate) fn same_len<const N: usize>(&self, index: usize) -> Option<EqualLenKeys<'a, N>> {
         let mut keys = [&[][..]; N];

@@ -1,11 +1,11 @@
-//! The comparators whose order is known, by the names that databases store.
+//! The comparators whose order is known, found by the names that databases store.
 
 use std::sync::Arc;
 
 use super::comparator::{BytewiseComparator, Comparator as _, SharedComparator};
 use super::idb_comparator::IdbComparator;
 
-/// Returns the comparator of this name, if its order is known here: [`BytewiseComparator`] and
+/// Returns the comparator with this name, if its order is known here: [`BytewiseComparator`] and
 /// [`IdbComparator`]. Databases store the name:
 /// [`Manifest::comparator`](crate::database::Manifest::comparator).
 ///

@@ -14,10 +14,10 @@ use crate::{Error, KeyBuf, Keys, Result};
 /// The length of the sequence number and the type after the user key, in bytes.
 pub(crate) const TAG_LEN: usize = 8;
 
-/// The length of the time before them, in bytes, in Basho's keys of types 2 and 3.
+/// The length in bytes of the time before the sequence number, in Basho's keys of types 2 and 3.
 const TIME_LEN: usize = 8;
 
-/// The format of a database's internal keys, by the LevelDB that writes it.
+/// The format of a database's internal keys, which depends on the LevelDB that writes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyFormat {
@@ -50,8 +50,8 @@ impl KeyFormat {
         self.split(key).map(|(user_key, _)| user_key)
     }
 
-    /// Returns the number of bytes after the user key of an internal key, by its type. For a key
-    /// too short to have a type it is eight.
+    /// Returns the number of bytes after the user key of an internal key, according to its type.
+    /// For a key too short to have a type, it is eight.
     pub fn suffix_len(self, key: &[u8]) -> usize {
         let tag = key.last_chunk::<TAG_LEN>().map(|tag| u64::from_le_bytes(*tag));
         match self {

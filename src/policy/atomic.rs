@@ -1,4 +1,4 @@
-//! The Bloom filter in memory.
+//! A Bloom filter in memory.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,18 +16,18 @@ use crate::{Error, Result, Structure};
 /// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy). [`write_filter`](Self::write_filter)
 /// turns it into one for a filter block.
 ///
-/// An integer of any type is the key of its eight bytes as `u64`, lowest first, so `7_u8` and
-/// `7_u64` are the same key. A string is the key of its bytes in UTF-8.
+/// An integer of any type stands for the key of its eight bytes as `u64`, lowest first, so `7_u8`
+/// and `7_u64` are the same key. A string stands for the key of its bytes in UTF-8.
 ///
 /// # Threads
 ///
-/// A thread finds every key whose addition happened before its lookup, by any synchronisation such
-/// as a lock, a channel or a join. While a key is being added, other threads may or may not find
-/// it.
+/// A thread finds every key whose addition happened before its lookup, thanks to any
+/// synchronization such as a lock, a channel or a join. While a key is being added, other threads
+/// may or may not find it.
 ///
 /// Relaxed atomic operations suffice for that. Bits are only ever set, by an OR that loses no other
-/// thread's bit. Each bit stands for itself and gives no access to other memory. A read sees
-/// everything that happened before it.
+/// thread's bit. Each bit stands for itself and guards no other memory. A read sees every OR that
+/// happened before it.
 ///
 /// ```
 /// use filterblock::AtomicBloomFilter;
@@ -42,8 +42,8 @@ use crate::{Error, Result, Structure};
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct AtomicBloomFilter {
-    /// A power of two of words. Bit p is bit p % 64 of word p / 64. In little-endian bytes that is
-    /// its place in the encoding.
+    /// A power of two of words. Bit p is bit p % 64 of word p / 64. In little-endian bytes, that is
+    /// also its position in the encoding.
     words: Box<[AtomicU64]>,
     probes: u8,
 }
@@ -64,7 +64,7 @@ impl AtomicBloomFilter {
 
     /// Returns a filter with room for `keys` keys of `bits_per_key` bits each, rounded up as in
     /// [`new`](Self::new). The number of probes is the best for that: ln 2 * `bits_per_key`. More
-    /// keys can be added, and raise the rate of false positives.
+    /// keys can be added, but they raise the rate of false positives.
     ///
     /// # Errors
     ///
@@ -78,8 +78,8 @@ impl AtomicBloomFilter {
     ///
     /// # Errors
     ///
-    /// As [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] if `p` is not a
-    /// number, not above 0, not below 1, or below 2^-64.
+    /// As [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] unless `p` is at
+    /// least 2^-64 and below 1.
     pub fn with_false_positive_rate(keys: u64, p: f64) -> Result<Self> {
         Self::with_capacity(keys, bits_per_key_for_rate(p)?)
     }
@@ -153,13 +153,13 @@ impl AtomicBloomFilter {
     /// Adds many keys, byte strings or strings.
     ///
     /// This is faster than single additions if the iterator announces (by its `size_hint`) many
-    /// keys for the size of the filter: about one for every 450 bits. Their bits are then gathered
-    /// in a second filter of the same size, and merged into this one after the last key.
+    /// keys for the size of the filter: at least one for every 64 * k bits. Their bits are then
+    /// gathered in a second filter of the same size, and merged into this one after the last key.
     pub fn add_all<K: AsRef<[u8]>>(&self, keys: impl IntoIterator<Item = K>) {
         let keys = keys.into_iter();
         let bits = keys.size_hint().0.saturating_mul(usize::from(self.probes));
-        // An OR for each word costs less than one for each bit, and takes its cache line from other
-        // threads only once.
+        // An OR for each word costs less than one for each bit, and takes the word's cache line
+        // from other threads only once.
         if bits >= self.words.len()
             && let Ok(mut gathered) = Self::allocate(self.bits(), self.probes)
         {
@@ -170,8 +170,8 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Adds many integers, each as the key of its eight bytes as `u64`, lowest first. As fast as
-    /// [`add_all`](Self::add_all).
+    /// Adds many integers, each as the key of its eight bytes as `u64`, lowest first. This is as
+    /// fast as [`add_all`](Self::add_all).
     pub fn add_all_integers<K: Into<u64>>(&self, keys: impl IntoIterator<Item = K>) {
         self.add_all(keys.into_iter().map(|key| key.into().to_le_bytes()));
     }
@@ -217,7 +217,8 @@ impl AtomicBloomFilter {
         self.may_contain(&key.to_le_bytes())
     }
 
-    /// Adds all keys of `other`, which stays as it is. Other threads may go on filling it.
+    /// Adds all keys of `other`, and leaves `other` as it is. Other threads may go on filling
+    /// either filter.
     ///
     /// # Errors
     ///
@@ -237,8 +238,8 @@ impl AtomicBloomFilter {
 
     /// Removes all keys.
     ///
-    /// It needs exclusive access: beside an `add` it could leave a part of a key's bits, and deny
-    /// an added key.
+    /// This needs exclusive access: during an `add`, it could leave only a part of a key's bits,
+    /// and deny an added key.
     pub fn clear(&mut self) {
         for word in &mut self.words {
             *word.get_mut() = 0;
@@ -246,22 +247,22 @@ impl AtomicBloomFilter {
     }
 
     /// Estimates the number of different keys added: -m/k * ln(1 - x/m), if x of the m bits are
-    /// set. It is infinite if all are set. Costs one pass over the filter.
+    /// set. The estimate is infinite if all are set. It costs one pass over the filter.
     #[must_use]
     pub fn estimated_count(&self) -> f64 {
         // Subtracted from +0, so that an empty filter does not count -0 keys.
         0.0 - (-self.fill()).ln_1p() * self.bits() as f64 / f64::from(self.probes)
     }
 
-    /// Estimates the share of absent keys that pass: (x/m)^k, if x of the m bits are set. Costs one
-    /// pass over the filter.
+    /// Estimates the share of absent keys that pass: (x/m)^k, if x of the m bits are set. The
+    /// estimate costs one pass over the filter.
     #[must_use]
     pub fn estimated_false_positive_rate(&self) -> f64 {
         self.fill().powf(f64::from(self.probes))
     }
 
-    /// Appends this to `dst` as a filter that
-    /// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) reads, of m / 8 + 1 bytes.
+    /// Appends this filter to `dst`, in m / 8 + 1 bytes that
+    /// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) reads.
     ///
     /// Keys that another thread is adding at the same time may or may not be in it.
     ///
@@ -277,7 +278,8 @@ impl AtomicBloomFilter {
         })
     }
 
-    /// Returns the word and the bit of a position, which is always within the filter.
+    /// Returns the word with the bit at `position`, which is always within the filter, and that
+    /// bit's mask.
     #[inline]
     fn place(&self, position: u64) -> Option<(&AtomicU64, u64)> {
         debug_assert!(position < self.bits(), "bit {position} of {}", self.bits());

@@ -9,11 +9,11 @@ use crate::kernel::{self, MAX_PROBES, Modulus};
 use crate::lanes::EqualLenKeys;
 use crate::{Error, Keys, Result};
 
-/// The largest number of bits. The original counts bits in 32 bits, and rounds them up to whole
-/// bytes there.
+/// The largest number of bits. The original counts bits in a 32-bit integer, and rounds them up to
+/// whole bytes in it.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
-/// The k of ten bits a key, and of Riak's 16. Loops of a known length are faster.
+/// The k for ten bits a key, and for Riak's 16. Loops of a known length are faster.
 const TEN_BITS: u8 = 6;
 const SIXTEEN_BITS: u8 = 11;
 
@@ -23,19 +23,19 @@ const MIN_BITS: u64 = 61;
 /// The seed of the second hash.
 const MURMUR_SEED: u64 = 0x5bd1_e995;
 
-/// The length in bytes from which on an array uses all its bits.
+/// The length in bytes of the shortest array that uses all its bits.
 const PRIMES: usize = 12_498;
 
 /// Riak's second Bloom filter. Basho named it `leveldb.BuiltinBloomFilter2`, the name of another
 /// filter, [`BloomFilterPolicy`].
 ///
-/// Use it only for tables that Basho's LevelDB wrote, on x86-64: read by the wrong one of the two
+/// Use it only for tables that Basho's LevelDB wrote on x86-64: read with the wrong one of the two
 /// policies, a filter denies nearly all its keys. Keys of Riak's databases also need
 /// [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy). A
 /// [`Table`](crate::table::Table) with Basho's mark wraps the policy in it by itself.
 ///
-/// A filter takes `bits_per_key` bits for each key, at least 61, a few more for the prime, and one
-/// byte.
+/// A filter takes `bits_per_key` bits for each key, at least 61 in all, a few more for the prime,
+/// and one byte.
 ///
 /// ```
 /// use filterblock::{BashoBloom2Policy, FilterPolicy, KeyBuf};
@@ -51,10 +51,11 @@ const PRIMES: usize = 12_498;
 /// # Encoding
 ///
 /// The filter has the [common layout](crate::policy#encoding). Positions are taken modulo the
-/// largest prime below the number of bits, or from 99,984 bits on modulo the number of bits itself.
-/// `h` is LevelDB's hash with a signed tail, `h2` the low half of MurmurHash64A, and `delta` the
-/// first `h` rotated right by 17. k times, counting j from 0, bit `(h + (j + 1) * h2) % modulus` is
-/// set, in 64-bit arithmetic, and `h += delta`, in 32-bit arithmetic.
+/// largest prime below the number of bits or, with 99,984 bits or more, modulo the number of bits
+/// itself. `h` is LevelDB's hash with a signed tail, `h2` the low half of MurmurHash64A, and
+/// `delta` the first `h` rotated right by 17. k times, counting j from 0, bit
+/// `(h + (j + 1) * h2) % modulus` is set, in 64-bit arithmetic, and `h += delta`, in 32-bit
+/// arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BashoBloom2Policy {
     bits_per_key: u32,
@@ -65,8 +66,8 @@ impl BashoBloom2Policy {
     /// Returns a policy for filters of `bits_per_key` bits a key. k is 0.69 * `bits_per_key`,
     /// rounded down, at least 1 and at most 30. Riak uses [16](Self::default) bits.
     ///
-    /// Beyond `i32::MAX` bits a key, where the original's integer ends, making a filter is an
-    /// error.
+    /// Making a filter of more than `i32::MAX` bits a key, which the original's integer cannot
+    /// hold, is an error.
     pub const fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: BloomFilterPolicy::new(bits_per_key).probes() }
     }
@@ -139,7 +140,7 @@ impl Default for BashoBloom2Policy {
 }
 
 /// Returns the number of bits used in an array of `len` bytes: the largest prime below the number
-/// of its bits, or all bits of a larger array.
+/// of its bits, or all of them in arrays of [`PRIMES`] bytes or more.
 fn modulus(len: usize) -> u64 {
     /// The differences between `8 * len` and the largest prime below it. They fit into 8 bits:
     /// primes this small are never more than 72 apart.

@@ -12,15 +12,15 @@ use crate::{KeyFormat, Keys, Result};
 /// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) does the same. If any key of a
 /// filter has a time, making the filter copies the user keys.
 ///
-/// A key too short for its suffix is not an internal key. Looked up, it "may match". In a filter
-/// to be made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key too short for its suffix is not an internal key. Looking one up answers "may match";
+/// making a filter for one is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct BashoInternalFilterPolicy<P> {
     policy: P,
 }
 
 impl<P: FilterPolicy> BashoInternalFilterPolicy<P> {
-    /// Returns a policy that filters the user key by `policy`.
+    /// Returns a policy that filters the user key with `policy`.
     pub const fn new(policy: P) -> Self {
         Self { policy }
     }

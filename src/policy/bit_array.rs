@@ -33,14 +33,15 @@ pub(super) fn leveldb_shape(filter: &[u8]) -> Option<FilterShape> {
     Some(if is_reserved { shape.with_expected_rate(1.0) } else { shape })
 }
 
-/// Returns the number of bits of a filter with exactly `bits_per_key` for each of `keys` keys.
+/// Returns the number of bits of a filter with exactly `bits_per_key` bits for each of `keys` keys.
 #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 32 are at most 96")]
 pub(super) fn wished_bits(keys: u64, bits_per_key: u32) -> u128 {
     u128::from(keys) * u128::from(bits_per_key)
 }
 
-/// The length in bytes up to which an array is made with a byte for each bit. Its stores need not
-/// read first, and the bits are packed in the end. A larger array would leave the fastest cache.
+/// The length in bytes up to which an array is first made with a byte for each bit. Setting such a
+/// bit needs no read, and the bytes are packed into bits at the end. A larger array would not fit
+/// in the fastest cache.
 const MAX_SPREAD: usize = 4096;
 
 /// Appends an array of `len` bytes with the bits of `keys`, and `probes`. A key is an iterator over

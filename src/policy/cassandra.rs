@@ -11,17 +11,17 @@ use crate::{Error, Keys, Result};
 /// The number of bits beyond n * buckets.
 const EXCESS: u64 = 20;
 
-/// The largest whole number of words below the 2^31 bits that signed positions reach.
+/// The largest number of bits: whole words of 64, below the 2^31 bits that signed positions reach.
 const MAX_BITS: u64 = (1 << 31) - 64;
 
-/// The last row of Cassandra's table.
+/// The last row of Cassandra's table: the most buckets per element.
 const MAX_BUCKETS: u64 = 15;
 
 /// The largest K, more than any row asks for. Other values of the filter's last byte are free for
 /// other encodings.
 const MAX_PROBES: u8 = 15;
 
-/// The K of ten bits a key, the usual setting. Loops of a known length are faster.
+/// The K for ten bits a key, the usual setting. Loops of a known length are faster.
 const USUAL_PROBES: u8 = 7;
 
 /// The false-positive probability by buckets per element, then by K from 0.
@@ -92,20 +92,20 @@ impl CassandraBloomPolicy {
     /// Returns a policy for filters of `buckets_per_element` bits a key, at least 1 and at most 15,
     /// with the best K for them.
     ///
-    /// From 143 million keys on, 15 bits a key no longer fit. A filter then has the most that do.
+    /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has as
+    /// many bits a key as do fit.
     pub const fn new(buckets_per_element: u32) -> Self {
         Self { sizing: Sizing::Buckets(buckets_per_element) }
     }
 
-    /// Returns a policy for filters of as few bits a key, and then as few probes, as Cassandra's
-    /// table promises the false-positive rate `p` for.
+    /// Returns a policy for filters of the fewest bits a key, and then the fewest probes, for which
+    /// Cassandra's table promises the false-positive rate `p`.
     ///
     /// The table starts at two bits a key, with a rate of 0.393.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `p` is not a number, not above 0, not below 1, or below
-    /// 0.000744, where the table ends.
+    /// [`Error::InvalidOption`] unless `p` is at least 0.000744, where the table ends, and below 1.
     pub fn with_false_positive_rate(p: f64) -> Result<Self> {
         check_rate(p, FINEST, "at least 0.000744")?;
         Ok(Self { sizing: Sizing::Rate(p) })
@@ -218,7 +218,7 @@ fn positions(hash: KeyHash, modulus: Modulus, probes: u8) -> impl Iterator<Item 
     })
 }
 
-/// Splits a filter into K and array, if both are within the limits of this policy.
+/// Splits a filter into K and the array, if both are within the limits of this policy.
 fn decode(filter: &[u8]) -> Option<(u8, &[u8])> {
     let (&probes, array) = filter.split_last()?;
     let bits = bit_array::bits(array);

@@ -21,7 +21,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 /// # Examples
 ///
 /// If the comparator ignores trailing spaces, keys that it takes for equal need equal answers. So
-/// the filter is made of the part of the key that the comparator looks at:
+/// the filter is made from the part of each key that the comparator looks at:
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, Keys, Result};
@@ -57,7 +57,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 ///
-/// [`PrefixPolicy`](super::PrefixPolicy) makes filters over a part of each key.
+/// [`PrefixPolicy`](super::PrefixPolicy) makes filters over a prefix of each key.
 pub trait FilterPolicy: Send + Sync {
     /// Returns the name under which tables store this policy's filters, without `filter.` before
     /// it.
@@ -73,8 +73,8 @@ pub trait FilterPolicy: Send + Sync {
 
     /// Returns `true` if `key` may be among the keys that `filter` was made for.
     ///
-    /// `filter` can be any bytes if it comes from a damaged file. The call must not panic, and in
-    /// doubt it returns `true`.
+    /// `filter` can be any bytes if it comes from a damaged file. The call must not panic, and
+    /// returns `true` when in doubt.
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// Answers many (key, filter) pairs: `answers[i]` is the answer to `probes[i]`, the same as
@@ -95,8 +95,8 @@ pub trait FilterPolicy: Send + Sync {
     /// A policy that returns a hash also has to implement
     /// [`create_filter_from_hashes`](Self::create_filter_from_hashes) and
     /// [`hash_may_match`](Self::hash_may_match), with the same filters and answers as by key.
-    /// [`FilterBlockBuilder`](crate::FilterBlockBuilder) then keeps hashes instead of keys if that
-    /// is faster.
+    /// [`FilterBlockBuilder`](crate::FilterBlockBuilder) then keeps hashes instead of keys where
+    /// that is faster.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_key(&self, key: &[u8]) -> Option<KeyHash> {
         None
@@ -106,8 +106,8 @@ pub trait FilterPolicy: Send + Sync {
     /// keys together in less time than one by one. Returns `false`, and appends nothing, if it does
     /// not, as by default, or if a key has no hash.
     ///
-    /// The builder calls this for keys of several lengths and for keys that come together. A policy
-    /// that returns `true` for no keys is expected to do so for others, too, unless one has no hash.
+    /// The builder calls this for keys of several lengths and for keys that are added together. A policy that
+    /// returns `true` for no keys is expected to do so for others, too, unless one has no hash.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
         false
@@ -130,19 +130,19 @@ pub trait FilterPolicy: Send + Sync {
         true
     }
 
-    /// Returns the length in bytes of a filter for `num_keys` keys, repeated ones counted: exactly, or
-    /// the most it can be if that depends on the keys. `None` (the default) if the length is not known,
-    /// or there is no filter for this number.
+    /// Returns the length in bytes of a filter for `num_keys` keys, counting repeated ones: the exact length,
+    /// or the greatest possible one if it depends on the keys. `None` (the default) if the length is not
+    /// known, or there is no filter for this number.
     ///
-    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) asks for it, so
-    /// it should take no time.
+    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls this each time,
+    /// so it should take hardly any time.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn filter_len(&self, num_keys: usize) -> Option<usize> {
         None
     }
 
-    /// Measures a filter: the number of its bits, of those set, and of the probes of a key, and the
-    /// resulting rate of false positives. Costs one pass over the filter.
+    /// Measures a filter: the number of its bits, of bits that are set and of probes of a key, and
+    /// the resulting rate of false positives. This costs one pass over the filter.
     ///
     /// `filter` can be any bytes if it comes from a damaged file. `None` (the default) if the bytes
     /// are not a filter of this policy, or have no such measures.

@@ -1,4 +1,4 @@
-//! Many keys together, for policies without kernels of their own.
+//! Hashes and lookups of many keys together, for policies without kernels of their own.
 
 use crate::Keys;
 use crate::kernel::{self, Modulus};
@@ -7,8 +7,8 @@ use crate::lanes::EqualLenKeys;
 /// The number of keys that are hashed before the first is looked up.
 const GROUP: usize = 32;
 
-/// Answers `probes` of (key, filter) by the hash of each key, N neighbours of one length side by
-/// side.
+/// Answers (key, filter) pairs by the hash of each key, with N neighbours of the same length hashed
+/// side by side.
 ///
 /// First the filters of a group are prefetched, then its keys are hashed, then they are looked up.
 /// The branch at which a lookup ends is often mispredicted. By then all hashes are done, so that
@@ -42,7 +42,7 @@ pub(super) fn in_groups<H: Copy, const N: usize>(
 /// The number of keys that are hashed before the bits of the first are set.
 const BATCH: usize = 16;
 
-/// Yields the hashes of `keys`, N neighbours of one length side by side.
+/// Yields the hashes of `keys`, with N neighbours of the same length hashed side by side.
 #[inline]
 pub(super) fn hashes<'a, H: Copy, const N: usize>(
     keys: Keys<'a>,
@@ -63,7 +63,7 @@ pub(super) fn hashes<'a, H: Copy, const N: usize>(
     })
 }
 
-/// The modulus of the filter asked last. The next filter is often the same one, or of the same
+/// The modulus of the filter queried last. The next filter is often the same one, or of the same
 /// size.
 pub(super) struct LastModulus(Modulus);
 

@@ -8,7 +8,7 @@ use super::{BloomFilterPolicy, CassandraBloomPolicy, FilterPolicy, LegacyBloomPo
 use super::{KeyHash, SharedPolicy};
 use crate::{Error, Keys, Result};
 
-/// Returns a policy for each name that tables are known to have filters under.
+/// Returns a policy for each name under which tables are known to have filters.
 /// [`ReadOptions`](crate::table::ReadOptions) looks for these names by default, in this order.
 ///
 /// | name | written by | read as |
@@ -19,7 +19,7 @@ use crate::{Error, Keys, Result};
 /// | `filterblock.Murmur3BloomFilter1` | this library | [`Murmur3BloomPolicy`] |
 /// | `rocksdb.BuiltinBloomFilter` | RocksDB, Pebble | [`OpaquePolicy`]: every key may match |
 ///
-/// [`LegacyBloomPolicy`] reads by either hash.
+/// [`LegacyBloomPolicy`] reads filters made with either hash, signed or unsigned.
 /// [`BashoBloom2Policy`](crate::policy::BashoBloom2Policy) is not among the policies: the caller
 /// has to ask for it.
 pub fn default_read_policies() -> Vec<SharedPolicy> {
@@ -30,8 +30,8 @@ pub fn default_read_policies() -> Vec<SharedPolicy> {
     leveldbs.into_iter().chain(own).chain(others).collect()
 }
 
-/// The policies under names of this library's own. Everything that offers a choice of policies takes them
-/// from here.
+/// The policies whose names are this library's own. Programs that offer a choice of policies can take them
+/// from this list.
 pub static OWN_POLICIES: [OwnPolicy; 2] = [
     OwnPolicy {
         name: "filterblock.CassandraBloomFilter1",
@@ -59,7 +59,7 @@ impl OwnPolicy {
         self.name
     }
 
-    /// A short name, for arguments of programs.
+    /// A short name, for command-line arguments.
     pub const fn short_name(&self) -> &'static str {
         self.short_name
     }

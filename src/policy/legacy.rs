@@ -1,7 +1,7 @@
 //! The Bloom filter under LevelDB's old name, as goleveldb still writes it.
 //!
 //! The filter is that of [`BloomFilterPolicy`]; only the hash may differ. LevelDB up to 1.17 read
-//! the bytes after a key's last whole word of four as `char`: signed on x86, unsigned on ARM.
+//! the bytes after a key's last whole four-byte word as `char`: signed on x86, unsigned on ARM.
 //! goleveldb reads them as unsigned. A table does not record the choice.
 
 use std::sync::Arc;
@@ -13,19 +13,20 @@ use crate::kernel::MAX_PROBES;
 use crate::kernel::matches;
 use crate::{Error, Keys, Result};
 
-/// The largest number of bits. goleveldb counts bits in 32 bits, and rounds them up to whole bytes
-/// there.
+/// The largest number of bits. goleveldb counts bits in a 32-bit integer, and rounds them up to
+/// whole bytes in it.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
 /// The Bloom filter of LevelDB up to 1.17 and of goleveldb, `leveldb.BuiltinBloomFilter`.
 ///
 /// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is absent only if the
-/// filter denies it by the unsigned and by the signed hash. The hashes differ only for keys with a
-/// byte from 0x80 on among the one to three bytes after the last whole word of four. For such
-/// keys, if absent, the second hash costs a second search and about doubles the false positives.
+/// filter denies it by both the unsigned and the signed hash. The hashes differ only for keys with
+/// a byte of 0x80 or above among the one to three bytes after the last whole four-byte word. For
+/// such keys, if absent, the second hash costs a second search and about doubles the false
+/// positives.
 ///
-/// Filters equal goleveldb's byte for byte. They take `bits_per_key` bits for each key, at least
-/// 64, and one byte. Their layout is that of [`BloomFilterPolicy`].
+/// Filters equal goleveldb's byte for byte. They take `bits_per_key` bits for each key, at least 64
+/// in all, and one byte. Their layout is that of [`BloomFilterPolicy`].
 ///
 /// ```
 /// use filterblock::{FilterPolicy, KeyBuf, LegacyBloomPolicy};
@@ -48,8 +49,8 @@ pub struct LegacyBloomPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LegacyHash {
-    /// Reads by both hashes, so that no key is denied whoever wrote the table. Writes by the
-    /// unsigned one.
+    /// Reads with both hashes, so that no stored key is denied, whoever wrote the table. Writes
+    /// with the unsigned hash.
     #[default]
     Either,
     /// Reads and writes like goleveldb, and like LevelDB up to 1.17 on ARM.
@@ -59,10 +60,11 @@ pub enum LegacyHash {
 }
 
 impl LegacyBloomPolicy {
-    /// Returns a policy for filters of `bits_per_key` bits a key, read by [`LegacyHash::Either`]. k
-    /// is 0.69 * `bits_per_key`, rounded down, at least 1 and at most 30.
+    /// Returns a policy for filters of `bits_per_key` bits a key, read with [`LegacyHash::Either`].
+    /// k is 0.69 * `bits_per_key`, rounded down, at least 1 and at most 30.
     ///
-    /// As in goleveldb, k is computed in eight bits: from 372 bits a key on, it starts again at 1.
+    /// As in goleveldb, k is computed in eight bits, which wrap around: at 372 bits a key, k is 1
+    /// again.
     pub const fn new(bits_per_key: u32) -> Self {
         let probes = match ((bits_per_key as u64).saturating_mul(69) / 100) as u8 {
             0 => 1,
@@ -74,13 +76,13 @@ impl LegacyBloomPolicy {
     }
 
     /// Returns the same policy with another hash. [`Unsigned`](LegacyHash::Unsigned) denies many
-    /// keys of filters that [`Signed`](LegacyHash::Signed) has written, and the other way round.
+    /// keys of filters that [`Signed`](LegacyHash::Signed) has written, and vice versa.
     #[must_use]
     pub const fn with_hash(self, hash: LegacyHash) -> Self {
         Self { hash, ..self }
     }
 
-    /// Returns the hash that reads and writes.
+    /// Returns the hash that this policy reads and writes with.
     pub const fn legacy_hash(&self) -> LegacyHash {
         self.hash
     }
@@ -112,8 +114,8 @@ impl LegacyBloomPolicy {
     }
 }
 
-/// Returns `true` if a byte after the key's last whole word of four is 0x80 or above. The signed
-/// hash of such a key differs from the unsigned one, and that of others does not.
+/// Returns `true` if a byte after the key's last whole four-byte word is 0x80 or above. The signed
+/// and the unsigned hash differ for such keys only.
 #[inline]
 fn has_high_tail(key: &[u8]) -> bool {
     key.as_chunks::<4>().1.iter().any(|byte| *byte >= 0x80)
@@ -125,7 +127,7 @@ fn hash_key(key: &[u8]) -> KeyHash {
     KeyHash::from_pair(unsigned, to_signed_tail(unsigned, key))
 }
 
-/// In this crate, for the same reason as that of [`BloomFilterPolicy`].
+/// Implemented in this crate for the same reason as for [`BloomFilterPolicy`].
 impl From<LegacyBloomPolicy> for SharedPolicy {
     fn from(policy: LegacyBloomPolicy) -> Self {
         Arc::new(policy)

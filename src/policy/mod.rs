@@ -11,8 +11,8 @@
 //! | [`Murmur3BloomPolicy`] | `filterblock.Murmur3BloomFilter1` | of Go's `bloom` libraries |
 //! | [`OpaquePolicy`] | given by the caller | of encodings that cannot be read: denies no key |
 //!
-//! The first and the third have one name, by Basho's choice. They are told apart by the mark in the
-//! tables of Basho's LevelDB, [`Origin::Basho`].
+//! The first and the third have the same name, by Basho's choice. They are told apart by the mark
+//! in the tables of Basho's LevelDB, [`Origin::Basho`].
 //!
 //! Three policies wrap another one and choose the part of a key that it sees:
 //!
@@ -22,23 +22,24 @@
 //! | [`BashoInternalFilterPolicy`] | the other policy's | the user key of Riak's internal keys |
 //! | [`PrefixPolicy`] | given by the caller | a prefix, cut by the caller's function |
 //!
-//! [`default_read_policies`] returns the policies by which tables are read unless the caller names
-//! others. [`AtomicBloomFilter`] is a filter in memory that many threads fill at the same time.
+//! [`default_read_policies`] returns the policies with which tables are read unless the caller
+//! names others. [`AtomicBloomFilter`] is a filter in memory that many threads fill at the same
+//! time.
 //!
 //! # Contract
 //!
 //! A policy must find every key that it made a filter for:
 //! [`key_may_match`](FilterPolicy::key_may_match) returns `true` for each key given to
-//! [`create_filter`](FilterPolicy::create_filter). The answer depends on nothing but key and
-//! filter. It never panics, since a damaged file can hand over any bytes as a filter; in doubt it
-//! is `true`. A new filter is appended to the buffer, whose previous bytes stay as they are, also
-//! on an error. The name stands for the encoding: if old readers would misread new filters, the
-//! name has to change. A policy that hashes keys gives the same filters and answers by hash as by
-//! key.
+//! [`create_filter`](FilterPolicy::create_filter). The answer depends on nothing but the key and
+//! the filter. The call never panics, since a damaged file can hand over any bytes as a filter;
+//! when in doubt, it returns `true`. A new filter is appended to the buffer, whose previous bytes
+//! stay as they are, even on an error. The name stands for the encoding: if old readers would
+//! misread new filters, the name has to change. A policy that hashes keys gives the same filters
+//! and answers by hash as by key.
 //!
 //! # Encoding
 //!
-//! All Bloom filters here have one layout, LevelDB's:
+//! All Bloom filters here have the same layout, LevelDB's:
 //!
 //! ```text
 //! [bit array][k: 1 byte]
@@ -46,7 +47,7 @@
 //!
 //! Bit p of the array is bit p % 8, from the lowest, of byte p / 8. k is the number of bits that
 //! each key sets. The policies differ in the length of the array and in the positions of a key's
-//! bits. The page of each one describes them.
+//! bits, which each policy's page describes.
 
 mod atomic;
 mod basho;

@@ -11,7 +11,7 @@ const MIN_BITS: u64 = 64;
 /// The largest power of two that fits into a filter block with its 32-bit offsets.
 const MAX_BITS: u64 = 1 << 34;
 
-/// The k of ten bits a key, the usual setting. Loops of a known length are faster.
+/// The k for ten bits a key, the usual setting. Loops of a known length are faster.
 const USUAL_PROBES: u8 = 7;
 
 /// The largest k. Other values of the filter's last byte are free for other encodings.
@@ -25,10 +25,10 @@ const MAX_PROBES: u8 = 64;
 ///
 /// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64
 /// bits, and one byte. So it takes up to twice the bits, and has fewer false positives accordingly.
-/// The bits come from four 64-bit hashes, so the hash costs large filters and those of many probes
-/// no accuracy. Making a filter takes a pass over each key and k bits to set. A lookup takes a pass
-/// and up to k bits to read. The four hashes are more than a [`KeyHash`](crate::policy::KeyHash)
-/// holds, so these filters need the keys.
+/// The bits come from four 64-bit hashes, so large filters, and those with many probes, lose no
+/// accuracy to the hash. Making a filter takes a pass over each key and k bits to set. A lookup
+/// takes a pass and up to k bits to read. The four hashes are more than a
+/// [`KeyHash`](crate::policy::KeyHash) holds, so these filters need the keys.
 ///
 /// [`AtomicBloomFilter`](crate::policy::AtomicBloomFilter) is the same filter in memory.
 ///
@@ -66,13 +66,13 @@ impl Murmur3BloomPolicy {
         Self { bits_per_key, probes: best_probes(bits_per_key) }
     }
 
-    /// Returns a policy for filters of as few bits a key as let at most the share `p` of absent
-    /// keys pass, before rounding up to a power of two.
+    /// Returns a policy for filters of the fewest bits a key that let at most the share `p` of
+    /// absent keys pass, before rounding up to a power of two.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `p` is not a number, not above 0, not below 1, or below 2^-64,
-    /// the rate with the most probes.
+    /// [`Error::InvalidOption`] unless `p` is at least 2^-64, the rate with the most probes, and
+    /// below 1.
     pub fn with_false_positive_rate(p: f64) -> Result<Self> {
         bits_per_key_for_rate(p).map(Self::new)
     }
@@ -129,7 +129,7 @@ pub(super) fn round_up(bits: u128, keys: u64) -> Result<u64> {
     Ok((bits as u64).next_power_of_two().max(MIN_BITS))
 }
 
-/// Splits a filter into k and array, if both are well-formed.
+/// Splits a filter into k and the array, if both are well-formed.
 pub(super) fn decode(filter: &[u8]) -> Option<(u8, &[u8])> {
     let (&probes, array) = filter.split_last()?;
     let bits = bit_array::bits(array);
@@ -163,7 +163,7 @@ fn may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     }
 }
 
-/// Does the same for one of many keys. More code does no harm where it runs again and again.
+/// As [`may_match`], for one of many keys. More code does no harm where it runs again and again.
 #[inline]
 fn one_of_many_may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     match decode(filter) {

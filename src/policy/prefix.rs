@@ -1,4 +1,4 @@
-//! Filters of a part of each key.
+//! Filters over a prefix of each key.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,18 +6,19 @@ use std::fmt;
 use super::{FilterPolicy, FilterShape};
 use crate::{KeyBuf, Keys, Result};
 
-/// Makes another policy look at a part of each key, usually a prefix, chosen by a function of the
-/// caller's.
+/// Makes another policy look only at a prefix of each key. A function of the caller's returns the
+/// length of the prefix.
 ///
-/// Such a filter answers for whole groups of keys, "is there any key of user 7?". It is smaller
-/// than one of whole keys, as each group is counted once.
+/// Such a filter answers for whole groups of keys: "is there any key of user 7?". It is smaller
+/// than one over complete keys, as each group is counted once.
 ///
-/// The function always has to return the same part for the same key. With another function, or
-/// another version of it, keys that are there are denied. So the policy has a name of its own,
-/// under which tables store its filters, and the name has to change with the function.
+/// The function always has to return the same length for the same key. With another function, or
+/// another version of it, stored keys may be denied. So the policy has a name of its own, under
+/// which tables store its filters, and the name has to change with the function.
 ///
-/// A key without such a part (`None`) is in no filter. Looked up, it may match. Keys with equal
-/// parts have equal answers, so keys that a comparator takes for equal need equal parts.
+/// A key without a prefix (`None`) is in no filter. A lookup of it may match unless the filter is
+/// empty. Keys with equal prefixes have equal answers, so keys that a comparator takes for equal
+/// need equal prefixes.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, PrefixPolicy};
@@ -42,7 +43,7 @@ pub struct PrefixPolicy<P, F> {
 
 impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> PrefixPolicy<P, F> {
     /// Returns a policy under the name `name`. It filters the first `prefix_len(key)` bytes of each
-    /// key by `policy`.
+    /// key with `policy`.
     ///
     /// A length beyond the key means the whole key. In database tables
     /// ([`internal_keys`](crate::InternalFilterPolicy)) the function sees user keys.
@@ -83,7 +84,7 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> FilterPolicy 
         }
         let before = dst.len();
         self.policy.create_filter(prefixes.as_keys(), dst)?;
-        // An empty filter is that of a range without keys.
+        // An empty filter would stand for a range without keys, and deny all keys.
         if dst.len() == before && !keys.is_empty() {
             dst.push(0);
         }

@@ -1,4 +1,4 @@
-//! The rate of false positives by a Bloom filter's size, and the size by the rate.
+//! The rate of false positives for a Bloom filter's size, and the size for a rate.
 
 use super::BloomFilterPolicy;
 use crate::{Error, Result};
@@ -7,12 +7,12 @@ use crate::{Error, Result};
 /// keys, is expected to let pass.
 ///
 /// A probe sets one of m = `bits` bits, each with the same probability, so it leaves a given bit
-/// unset with probability 1 - 1/m. All k * n probes of the keys leave it unset with (1 - 1/m)^(kn).
-/// An absent key passes if each of its k bits happens to be set:
+/// unset with probability 1 - 1/m. All k * n probes of the keys leave it unset with probability
+/// (1 - 1/m)^(kn). An absent key passes if each of its k bits happens to be set:
 ///
 /// (1 - (1 - 1/m)^(kn))^k, which is about (1 - e^(-kn/m))^k.
 ///
-/// The rate is least for k = ln 2 * m/n, when half of the bits are set. It is then 0.5^k, about
+/// The rate is lowest for k = ln 2 * m/n, when half of the bits are set. It is then 0.5^k, about
 /// 0.6185^(m/n).
 ///
 /// The formula assumes independent probes. Filters that derive them all from one 32-bit hash, as
@@ -39,21 +39,22 @@ pub fn expected_false_positive_rate(bits: u64, k: u32, n: u64) -> f64 {
 }
 
 impl BloomFilterPolicy {
-    /// Returns a policy for filters of as few bits a key as let at most the share `p` of absent
-    /// keys pass, by [`expected_false_positive_rate`] with k rounded down as in [`new`](Self::new).
+    /// Returns a policy for filters of the fewest bits a key that let at most the share `p` of
+    /// absent keys pass, by [`expected_false_positive_rate`] with k rounded down as in
+    /// [`new`](Self::new).
     ///
     /// Rounding k down costs a little: a rate of 0.0084 takes eleven bits a key, while ten would
     /// suffice with the best k.
     ///
     /// Small filters exceed `p`, as all probes of a key stem from one 32-bit hash. Measured for
     /// 0.01, they let pass 1.3 times the rate with ten keys, the rate itself with 40, and 0.9 times
-    /// from 200 on. For 0.001 the factors are 4.7, 1.9 and 1.0. In a filter of n keys the rate
-    /// never falls below n / 2^32, however many bits it has.
+    /// the rate with 200 or more. For 0.001 the factors are 4.7, 1.9 and 1.0. In a filter of n keys
+    /// the rate never falls below n / 2^32, however many bits it has.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `p` is not a number, not above 0, not below 1, or below 2^-32,
-    /// which is out of reach even with a single key.
+    /// [`Error::InvalidOption`] unless `p` is at least 2^-32, below which no filter gets even with
+    /// a single key, and below 1.
     ///
     /// ```
     /// use filterblock::BloomFilterPolicy;
@@ -80,8 +81,8 @@ pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<(
     })
 }
 
-/// Returns the fewest bits a key for which large filters are expected to keep to `p`, with the
-/// number of probes that `probes` gives for them.
+/// Returns the fewest bits a key with which large filters are expected to let at most the share `p`
+/// of absent keys pass, with the number of probes that `probes` gives for them.
 pub(super) fn bits_per_key_for(p: f64, probes: impl Fn(u32) -> u8) -> Result<u32> {
     /// The most bits a key to try: enough for 2^-64 with 44 probes or more.
     const MOST: u32 = 256;

@@ -9,7 +9,7 @@ pub struct FilterShape {
     pub bits: u64,
     /// The number of bits that are set.
     pub bits_set: u64,
-    /// k, the number of bits that a key has to have.
+    /// k, the number of bits that have to be set for a key to pass.
     pub probes: u32,
     /// The share of absent keys that pass, 0 to 1, as expected for independent hashes.
     pub expected_rate: f64,

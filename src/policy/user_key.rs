@@ -10,15 +10,15 @@ use crate::{KeyFormat, Keys, Result};
 ///
 /// LevelDB wraps the policy of every database this way. The name stays the inner policy's.
 ///
-/// A key of less than eight bytes is not an internal key. Looked up, it "may match". In a filter
-/// to be made, it is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key of fewer than eight bytes is not an internal key. Looking one up answers "may match";
+/// making a filter for one is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct InternalFilterPolicy<P> {
     policy: P,
 }
 
 impl<P: FilterPolicy> InternalFilterPolicy<P> {
-    /// Returns a policy that filters the user key by `policy`.
+    /// Returns a policy that filters the user key with `policy`.
     pub const fn new(policy: P) -> Self {
         Self { policy }
     }

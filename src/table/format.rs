@@ -28,7 +28,7 @@ const OTHER_MAGICS: [(u64, &str); 2] = [
     (u64::from_le_bytes(*b"\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3"), "Pebble's"),
 ];
 
-/// The place of a block in its table.
+/// The location of a block in its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockHandle {
     /// The offset of the block's first byte, in bytes from the start of the file.

@@ -27,17 +27,17 @@
 //! - **The index** has an entry for each data block. The key is at or after the block's last key
 //!   and before the next block's first, and is shortened by the comparator if it can be. The value
 //!   is the block's handle.
-//! - **The footer** is read first, since its handles lead to metaindex and index. Its magic is
-//!   0xdb4775248b80fb57.
-//! - **A handle** gives a block's place. `offset` counts from the start of the file, and `size`
+//! - **The footer** is read first, since its handles lead to the metaindex and the index. Its magic
+//!   is 0xdb4775248b80fb57.
+//! - **A handle** gives a block's location. `offset` counts from the start of the file, and `size`
 //!   leaves out the trailer.
 //! - **The trailer** has type 0 for contents stored as they are, 1 for Snappy. The checksum is the
 //!   CRC-32C of the contents as stored and the type, rotated right by 15 bits, plus 0xa282ead8.
 //! - **An entry's key** is the first `shared` bytes of the previous key, then the key rest, of
 //!   `non_shared` bytes. `value_len` is the length of the value.
 //! - **A restart** is the offset in the block of an entry that shares nothing, so that reading can
-//!   start there. In the index every entry is a restart. In data blocks and metaindex the first
-//!   entry is one, and by default every 16th after it
+//!   start there. In the index, every entry is a restart. In data blocks and in the metaindex, the
+//!   first entry is one, and by default every 16th after it
 //!   ([`restart_interval`](WriteOptions::restart_interval)).
 //!
 //! Fixed integers are little-endian. A varint has seven bits in each byte, the lowest first; the
@@ -45,7 +45,7 @@
 //!
 //! # Example
 //!
-//! Four entries, and options that make data blocks and restarts tiny:
+//! Four entries, with options that make data blocks and restart intervals tiny:
 //!
 //! ```
 //! use filterblock::BloomFilterPolicy;
@@ -124,16 +124,16 @@
 //!
 //! # A lookup
 //!
-//! 1. Opening reads the footer, then index and metaindex, then the filter block that the metaindex
-//!    names. They stay in memory.
+//! 1. Opening reads the footer, then the index and the metaindex, then the filter block that the
+//!    metaindex names. They stay in memory.
 //! 2. A binary search in the index finds the first key at or after the one sought. If there is
-//!    none, the sought key is not in the table either. The value is the handle of the only data
+//!    none, the sought key is not in the table. Otherwise, the value is the handle of the only data
 //!    block that can hold it.
 //! 3. Filter `offset >> base_lg` covers that data block, `offset` being the handle's. If it denies
-//!    the key, the lookup ends here, and reads nothing.
+//!    the key, the lookup ends here, without reading anything.
 //! 4. The data block is read, its checksum verified, and its contents decompressed.
 //! 5. A binary search over the block's restarts finds the last one whose key is before the sought
-//!    key. From there entries are read one by one, up to the first at or after the sought key.
+//!    key. From there, entries are read one by one, up to the first at or after the sought key.
 //!
 //! In the example, `pear` is after `b` and before `q`, so it can only be in the data block at 26.
 //! Filter 0 covers the first 2 KiB of the file, and it lets `pear` pass. The block's first entry is

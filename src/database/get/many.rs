@@ -1,4 +1,4 @@
-//! Looking many keys up in a whole database, each table once for all keys that ask it.
+//! Looking many keys up in a database, with each table opened once for all keys that it may hold.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,25 @@ use super::{may_hold, newest_in};
 use crate::Result;
 use crate::table::{Lookup, ReadOptions};
 
-/// The keys that ask a table next, each by its number.
+/// A table to be searched next, and the numbers of the keys to look up in it.
 struct Asked<'d> {
     table: DatabaseTable<'d>,
     keys: Vec<usize>,
 }
 
-/// The place of a table in the order in which tables are asked: by level, on level 0 the newest first.
+/// The position of a table in the order in which tables are searched: by level, on level 0 the newest first.
 type Rank = (u8, u64);
 
 impl Database {
-    /// Looks up the newest version of many keys, in any order, with the results of [`get`](Self::get). `lookups` is cleared
+    /// Looks up the newest version of many keys, in any order: each as [`get`](Self::get) does. `lookups` is cleared
     /// first, and then has as many results as there are keys, in the same order.
     ///
-    /// The live logs are read once, and each table that is asked is opened once in nearly all databases, for all keys
-    /// that ask it: by [`Table::get_many_at`](crate::table::Table::get_many_at), in the order of the keys, so that those in one
-    /// data block share it. Without a sound MANIFEST each key takes as long as a [`get`](Self::get).
+    /// The live logs are read once. In nearly all databases, each table is opened at most once and looks up all its
+    /// keys in one call of [`Table::get_many_at`](crate::table::Table::get_many_at), in their order, so that keys in
+    /// one data block share it. Without a sound MANIFEST each key takes as long as a [`get`](Self::get).
     ///
-    /// Apart from the results, memory is a few hundred bytes for each key, and one table at a time.
+    /// Apart from the results, this first takes memory for the writes of the live logs, then a few hundred
+    /// bytes for each key and one table at a time.
     ///
     /// ```
     /// use filterblock::database::Database;
@@ -41,10 +42,10 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the MANIFEST names another comparator than the options, and the
-    /// first damage in any live log, since it may hide newer writes of any key: `lookups` is then empty. The
-    /// result for a key may be any other error of [`get`](Self::get): damage in a table that its lookup asks,
-    /// or a missing table.
+    /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the MANIFEST names a comparator other than that of the
+    /// options, and the first damage in any live log, since it may hide newer writes of any key: `lookups` is then
+    /// empty. The result for a key may be any other error of [`get`](Self::get): damage in a table that its lookup
+    /// searches, or a missing table.
     pub fn get_many(
         &self,
         user_keys: &[&[u8]],
@@ -103,7 +104,7 @@ impl Database {
         Ok(())
     }
 
-    /// Asks a table for all keys with these numbers.
+    /// Looks up all keys with these numbers in a table.
     fn ask<O: Opener>(
         &self,
         table: &DatabaseTable<'_>,
@@ -127,7 +128,7 @@ impl Database {
     }
 }
 
-/// Has a key ask the next table on its way, if there is one.
+/// Adds a key to those to be looked up in the next table on its way, if there is one.
 fn ask_next<'d>(
     asked: &mut BTreeMap<Rank, Asked<'d>>,
     ways: &mut [impl Iterator<Item = DatabaseTable<'d>>],

@@ -69,7 +69,7 @@ pub struct LogWrite<'a> {
     pub sequence: u64,
     /// The user key.
     pub key: &'a [u8],
-    /// The value. `None`: the key is deleted.
+    /// The value, or `None` if the key is deleted.
     pub value: Option<&'a [u8]>,
 }
 
@@ -96,13 +96,14 @@ impl LogWrites<File> {
 }
 
 impl<R: Read> LogWrites<R> {
-    /// Reads `source` from its position, which has to be the start of the file. It needs no buffer
-    /// of its own.
+    /// Reads `source` from its position, which has to be the start of the file. The source needs no
+    /// buffer of its own.
     pub fn new(source: R) -> Self {
         Self { log: LogReader::new(source), offset: 0, write: None, first: 0, count: 0 }
     }
 
-    /// Moves to the next write, at first to the first one. Returns false at the end of the file.
+    /// Moves to the next write or, on the first call, to the first one. Returns false at the end of
+    /// the file.
     ///
     /// # Errors
     ///
@@ -157,7 +158,7 @@ impl<R: Read> LogWrites<R> {
         let record = self.log.record();
         let at = before.end;
         let Some(&kind) = record.get(at) else {
-            // As in LevelDB, the writes count whatever their number is.
+            // As in LevelDB, the writes are returned even if their number is wrong.
             return match before.number {
                 read if read == u64::from(self.count) => Ok(None),
                 read => Err(self.corrupt(format!("{} writes in the batch", self.count), read.to_string())),

@@ -31,8 +31,8 @@ pub(super) const LAST: u8 = 4;
 
 /// Reads the records of a log or a MANIFEST, in the order in which they were written.
 ///
-/// It goes on after damage: an error is about one damaged place, and the next call returns what
-/// can be read after it, as LevelDB does in a log. Each damage is reported once.
+/// It goes on after damage: an error is about one damaged place, and the next call returns what can
+/// be read after it, as LevelDB does in a log. Each damaged place is reported once.
 ///
 /// A file that ends within a record is not damaged: the writer stopped there, or has not finished.
 /// [`incomplete_tail`](Self::incomplete_tail) reports it. In the last block, a damaged length can
@@ -44,7 +44,7 @@ pub struct LogReader<R> {
     block: Vec<u8>,
     /// The offset of `block` in the file.
     block_offset: u64,
-    /// The part of `block` that has been read, in bytes. Never beyond its end.
+    /// The number of bytes of `block` that have been read, at most its length.
     position: usize,
     state: State,
     /// The record being put together.
@@ -81,11 +81,11 @@ struct Fragment {
 }
 
 impl<R: Read> LogReader<R> {
-    /// The greatest length of a record that is read unless another is set: 64 MiB.
+    /// The greatest length of a record that is read, unless another limit is set: 64 MiB.
     pub const DEFAULT_MAX_RECORD_LEN: usize = 64 << 20;
 
-    /// Reads `source` from its position, which has to be the start of the file. It needs no buffer
-    /// of its own.
+    /// Reads `source` from its position, which has to be the start of the file. The source needs no
+    /// buffer of its own.
     pub fn new(source: R) -> Self {
         Self {
             source,
@@ -115,7 +115,7 @@ impl<R: Read> LogReader<R> {
     ///
     /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
     ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), one of
-    ///   unknown type, and one out of its place.
+    ///   unknown type, and one out of place.
     /// - [`Error::Limit`] for a record that is too long.
     ///
     /// [`Error::Io`] if reading fails, or the source claims to have read more than it was asked
@@ -133,7 +133,7 @@ impl<R: Read> LogReader<R> {
                 // An early LevelDB wrote an empty FIRST where a block had room for no more, and
                 // then the record anew.
                 (FULL | FIRST, Some(start)) if !self.record.is_empty() => {
-                    // To be read again, as the start of the next record.
+                    // It is to be read again, as the start of the next record.
                     debug_assert!(data.start >= HEADER_LEN, "data have a header before them");
                     self.position = data.start.saturating_sub(HEADER_LEN);
                     return Err(broken(start, format!("{} at offset {offset}", name(kind))));
@@ -165,7 +165,7 @@ impl<R: Read> LogReader<R> {
         Ok(Some(LogRecord { offset, data: &self.record }))
     }
 
-    /// The offset of the record in which the file ends, if it ends within one. Known once
+    /// The offset of the record in which the file ends, if it ends within one. It is known once
     /// [`read_record`](Self::read_record) has returned `None`.
     ///
     /// LevelDB ignores that record.
@@ -178,8 +178,8 @@ impl<R: Read> LogReader<R> {
         &self.record
     }
 
-    /// The next fragment that is whole and has the right checksum. `started` is where the record in
-    /// progress starts.
+    /// The next fragment that is complete and has the right checksum. `started` is where the record
+    /// in progress starts.
     fn next_fragment(&mut self, started: Option<u64>) -> Result<Option<Fragment>> {
         loop {
             let offset = self.block_offset.saturating_add(self.position as u64);

@@ -33,7 +33,7 @@ pub struct LogWriter<W> {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// Starts a file at the beginning of `writer`.
+    /// Starts a new file. `writer` has to be at the beginning of it.
     pub const fn new(writer: W) -> Self {
         Self { writer, offset: 0, buffer: Vec::new() }
     }

@@ -8,22 +8,22 @@ use super::batches::BATCH_HEADER_LEN;
 use crate::table::source::open_file;
 use crate::{Error, Result};
 
-/// Tells whether the log at `path` holds any write: [`batch_has_writes`] of that file.
+/// Returns `true` if the log at `path` holds any write, as [`batch_has_writes`] does.
 ///
 /// # Errors
 ///
-/// As [`batch_has_writes`], with the path; also [`Error::Io`] if it cannot be opened or is no
+/// As [`batch_has_writes`], with the path, and [`Error::Io`] if the log cannot be opened or is no
 /// regular file.
 pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
     let path = path.as_ref();
     open_file(path).and_then(batch_has_writes).map_err(|error| error.with_path(path))
 }
 
-/// Tells whether a log holds a batch with any write in it, as far as LevelDB would recover it: a
-/// batch after damage counts, one that is cut off does not.
+/// Returns `true` if a log holds a batch with any write in it, as far as LevelDB would recover it:
+/// a batch after damage counts, but one that is cut off does not.
 ///
-/// Does not look into the batch. Reads up to the first batch with a write in it: the whole file if
-/// there is none. Memory: that of a [`LogReader`].
+/// This does not look into the batch. It reads up to the first batch with a write in it, or the
+/// whole file if there is none. Memory: that of a [`LogReader`].
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub fn batch_has_writes(source: impl Read) -> Result<bool> {
             Ok(Some(record)) if record.data.len() > BATCH_HEADER_LEN => return Ok(true),
             Ok(Some(_)) => {}
             Ok(None) => return damage.map_or(Ok(false), Err),
-            // Too long to be read, but it is there.
+            // A record that is too long to be read is there nevertheless.
             Err(Error::Limit { .. }) => return Ok(true),
             Err(error @ Error::Corrupt { .. }) => damage = damage.or(Some(error)),
             Err(error) => return Err(error),

@@ -42,9 +42,9 @@ impl<O: Opener> Scan<'_, O> {
     /// Moves to the previous entry: after [`seek_to_last`](Self::seek_to_last) to the last one, and
     /// after [`seek`](Self::seek) to the one before the key sought. Returns false at the beginning.
     ///
-    /// When the direction changes, each source takes one step, which may read a block of each. The
-    /// newest version of a key comes last on this way, so its value is kept while the others pass: a
-    /// view of its data block, or a copy out of a log.
+    /// When the direction changes, each source takes one step, which may read a block of each. In this
+    /// direction the newest version of a key comes last, and is known to be the last only once the sources
+    /// have moved on. So its value is kept: a view of its data block, or a copy from a log.
     ///
     /// # Errors
     ///
@@ -74,8 +74,8 @@ impl<O: Opener> Scan<'_, O> {
         Ok(self.consumed)
     }
 
-    /// Passes all versions of a key. The last one, which is the newest, is the entry, unless it is a
-    /// deletion.
+    /// Passes all versions of a key. The last one, which is the newest, becomes the entry. If it is a
+    /// deletion, the key before follows.
     fn prev_key(&mut self) -> Result<bool> {
         if !std::mem::replace(&mut self.gathering, true) {
             self.saved = None;
@@ -132,7 +132,7 @@ impl<O: Opener> Scan<'_, O> {
             self.skipped = None;
         }
         self.way = None;
-        // Tables that are opened from here on are walked from their ends.
+        // Tables that are opened after this are walked from their ends.
         self.start = None;
         self.leave();
         for (source, is_turned) in self.sources.iter_mut().zip(&mut self.ways) {

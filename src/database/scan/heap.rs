@@ -32,9 +32,9 @@ impl<O: Opener> Scan<'_, O> {
         }
     }
 
-    /// Sinks the entry at `at`. Its children are compared with each other only if the first of them
-    /// rises, which is then read on before the entry that sinks. Otherwise long keys that wait would
-    /// be compared again for each short key that passes them.
+    /// Sinks the entry at `at`. The second child is compared with the first only if the first comes before
+    /// the entry, else with the entry itself. So long keys that wait are not compared again for each short
+    /// key that passes them.
     fn sift_down(&mut self, mut at: usize) {
         loop {
             let child = at.saturating_mul(2).saturating_add(1);
@@ -49,7 +49,8 @@ impl<O: Opener> Scan<'_, O> {
         }
     }
 
-    /// Compares two places of the heap. If either is not there, returns false.
+    /// Returns true if the entry at index `a` of the heap comes before the one at `b`, and false if
+    /// either index is beyond the heap.
     fn is_before(&self, a: usize, b: usize) -> bool {
         let (Some(&a), Some(&b)) = (self.heap.get(a), self.heap.get(b)) else { return false };
         let key = |at: usize| self.sources.get(at).and_then(Source::key);

@@ -1,13 +1,13 @@
-//! The size of a filter block before its end.
+//! Estimates of the size of an unfinished filter block.
 
 use super::FilterBlockBuilder;
 use crate::FilterPolicy;
 use crate::filter_block::format::TAIL_LEN;
 
 impl<P: FilterPolicy> FilterBlockBuilder<P> {
-    /// Returns the length of the block in bytes if it were finished now: exactly for ranges that
-    /// have ended, and the most it can be for the current one. Takes no time, so that a writer can
-    /// ask after each key whether its table is large enough.
+    /// Returns the length in bytes that the block would have if it were finished now: the exact
+    /// length for ranges that have ended, and the greatest possible one for the current range. This
+    /// takes hardly any time, so a writer can ask after each key whether its table is large enough.
     ///
     /// `None` if the current range has keys and the policy does not know
     /// [how long](FilterPolicy::filter_len) their filter is.
@@ -26,8 +26,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.estimated_len_at(0)
     }
 
-    /// Returns the estimate of [`estimated_len`](Self::estimated_len) if `start_block` is called with
-    /// this offset before the block is finished.
+    /// As [`estimated_len`](Self::estimated_len), if `start_block` is still called with this offset before
+    /// the block is finished.
     pub(crate) fn estimated_len_at(&self, block_offset: u64) -> Option<u64> {
         let pending = self.pending.len();
         let filter = if pending > 0 { self.policy.filter_len(pending)? } else { 0 };

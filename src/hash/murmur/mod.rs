@@ -10,8 +10,8 @@ pub(crate) use murmur64a::{murmur64a, murmur64a_of_four};
 
 /// Returns at most 8 bytes as an integer, the first one lowest.
 ///
-/// Takes at most two loads from four bytes on. A buffer would cost more: the processor would have
-/// to wait for its bytes to be gathered into one load.
+/// With four bytes or more, this takes two loads. A buffer would cost more: the processor would
+/// have to wait for its bytes to be gathered into one load.
 #[inline]
 fn up_to_8_bytes(bytes: &[u8]) -> u64 {
     match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
@@ -27,7 +27,7 @@ fn up_to_8_bytes(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    /// Returns bytes 200, 33, 122, …: high and low ones in every place.
+    /// Returns bytes 200, 33, 122, …: high and low ones at every position.
     pub(super) fn bytes(len: u8) -> Vec<u8> {
         (0..len).map(|i| i.wrapping_mul(89).wrapping_add(200)).collect()
     }

@@ -7,10 +7,10 @@ use crate::lanes::EqualLenKeys;
 /// The multiplier of MurmurHash2.
 const M2: u32 = 0x5bd1_e995;
 
-/// Returns the two hashes of Cassandra's filters: by seed 0, and by the first hash as seed.
+/// Returns the two hashes of Cassandra's filters: with seed 0, and with the first hash as seed.
 ///
-/// They are MurmurHash2 with a tail whose bytes count from the end of the key and are signed. It
-/// equals the original for keys of whole words.
+/// They are MurmurHash2 with a tail whose bytes count from the end of the key and are signed. They
+/// equal the original for keys of whole words.
 pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
     let (words, tail) = key.as_chunks::<4>();
     let pass = |seed| {
@@ -27,9 +27,9 @@ pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
     [first, pass(first)]
 }
 
-/// Does the same for four keys of one length, side by side: each step of a hash waits for the one
-/// before it, but not for those of other keys. The part of the first words that does not depend on
-/// the seed is computed once.
+/// As [`murmur2_twice`], for four keys of the same length, side by side: each step of a hash waits
+/// for the one before it, but not for those of other keys. The part of the first words that does
+/// not depend on the seed is computed once.
 pub(crate) fn murmur2_twice_of_four(keys: EqualLenKeys<'_, 4>) -> [[u32; 2]; 4] {
     const KEPT: usize = 16;
 
@@ -101,7 +101,8 @@ mod tests {
     use super::super::tests::bytes;
     use super::*;
 
-    /// By Cassandra 0.3's own `MurmurHash.java` (OpenJDK 17), seeds 0 and the hash by seed 0.
+    /// By Cassandra 0.3's own `MurmurHash.java` (OpenJDK 17), with seed 0, and with that hash as
+    /// seed.
     #[test]
     fn murmur2_of_every_tail() {
         let expected: [(u32, u32); 21] = [

@@ -1,4 +1,4 @@
-//! MurmurHash3 for 64-bit processors, of 128 bits.
+//! MurmurHash3 with 128 bits, for 64-bit processors.
 
 use byteorder::{ByteOrder, LittleEndian};
 
@@ -19,7 +19,7 @@ pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     state.finish_twice(tail, key.len() as u64)
 }
 
-/// Does the same for two keys of one length, side by side.
+/// As [`murmur3_twice`], for two keys of the same length, side by side.
 pub(crate) fn murmur3_twice_of_two(keys: EqualLenKeys<'_, 2>) -> [[u64; 4]; 2] {
     let [(a, a_tail), (b, b_tail)] = keys.keys().map(<[u8]>::as_chunks::<16>);
     let mut states = [Murmur3::default(); 2];

@@ -14,7 +14,7 @@ pub(crate) fn murmur64a(key: &[u8], seed: u64) -> u64 {
     finish64(words.iter().fold(start64(key.len(), seed), step64), tail)
 }
 
-/// Returns the MurmurHash64A of four keys of one length, side by side.
+/// Returns the MurmurHash64A of four keys of the same length, side by side.
 pub(crate) fn murmur64a_of_four(keys: EqualLenKeys<'_, 4>, seed: u64) -> [u64; 4] {
     let mut h = [start64(keys.len(), seed); 4];
     let [a, b, c, d] = keys.keys().map(|key| key.as_chunks::<8>().0);

@@ -24,7 +24,7 @@ pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
         while left > 0 {
             let count = left.min(BITS);
             for row in 0..count {
-                // Changes nothing, but that the stores below need no proof by arithmetic.
+                // This changes nothing, but spares the stores below a proof by arithmetic.
                 let positions = _mm256_min_epu32(positions.of(h), beyond);
                 // SAFETY: `row` is below BITS, so the rows have room for eight words. The store
                 // needs no alignment.
@@ -49,13 +49,13 @@ pub(super) fn pack(area: &mut [u8]) -> usize {
     let whole = area.len() / 32;
     let area = area.as_mut_ptr();
     for index in 0..whole {
-        // SAFETY: `index` is below `area.len() / 32`, so the area has 32 bytes from `index * 32`
-        // on. The load needs no alignment.
+        // SAFETY: `index` is below `area.len() / 32`, so the area has 32 bytes starting at
+        // `index * 32`. The load needs no alignment.
         let bytes = unsafe { _mm256_loadu_si256(area.add(index * 32).cast()) };
         // The mask takes the topmost bit of each byte, to which the shift moves the lowest.
         let bits = _mm256_movemask_epi8(_mm256_slli_epi16::<7>(bytes));
-        // SAFETY: the four bytes from `index * 4` on are within the bytes already read. The store
-        // needs no alignment.
+        // SAFETY: the four bytes starting at `index * 4` are within the bytes already read. The
+        // store needs no alignment.
         unsafe { area.add(index * 4).cast::<i32>().write_unaligned(bits) };
     }
     whole * 4

@@ -15,12 +15,12 @@ pub(super) fn copy_short(key: &[u8], room: &mut [u8; 64]) {
         let number = _mm256_add_epi32(first, _mm256_set1_epi32(half * 8));
         let mask = _mm256_cmpgt_epi32(words, number);
         let at = half as usize * 32;
-        // SAFETY: words that the mask leaves out are not read, so that all others are of the key.
+        // SAFETY: words that the mask leaves out are not read, and all others belong to the key.
         let part = unsafe { _mm256_maskload_epi32(from.wrapping_add(at).cast(), mask) };
         // SAFETY: `at` is 0 or 32, and there is room for 64 bytes. The store needs no alignment.
         unsafe { _mm256_storeu_si256(to.add(at).cast(), part) };
     }
     let last = key.len() - 4;
-    // SAFETY: the last four bytes of the key, and of as many bytes of the room, which is no shorter.
+    // SAFETY: the key has at least four bytes, and the room is no shorter than the key.
     unsafe { to.add(last).cast::<u32>().write_unaligned(from.add(last).cast::<u32>().read_unaligned()) };
 }

@@ -21,7 +21,8 @@ pub(super) fn hash_eight(keys: EqualLenKeys<'_, 8>, start: u32, hashes: &mut [u3
     store(hashes, unsafe { hash_eight_at(|index| keys[index].as_ptr(), len, start) });
 }
 
-/// Hashes the keys of probes if they have one length. Returns `false` otherwise.
+/// Hashes the keys of eight (key, filter) pairs if all have the same length. Returns `false`
+/// otherwise.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn hash_eight_of(
     probes: &[(&[u8], &[u8]); 8],
@@ -67,15 +68,15 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
     let mut h = _mm256_set1_epi32(start as i32);
     let mut at = 0;
     while at + 16 <= len {
-        // SAFETY: `at + 16` is at most `len`, so 16 bytes can be read from `at` on.
+        // SAFETY: `at + 16` is at most `len`, so 16 bytes can be read starting at `at`.
         for column in unsafe { words(|index| key(index).add(at)) } {
             h = step::<16>(h, column);
         }
         at += 16;
     }
     while at + 4 <= len {
-        // SAFETY: `at + 4` is at most `len`, so 4 bytes can be read from `at` on. The loads need no
-        // alignment.
+        // SAFETY: `at + 4` is at most `len`, so 4 bytes can be read starting at `at`. The loads
+        // need no alignment.
         let load = |index| unsafe { key(index).add(at).cast::<i32>().read_unaligned() };
         h = step::<16>(h, columns(load));
         at += 4;
@@ -120,8 +121,8 @@ pub(super) fn hash_places(keys: &KeyPtrs<'_, 16>, seed: u32) -> [u32; 16] {
     let mut number = _mm256_setzero_si256();
     let mut at = 0;
     while at < keys.longest() {
-        // SAFETY: `at` is a multiple of 16 below `longest`, which is one, too, and as many bytes are
-        // readable from each start on.
+        // SAFETY: `at` is a multiple of 16 below `longest`, which is also one, and `longest` bytes are
+        // readable at each start.
         let columns =
             |group: usize| unsafe { words(|index| first.wrapping_add(starts[group * 8 + index] + at)) };
         for (a, b) in columns(0).into_iter().zip(columns(1)) {
@@ -145,7 +146,7 @@ struct Group {
     /// The number of whole words of each key.
     words: __m256i,
     h: __m256i,
-    /// The word behind these.
+    /// The word after the whole ones.
     rest: __m256i,
 }
 

@@ -16,7 +16,7 @@ use std::arch::x86_64::*;
 
 use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 
-/// Proof that the CPU has AVX2, and BMI1 and BMI2, without which none was ever made.
+/// Proof that the CPU has AVX2, and BMI1 and BMI2, without which no CPU with AVX2 was ever made.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Avx2(());
 
@@ -43,8 +43,8 @@ impl Avx2 {
         unsafe { hash::hash_eight(keys, start, hashes) }
     }
 
-    /// Does the same with the keys of eight probes if they have one length. Returns `false` otherwise.
-    /// `start` gives the hash of no word for that length.
+    /// As [`hash_eight`](Self::hash_eight), for the keys of eight (key, filter) pairs if all have the same
+    /// length. Returns `false` otherwise. `start` gives the hash of no word for that length.
     #[inline]
     pub(in crate::kernel) fn hash_eight_of(
         self,
@@ -106,8 +106,8 @@ impl Avx2 {
         probe::fits_gather(filter).then(|| unsafe { probe::matches_larger(h, filter) })
     }
 
-    /// Probes the filter of each probe for the hash with the same number. `other` probes the filters
-    /// whose size has no kernel here. There are as many answers as probes, and at least as many hashes.
+    /// Probes the filter of each probe for the hash with the same number. `other` probes the filters whose
+    /// size has no kernel here. There have to be as many answers as probes, and at least as many hashes.
     #[inline]
     pub(in crate::kernel) fn matches_each(
         self,

@@ -58,7 +58,7 @@ impl Positions {
         Self::by(len as u32 * 8, multiplier(len, shift(len)), shift(len))
     }
 
-    /// Does the same for an array of 8 to 511 bytes, without a division.
+    /// As [`new`](Self::new), for an array of 8 to 511 bytes, without a division.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     pub(super) fn of_small(len: usize) -> Self {

@@ -1,7 +1,7 @@
 //! Probing filters.
 //!
 //! An array of up to 128 bytes is held in registers, from which permutations pick the words of all
-//! bits of a key. From a larger one eight plain loads fetch them, which takes less time than a
+//! bits of a key. From a larger array, eight plain loads fetch them, which takes less time than a
 //! gather for a single key. Neither branches on a bit.
 
 use std::arch::x86_64::*;
@@ -30,7 +30,7 @@ pub(super) fn matches_each(
     answers: &mut [bool],
     mut other: impl FnMut(u32, &[u8]) -> bool,
 ) {
-    // Filters of a block often have one length, whose constants take a division.
+    // Filters of a block often have the same length, whose constants take a division.
     let mut last = (8, Positions::new(8));
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = if let (34..=65, Some(&probes @ 2..=8)) = (filter.len(), filter.last()) {
@@ -87,7 +87,8 @@ fn gather_all(probes: u8, array: &[u8], hashes: &[u32], answers: &mut [bool]) {
     let last = _mm256_set1_epi32(array.len() as i32 - 4);
     have_bits(probes, hashes, answers, |h| {
         let position = positions.of(h);
-        // Four bytes that contain the wanted bit: from its byte on, or the last four of the array.
+        // Four bytes that contain the wanted bit: its byte and the next three, or the last four of
+        // the array.
         let at = _mm256_min_epu32(_mm256_srli_epi32::<3>(position), last);
         // SAFETY: each offset is at most `last`, four less than the array's length, which is at least
         // four as asserted above. So the four bytes are within the array.
@@ -130,7 +131,7 @@ fn lane_numbers() -> __m256i {
     _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 }
 
-/// Returns `true` if `filter`, which fits into [`fits_two_registers`], may have a key with the hash `h`.
+/// Returns `true` if `filter` may have a key with the hash `h`. [`fits_two_registers`] has to be true of it.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
@@ -150,7 +151,8 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` if `filter`, which [`fits_gather`], may have a key with the hash `h`.
+/// Returns `true` if `filter` may have a key with the hash `h`. [`fits_gather`] has to be true of
+/// it.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
@@ -228,8 +230,8 @@ fn has_bits(h: u32, probes: u8, bits_at: impl Fn(__m256i) -> __m256) -> bool {
     has_few_bits(left as u8, bits_at(h))
 }
 
-/// Returns `true` if the first `count` of eight signs are set. Not a branch on the answer, which is
-/// often mispredicted.
+/// Returns `true` if the first `count` of eight signs are set. This does not branch on the answer,
+/// which would often be mispredicted.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn has_few_bits(count: u8, signs: __m256) -> bool {
@@ -359,7 +361,8 @@ impl<'a> Scattered<'a> {
     #[inline]
     fn bits_at<const COUNT: usize>(self, h: __m256i) -> __m256 {
         let position = self.positions.of(h);
-        // Four bytes that contain the wanted bit: from its byte on, or the last four of the array.
+        // Four bytes that contain the wanted bit: its byte and the next three, or the last four of
+        // the array.
         let at = _mm256_min_epu32(_mm256_srli_epi32::<3>(position), self.last);
         // SAFETY: each offset is at most `last`, four less than the array's length, which is at least
         // four as asserted above. So the four bytes are within the array.

@@ -7,7 +7,7 @@ use super::positions::Positions;
 use super::registers::store_unaligned;
 use crate::kernel::rows::Rows;
 
-/// Rows of positions of sixteen keys, a bit of each.
+/// The number of rows, each with the positions of one bit of sixteen keys.
 const ROWS: usize = 8;
 
 /// The number of rows between the one being computed and the one whose bits are being set. A row
@@ -22,7 +22,7 @@ pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 16]], all_
     let mut room = MaybeUninit::<Rows<{ ROWS * 16 }>>::uninit();
     let rows = Rows::beside(&mut room, area).cast::<[u32; 16]>();
     let area = area.as_mut_ptr();
-    // Rows from here on are those of the last hashes, and half of each may be left out.
+    // This row and those after it belong to the last hashes, and half of each may be left out.
     let halved = if all_of_last { usize::MAX } else { (hashes.len() - 1) * usize::from(probes) };
     let set = |row: usize| {
         // SAFETY: the remainder is below ROWS, and callers name one of the last ROWS rows written.
@@ -58,12 +58,12 @@ pub(super) fn pack(area: &mut [u8]) -> usize {
     let whole = area.len() / 64;
     let area = area.as_mut_ptr();
     for index in 0..whole {
-        // SAFETY: `index` is below `area.len() / 64`, so the area has 64 bytes from `index * 64`
-        // on. The load needs no alignment.
+        // SAFETY: `index` is below `area.len() / 64`, so the area has 64 bytes starting at
+        // `index * 64`. The load needs no alignment.
         let bytes = unsafe { _mm512_loadu_si512(area.add(index * 64).cast()) };
         let bits = _mm512_test_epi8_mask(bytes, bytes);
-        // SAFETY: the eight bytes from `index * 8` on are within the bytes already read. The store
-        // needs no alignment.
+        // SAFETY: the eight bytes starting at `index * 8` are within the bytes already read. The
+        // store needs no alignment.
         unsafe { area.add(index * 8).cast::<u64>().write_unaligned(bits) };
     }
     whole * 8

@@ -8,9 +8,10 @@ use std::arch::x86_64::*;
 #[inline]
 pub(super) fn copy_short(key: &[u8], room: &mut [u8; 64]) {
     debug_assert!(key.len() <= room.len(), "a key of {} bytes", key.len());
-    // The lowest bits, as many as the key has bytes. Of the bytes of longer keys, the first 64.
+    // The lowest bits are set, as many as the key has bytes. All are set for a key of 64 bytes or
+    // more.
     let mask = u64::MAX.checked_shr(64_u32.saturating_sub(key.len() as u32)).unwrap_or(0);
-    // SAFETY: bytes that the mask leaves out are not read, so that all others are of the key. The
+    // SAFETY: bytes that the mask leaves out are not read, and all others belong to the key. The
     // load needs no alignment.
     let bytes = unsafe { _mm512_maskz_loadu_epi8(mask, key.as_ptr().cast()) };
     // SAFETY: there is room for 64 bytes, and the store needs no alignment.

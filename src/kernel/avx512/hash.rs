@@ -45,7 +45,7 @@ pub(super) fn hash_eights(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32
 }
 
 /// Hashes keys in G groups of sixteen, the last of which may be half as large. Each step of a hash
-/// waits for the one before it. While one group waits, the CPU works at another, which it does not
+/// waits for the one before it. While one group waits, the CPU works at another, which it would not
 /// find by itself: too many instructions are between them.
 ///
 /// # Safety
@@ -91,8 +91,8 @@ unsafe fn hash_groups<const G: usize>(
 #[target_feature(enable = "avx512f")]
 #[inline]
 unsafe fn hash_words<const G: usize>(first: *const u8, last: usize, start: u32) -> [__m512i; G] {
-    // SAFETY: the load has the four keys with number `index`, of which `last` is the last one. It needs
-    // no alignment.
+    // SAFETY: the load reads the four keys with number `index`, of which `last` is the last one. It needs no
+    // alignment.
     let load = |index: usize| unsafe { _mm512_loadu_si512(first.add(index * 64).cast()) };
     let mut rows = [[_mm512_setzero_si512(); 4]; G];
     for (group, rows) in rows.iter_mut().enumerate() {
@@ -102,8 +102,8 @@ unsafe fn hash_words<const G: usize>(first: *const u8, last: usize, start: u32) 
     }
     let mut h = [_mm512_set1_epi32(start as i32); G];
     hash_rows(&mut h, rows);
-    // Each row has four neighbours, so that the first column has keys 0, 4, 8, 12, the second 1, 5,
-    // and so on.
+    // Each row has four neighbouring keys, so that the first column has keys 0, 4, 8, 12, the
+    // second 1, 5, and so on.
     let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     for h in &mut h {
         *h = _mm512_permutexvar_epi32(order, *h);
@@ -136,7 +136,7 @@ fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     [first, second, _mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)]
 }
 
-/// Reads four rows of sixteen keys, as [`turn`] takes them.
+/// Reads four rows of sixteen keys, as [`transpose`] takes them.
 ///
 /// # Safety
 ///
@@ -166,8 +166,8 @@ pub(super) fn hash_places(keys: &KeyPtrs<'_, 32>, seed: u32) -> [u32; 32] {
     let mut number = _mm512_setzero_si512();
     let mut at = 0;
     while at < keys.longest() {
-        // SAFETY: `at` is a multiple of 16 below `longest`, which is one, too, and as many bytes are
-        // readable from each start on.
+        // SAFETY: `at` is a multiple of 16 below `longest`, which is also one, and `longest` bytes are
+        // readable at each start.
         let rows =
             |group: usize| unsafe { rows(|index| first.wrapping_add(starts[group * 16 + index] + at)) };
         for (a, b) in transpose(rows(0)).into_iter().zip(transpose(rows(1))) {
@@ -192,7 +192,7 @@ struct Group {
     /// The number of whole words of each key.
     words: __m512i,
     h: __m512i,
-    /// The word behind these.
+    /// The word after the whole ones.
     rest: __m512i,
 }
 
@@ -245,14 +245,14 @@ unsafe fn hash_at<const G: usize>(
     let fourth = |index: usize| first.wrapping_add(index.min(last) * 4 * stride);
     let mut h = [_mm512_set1_epi32(start as i32); G];
     let mut at = 0;
-    // Every fourth key by a pointer, and those between by their distances, which takes less registers
-    // than sixteen pointers.
+    // Every fourth key is given by a pointer, and those between by their distances, which takes fewer
+    // registers than sixteen pointers.
     let mut fourths: [[_; 4]; G] =
         std::array::from_fn(|group| [0, 1, 2, 3].map(|row| fourth(group * 4 + row)));
     while at + 16 <= len {
         let mut block = [[_mm512_setzero_si512(); 4]; G];
         for (rows_of, fourths) in block.iter_mut().zip(&mut fourths) {
-            // SAFETY: `at + 16` is at most `len`, so 16 bytes can be read from `at` on.
+            // SAFETY: `at + 16` is at most `len`, so 16 bytes can be read starting at `at`.
             *rows_of = unsafe { rows(|index| fourths[index / 4].wrapping_add(index % 4 * stride)) };
             *fourths = fourths.map(|key| key.wrapping_add(16));
         }
@@ -264,8 +264,8 @@ unsafe fn hash_at<const G: usize>(
         let rest = |index: usize| fourths[index / 4].wrapping_add(index % 4 * stride);
         let (mut at, len) = (0, len % 16);
         while at + 4 <= len {
-            // SAFETY: `at + 4` is at most `len`, so 4 bytes can be read from `at` on. The loads need
-            // no alignment.
+            // SAFETY: `at + 4` is at most `len`, so 4 bytes can be read starting at `at`. The loads need no
+            // alignment.
             let word = |index| unsafe { rest(index).add(at).cast::<u32>().read_unaligned() };
             *h = step::<16>(*h, columns(word));
             at += 4;

@@ -1,6 +1,6 @@
 //! Kernels for x86-64 with AVX-512. The portable code gives the same results and is their oracle.
 //!
-//! If AVX-512 brings nothing, the kernels for AVX2 do the work: see [`Avx512::avx2`].
+//! Where AVX-512 gains nothing, the kernels for AVX2 do the work: see [`Avx512::avx2`].
 
 #![allow(unsafe_code)]
 
@@ -113,8 +113,8 @@ impl Avx512 {
         Some(unsafe { probe::matches(h, filter) })
     }
 
-    /// Probes the filter of each probe for the hash with the same number, by `other` unless its array
-    /// has 8 to 256 bytes.
+    /// Probes the filter of each probe for the hash with the same number. `other` probes the filters whose
+    /// array does not have 8 to 256 bytes.
     #[inline]
     pub(in crate::kernel) fn matches_each(
         self,

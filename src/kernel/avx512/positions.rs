@@ -9,9 +9,9 @@ pub(super) const MAX_BITS: usize = 1 << 20;
 
 /// Computes `h % bits` for sixteen hashes at once.
 ///
-/// The product of `h` and 2^52 / `bits`, rounded up, has the fraction of `h / bits` in its lowest 52
-/// bits. That fraction times `bits` is the remainder. Rounding adds less than `h / 2^52`, which is
-/// below 2^-20 and so below the distance of two fractions.
+/// The product of `h` and 2^52 / `bits`, rounded up, has the fraction of `h / bits` in its lowest 52 bits.
+/// That fraction times `bits` is the remainder. Rounding adds less than `h / 2^52`, which is below 2^-20 and
+/// so below the distance between two fractions.
 #[derive(Clone, Copy)]
 pub(super) struct Positions {
     multiplier: __m512i,
@@ -44,7 +44,7 @@ impl Positions {
         let even = remainder(_mm512_and_si512(h, _mm512_set1_epi64(0xffff_ffff)));
         let odd = remainder(_mm512_srli_epi64::<32>(h));
         let positions = _mm512_or_si512(even, _mm512_slli_epi64::<32>(odd));
-        // Changes nothing. It spares those who store at a position a proof by arithmetic.
+        // This changes nothing, but spares code that stores at a position a proof by arithmetic.
         _mm512_min_epu32(positions, self.last)
     }
 }

@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 use super::registers::{madd52hi, madd52lo};
 use crate::kernel::encoding::MAX_PROBES;
 
-/// The smallest array that a builder makes, in bytes. The portable code asks smaller ones.
+/// The smallest array that a builder makes, in bytes. The portable code probes smaller ones.
 const MIN_HELD: usize = 8;
 
 /// The largest array that fits into registers, in bytes.
@@ -51,7 +51,7 @@ impl Positions {
     }
 }
 
-/// The reciprocals of the numbers of bits, by the length of the array.
+/// The reciprocals of the numbers of bits, indexed by the length of the array.
 static RECIPROCALS: [u64; MAX_HELD + 1] = {
     let mut reciprocals = [0; MAX_HELD + 1];
     let mut len = 1;
@@ -64,9 +64,9 @@ static RECIPROCALS: [u64; MAX_HELD + 1] = {
 
 /// An array of `64 * N - 63` to `64 * N` bytes, seen as N registers.
 ///
-/// A load touches all cache lines that its 64 bytes reach, also for bytes that the mask leaves out.
-/// If the array lies in N lines, they are loaded as they are. If it reaches into one more, then so do
-/// N loads from its start on. In neither case is another line touched.
+/// A load touches all cache lines that its 64 bytes reach, even for bytes that the mask leaves out. If the
+/// array lies in N cache lines, these are loaded as they are. If it reaches into one more, then so do N loads
+/// that begin at its start. In neither case is another cache line touched.
 #[derive(Clone, Copy)]
 struct Lines<'a, const N: usize> {
     array: &'a [u8],
@@ -102,9 +102,9 @@ impl<'a, const N: usize> Lines<'a, N> {
             mask &= !0 >> (64 * N - (self.first + self.array.len()));
         }
         let register = self.array.as_ptr().wrapping_sub(self.first).wrapping_add(64 * number);
-        // SAFETY: only bytes in the mask are read. The first register's are from `first` on, which is
-        // where the array begins; the last one's precede its end, which is in that register, as its
-        // length is above `64 * (N - 1)`. So all are in the array.
+        // SAFETY: only bytes in the mask are read. Those of the first register begin at `first`, which is
+        // where the array begins; those of the last one precede the array's end, which is in that register,
+        // as its length is above `64 * (N - 1)`. So all are in the array.
         unsafe { _mm512_maskz_loadu_epi8(mask, register.cast()) }
     }
 }
@@ -158,7 +158,7 @@ fn has_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
     has_lanes(left, set::<N>(|number| lines.load(number), positions, h))
 }
 
-/// Does the same for up to eight bits.
+/// As [`has_bits`], for up to eight bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline]
 fn has_few_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
@@ -175,8 +175,8 @@ fn hashes(h: u32) -> __m512i {
     _mm512_maskz_add_epi32(LOW_HALVES, _mm512_set1_epi64(h.into()), by)
 }
 
-/// Returns `true` if the first `count` lanes are in the mask. Not a branch on the answer, which is
-/// often mispredicted.
+/// Returns `true` if the first `count` lanes are in the mask. This does not branch on the answer,
+/// which would often be mispredicted.
 #[target_feature(enable = "bmi2")]
 #[inline]
 fn has_lanes(count: u8, mask: __mmask8) -> bool {
@@ -216,7 +216,7 @@ pub(super) fn fits(filter: &[u8]) -> bool {
     (MIN_HELD + 1..=MAX_HELD + 1).contains(&filter.len())
 }
 
-/// Returns `true` if `filter` may have a key with the hash `h`. It [`fits`].
+/// Returns `true` if `filter`, which has to [fit](fits), may have a key with the hash `h`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline]
 pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
@@ -248,7 +248,7 @@ pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
     }
 }
 
-/// Probes the filter of each probe for the hash with the same number, by `other` unless it [`fits`].
+/// Probes the filter of each probe for the hash with the same number, with `other` unless it [`fits`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 pub(super) fn matches_each(
     probes: &[(&[u8], &[u8])],

@@ -42,8 +42,8 @@ pub(in crate::kernel) fn set_packed(array: &mut [u8], probes: u8, hashes: &[u32]
     }
 }
 
-/// Packs the bytes of `area`, each 0 or 1, into bits at its start, of which the first `done` bytes
-/// are made already.
+/// Packs the bytes of `area`, each 0 or 1, into bits at its start. The first `done` bytes of the
+/// result have already been made.
 pub(in crate::kernel) fn pack(area: &mut [u8], done: usize) {
     for index in done..area.len() / 8 {
         // The product gathers eight bytes in its topmost byte, the first as the lowest bit.

@@ -2,8 +2,9 @@
 
 use crate::lanes::SLOT;
 
-/// Copies `key`, which is at most as long as `room`, to its start. There is no branch on lengths
-/// from 8 on: eight copies, of which the last ones are the same for shorter keys.
+/// Copies `key`, which is at most as long as `room`, to its start. With 8 bytes or more, no branch
+/// depends on the length: there are always eight copies, the last of which coincide for shorter
+/// keys.
 #[inline(always)]
 pub(in crate::kernel) fn copy_short(key: &[u8], room: &mut [u8; SLOT]) {
     const WORD: usize = 8;
@@ -16,7 +17,7 @@ pub(in crate::kernel) fn copy_short(key: &[u8], room: &mut [u8; SLOT]) {
     }
 }
 
-/// Copies less than eight bytes.
+/// Copies fewer than eight bytes.
 #[inline(always)]
 fn copy_few(key: &[u8], room: &mut [u8; SLOT]) {
     if let (Some(head), Some(tail)) = (key.first_chunk::<4>(), key.last_chunk::<4>()) {

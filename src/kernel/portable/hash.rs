@@ -1,4 +1,4 @@
-//! Hashes of several keys of one length, side by side.
+//! Hashes of several keys, side by side.
 
 use std::hint::select_unpredictable;
 

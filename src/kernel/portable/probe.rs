@@ -30,7 +30,7 @@ impl Bits<'_> {
     /// Returns `true` if the bits of `h` and of the next two probes are set.
     ///
     /// Each is set with a probability of about a half. A branch on each would often be
-    /// mispredicted, which costs more than to read all three.
+    /// mispredicted, which costs more than reading all three.
     #[inline(always)]
     fn three(self, h: u32, delta: u32) -> bool {
         let [second, third] = [h.wrapping_add(delta), h.wrapping_add(delta.wrapping_mul(2))];
@@ -102,8 +102,8 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
     }
 }
 
-/// The modulus for the array probed last. The arrays of one block often have one length, so one
-/// division does for all of them.
+/// The modulus for the array probed last. The arrays of one block often have the same length, so
+/// one division does for all of them.
 #[derive(Default)]
 pub(in crate::kernel) struct LastModulus(Option<(u64, Modulus)>);
 

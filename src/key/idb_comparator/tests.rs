@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A key of ids of one byte each.
+/// A key with ids of one byte each.
 fn key(ids: [u8; 3], rest: &[u8]) -> Vec<u8> {
     [&[0][..], &ids, rest].concat()
 }

@@ -2,8 +2,9 @@
 
 use crate::{Error, Result, kernel};
 
-/// The length in bytes up to which an array is made with a byte for each bit. Its stores need not
-/// read first, and the bits are packed in the end. A larger array would leave the fastest cache.
+/// The length in bytes up to which an array is first made with a byte for each bit. Setting such a
+/// bit needs no read, and the bytes are packed into bits at the end. A larger array would not fit
+/// in the fastest cache.
 const MAX_SPREAD: usize = 4096;
 
 /// The number of hashes made before their bits are set.
@@ -18,7 +19,7 @@ pub(in crate::policy) struct BloomArray<'a> {
 }
 
 impl<'a> BloomArray<'a> {
-    /// Appends an array of `len` bytes, 1 to 2^29, in which each key sets `probes` bits.
+    /// Appends an array of `len` bytes, 1 to 2^29, in which each key is to set `probes` bits.
     pub(in crate::policy) fn new(dst: &'a mut Vec<u8>, len: usize, probes: u8) -> Result<Self> {
         let start = dst.len();
         let room = if len <= MAX_SPREAD { len * 8 } else { len };

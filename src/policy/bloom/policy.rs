@@ -14,7 +14,7 @@ use crate::{Error, Keys, Result};
 const MAX_BITS: u64 = 1 << 32;
 
 /// The number of keys up to which a filter is made without the methods that pay off only for more: hashing keys side by
-/// side, and setting bits as bytes that are packed in the end.
+/// side, and setting bits as bytes that are packed at the end.
 const FEW: usize = 6;
 
 /// LevelDB's own Bloom filter (`util/bloom.cc`), `leveldb.BuiltinBloomFilter2`.
@@ -39,7 +39,7 @@ const FEW: usize = 6;
 /// The filter has the [common layout](crate::policy#encoding). `h` is LevelDB's
 /// [hash](crate::hash::leveldb) of the key with [its seed](crate::hash::BLOOM_SEED), and `delta` is
 /// `h` rotated right by 17. k times, bit `h % bits` is set and `h += delta`, in 32-bit arithmetic.
-/// k above 30 is reserved for other encodings: such a filter matches every key. A filter of less
+/// k above 30 is reserved for other encodings: such a filter matches every key. A filter of fewer
 /// than two bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
@@ -52,7 +52,8 @@ impl BloomFilterPolicy {
     /// rounded down, at least 1 and at most 30.
     ///
     /// With 0 bits a key, a filter has 64 bits and k = 1, the smallest there is, for any number of
-    /// keys. Beyond `i32::MAX`, where the original's integer ends, making a filter is an error.
+    /// keys. Making a filter of more than `i32::MAX` bits a key, which the original's integer
+    /// cannot hold, is an error.
     pub const fn new(bits_per_key: u32) -> Self {
         let probes = match (bits_per_key as f64 * 0.69) as u32 {
             0 => 1,
@@ -62,15 +63,15 @@ impl BloomFilterPolicy {
         Self { bits_per_key, probes }
     }
 
-    /// Returns the hash of a key, which is LevelDB's, in the lower 32 bits, as
+    /// Returns LevelDB's hash of a key, in the lower 32 bits, as
     /// [`hash_key`](FilterPolicy::hash_key) does. This policy has a hash for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         KeyHash::new(u64::from(hash::leveldb(key, BLOOM_SEED)))
     }
 
-    /// Returns the same policy with k = `probes`, at most 30, for relatives that compute it in
-    /// another way.
+    /// Returns the same policy with k = `probes`, at most 30, for related policies that compute k
+    /// in another way.
     pub(in crate::policy) const fn with_probes(self, probes: u8) -> Self {
         Self { probes, ..self }
     }
@@ -94,8 +95,8 @@ impl BloomFilterPolicy {
         Ok((bits as u64).max(64).div_ceil(8) as usize)
     }
 
-    /// Appends a filter for `count` keys. `hash` is called with a number, an array and a number of keys:
-    /// it stores the hashes of that many keys, from the first number on.
+    /// Appends a filter for `count` keys. `hash` is called with the number of a key, an array and a number of
+    /// keys: it stores the hashes of that many keys in the array, starting with that key.
     #[inline]
     pub(in crate::policy) fn create(
         &self,
@@ -119,7 +120,7 @@ impl BloomFilterPolicy {
 
 impl BloomFilterPolicy {
     /// Appends a filter for at most [`FEW`] keys.
-    // Not inlined, so that other filters take only the check for it.
+    // Not inlined, so that filters of more keys pay only for the check.
     #[inline(never)]
     fn create_of_few(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
         match keys.len() {
@@ -177,7 +178,7 @@ fn bits_of_64(hash: u32, probes: u8) -> u64 {
     }
 }
 
-/// Hashes `count` keys, at most `BATCH`, from number `from` on.
+/// Hashes `count` keys, at most `BATCH`, starting with key `from`.
 #[inline]
 pub(in crate::policy) fn hash_some(keys: Keys<'_>, from: usize, hashes: &mut [u32; BATCH], count: usize) {
     match keys.fixed_len() {
@@ -189,7 +190,8 @@ pub(in crate::policy) fn hash_some(keys: Keys<'_>, from: usize, hashes: &mut [u3
     }
 }
 
-/// In this crate, so that even a caller compiled without optimization asks optimized filters.
+/// Implemented in this crate, so that even a caller compiled without optimization queries filters
+/// with optimized code.
 impl From<BloomFilterPolicy> for SharedPolicy {
     fn from(policy: BloomFilterPolicy) -> Self {
         Arc::new(policy)

@@ -9,7 +9,7 @@ pub(crate) const PREFETCHED: usize = 128;
 /// The number of keys that are hashed and looked up side by side.
 const GROUP: usize = 32;
 
-/// Answers `probes` of (key, filter) by LevelDB's hash.
+/// Answers (key, filter) pairs, with LevelDB's hash of each key.
 pub(in crate::policy) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
     // The code below must not see more answers than probes.
     let len = probes.len().min(answers.len());
@@ -21,7 +21,7 @@ pub(in crate::policy) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [
     }
 }
 
-/// Answers at most `GROUP` probes. Both slices are equally long.
+/// Answers at most `GROUP` probes. Both slices have to be equally long.
 fn matches_group(probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
     debug_assert!(probes.len() == answers.len() && probes.len() <= GROUP, "{} probes", probes.len());
     let mut hashes = [0; GROUP];

@@ -13,7 +13,8 @@ const MAX_LEN: u64 = u32::MAX as u64;
 pub(in crate::table) struct BlockBuilder {
     restart_interval: u32,
     buffer: Vec<u8>,
-    /// Offsets in `buffer` of the entries that store their key whole. The first entry always does.
+    /// Offsets in `buffer` of the entries that store their key in full. The first entry always
+    /// does.
     restarts: Vec<u32>,
     /// Entries since the last restart.
     counter: u32,
@@ -26,7 +27,7 @@ impl BlockBuilder {
     /// The length of a block without entries.
     pub(in crate::table) const EMPTY_LEN: usize = 8;
 
-    /// `restart_interval` is at least 1.
+    /// `restart_interval` has to be at least 1.
     pub(in crate::table) fn new(restart_interval: u32) -> Self {
         Self { restart_interval, buffer: Vec::new(), restarts: vec![0], counter: 0, last_key: Vec::new() }
     }
@@ -68,7 +69,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Appends an entry. The caller has made sure of the room for it, by `check_room`.
+    /// Appends an entry. The caller has to make sure with `check_room` that there is room for it.
     pub(in crate::table) fn add(&mut self, key: &[u8], value: &[u8]) {
         if self.counter >= self.restart_interval {
             self.restarts.push(self.buffer.len() as u32);
@@ -77,8 +78,8 @@ impl BlockBuilder {
         debug_assert!(u32::try_from(self.size_estimate()).is_ok(), "there was room for the entries before");
         let shared = if self.counter == 0 { 0 } else { shared_prefix_len(&self.last_key, key) };
         debug_assert!(shared <= key.len().min(self.last_key.len()), "both keys have what they share");
-        // `shared` is within `key`, so the fallback is never taken. It would be right, too: a whole
-        // key is valid anywhere.
+        // `shared` is within `key`, so the fallback is never taken. It would be right, too: a
+        // complete key is valid anywhere.
         let (shared, rest) = key.get(shared..).map_or((0, key), |rest| (shared, rest));
         match (u8::try_from(shared), u8::try_from(rest.len()), u8::try_from(value.len())) {
             (Ok(shared @ ..0x80), Ok(non_shared @ ..0x80), Ok(value_len @ ..0x80)) => {

@@ -30,7 +30,7 @@ pub(in crate::table) struct Block {
     pub(in crate::table) num_restarts: usize,
     /// The codec that the block was stored in.
     codec: Codec,
-    /// The longest key that may be put together from shared and own bytes, which takes memory.
+    /// The maximum length of a key put together from shared and own bytes, which takes memory.
     pub(in crate::table) max_key: usize,
 }
 
@@ -177,8 +177,8 @@ impl Block {
         }
     }
 
-    /// Prefetches the entries from `at`, at restart `index`, to the next restart. Each entry determines the place of the
-    /// next, so without this, each would be waited for.
+    /// Prefetches the entries from `at`, at restart `index`, to the next restart. Each entry determines the position of
+    /// the next, so otherwise a walk would wait for each of them.
     #[inline]
     pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
         let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
@@ -186,7 +186,7 @@ impl Block {
         self.data.get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
     }
 
-    /// The keys at restarts, by their starts.
+    /// The keys at restarts, of which only the starts are looked at.
     #[inline]
     pub(in crate::table::block) fn probes(&self) -> Probes<'_> {
         let restarts = self.data.get(self.entries_end..).unwrap_or_default().as_chunks().0;
@@ -281,7 +281,7 @@ impl Block {
     }
 
     /// The bytes of `range`, which has been checked to lie within the block, as a view. Unlike
-    /// [`view`](Self::view) it leaves the count of views as it is.
+    /// [`view`](Self::view) it hands on the block's reference instead of counting another.
     pub(in crate::table) fn into_view(self, range: Range<usize>) -> Bytes {
         let mut data = self.data;
         data.truncate(range.end);
@@ -344,13 +344,13 @@ impl Probes<'_> {
         }
     }
 
-    /// The start of the key of the entry at restart `index`, less its last `SUFFIX` bytes. `None` if there are fewer, if
-    /// the entry has a longer header than nearly all, or is damaged.
+    /// The start of the key of the entry at restart `index`, less its last `SUFFIX` bytes. `None` if the key has fewer
+    /// bytes, if the entry has a longer header than nearly all, or if it is damaged.
     #[inline(always)]
     pub(in crate::table::block) fn start_of<const SUFFIX: usize>(&self, index: usize) -> Option<Start> {
         let at = u32::from_le_bytes(*self.restarts.get(index)?) as usize;
-        // The entries are followed by a restart and the number of restarts, so even the shortest entry has 11 bytes
-        // from its start on.
+        // The entries are followed by a restart and the number of restarts, so there are 11 bytes even from the start
+        // of the shortest entry.
         let bytes = self.data.get(at..at.wrapping_add(11))?;
         let header = u32::from_le_bytes(*bytes.first_chunk()?);
         // Nothing is shared, and the other lengths take a byte each.

@@ -27,9 +27,9 @@ pub(in crate::table) struct Position {
     max_key: usize,
     /// The offset of the entry after the current one.
     next: usize,
-    /// Number and offset of the first restart after the current entry. The offset is `usize::MAX`
-    /// if there is none.
+    /// The number of the first restart after the current entry.
     next_restart: usize,
+    /// The offset of that restart. It is `usize::MAX` if there is none.
     next_restart_at: usize,
     /// The current key's range in the block, if it shares no bytes. Otherwise `None`: the key is
     /// then put together in `buffer`, as its first `buffered` bytes.
@@ -72,7 +72,7 @@ impl Position {
         }
     }
 
-    /// Returns to the start, of any block. The buffer is kept.
+    /// Returns to the start. The next call may be given another block. The buffer is kept.
     pub(in crate::table) fn reset(&mut self) {
         *self = Self { buffer: std::mem::take(&mut self.buffer), ..Self::with_max_key(self.max_key) };
     }
@@ -108,7 +108,8 @@ impl Position {
         }
     }
 
-    /// The length of the current key if it was put together. `None` if it lies whole in the block.
+    /// The length of the current key if it was put together. `None` if the block stores it in one
+    /// piece.
     #[inline]
     pub(in crate::table) fn copied_key_len(&self) -> Option<usize> {
         if self.key.is_none() { Some(self.buffered) } else { None }
@@ -120,7 +121,7 @@ impl Position {
         BlockHandle::decode(self.value(block), block.offset()).map(|(handle, _)| handle)
     }
 
-    /// The value found last, also by [`find_bytewise`](Self::find_bytewise), as a view of the block.
+    /// The value found last, even if by [`find_bytewise`](Self::find_bytewise), as a view of the block.
     pub(in crate::table) fn into_value(self, block: Block) -> Bytes {
         block.into_view(self.value)
     }
@@ -191,8 +192,8 @@ impl Position {
         Ok(Some((shared, key)))
     }
 
-    /// Returns the number of bytes that the entry at `next` may share. Passes the next restart if it
-    /// is there.
+    /// Returns the number of bytes that the entry at `next` may share. Passes the next restart if the entry
+    /// begins there.
     #[inline]
     fn limit(&mut self, block: &Block, previous: usize) -> Result<usize> {
         if self.next < self.next_restart_at {

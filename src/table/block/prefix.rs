@@ -41,7 +41,7 @@ impl Start {
         }
     }
 
-    /// Does the same for the first `len` bytes of eight.
+    /// As [`of`](Self::of), for the first `len` of eight bytes.
     #[inline]
     pub(super) fn of_first(bytes: [u8; 8], len: usize) -> Self {
         let behind = if len < 8 { u64::MAX.wrapping_shr((len as u32).wrapping_mul(8)) } else { 0 };

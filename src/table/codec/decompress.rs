@@ -9,8 +9,8 @@ use crate::{Error, Result, Structure};
 /// Decompresses the contents of a block, which are of compression type `id` and stored at `offset`
 /// in the file. Returns them with their codec.
 ///
-/// Uncompressed contents are returned as they are. Others keep to `limits`, and take no more memory
-/// than the stored bytes can really hold. `buffer` may be taken to hold them.
+/// Uncompressed contents are returned as they are. Others stay within `limits`, and take no more
+/// memory than a codec can fill from the stored bytes. `buffer` may be taken to hold them.
 ///
 /// `made` grows by the number of bytes that the codecs made, even if all of them fail in the end.
 ///
@@ -134,7 +134,7 @@ impl Failed {
     }
 }
 
-/// Lists codecs with the features that bring them, for messages.
+/// Lists codecs with the features that enable them, for messages.
 fn needed(codecs: &[Codec]) -> String {
     let needed = codecs.iter().map(|codec| {
         let feature = codec.feature().unwrap_or_default();

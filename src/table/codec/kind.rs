@@ -6,9 +6,9 @@ use crate::{Error, Structure};
 
 /// The compression that the contents of a block turn out to be in.
 ///
-/// The compression type stored with a block is a number. From 2 on, each relative of LevelDB has
-/// given these numbers meanings of its own, and only the contents show which one applies. A cursor
-/// that has read the block returns it: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
+/// The compression type stored with a block is a number. Each relative of LevelDB gives 2 and
+/// higher numbers meanings of its own, so only the contents show which one applies. A cursor that
+/// has read the block returns it: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {
@@ -40,7 +40,7 @@ impl Codec {
         }
     }
 
-    /// The feature of this library that reads it, or `None` if it needs none.
+    /// The feature of this library that reads this codec, or `None` if it needs none.
     pub const fn feature(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Snappy => None,

@@ -1,4 +1,4 @@
-//! From a handle to a block's contents: reading, verifying, decompressing.
+//! Reading, verifying and decompressing a block, given its handle.
 
 use std::io;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(in crate::table) struct BlockReader<R> {
     pub(in crate::table) meter: Option<Arc<Meter>>,
 }
 
-/// The place of a block and its trailer. It is known to end within the file.
+/// The location of a block with its trailer, which is known to end within the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::table) struct Span {
     pub(in crate::table) offset: u64,
@@ -57,7 +57,8 @@ impl<R: ReadAt> BlockReader<R> {
         })
     }
 
-    /// Reads exactly `len` bytes from `offset`. A source that returns another number is an error.
+    /// Reads exactly `len` bytes from `offset`. It is an error if the source returns a different
+    /// number of bytes.
     pub(in crate::table) fn read(&self, offset: u64, len: usize) -> Result<Bytes> {
         if let Some(meter) = &self.meter {
             meter.count_read(len);
@@ -87,19 +88,19 @@ impl<R: ReadAt> BlockReader<R> {
     }
 
     /// The memory left for a block, stored and decompressed. The limit is `files` times the file's
-    /// size and one block of `max_block_size`, less the `resident` bytes of other blocks.
+    /// size plus one block of `max_block_size`, less the `resident` bytes of other blocks.
     ///
     /// Opening counts on one file's size and leaves another to the data block that is read later.
     /// Sound blocks do not overlap, so only a small file that decompresses out of all proportion
-    /// can meet this limit.
+    /// can exceed this limit.
     pub(in crate::table) fn memory_budget(&self, files: u64, resident: usize) -> u64 {
         let all = self.file_len.saturating_mul(files).saturating_add(self.max_block_size as u64);
         all.saturating_sub(resident as u64)
     }
 
     /// Verifies and decompresses a block that was read with its trailer. Returns its contents and
-    /// their codec. Stored block and contents together keep to `room` bytes. `buffer` may be taken
-    /// to hold the contents.
+    /// their codec. The stored block and the contents together take at most `room` bytes. `buffer`
+    /// may be taken to hold the contents.
     pub(in crate::table) fn decode(
         &self,
         stored: Bytes,
@@ -123,7 +124,7 @@ impl<R: ReadAt> BlockReader<R> {
         result
     }
 
-    /// Decodes a block of entries that was read with its trailer. Keys that have to be put together
+    /// Decodes a block of entries that was read with its trailer. Keys that have to be assembled
     /// may take the rest of `room`.
     pub(in crate::table) fn entries(
         &self,

@@ -12,8 +12,8 @@ use crate::Result;
 use crate::table::format::{BlockHandle, TRAILER_LEN};
 use crate::table::source::ReadAt;
 
-/// The most bytes between two trailers that are read rather than skipped. A read of its own costs
-/// more.
+/// The most bytes between two trailers that are read rather than skipped. A separate read would
+/// cost more.
 const MAX_GAP: u64 = 16 << 10;
 /// The most bytes, and the most trailers, to read in one go.
 const MAX_READ: u64 = 64 << 10;
@@ -22,8 +22,8 @@ const MAX_TRAILERS: usize = 256;
 /// The data blocks of a table with their compression types, in the order of the index, as
 /// [`Table::data_block_types`] returns them.
 ///
-/// An entry of the index that is not a handle, and a block that cannot be read, give an error each,
-/// and the others follow.
+/// An entry of the index that is not a handle yields an error, and so does a block that cannot be
+/// read. The other blocks still follow.
 pub struct DataBlockTypes<'t, R> {
     table: &'t Table<R>,
     handles: DataBlocks<'t>,
@@ -31,17 +31,19 @@ pub struct DataBlockTypes<'t, R> {
     behind: Option<Result<BlockHandle>>,
     /// Blocks that are still to be returned.
     group: VecDeque<BlockHandle>,
-    /// Bytes of the file, and their offset. A trailer that is not in it takes a read of its own.
+    /// Bytes of the file, and their offset. A trailer that is not among them takes a read of its
+    /// own.
     window: Option<(u64, Bytes)>,
-    /// The end of the last window. The next one begins no sooner, so that all windows together
-    /// pass over the file once, whatever the order of the blocks.
+    /// The end of the last window. The next one begins no earlier, so that all windows together
+    /// read the file at most once, whatever the order of the blocks.
     passed: u64,
 }
 
 impl<R: ReadAt> Table<R> {
     /// Iterates over the data blocks with the compression type stored after each, as
     /// [`compression_of`](Self::compression_of) returns it. Trailers that lie close together take
-    /// one read: up to 64 KiB of the file at a time, and no byte of it twice.
+    /// one read: up to 64 KiB of the file at a time and, if the blocks are in order, no byte of it
+    /// twice.
     pub fn data_block_types(&self) -> DataBlockTypes<'_, R> {
         DataBlockTypes {
             table: self,

@@ -33,8 +33,8 @@ pub struct BlockCursor<'t> {
 }
 
 impl BlockCursor<'static> {
-    /// Reads the block at `handle` of a file from which no table can be opened, as its footer or
-    /// index is gone.
+    /// Reads the block at `handle` of a file from which no table can be opened, for example because
+    /// its footer or index is damaged.
     ///
     /// # Errors
     ///
@@ -51,8 +51,8 @@ impl<'t> BlockCursor<'t> {
         Self { block, at: Position::default(), back: Back::default(), path }
     }
 
-    /// A cursor for which a key of more than `max_key` bytes is an error, unless it lies whole in
-    /// the block.
+    /// A cursor for which a key of more than `max_key` bytes is an error, unless the block stores
+    /// it in one piece.
     pub(in crate::table) fn with_max_key(block: Block, path: Option<&'t Path>, max_key: usize) -> Self {
         Self { block, at: Position::with_max_key(max_key), back: Back::default(), path }
     }
@@ -76,10 +76,10 @@ impl<'t> BlockCursor<'t> {
         self.block.codec()
     }
 
-    /// Moves to the next entry, the first time to the block's first. Returns false if there is
-    /// none; the cursor is then at no entry.
+    /// Moves to the next entry, which is the first one on a new cursor or in a new block. Returns
+    /// false if there is none; the cursor is then at no entry.
     ///
-    /// Allocates nothing once the buffer for keys has grown.
+    /// This allocates nothing once the buffer for keys has grown.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl<'t> BlockCursor<'t> {
     /// Decodes the current entry's value as the handle of another block, which it is in the index
     /// and the metaindex.
     ///
-    /// The handle is not checked against the file: that block may lie outside.
+    /// The handle is not checked against the file: that block may lie outside it.
     ///
     /// # Errors
     ///
@@ -169,8 +169,8 @@ impl fmt::Debug for BlockCursor<'_> {
 /// The handles of a table's data blocks, in the order of the index, as
 /// [`Table::data_blocks`](crate::table::Table::data_blocks) returns them.
 ///
-/// An entry whose value is not a handle gives an error, and the others follow. After an entry that
-/// is itself damaged there are no more.
+/// An entry whose value is not a handle yields an error, and the other handles follow. After an
+/// entry that is itself damaged there are no more.
 #[derive(Debug)]
 pub struct DataBlocks<'t> {
     index: BlockCursor<'t>,

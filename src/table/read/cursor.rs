@@ -33,16 +33,16 @@ use crate::{Error, Result, Structure};
 /// One data block is in memory at a time, and each takes one read. Moving from entry to entry
 /// allocates nothing once the buffer for keys has grown. Filters are not asked.
 ///
-/// Keys that share their beginning with the one before are put together. They count against
+/// Keys that share their beginning with the one before have to be put together. These count against
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
 ///
 /// [`prev`](Self::prev) goes the other way, and the two can be mixed. It takes 4 bytes for each entry
 /// between two restarts, and a copy of the parts of keys that are not shared: the entries before the
 /// current one are found once, not anew for each step as in LevelDB.
 ///
-/// After an error, as after the last entry or before the first, the cursor is at no entry until the
-/// next seek. After [`Error::NeedRange`] it goes on: once the range is there, the same call does what
-/// it would have done.
+/// After an error, as after the last entry or before the first, the cursor is at no entry until the next
+/// seek. After [`Error::NeedRange`] it goes on: once the range is there, the same call does what it would
+/// have done the first time.
 pub struct Cursor<'t, R> {
     table: Owner<'t, R>,
     index: Position,
@@ -53,11 +53,13 @@ pub struct Cursor<'t, R> {
     pending: Option<BlockHandle>,
     /// The data block to go on with backwards, if it could not be read yet.
     before: Option<BlockHandle>,
-    /// The state for going backwards in the index and in the current data block.
+    /// The state for going backwards in the index.
     index_back: Back,
+    /// The state for going backwards in the current data block.
     entry_back: Back,
-    /// The number of bytes counted against the limit on output, and that limit.
+    /// The number of bytes counted against the limit on output.
     output: u64,
+    /// The limit on output, in bytes.
     max_output: u64,
     /// The end of the previous block, if each block has to follow the one before.
     end: Option<u64>,
@@ -89,7 +91,7 @@ impl<R: ReadAt> Table<R> {
     /// Turns the table into a cursor before the first entry, for walks through files that are not
     /// trusted: it owns the table, [`skip_block`](Cursor::skip_block) goes on after damage, and a
     /// data block that does not lie after the one before is an error. So it decodes each byte of
-    /// the file once at most, until the next seek or turn.
+    /// the file at most once, until the next seek or turn.
     pub fn into_cursor<'t>(self) -> Cursor<'t, R>
     where
         R: 't,
@@ -97,10 +99,10 @@ impl<R: ReadAt> Table<R> {
         Cursor::new(Owner::Owned(Box::new(self)), Some(0))
     }
 
-    /// Iterates over all entries, key and value, in the order of the file.
+    /// Iterates over all entries (key and value) in the order of the file.
     ///
-    /// Each key is copied, unless it lies whole in its block. Each value is a view that keeps its
-    /// data block in memory. A [`Cursor`] does neither.
+    /// Each key is copied, unless its block stores it in one piece. Each value is a view that keeps
+    /// its data block in memory. A [`Cursor`] does neither.
     pub fn iter(&self) -> Iter<'_, R> {
         Iter::new(self.cursor())
     }
@@ -159,18 +161,18 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.next()
     }
 
-    /// After an error, goes on with the data block after the one that it was about: the next
-    /// [`next`](Self::next) moves to the first entry there. [`prev`](Self::prev) instead moves to the
-    /// last entry of the block before it. Neither moves anywhere if the index is damaged, or the limit
-    /// on output is exceeded.
+    /// Goes on, after an error, with the data block after the one that the error was about: the next call of
+    /// [`next`](Self::next) moves to the first entry there. [`prev`](Self::prev) instead moves to the last
+    /// entry of the block before it. Neither moves anywhere if the index is damaged, or if the limit on
+    /// output is exceeded.
     pub fn skip_block(&mut self) {
         (self.pending, self.before) = (None, None);
         self.block = None;
         self.ended = self.output > self.max_output;
     }
 
-    /// Moves to the next entry, on a new cursor to the first. Returns false if there is none; the
-    /// cursor is then at no entry.
+    /// Moves to the next entry or, on a new cursor, to the first. Returns false if there is none;
+    /// the cursor is then at no entry.
     ///
     /// # Errors
     ///
@@ -262,8 +264,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// Counts the key of the entry just reached, if it was put together: keys that share a long
-    /// beginning can be many times the size of their block, and whoever asks for them goes through
-    /// all of these bytes. Returns true.
+    /// beginning can be many times the size of their block, and code that asks for them goes
+    /// through all of these bytes. Returns true.
     #[inline]
     fn count_key(&mut self) -> Result<bool> {
         if let Some(len) = self.entry.copied_key_len() {

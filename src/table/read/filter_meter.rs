@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Result;
 
-/// Counts the answers of filters and whether they were right: the rate of false positives that a
-/// program's own lookups get.
+/// Counts the answers of filters, and how many of them were right. This gives the rate of false
+/// positives of a program's own lookups.
 ///
-/// Given to [`Table::get_metered`](super::Table::get_metered) and
-/// [`Table::get_at_metered`](super::Table::get_at_metered), for any number of tables and
-/// threads: one meter for all tables, or one for each level. Lookups without a meter count nothing,
-/// and cost no extra instruction.
+/// Pass it to [`Table::get_metered`](super::Table::get_metered) and
+/// [`Table::get_at_metered`](super::Table::get_at_metered). It can count for any number of tables
+/// and threads: use one meter for all tables, or one for each level. Lookups without a meter count
+/// nothing, and cost no extra instruction.
 ///
 /// A lookup counts if a filter was asked. If the filter let the key pass, the data block shows
 /// whether that was right. A lookup that fails there is counted as asked only.
@@ -59,7 +59,7 @@ impl FilterMeter {
         self.false_positives.load(Ordering::Relaxed)
     }
 
-    /// The share of absent keys that passed, 0 to 1. `None` if no absent key was asked for.
+    /// The share of absent keys that passed, 0 to 1. `None` if no absent key was looked up.
     pub fn false_positive_rate(&self) -> Option<f64> {
         let passed = self.false_positives() as f64;
         let absent = passed + self.denied() as f64;
@@ -77,12 +77,12 @@ impl FilterMeter {
 
 /// Records the answers of filters. `()` records nothing and compiles to nothing.
 pub(in crate::table) trait Counter: Copy {
-    /// A filter let the key pass, or denied it.
+    /// Records that a filter let the key pass, or denied it.
     #[inline]
     fn answered(self, _passes: bool) {}
 
-    /// The data block has been read. `is_stored` returns true if it has an entry of the key; `None`
-    /// if no filter was asked.
+    /// Records that the data block has been read. `is_stored` returns true if it has an entry of
+    /// the key; `None` if no filter was asked.
     #[inline]
     fn passed(self, _is_stored: impl FnOnce() -> Result<Option<bool>>) -> Result<()> {
         Ok(())

@@ -18,7 +18,7 @@ use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Struct
 const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
 /// The longest name that is put together from shared and own bytes, unless a longer one is sought.
-/// A name that lies whole in the metaindex may be longer, since it takes no further memory.
+/// A name that the metaindex stores in one piece may be longer, since it takes no further memory.
 pub(in crate::table) const MAX_NAME: usize = 4096;
 
 /// The filters that a table is read with, if any, and the reason if some are not used.
@@ -38,9 +38,9 @@ pub(in crate::table) struct FilterEntry {
 
 /// The policy of filters that were found.
 enum Asked {
-    /// One that was asked for, and that the reader took if it could be made.
+    /// A policy that was asked for. `None` once the reader has taken it.
     For(Option<SharedPolicy>),
-    /// Another, of this name. The filter block is then not read.
+    /// Another policy, with this name. The filter block is then not read.
     Not(String),
 }
 
@@ -110,8 +110,8 @@ impl Filters {
         Ok(Self { error, found, ..none })
     }
 
-    /// Loads the filter block through `read`. Returns only [`Error::NeedRange`]; any other error is
-    /// kept in `self.error`.
+    /// Loads the filter block through `read`. Returns no error but [`Error::NeedRange`]; any other
+    /// error is kept in `self.error`.
     pub(in crate::table) fn load(&mut self, read: impl FnOnce(BlockHandle) -> Result<Bytes>) -> Result<()> {
         let Some(FilterEntry { policy: Asked::For(policy), handle }) = &mut self.found else { return Ok(()) };
         match read(*handle) {
@@ -131,8 +131,8 @@ impl FilterEntry {
     }
 }
 
-/// The filters of a table without marks, found in one walk through the metaindex. `None` if it has a mark, or names none of
-/// the policies.
+/// The filters of a table without marks, found in one walk through the metaindex. `None` if the table has a
+/// mark, or if the metaindex names none of the policies.
 fn usual(metaindex: &Names<'_>, options: &ReadOptions) -> Result<Option<Filters>> {
     let policies = options.policies();
     let mut first: Option<(usize, Result<BlockHandle>)> = None;
@@ -142,7 +142,7 @@ fn usual(metaindex: &Names<'_>, options: &ReadOptions) -> Result<Option<Filters>
         if origin_of_name(key).is_some() {
             return Ok(None);
         }
-        // Only those that are looked for before the one found.
+        // Only policies that are looked for before the one found still matter.
         let wanted = first.as_ref().map_or(policies.len(), |(number, _)| *number);
         let Some(name) = key.strip_prefix(FILTER_PREFIX) else { continue };
         let number = policies.iter().take(wanted).position(|policy| policy.name().as_bytes() == name);

@@ -23,8 +23,8 @@ impl<R> Table<R> {
         Some(self.filter.as_ref()?.filters.found.as_ref()?.handle)
     }
 
-    /// The origin of the table, by a mark in its metaindex. `None` if there is no mark, as in
-    /// LevelDB's own tables.
+    /// The origin of the table, according to a mark in its metaindex. `None` if there is no mark,
+    /// as in LevelDB's own tables.
     pub fn origin(&self) -> Option<Origin> {
         self.index.origin
     }
@@ -69,8 +69,8 @@ impl<R> Table<R> {
     /// of the table (LevelDB's `Table::ApproximateOffsetOf`). The difference for two keys is about
     /// the compressed size of the data between them.
     ///
-    /// Reads nothing. If the index is damaged, the result is the offset of the metaindex, as in
-    /// LevelDB.
+    /// This reads nothing. If the index is damaged, the result is the offset of the metaindex, as
+    /// in LevelDB.
     pub fn approximate_offset_of(&self, key: &[u8]) -> u64 {
         let mut at = Position::default();
         let index = &self.index.block;
@@ -92,8 +92,8 @@ impl<R> Table<R> {
         Some(BlockCursor::with_max_key(metaindex, self.path.as_deref(), MAX_NAME))
     }
 
-    /// The memory that the open table keeps, in bytes: itself, index, metaindex and filter block,
-    /// including views of the source's own memory.
+    /// The memory that the open table keeps, in bytes: the table itself, index, metaindex and
+    /// filter block, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         let path = self.path.as_ref().map_or(0, |path| path.as_os_str().len());
         let filter = self.filter.as_ref().map_or(0, |filter| filter.memory_usage());

@@ -14,23 +14,24 @@ use crate::table::block::{Block, Position};
 use crate::table::source::ReadAt;
 use crate::{Error, KeyFormat, Result, Structure};
 
-/// The result of [`Table::get_at`].
+/// The result of looking up a user key, in a table ([`Table::get_at`]) or in a database
+/// ([`Database::get`](crate::database::Database::get)).
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lookup {
     /// The key had this value. The value is a view of its data block, which stays in memory as long
     /// as the value does.
     Value(Bytes),
-    /// The key had been deleted. Older tables need not be asked.
+    /// The key had been deleted. Older tables need not be searched.
     Deleted,
-    /// This table holds no entry of the key that is old enough.
+    /// The table, or the whole database, holds no entry of the key that is old enough.
     Absent,
 }
 
 impl<R: ReadAt> Table<R> {
     /// Looks up `user_key` at `sequence`: its newest entry whose sequence number is not greater. A
-    /// `sequence` beyond 2^56 - 1, the greatest there is, is taken as that, so `u64::MAX` asks for
-    /// the newest entry.
+    /// `sequence` beyond 2^56 - 1, the greatest one, counts as that one, so `u64::MAX` finds the
+    /// newest entry.
     ///
     /// The table has to be a database's, opened with
     /// [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). The lookup
@@ -67,7 +68,7 @@ impl<R: ReadAt> Table<R> {
     }
 }
 
-/// Appends the internal key by which a user key is sought to `to`.
+/// Appends to `to` the internal key by which a user key is sought.
 #[inline]
 pub(super) fn put_sought(to: &mut Vec<u8>, user_key: &[u8], sequence: u64, is_bashos: bool) {
     to.extend_from_slice(user_key);
@@ -79,7 +80,7 @@ pub(super) fn put_sought(to: &mut Vec<u8>, user_key: &[u8], sequence: u64, is_ba
     put_fixed64(to, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
 }
 
-/// The result for a user key, by the entry at or after the internal key sought.
+/// The result for a user key, according to the entry at or after the internal key sought.
 #[inline]
 pub(super) fn lookup_of(
     block: Block,

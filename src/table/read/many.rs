@@ -13,17 +13,17 @@ use crate::table::source::ReadAt;
 use crate::{Origin, Result};
 use group::{Ask, Scratch, put};
 
-/// The smallest number of keys that are looked up together: of fewer, too few cache misses overlap.
+/// The smallest number of keys that are looked up together: with fewer, too few cache misses overlap.
 const MIN_TOGETHER: usize = 16;
 
 impl<R: ReadAt> Table<R> {
-    /// Looks many keys up, in any order: each as [`get`](Self::get) does. `values` is cleared first, and then has as many results
-    /// as there are keys, in the same order.
+    /// Looks many keys up, in any order: each as [`get`](Self::get) does. `values` is cleared first, and then has as
+    /// many results as there are keys, in the same order.
     ///
-    /// From 16 keys on this is faster than a call for each if index, filters or blocks are not in the processor's caches, as
-    /// the waits for memory of several keys overlap. The source learns [beforehand](ReadAt::will_need) of the blocks that 32
-    /// keys need, so that a disk reads them side by side. Neighbours in one data block share it: of sorted keys each block is
-    /// read and decompressed once.
+    /// With 16 keys or more, this is faster than a call for each if index, filters or blocks are not in the processor's
+    /// caches, as the waits for memory of several keys overlap. The source learns [beforehand](ReadAt::will_need) of
+    /// the blocks that 32 keys need, so that a disk reads them side by side. Neighbouring keys in one data block share
+    /// it: if the keys are sorted, nearly every block is read and decompressed only once.
     ///
     /// In addition to the values that are returned, the blocks of up to 32 keys are in memory together, or fewer if
     /// they take more than a megabyte.
@@ -48,9 +48,9 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// In the place of each key, those of [`get`](Self::get) for it. The other keys have their results.
+    /// The result for a key is an error where [`get`](Self::get) would return one. The other keys have their results.
     /// [`Error::NeedRange`](crate::Error::NeedRange) thus names for each key the range it lacks: fetch all of these
-    /// ranges, and ask for those keys again.
+    /// ranges, and look those keys up again.
     pub fn get_many(&self, keys: &[&[u8]], values: &mut Vec<Result<Option<Bytes>>>) {
         values.clear();
         if keys.len() < MIN_TOGETHER {
@@ -63,12 +63,12 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// Looks many user keys up as of `sequence`, in any order: each as [`get_at`](Self::get_at) does, grouped as by
-    /// [`get_many`](Self::get_many). `lookups` is cleared first.
+    /// Looks many user keys up as of `sequence`, in any order: each as [`get_at`](Self::get_at) does, in groups like
+    /// those of [`get_many`](Self::get_many). `lookups` is cleared first.
     ///
     /// # Errors
     ///
-    /// In the place of each key, those of [`get_at`](Self::get_at) for it.
+    /// The result for a key is an error where [`get_at`](Self::get_at) would return one.
     pub fn get_many_at(&self, user_keys: &[&[u8]], sequence: u64, lookups: &mut Vec<Result<Lookup>>) {
         lookups.clear();
         let user_order = match self.user_order() {
@@ -100,12 +100,12 @@ impl<R: ReadAt> Table<R> {
     /// Returns for many keys, in any order, whether they may be stored: each as [`may_contain`](Self::may_contain)
     /// does. `answers` is cleared first.
     ///
-    /// Reads nothing. From 16 keys on this is faster than a call for each if index or filters are not in the
-    /// processor's caches.
+    /// This reads nothing. With 16 keys or more, it is faster than a call for each if index or filters are
+    /// not in the processor's caches.
     ///
     /// # Errors
     ///
-    /// In the place of each key, those of [`may_contain`](Self::may_contain) for it.
+    /// The answer for a key is an error where [`may_contain`](Self::may_contain) would return one.
     pub fn may_contain_many(&self, keys: &[&[u8]], answers: &mut Vec<Result<bool>>) {
         answers.clear();
         if keys.len() < MIN_TOGETHER {

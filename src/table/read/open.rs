@@ -20,7 +20,7 @@ pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if there is none, or if it cannot be read. The filters' error gives the reason.
+    /// `None` if there is none, or if it cannot be read for the reason in the filters' error.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -43,19 +43,19 @@ impl ReadChunk {
         self.slice(span).map(|part| self.bytes.slice_ref(part))
     }
 
-    /// The bytes of `span`, if they are here.
+    /// The bytes of `span`, if this chunk has them.
     fn slice(&self, span: Span) -> Option<&[u8]> {
         let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
         self.bytes.get(start..start.checked_add(span.len)?)
     }
 
-    /// Does what [`take`](Self::take) does, if nothing else is needed of this chunk.
+    /// As [`take`](Self::take), if nothing else is needed of this chunk.
     fn into_taken(self, span: Span) -> Option<Bytes> {
         let part = self.slice(span)?;
         if self.owned {
             return Some(Bytes::copy_from_slice(part));
         }
-        // Unlike another view, this leaves the count of views as it is.
+        // Unlike a slice, this hands on the chunk's reference instead of counting another.
         let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
         let mut bytes = self.bytes;
         bytes.truncate(start.checked_add(span.len)?);
@@ -63,8 +63,8 @@ impl ReadChunk {
         Some(bytes)
     }
 
-    /// The bytes of `span`, if they are here. They are copied if a slice would keep this whole
-    /// chunk in memory.
+    /// The bytes of `span`, if this chunk has them. They are copied if a slice would keep this
+    /// whole chunk in memory.
     fn take(&self, span: Span) -> Option<Bytes> {
         if self.owned { self.slice(span).map(Bytes::copy_from_slice) } else { self.get(span) }
     }
@@ -130,7 +130,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     Ok(Opened { footer, index, metaindex, filters })
 }
 
-/// Limits the keys of an index. None of a sound one is longer than the file, unless that is small.
+/// Limits the keys of an index. In a sound index none is longer than the file, unless the file is
+/// small.
 pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block {
     let max_key = usize::try_from(file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
     index.with_max_key(max_key)

@@ -39,8 +39,9 @@ pub struct ReadOptions {
 }
 
 impl Default for ReadOptions {
-    /// Checksums verified, blocks of up to 256 MiB, whole keys in bytewise order, and all
-    /// [known](crate::policy::default_read_policies) filter policies.
+    /// Checksums are verified, blocks may have up to 256 MiB, keys are in bytewise order and not
+    /// internal keys, and all [known](crate::policy::default_read_policies) filter policies are
+    /// looked for.
     fn default() -> Self {
         Self {
             verify_checksums: true,
@@ -65,30 +66,30 @@ impl ReadOptions {
     }
 
     /// The greatest size of a compressed block's contents once decompressed, in bytes. Default: 256
-    /// MiB, as a value lies whole in its block. Larger contents are
+    /// MiB, as a value is never split between blocks. Larger contents are
     /// [`Error::Limit`](crate::Error::Limit): before anything is allocated if their length is
     /// declared, else as soon as the limit is reached.
     ///
-    /// A block never takes more than its codec can make of the stored bytes: 64 bytes of three with
-    /// Snappy, 255 of one with LZ4, 1032 of one with zlib. Zstandard sets no such bound; its buffers
-    /// grow with the contents. A small file can thus take much memory only by Zstandard, or if it
-    /// really holds that much.
+    /// A block never takes more than its codec can make from the stored bytes: 64 bytes from three with
+    /// Snappy, 255 from one with LZ4, 1032 from one with zlib. Zstandard sets no such bound; its buffers grow
+    /// with the contents. A small file can thus take much memory only with Zstandard, or if its contents
+    /// really are that large.
     ///
-    /// Zstandard's decoder needs memory of its own. Contents, window and decoder together keep to
-    /// twice the file's size and this limit, which is taken as 5 MiB if it is lower. In small files,
-    /// contents of a quarter of the limit or more may thus be refused.
+    /// Zstandard's decoder needs memory of its own. Contents, window and decoder together take at most twice
+    /// the file's size plus this limit, which is taken as 5 MiB if it is lower. In small files, contents of a
+    /// quarter of the limit or more may thus be refused.
     ///
     /// The limit is lower if a small file decompresses to so much that its index, metaindex, filter
-    /// block and one data block together would take more than this and twice the file's size.
-    /// Uncompressed blocks are bounded by the file.
+    /// block and one data block together would take more than this limit plus twice the file's
+    /// size. Uncompressed blocks are bounded by the file.
     pub fn max_block_size(self, bytes: usize) -> Self {
         Self { max_block_size: bytes, ..self }
     }
 
     /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
-    /// [`Rewriter`](crate::table::Rewriter) decodes: those of blocks, also of blocks decoded again,
-    /// and of keys that have to be put together because they share their beginning with others.
-    /// Beyond it the cursor stops with [`Error::Limit`](crate::Error::Limit). In a
+    /// [`Rewriter`](crate::table::Rewriter) decodes: those of blocks, including blocks decoded
+    /// again, and those of keys that have to be put together because they share their beginning
+    /// with others. Beyond it the cursor stops with [`Error::Limit`](crate::Error::Limit). In a
     /// [`Scan`](crate::database::Scan) of a database it applies to each table. Default: no limit.
     ///
     /// A small file can name the same block any number of times, and its keys can share long
@@ -103,10 +104,11 @@ impl ReadOptions {
         Self { max_output_factor: times, ..self }
     }
 
-    /// The number of bytes that are read first, at the end of the file. Default: 64 KiB, at least
-    /// 48.
+    /// The number of bytes that are read first, at the end of the file. Default: 64 KiB; at least
+    /// 48 bytes.
     ///
-    /// Footer, index, metaindex and filter block take no further read if they are in these bytes.
+    /// The footer, the index, the metaindex and the filter block take no further read if they are
+    /// in these bytes.
     pub fn tail_size(self, bytes: usize) -> Self {
         Self { tail_size: bytes, ..self }
     }
@@ -128,9 +130,9 @@ impl ReadOptions {
     }
 
     /// The filter policies to look for. The first of them whose name is in the table's metaindex is
-    /// used, wherever it is there. (goleveldb takes the first entry of the metaindex whose policy
-    /// it has.) Without any policies, tables are read without filters. Default: all that are
-    /// [known](crate::policy::default_read_policies).
+    /// used, whatever the order of the names there. (goleveldb takes the first entry of the
+    /// metaindex whose policy it has.) Without any policies, tables are read without filters.
+    /// Default: all that are [known](crate::policy::default_read_policies).
     ///
     /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2`
     /// are used only by a policy that [reads that dialect](FilterPolicy::reads_dialect), such as
@@ -144,13 +146,13 @@ impl ReadOptions {
     ///
     /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked
     /// for the user key ([`InternalFilterPolicy`]). All tables in a database's folder have such
-    /// keys. In tables with [Basho's mark](Origin::Basho), keys that expire have 16 bytes after
-    /// the user key.
+    /// keys. In tables with [Basho's mark](Origin::Basho), keys with a time have 16 bytes after the
+    /// user key.
     pub fn internal_keys(self, internal: bool) -> Self {
         Self { internal_keys: internal, ..self }
     }
 
-    /// Counts the cost of reading. Default: not counted, at no cost.
+    /// Counts the cost of reading. Default: nothing is counted, at no cost.
     pub fn meter(self, meter: Arc<Meter>) -> Self {
         Self { meter: Some(meter), ..self }
     }
@@ -208,12 +210,12 @@ impl ReadOptions {
         }
     }
 
-    /// The policies, which take user keys or whole keys.
+    /// The policies, which take user keys or complete keys.
     pub(in crate::table) fn policies(&self) -> &[SharedPolicy] {
         &self.filter_policies
     }
 
-    /// Wraps one of the policies if need be, so that it takes stored keys.
+    /// Wraps one of the policies if needed, so that it takes stored keys.
     pub(in crate::table) fn for_stored_keys(
         &self,
         policy: &SharedPolicy,

@@ -56,7 +56,7 @@ impl KeyOrder {
         }
     }
 
-    /// Does what [`seek`](Self::seek) does, from the restart found.
+    /// As [`seek`](Self::seek), from the restart found.
     #[inline]
     pub(in crate::table) fn seek_from(
         &self,

@@ -13,14 +13,14 @@ use crate::table::format::Footer;
 /// The index of an open table, with all that a table needs except its source and its filters:
 /// metaindex, file size, and the options it was opened with.
 ///
-/// A cache may hold it longer than the table:
-/// [`Table::index_part`](super::Table::index_part), [`Table::from_parts`](super::Table::from_parts).
+/// A cache may hold it longer than the table exists: see [`Table::index_part`](super::Table::index_part) and
+/// [`Table::from_parts`](super::Table::from_parts).
 pub struct TableIndex {
     pub(super) file_len: u64,
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` if it cannot be read. The filters' error gives the reason.
+    /// `None` if there is none, or if it cannot be read for the reason in the filters' error.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
     /// The identity of this opening of a table among all others.
@@ -28,7 +28,7 @@ pub struct TableIndex {
 }
 
 impl TableIndex {
-    /// The memory that it keeps, in bytes, including views of the source's own memory.
+    /// The memory that the index keeps, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.blocks_len())
     }
@@ -55,8 +55,8 @@ impl fmt::Debug for TableIndex {
 
 /// The filters of an open table, or the reason why they are not used.
 ///
-/// A cache may hold it longer than the table:
-/// [`Table::filter_part`](super::Table::filter_part), [`Table::from_parts`](super::Table::from_parts).
+/// A cache may hold them longer than the table exists: see [`Table::filter_part`](super::Table::filter_part)
+/// and [`Table::from_parts`](super::Table::from_parts).
 pub struct TableFilter {
     pub(super) filters: Filters,
     /// Equal to the identity of the index that these filters belong to. With the index of another
@@ -65,7 +65,7 @@ pub struct TableFilter {
 }
 
 impl TableFilter {
-    /// The memory that it keeps, in bytes, including views of the source's own memory.
+    /// The memory that the filters keep, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.filters.contents_len())
     }

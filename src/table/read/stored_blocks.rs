@@ -10,7 +10,7 @@ use crate::table::format::{BlockHandle, FOOTER_LEN};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// The most bytes to read in one go of blocks that follow each other.
+/// The most bytes of adjacent blocks to read in one go.
 const READ_AHEAD: usize = 128 << 10;
 
 /// The blocks of a table as they are stored, with their trailers. All checksums are verified,
@@ -110,7 +110,7 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
         &self.index_stored
     }
 
-    /// Reads a block, and small ones after it on the way.
+    /// Reads a block and, if it is small, the bytes after it in the same read.
     fn read(&mut self, span: Span) -> Result<Bytes> {
         let (start, bytes) = &self.window;
         let from = usize::try_from(span.offset.saturating_sub(*start)).unwrap_or(usize::MAX);

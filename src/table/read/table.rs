@@ -23,9 +23,9 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 
 /// An open table (LevelDB's `table/table.cc`).
 ///
-/// Opening reads footer, index, metaindex and filter block, which stay in memory. Data blocks are
-/// read when they are needed, and not kept. Reading takes `&self`, and many threads may read at
-/// once if the source allows it.
+/// Opening reads the footer, the index, the metaindex and the filter block, which stay in memory.
+/// Data blocks are read when they are needed, and not kept. Reading takes `&self`, and many threads
+/// may read at once if the source allows it.
 ///
 /// # Reads
 ///
@@ -40,9 +40,9 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 ///
 /// # Memory
 ///
-/// Opening takes at most twice the file's size, 64 KiB and [`ReadOptions::max_block_size`] (5 MiB
-/// at least for Zstandard), and so does the open table with one data block. Every length in the
-/// file is checked against the file's before anything is allocated for it. Views that a source
+/// Opening takes at most twice the file's size plus 64 KiB plus [`ReadOptions::max_block_size`]
+/// (for Zstandard at least 5 MiB), and so does the open table with one data block. Every length in
+/// the file is checked against the file's before anything is allocated for it. Views that a source
 /// returns of its own memory stay views, unless they are compressed.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// No bytes make a method panic or wait forever. In addition to the errors named with each method,
 /// all methods that read return
 ///
-/// - [`Error::Io`] if the source fails or returns another length than asked for,
+/// - [`Error::Io`] if the source fails or returns a length other than asked for,
 /// - [`Error::NeedRange`] if the source returns it,
 /// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block they need is
 ///   damaged, of an unknown kind, or too large.
@@ -90,9 +90,9 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the source is under 48 bytes, does not end in LevelDB's magic, or its
-    /// index cannot be read; [`Error::Unsupported`] if it is a table in RocksDB's or Pebble's own
-    /// format.
+    /// [`Error::Corrupt`] if the source is shorter than 48 bytes, does not end in LevelDB's magic,
+    /// or has an index that cannot be read; [`Error::Unsupported`] if it is a table in RocksDB's or
+    /// Pebble's own format.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
         let blocks = BlockReader::new(source, options)?;
         let file_len = blocks.file_len;
@@ -121,13 +121,12 @@ impl<R: ReadAt> Table<R> {
         self
     }
 
-    /// Looks `key` up as [`get`](Self::get) does. Returns the first entry at or after it in that
-    /// one data block: key and value.
+    /// Looks `key` up as [`get`](Self::get) does, and returns the first entry at or after it in the
+    /// one data block that may hold it: key and value.
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
-    /// only the one data block that may hold `key`, and none if its filter denies `key`. `None`
-    /// therefore does not mean that no later keys follow;
-    /// [`Cursor::seek`](crate::table::Cursor::seek) finds those.
+    /// only that data block, and none if its filter denies `key`. `None` therefore does not mean
+    /// that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds those.
     ///
     /// # Errors
     ///
@@ -137,7 +136,7 @@ impl<R: ReadAt> Table<R> {
         Ok(found.map(|(block, at)| (at.key_bytes(&block), at.value_bytes(&block))))
     }
 
-    /// Returns the value of the entry whose stored key is equal to `key`, by the table's
+    /// Returns the value of the entry whose stored key is equal to `key`, according to the table's
     /// comparator.
     ///
     /// In a database's tables stored keys are internal keys; [`get_at`](Self::get_at) takes a user
@@ -158,7 +157,7 @@ impl<R: ReadAt> Table<R> {
         Ok(found.map(|(block, at)| at.into_value(block)))
     }
 
-    /// Does the same for keys in bytewise order, which need not be put together.
+    /// As [`get`](Self::get), for keys in bytewise order, which need not be put together.
     fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let Some(handle) = self.locate(key, ())? else { return Ok(None) };
         let block = self.block(handle, Block::default())?;
@@ -170,7 +169,7 @@ impl<R: ReadAt> Table<R> {
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
     /// filter denies it. Without a filter only the index decides.
     ///
-    /// Reads nothing and, with LevelDB's index, allocates nothing.
+    /// This reads nothing and, with LevelDB's index, allocates nothing.
     ///
     /// # Errors
     ///
@@ -245,7 +244,7 @@ impl<R> Table<R> {
     }
 
     /// The reason why filters are not used though there might be some: the metaindex or the filter
-    /// block could not be read, or is not what its name says. `None` if all is well, also if the
+    /// block could not be read, or is not what its name says. `None` if all is well, even if the
     /// table was written without filters, or without a metaindex.
     ///
     /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
@@ -269,7 +268,8 @@ impl<R> Table<R> {
         &self.blocks.source
     }
 
-    /// The source, to add to. It has to be a source of the same file as before.
+    /// The source, for example to add fetched bytes to it. It has to remain a source of the same
+    /// file.
     pub fn source_mut(&mut self) -> &mut R {
         &mut self.blocks.source
     }
@@ -299,7 +299,7 @@ impl<R> Table<R> {
         self.filter.clone()
     }
 
-    /// Opens a table again from its parts. Reads nothing, and does not ask the source for its
+    /// Opens a table again from its parts. This reads nothing, and does not ask the source for its
     /// length.
     ///
     /// `source` has to be a source of the same file as before. The options are those of the first
@@ -321,7 +321,7 @@ impl<R> Table<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `filter` belongs to another table than `index`.
+    /// [`Error::InvalidOption`] if `filter` belongs to a different table from `index`.
     pub fn from_parts(source: R, index: Arc<TableIndex>, filter: Option<Arc<TableFilter>>) -> Result<Self> {
         if filter.as_ref().is_some_and(|filter| filter.identity != index.identity) {
             return Err(Error::InvalidOption {

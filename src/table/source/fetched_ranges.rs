@@ -11,8 +11,8 @@ use crate::Error;
 
 /// Parts of a file that have been fetched: its end, and any others.
 ///
-/// Reading never blocks. A range within one part is returned without a copy; a range that is not
-/// there is [`Error::NeedRange`]. An asynchronous caller fetches that range,
+/// Reading never blocks. A range within one part is returned without a copy; a range that is
+/// missing is [`Error::NeedRange`]. An asynchronous caller fetches that range,
 /// [inserts](FetchedRanges::insert) it and tries again, with the same table or
 /// [`Cursor`](crate::table::Cursor). Only bytes that are really missing are asked for.
 ///
@@ -39,7 +39,7 @@ pub struct FetchedRanges {
 struct Parts(BTreeMap<u64, Bytes>);
 
 impl FetchedRanges {
-    /// Holds `bytes`, which start at `offset` of a file of `file_len` bytes.
+    /// Returns a source that holds `bytes`, which start at `offset` of a file of `file_len` bytes.
     ///
     /// `bytes` may be empty: the first read then names the range to fetch.
     /// [`Table::open`](crate::table::Table::open) asks for the last 64 KiB, all it needs of most
@@ -53,7 +53,7 @@ impl FetchedRanges {
     /// Adds `bytes`, which start at `offset` of the file. Bytes that are there already stay. Bytes
     /// at and beyond the end of the file are ignored.
     ///
-    /// Tables and cursors that read from here may be alive meanwhile.
+    /// Tables and cursors that read from here may be in use meanwhile.
     pub fn insert(&self, offset: u64, mut bytes: Bytes) {
         bytes.truncate(to_usize(self.file_len.saturating_sub(offset)));
         self.parts.write().unwrap_or_else(PoisonError::into_inner).insert(offset, bytes);

@@ -16,7 +16,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File> {
     try_open(path).map_err(|error| Error::io(IoAction::Open, 0, error))
 }
 
-/// Does the same, with the system's error.
+/// As [`open_file`], with the system's error.
 pub(crate) fn try_open(path: &Path) -> io::Result<File> {
     let regular = |metadata: Metadata| {
         if metadata.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }

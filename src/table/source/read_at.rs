@@ -14,8 +14,8 @@ use bytes::Bytes;
 /// [`Table`](crate::table::Table) returns errors; with checksums verified, never a wrong answer.
 ///
 /// Files, bytes in memory and [`FetchedRanges`](crate::table::FetchedRanges) are sources, as are
-/// references and smart pointers to any source, also `dyn`. [`Bytes::from_owner`] makes a source of
-/// a memory map without copies.
+/// references and smart pointers to any source, including `dyn` ones. [`Bytes::from_owner`] turns a
+/// memory map into a source without copying it.
 ///
 /// ```
 /// use filterblock::table::ReadAt;
@@ -50,11 +50,11 @@ pub trait ReadAt {
     /// the underlying system.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
 
-    /// Learns that these ranges will be read soon, in this order or another, so that it can fetch them side by side:
+    /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them side by side:
     /// [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
     ///
-    /// Does nothing by default. A source that passes reads on to another one should pass this on, too. Faults are reported
-    /// by the reads themselves.
+    /// This does nothing by default. A source that passes reads on to another one should pass this on, too. Faults are
+    /// reported by the reads themselves.
     #[inline]
     fn will_need(&self, ranges: &[Range<u64>]) {
         let _ = ranges;
@@ -116,8 +116,8 @@ impl ReadAt for Bytes {
 /// With the feature `advise`, the system starts to read the ranges that [will be needed](ReadAt::will_need), on Linux,
 /// Android and FreeBSD: a system call for each range, which is worth it if the file is not in the system's cache.
 ///
-/// On Windows reads move the file's position. On systems that read at a position only, as under
-/// WASI, each takes two calls, and one runs at a time.
+/// On Windows, reads move the file's position. On systems that can read only at the file's own
+/// position, as under WASI, each read takes two calls, and one runs at a time.
 impl ReadAt for std::fs::File {
     fn len(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())

@@ -72,8 +72,8 @@ impl<W: Write> BlockWriter<W> {
     }
 }
 
-/// Writes contents and trailer together, so that a block is one call of `write` if the writer takes
-/// it whole.
+/// Writes contents and trailer together, so that a block takes one call of `write` if the writer
+/// accepts all of its bytes.
 fn write_stored(
     writer: &mut impl Write,
     offset: &mut u64,
@@ -116,7 +116,7 @@ fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Res
 mod tests {
     use super::*;
 
-    /// Offsets around the ends of 32 bits, signed and unsigned.
+    /// Offsets around the limits of 32 bits, signed and unsigned.
     #[test]
     fn blocks_beyond_4_gib_are_written_where_they_are() {
         for offset in [(1 << 31) - 5, (1 << 32) - 20, (1 << 32) - 5, 1 << 32, 1 << 40] {

@@ -12,7 +12,7 @@ use crate::{Error, FilterBlockBuilder, Result, SharedPolicy, escape};
 pub(in crate::table) type FilterBuilder = (String, FilterBlockBuilder<SharedPolicy>);
 
 /// Writes the filter blocks of `filters`, which are in ascending order of their names, then the
-/// metaindex. Returns the handle of the metaindex.
+/// metaindex. Returns the handle of the metaindex, and a summary of each filter block.
 pub(super) fn write_filters<W: Write>(
     out: &mut BlockWriter<W>,
     filters: impl ExactSizeIterator<Item = FilterBuilder>,

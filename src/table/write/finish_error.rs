@@ -6,7 +6,7 @@ use crate::Error;
 
 /// The error of [`TableBuilder::finish`](crate::table::TableBuilder::finish) and
 /// [`Rewriter::finish`](crate::table::Rewriter::finish), with the writer: a file can then be
-/// truncated or removed, a buffer inspected.
+/// truncated or removed, and a buffer inspected.
 ///
 /// `?` turns it into the [`Error`] alone.
 #[must_use]

@@ -55,7 +55,7 @@ impl Default for WriteOptions {
 
 impl WriteOptions {
     /// The size of a data block, in bytes before compression. A block ends with the entry that
-    /// brings it to this size. Default 4096.
+    /// brings it to this size. Default: 4096.
     ///
     /// Larger blocks compress better and make the index smaller, but each lookup reads a whole
     /// block.
@@ -65,7 +65,7 @@ impl WriteOptions {
     }
 
     /// The number of entries from one restart of a block to the next. At a restart the key is
-    /// stored whole. At least 1, default 16; in the index it is always 1.
+    /// stored in full. Default: 16; at least 1. In the index it is always 1.
     ///
     /// A seek reads up to this many entries one by one.
     pub fn restart_interval(mut self, entries: u32) -> Self {
@@ -74,7 +74,7 @@ impl WriteOptions {
     }
 
     /// The compression of data blocks, index and metaindex, each compressed only if that saves more
-    /// than an eighth. Default Snappy.
+    /// than an eighth. Default: Snappy.
     ///
     /// Readers limit the decompressed size of a block
     /// ([`ReadOptions::max_block_size`](crate::table::ReadOptions::max_block_size), 256 MiB by
@@ -96,8 +96,8 @@ impl WriteOptions {
         self
     }
 
-    /// The range of a filter: there is one for every `1 << base_lg` bytes of data blocks. 0 to 63,
-    /// default 11, which is 2 KiB.
+    /// The range of a filter: there is one for every `1 << base_lg` bytes of data blocks.
+    /// `base_lg` is 0 to 63. Default: 11, which is 2 KiB.
     ///
     /// The keys of a range are kept until its filter is made. LevelDB reads filters of any range.
     pub fn base_lg(mut self, base_lg: u8) -> Self {
@@ -105,25 +105,25 @@ impl WriteOptions {
         self
     }
 
-    /// The greatest size of a filter block, in bytes. Default 1 GiB; the format allows no more than
-    /// 4 GiB.
+    /// The greatest size of a filter block, in bytes. Default: 1 GiB; the format allows no more
+    /// than 4 GiB.
     pub fn max_filter_block_size(mut self, bytes: u64) -> Self {
         self.max_filter_block_size = Some(bytes);
         self
     }
 
     /// The order of the keys or, with [`internal_keys`](Self::internal_keys), of the user keys.
-    /// Default [`BytewiseComparator`].
+    /// Default: [`BytewiseComparator`].
     pub fn comparator(mut self, comparator: impl Comparator + 'static) -> Self {
         self.comparator = Arc::new(comparator);
         self
     }
 
     /// If true, the keys are a database's internal keys: user key, then sequence number and type.
-    /// Default false.
+    /// Default: false.
     ///
     /// They are then ordered by [`InternalKeyComparator`] and filtered by [`InternalFilterPolicy`],
-    /// as in LevelDB's databases. A key of under eight bytes is an error.
+    /// as in LevelDB's databases. A key of fewer than eight bytes is an error.
     pub fn internal_keys(mut self, internal_keys: bool) -> Self {
         self.internal_keys = internal_keys;
         self

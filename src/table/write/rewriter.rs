@@ -1,4 +1,4 @@
-//! Writing a table again with other filters.
+//! Rewriting a table with other filters.
 
 use std::fmt;
 use std::io::Write;
@@ -16,9 +16,9 @@ use crate::table::read::{MAX_NAME, StoredBlocks};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure, quote};
 
-/// Writes an open table again with other filters, or without any.
+/// Rewrites an open table with other filters, or without any.
 ///
-/// Data blocks and index are copied byte for byte, in whatever compression they are. Filter blocks,
+/// Data blocks and index are copied byte for byte, whatever their compression. Filter blocks,
 /// metaindex and footer are new. A table of LevelDB's thus becomes the one that LevelDB would have
 /// written with these filters.
 ///
@@ -32,7 +32,7 @@ use crate::{Error, Result, Structure, quote};
 /// let table = Table::open(file, &ReadOptions::default())?;
 /// assert!(table.filter().is_none());
 ///
-/// // In a database's tables also: .internal_keys(true)
+/// // For a database's tables, add .internal_keys(true)
 /// let options = WriteOptions::default().filter_policy(BloomFilterPolicy::new(10));
 /// let mut rewriter = Rewriter::new(&table, Vec::new(), &options)?; // or a File
 /// while rewriter.copy_block()? {
@@ -46,15 +46,15 @@ use crate::{Error, Result, Structure, quote};
 ///
 /// # What is verified
 ///
-/// The checksums of index, metaindex and data blocks, whatever
+/// The checksums of index, metaindex and data blocks are verified, whatever
 /// [`ReadOptions::verify_checksums`](crate::table::ReadOptions::verify_checksums) says: damage is
 /// never copied under a checksum that hides it. With filter policies, all entries are decoded as
 /// well. The old filter block is not read, so it may be damaged, and so may the metaindex, which
 /// leads to nothing else in LevelDB's tables.
 ///
 /// Data blocks have to lie end to end from the start of the file, in the order of the index, as
-/// LevelDB and its relatives write them. Each byte is therefore copied once at most. To limit what
-/// is decoded of a file that is not trusted, open it with
+/// LevelDB and its relatives write them. Each byte is therefore copied at most once. To limit how
+/// much of an untrusted file is decoded, open it with
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output).
 ///
 /// # Reads and writes
@@ -94,8 +94,8 @@ pub struct Rewriter<'t, R, W: Write> {
 }
 
 impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
-    /// Starts a table at the beginning of `writer`. Reads index and metaindex, and writes nothing
-    /// yet.
+    /// Starts a new table. `writer` has to be at the beginning of its file. Reads the index and the
+    /// metaindex, and writes nothing yet.
     ///
     /// Uses the options `filter_policies`, `base_lg`, `max_filter_block_size` and `internal_keys`, and,
     /// if there are several policies, `restart_interval` for the metaindex. Without policies, the table
@@ -106,15 +106,15 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// - [`Error::InvalidOption`] if the options are invalid.
     /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since what they lead
     ///   to would be lost, or bears the mark of a [relative](crate::Origin) of LevelDB.
-    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Io`] if index or metaindex cannot be
+    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Io`] if the index or the metaindex cannot be
     ///   read.
     pub fn new(table: &'t Table<R>, writer: W, options: &WriteOptions) -> Result<Self> {
         let filters = options.filter_builders()?;
         let read = || {
             let stored = StoredBlocks::new(table)?;
             let codec = match stored.metaindex().and_then(|metaindex| check_metaindex(&metaindex)) {
-                // Nobody finds the blocks that it led to any longer. LevelDB goes on without
-                // filters.
+                // The blocks that a damaged metaindex led to cannot be found any longer. LevelDB
+                // goes on without filters.
                 Err(Error::Corrupt { .. }) => Codec::None,
                 codec => codec?,
             };
@@ -147,17 +147,17 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     ///
     /// After [`Error::NeedRange`] the same call can be made again. After any other error the table
     /// is lost, and every further call returns [`Error::TableAbandoned`]. Nothing of the block was
-    /// written, unless writer or filter policy failed. Errors about the table that is read name its
-    /// file, if that is known.
+    /// written, unless the writer or a filter policy failed. Errors about the table that is read
+    /// name its file, if that is known.
     ///
     /// - [`Error::Corrupt`] if the block or the index is damaged.
-    /// - [`Error::Unsupported`] if the block does not lie right after the one before, or is in a
-    ///   compression that this build cannot read. Without filter policies any compression will do.
+    /// - [`Error::Unsupported`] if the block does not lie right after the one before, or is compressed in
+    ///   a way that this build cannot read. Without filter policies, any compression will do.
     /// - [`Error::ShortInternalKey`] if a key should be an internal key and has fewer than eight
     ///   bytes.
     /// - [`Error::Limit`] if the block is too large, or more would be decoded than the table's
     ///   options allow, or a filter block outgrows its limit.
-    /// - [`Error::Io`] if source or writer fail.
+    /// - [`Error::Io`] if the source or the writer fails.
     /// - Any error of a filter policy.
     pub fn copy_block(&mut self) -> Result<bool> {
         self.check_usable()?;
@@ -175,13 +175,13 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     }
 
     /// Copies the data blocks that are left, then writes filter blocks, metaindex, index and
-    /// footer. Flushes the writer and returns it with a summary. The caller syncs.
+    /// footer. Flushes the writer and returns it with a summary. Syncing is left to the caller.
     ///
     /// # Errors
     ///
     /// Those of [`copy_block`](Self::copy_block). They give the writer back; `?` keeps the
-    /// [`Error`] alone. Only if all blocks have been copied before, [`Error::NeedRange`] is not
-    /// among them.
+    /// [`Error`] alone. [`Error::NeedRange`] is among them unless all blocks have been copied
+    /// before.
     pub fn finish(mut self) -> std::result::Result<(W, RewriteSummary), FinishError<W>> {
         match self.finish_file() {
             Ok(summary) => Ok((self.out.into_writer(), summary)),

@@ -25,7 +25,7 @@ pub struct TableSummary {
     pub filters: Vec<FilterSummary>,
 }
 
-/// A summary of the table written again, returned by
+/// A summary of the rewritten table, returned by
 /// [`Rewriter::finish`](crate::table::Rewriter::finish).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -87,19 +87,20 @@ enum State {
     Ready,
     /// The options are invalid, which is still to be reported.
     Refused(Error),
-    /// An error, of this message, left the file incomplete.
+    /// An error, with this message, left the file incomplete.
     Abandoned(String),
 }
 
 impl<W: Write> TableBuilder<W> {
-    /// Starts a table at the beginning of `writer`. Writes nothing yet and never fails: invalid
-    /// options are reported by the first [`add`](Self::add) or [`finish`](Self::finish).
+    /// Starts a new table. `writer` has to be at the beginning of its file. This writes nothing yet
+    /// and never fails: invalid options are reported by the first [`add`](Self::add) or
+    /// [`finish`](Self::finish).
     pub fn new(writer: W, options: WriteOptions) -> Self {
         let (state, filters) = match options.filter_builders() {
             Ok(filters) => (State::Ready, filters),
             Err(error) => (State::Refused(error), Vec::new()),
         };
-        // A table of invalid options writes nothing, so any interval will do.
+        // A table with invalid options writes nothing, so any interval will do.
         let restart_interval = options.restart_interval.max(1);
         Self {
             state,
@@ -143,9 +144,9 @@ impl<W: Write> TableBuilder<W> {
         self.or_abandon(result)
     }
 
-    /// Ends the current data block and writes it, though it is not full: the next key begins another
-    /// one (LevelDB's `TableBuilder::Flush`). Then flushes the writer. So the entries around can be
-    /// laid out as the caller wants them, such as those of one prefix in blocks of their own.
+    /// Ends the current data block and writes it, even if it is not full: the next key begins another one
+    /// (LevelDB's `TableBuilder::Flush`). Then flushes the writer. In this way, a caller can lay out entries
+    /// as it wants, such as those of one prefix in blocks of their own.
     ///
     /// Without entries since the last block it does nothing. Small blocks make a larger index.
     ///
@@ -172,7 +173,8 @@ impl<W: Write> TableBuilder<W> {
     }
 
     /// Writes the rest of the table: the last data block, filter blocks, metaindex, index and
-    /// footer. Then flushes the writer and returns it with a summary. The caller syncs.
+    /// footer. Then flushes the writer and returns it with a summary. Syncing is left to the
+    /// caller.
     ///
     /// # Errors
     ///

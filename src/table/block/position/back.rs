@@ -12,19 +12,20 @@ use crate::{Error, Result, Structure};
 
 /// The entries from a restart up to the one that a [`Position`] is at.
 ///
-/// Takes 4 bytes for each of them, and the bytes of their keys that are stored.
+/// This takes 4 bytes for each of them, and the bytes of their keys that are stored.
 #[derive(Default)]
 pub(in crate::table) struct Back {
     restart: usize,
-    /// The start of each entry, and the end of the last one.
+    /// The start of each entry.
     offsets: Vec<u32>,
+    /// The end of the last entry.
     end: usize,
     /// For each entry but the last, the bytes of its key that the next one does not share.
     dropped: Vec<u8>,
 }
 
 impl Back {
-    /// Forgets the block. Its memory is kept.
+    /// Forgets the block, and keeps the memory.
     pub(in crate::table) fn clear(&mut self) {
         self.offsets.clear();
         self.dropped.clear();
@@ -33,8 +34,8 @@ impl Back {
 }
 
 impl Position {
-    /// Moves to the previous entry. Returns false, and is at no entry, if there is none or the
-    /// position was at none. `back` belongs to this position, and is cleared when the block changes.
+    /// Moves to the previous entry. Returns false, and is at no entry, if there is none or the position was
+    /// at none. `back` has to be this position's, and the caller has to clear it when the block changes.
     pub(in crate::table) fn prev(&mut self, block: &Block, back: &mut Back) -> Result<bool> {
         if !self.valid() {
             return Ok(false);
@@ -58,7 +59,7 @@ impl Position {
     fn try_prev(&mut self, block: &Block, back: &mut Back) -> Result<bool> {
         // The current entry is at this restart or after it.
         let restart = self.next_restart.saturating_sub(1);
-        // Entries that are parsed from one restart all end at different places.
+        // Entries that are parsed from the same restart all end at different offsets.
         if back.offsets.is_empty() || back.restart != restart || back.end != self.next {
             self.walk(block, back, restart, self.next)?;
         }

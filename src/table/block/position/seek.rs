@@ -37,7 +37,7 @@ impl Position {
         self.go_on(block, |key| comparator.compare(key, target).is_ge())
     }
 
-    /// Does the same for internal keys whose user keys are in bytewise order.
+    /// As [`seek`](Self::seek), for internal keys whose user keys are in bytewise order.
     pub(in crate::table) fn seek_internal(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
         let Some((user_key, _)) = target.split_last_chunk::<TAG_LEN>() else {
             return self.seek(block, target, &INTERNAL);
@@ -66,7 +66,8 @@ impl Position {
         Ok(false)
     }
 
-    /// Does the same for keys in bytewise order, which need not be put together to be compared.
+    /// As [`seek`](Self::seek), for keys in bytewise order, which need not be put together to be
+    /// compared.
     pub(in crate::table) fn seek_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
         if !self.enter_bytewise(block, target)? {
             return Ok(false);
@@ -112,8 +113,8 @@ impl Position {
         self.enter_by_starts::<0>(block, Start::of(target), |key| key < target)
     }
 
-    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes. `start`
-    /// is the start of the key sought; if starts are equal or not known, `is_before` decides.
+    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes.
+    /// `start` is the start of the key sought; if starts are equal or not known, `is_before` decides.
     #[inline(always)]
     pub(super) fn enter_by_starts<const SUFFIX: usize>(
         &mut self,
@@ -133,7 +134,7 @@ impl Position {
                 Some(key) if key != start => key < start,
                 _ => is_before(block.bytes(block.any_restart_key(middle)?)),
             };
-            // Either is as likely, so a branch would often be mispredicted.
+            // Both outcomes are equally likely, so a branch would often be mispredicted.
             left = select_unpredictable(before, middle, left);
             right = select_unpredictable(before, right, middle.wrapping_sub(1));
         }
@@ -168,7 +169,8 @@ impl Position {
         ((before.shared | entry.shared) == 0 && before.value.end == at).then_some((right, entry))
     }
 
-    /// Scans from here for the first entry whose key is at or after `target`. Starts at a restart.
+    /// Scans from here, which has to be a restart, for the first entry whose key is at or after
+    /// `target`.
     #[inline(always)]
     fn scan_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
         block.prefetch_between(self.next, self.next_restart);
@@ -227,14 +229,15 @@ impl Position {
         }
     }
 
-    /// Does the same as [`scan_bytewise`](Self::scan_bytewise), whatever the keys are.
+    /// As [`scan_bytewise`](Self::scan_bytewise), whatever the keys are.
     fn scan_keys(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
         // The key of each entry passed is before `target`, which it equals in `matched` bytes.
         let (mut matched, mut len) = (0, 0);
         while let Some((shared, rest)) = self.step(block, len)? {
             len = shared.saturating_add(rest.len());
             if shared > matched {
-                // The key differs from `target` in the same place and way as the key before.
+                // The key differs from `target` at the same byte and in the same way as the key
+                // before.
                 continue;
             }
             let (key, target) = (block.bytes(rest.clone()), target.get(shared..).unwrap_or_default());
@@ -264,7 +267,7 @@ impl Position {
         while left < right {
             let middle = middle(left, right);
             let before = is_before(block.any_restart_key(middle)?);
-            // Either is as likely, so a branch would often be mispredicted.
+            // Both outcomes are equally likely, so a branch would often be mispredicted.
             left = select_unpredictable(before, middle, left);
             right = select_unpredictable(before, right, middle.wrapping_sub(1));
         }

@@ -17,7 +17,7 @@ fn walk(block: &Block) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(entries)
 }
 
-/// Seeks as LevelDB does, comparing each key from a restart on.
+/// Seeks as LevelDB does, comparing each key, starting with a restart.
 fn plain_seek(at: &mut Position, block: &Block, target: &[u8], order: &dyn Comparator) -> Result<bool> {
     if !at.enter(block, |key| order.compare(block.bytes(key), target).is_lt())? {
         return Ok(false);

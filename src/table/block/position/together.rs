@@ -10,12 +10,13 @@ use crate::key::parts::TAG_LEN;
 use crate::table::block::Block;
 use crate::table::block::prefix::Start;
 
-/// The greatest number of keys that are sought together. The lines that they need fit in the smallest caches.
+/// The greatest number of keys that are sought together. The cache lines that they need fit in the smallest
+/// caches.
 pub(in crate::table) const TOGETHER: usize = 32;
 /// The number of restarts that the first steps of a search see, and that are assumed to be in the cache.
 const CACHED_STEPS: usize = 1 << 9;
 
-/// For each of several keys the restart to go on from. `None`: the block is damaged there.
+/// For each of several keys, the restart to go on from, or `None` if the block is damaged there.
 pub(in crate::table) type Restarts = [Option<usize>; TOGETHER];
 
 /// A key that is sought between two restarts.
@@ -40,12 +41,12 @@ impl Block {
         })
     }
 
-    /// Does the same for keys in bytewise order.
+    /// As [`restarts`](Self::restarts), for keys in bytewise order.
     pub(in crate::table) fn restarts_bytewise(&self, keys: &[&[u8]]) -> Restarts {
         self.restarts_by_starts::<0>(keys, |found, key| found < key)
     }
 
-    /// Does the same for internal keys whose user keys are in bytewise order.
+    /// As [`restarts`](Self::restarts), for internal keys whose user keys are in bytewise order.
     pub(in crate::table) fn restarts_internal(&self, keys: &[&[u8]]) -> Restarts {
         if keys.iter().any(|key| key.len() < TAG_LEN) {
             return self.restarts(keys, &INTERNAL);
@@ -88,7 +89,7 @@ impl Block {
         let sought = all.get_mut(..keys.len()).unwrap_or_default();
         let mut far = last;
         while far > 0 {
-            // The first steps are the same for all keys, and the last ones stay within a line.
+            // The first steps are the same for all keys, and the last ones stay within a cache line.
             let is_far = far < last / CACHED_STEPS && far > 4;
             if is_far {
                 self.prefetch_middles(sought);
@@ -103,7 +104,7 @@ impl Block {
                     (sought.left, sought.right) = (1, 0);
                     continue;
                 };
-                // Either is as likely, so a branch would often be mispredicted.
+                // Both outcomes are equally likely, so a branch would often be mispredicted.
                 sought.left = select_unpredictable(before, middle, left);
                 sought.right = select_unpredictable(before, right, middle.wrapping_sub(1));
             }
@@ -133,7 +134,7 @@ impl Block {
         Ok(self.prefetch_from(&at))
     }
 
-    /// Does the same for keys in bytewise order.
+    /// As [`restart_of`](Self::restart_of), for keys in bytewise order.
     #[inline]
     pub(in crate::table) fn restart_of_bytewise(&self, key: &[u8]) -> Result<usize> {
         let mut at = Position::default();
@@ -141,7 +142,7 @@ impl Block {
         Ok(self.prefetch_from(&at))
     }
 
-    /// Does the same for internal keys whose user keys are in bytewise order.
+    /// As [`restart_of`](Self::restart_of), for internal keys whose user keys are in bytewise order.
     pub(in crate::table) fn restart_of_internal(&self, key: &[u8]) -> Result<usize> {
         let Some((user_key, _)) = key.split_last_chunk::<TAG_LEN>() else {
             return self.restart_of(key, &INTERNAL);

@@ -21,13 +21,12 @@ impl<R: ReadAt> Cursor<'_, R> {
     /// and stays there until the next seek. The same holds if it was at none, as a new cursor is.
     ///
     /// A damaged block is an error here, while LevelDB passes over it and goes on with the one
-    /// before; [`skip_block`](Self::skip_block) does the same.
+    /// before. To do as LevelDB does, call [`skip_block`](Self::skip_block).
     ///
     /// # Errors
     ///
     /// Those of [`seek`](Self::seek). Later calls return false, except after
-    /// [`Error::NeedRange`](crate::Error::NeedRange),
-    /// when they go on with the previous entry.
+    /// [`Error::NeedRange`](crate::Error::NeedRange), when they go on with the previous entry.
     pub fn prev(&mut self) -> Result<bool> {
         let result = self.try_prev();
         self.settle(result)

@@ -24,10 +24,11 @@ pub(super) trait Ask {
     /// The answer for a key that the index or its filter excludes.
     const ABSENT: Self::Answer;
 
-    /// Asks for one key by itself.
+    /// Looks up one key by itself.
     fn alone(&self, number: usize) -> Result<Self::Answer>;
 
-    /// The answer in the only block that may hold the key, from the restart that a seek for it goes on from.
+    /// The answer for a key in the only block that may hold it. The search in the block goes on from
+    /// `restart`.
     fn find(&self, number: usize, block: Block, restart: usize) -> Result<Self::Answer>;
 }
 
@@ -47,13 +48,13 @@ pub(super) struct KeyBlock {
     span: Span,
 }
 
-/// A block as it was read, with its trailer. `None`: it is the same block as for the key before.
+/// A block as it was read, with its trailer, or `None` if it is the same block as for the key before.
 struct Stored {
     place: KeyBlock,
     bytes: Option<Bytes>,
 }
 
-/// A block to be searched from a restart on.
+/// A block to be searched, starting with a restart.
 struct Opened {
     place: KeyBlock,
     block: Block,
@@ -131,7 +132,8 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// The block that may hold `key`, by the index, whose restart is known. `None`: it is after all keys.
+    /// The block that may hold `key`, according to the index, in which the search goes on from `restart`.
+    /// `None` if `key` is after all keys.
     #[inline(always)]
     fn place_from(&self, at: &mut Position, restart: usize, key: &[u8]) -> Result<Option<Span>> {
         let index = &self.index.block;
@@ -142,7 +144,7 @@ impl<R: ReadAt> Table<R> {
         self.blocks.span(handle, self.index.footer.index.offset).map(Some)
     }
 
-    /// Announces the coming reads to the source, if they are of more than one block.
+    /// Announces the coming reads to the source, if there are several.
     fn announce(&self, places: &[KeyBlock]) {
         if places.len() < 2 {
             return;
@@ -187,7 +189,7 @@ impl<R: ReadAt> Table<R> {
             let block = match (bytes, same) {
                 (Some(bytes), _) => self.blocks.entries(bytes, place.span.offset, room, &mut Vec::new()),
                 (None, Some(before)) => Ok(before.block.clone()),
-                // It could not be opened, or has been searched.
+                // The block could not be opened, or has already been searched.
                 (None, None) => {
                     put(results, place.number, ask.alone(place.number));
                     continue;
@@ -209,8 +211,8 @@ impl<R: ReadAt> Table<R> {
         self.search_opened(keys, ask, opened, results);
     }
 
-    /// Searches blocks: first among the restarts, then from there on, when the entries there have been
-    /// prefetched.
+    /// Searches blocks: first the restarts of all of them, then the entries that follow the restarts found,
+    /// which have been prefetched by then.
     fn search_opened<A: Ask>(
         &self,
         keys: &[&[u8]],

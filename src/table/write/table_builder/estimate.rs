@@ -1,4 +1,4 @@
-//! The size of a table before its end.
+//! Estimates of the size of an unfinished table.
 
 use std::io::Write;
 
@@ -8,14 +8,15 @@ use crate::table::block::{BlockBuilder, shared_prefix_len};
 use crate::table::format::{FILTER_PREFIX, FOOTER_LEN, TRAILER_LEN};
 
 impl<W: Write> TableBuilder<W> {
-    /// The size of the file in bytes if it were finished now, never less: for writers that begin the
-    /// next table when this one is large enough. Takes no time, and no policy is asked for a filter.
+    /// The size in bytes that the file would have if it were finished now, or more, but never less. It is for
+    /// writers that begin the next table when this one is large enough. It takes hardly any time, and no
+    /// filter is made for it.
     ///
     /// Blocks that are written are counted as they are. The current data block and the index count
     /// uncompressed, filters as in
-    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len): apart from one
-    /// data block, the difference is what compression saves of the index. (A comparator that makes the
-    /// keys of the index longer than those of the table is not foreseen.)
+    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len): apart from one data
+    /// block, the difference is what compression saves in the index. (With a comparator that makes the keys
+    /// of the index longer than those of the table, the size may be greater.)
     ///
     /// `None` if a policy does not know [how long](crate::FilterPolicy::filter_len) its filters are.
     pub fn estimated_file_size(&self) -> Option<u64> {
@@ -39,7 +40,7 @@ impl<W: Write> TableBuilder<W> {
         let is_pending = self.pending.is_some() || !self.data.is_empty();
         let handle = varint_len(data_end).saturating_mul(2);
         let pending = if is_pending { entry_len(0, self.data.last_key().len(), handle) } else { 0 };
-        // Of the first entry, the restart is in the estimate.
+        // The estimate for an empty index includes the restart of its first entry.
         let restart = if is_pending && !self.index.is_empty() { 4 } else { 0 };
         let index = self.index.size_estimate().saturating_add(pending).saturating_add(restart);
         let ends = block_size(metaindex).saturating_add(block_size(index));
