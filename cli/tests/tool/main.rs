@@ -8,6 +8,7 @@ mod tables;
 
 mod build;
 mod carve;
+mod correct;
 mod damage;
 mod dialects;
 mod entries;

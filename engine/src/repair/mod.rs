@@ -3,8 +3,8 @@
 //! The damaged database is only read. The new one appears whole or not at all.
 //!
 //! ```text
-//! 1  all MANIFESTs, and the one that can be trusted                    manifests, fragments
-//! 2  the readable parts of each table and each log; one wrong bit is   table, log, batch, patched
+//! 1  all MANIFESTs, and the one that can be trusted                    manifests
+//! 2  the readable parts of each table and each log; one wrong bit is   table, log, batch; `audit::correct`
 //!    corrected by the checksum
 //! 3  the live files: by the MANIFEST, or by entries that files share   survey, members
 //! 4  the losses, and their places                                      lost, place
@@ -16,7 +16,6 @@
 
 mod batch;
 mod decide;
-mod fragments;
 mod input;
 mod ledger;
 mod log;
@@ -28,7 +27,6 @@ mod open_files;
 mod operations;
 mod order;
 mod output;
-mod patched;
 mod place;
 mod request;
 mod run;
@@ -37,6 +35,8 @@ mod survey;
 mod table;
 #[cfg(all(test, unix))]
 mod tests;
+
+use crate::audit::correct::{fragments, patched};
 
 pub use self::request::{Prefer, RepairRequest};
 pub use self::run::repair;

@@ -7,7 +7,7 @@ use filterblock::table::{BlockHandle, ReadAt};
 
 use super::partial::{self, Stored};
 use super::stored::{self, Between};
-use super::{Blocks, Expected, SavedTable, footer, options};
+use super::{Blocks, Expected, SavedTable, indexed, options};
 use crate::audit::scan::carve::{
     finder::{BlockFinder, Stretch},
     kind::{BlockKind, KnownBlocks},
@@ -68,7 +68,7 @@ impl Carved {
         });
         match first {
             Some(true) => self.metaindex = Some(handle),
-            _ if footer::is_index(&stored, order).is_some() => self.index = Some(handle),
+            _ if indexed::is_index(&stored, order).is_some() => self.index = Some(handle),
             _ => {}
         }
         Ok(())

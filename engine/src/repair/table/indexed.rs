@@ -2,6 +2,7 @@
 
 use std::io;
 
+use bytes::Bytes;
 use filterblock::KeyFormat;
 use filterblock::table::{BlockHandle, ReadAt};
 
@@ -9,6 +10,7 @@ use super::partial::{self, Stored};
 use super::stored::{self, Between};
 use super::{Blocks, Expected, Facts, SavedTable};
 use crate::repair::lost::{Bound, LostRange};
+use crate::repair::order::Order;
 
 /// A run of blocks that are lost.
 struct Run {
@@ -68,6 +70,22 @@ pub(super) fn read<R: ReadAt>(
         save_part(source, handle, &between, table)?;
     }
     Ok(())
+}
+
+/// Returns `Some` if the entries of a block are handles under ascending internal keys.
+pub(super) fn is_index(stored: &Bytes, order: &Order) -> Option<()> {
+    let mut entries = stored::entries(stored)?;
+    let (mut last, mut end): (Option<Vec<u8>>, _) = (None, 0);
+    while entries.next().ok()? {
+        let handle = entries.handle().ok()?;
+        let ascends = last.as_ref().is_none_or(|last| order.compare_internal(last, entries.key()).is_lt());
+        if entries.key().len() < 8 || handle.offset < end || !ascends {
+            return None;
+        }
+        end = handle.end()?;
+        last = Some(entries.key().to_vec());
+    }
+    last.map(|_| ())
 }
 
 /// Saves entries of a block with zeroed sectors.

@@ -3,13 +3,13 @@
 mod carved;
 mod cursor;
 mod filters;
-mod footer;
 mod indexed;
 mod partial;
 mod stored;
 
 use std::io;
 
+use bytes::Bytes;
 use filterblock::database::LiveTable;
 use filterblock::table::{BlockHandle, ReadAt, ReadOptions};
 use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
@@ -17,7 +17,7 @@ use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
 use super::lost::{Bound, LostRange};
 use super::order::Order;
 use super::patched::Patch;
-use crate::audit::read_options;
+use crate::audit::{correct::footer, read_options};
 use partial::Stored;
 
 pub(super) use cursor::TableCursor;
@@ -107,7 +107,8 @@ impl SavedTable {
     /// Only if the file cannot be read.
     pub(super) fn read<R: ReadAt>(source: R, expected: &Expected<'_>) -> io::Result<Self> {
         let mut table = Self::default();
-        let footer = footer::find(&source, expected.order, &mut table.patches)?;
+        let is_index = |stored: &Bytes| indexed::is_index(stored, expected.order);
+        let footer = footer::find(&source, is_index, &mut table.patches)?;
         let (index, metaindex) = match footer {
             Some(footer) => (Some(footer.index), Some(footer.metaindex)),
             None => {

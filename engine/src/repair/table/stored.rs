@@ -1,80 +1,16 @@
-//! Blocks as they are stored: with their checksums, and one bit corrected.
-
-use std::io;
+//! The entries of blocks as they are stored.
 
 use bytes::Bytes;
 use filterblock::KeyFormat;
-use filterblock::table::{BlockCursor, BlockHandle, Codec, ReadAt};
+use filterblock::table::{BlockCursor, Codec};
 
 use super::{Facts, options};
-use crate::audit::correct::{WrongBit, stored_crc, wrong_bits};
+use crate::audit::correct::stored::entries as entries_of;
+pub(super) use crate::audit::correct::stored::{TRAILER, accept, is_sound, read};
 use crate::repair::order::Order;
-use crate::repair::patched::{Patch, Patched};
 
-/// The length of the type and the checksum after a block.
-pub(super) const TRAILER: usize = 5;
 /// The greatest type in internal keys: values.
 const VALUE: u64 = 1;
-
-/// Reads the block at `handle` with its trailer. `None`: it reaches beyond the file.
-pub(super) fn read<R: ReadAt>(
-    source: &R,
-    handle: BlockHandle,
-    patches: &[Patch],
-) -> io::Result<Option<Bytes>> {
-    let Some(end) = handle.end().filter(|&end| source.len().is_ok_and(|len| end <= len)) else {
-        return Ok(None);
-    };
-    let Ok(len) = usize::try_from(end - handle.offset) else { return Ok(None) };
-    Patched::new(source, patches).read_at(handle.offset, len).map(Some)
-}
-
-/// Splits a stored block into the bytes under its checksum, and the checksum.
-fn split(stored: &[u8]) -> Option<(&[u8], u32)> {
-    let (data, crc) = stored.split_last_chunk::<4>()?;
-    Some((data, u32::from_le_bytes(*crc)))
-}
-
-pub(super) fn is_sound(stored: &[u8]) -> bool {
-    split(stored).is_some_and(|(data, crc)| stored_crc(data) == crc)
-}
-
-/// Reads the block at `handle`, and returns the result of `accept` for it. If its checksum is wrong, the one bit is
-/// corrected with which `accept` returns `Some`.
-pub(super) fn accept<R: ReadAt, T>(
-    source: &R,
-    handle: BlockHandle,
-    patches: &mut Vec<Patch>,
-    mut accept: impl FnMut(&Bytes) -> Option<T>,
-) -> io::Result<Option<T>> {
-    let Some(stored) = read(source, handle, patches)? else { return Ok(None) };
-    if is_sound(&stored) {
-        return Ok(accept(&stored));
-    }
-    let Some((data, crc)) = split(&stored) else { return Ok(None) };
-    let mut found = Vec::new();
-    for bit in wrong_bits(data, crc) {
-        let (at, mask) = match bit {
-            WrongBit::Data { at, mask } => (at, mask),
-            WrongBit::Checksum { at, mask } => (data.len().saturating_add(at), mask),
-        };
-        let mut right = stored.to_vec();
-        if let Some(byte) = right.get_mut(at) {
-            *byte ^= mask;
-        }
-        if let Some(accepted) = accept(&right.into()) {
-            found.push((accepted, Patch { offset: handle.offset.saturating_add(at as u64), mask }));
-        }
-    }
-    // With two possible corrections, none is certain.
-    Ok(match found.pop() {
-        Some((accepted, patch)) if found.is_empty() => {
-            patches.push(patch);
-            Some(accepted)
-        }
-        _ => None,
-    })
-}
 
 /// The bounds of the keys of a block.
 pub(super) struct Between<'b> {
@@ -119,7 +55,5 @@ pub(super) fn facts(stored: &Bytes, between: &Between<'_>) -> Option<Facts> {
 
 /// The entries of a stored block, whose checksum is known to be right.
 pub(super) fn entries(stored: &Bytes) -> Option<BlockCursor<'static>> {
-    let size = stored.len().checked_sub(TRAILER)?;
-    let handle = BlockHandle { offset: 0, size: size as u64 };
-    BlockCursor::read(stored.clone(), handle, &options().verify_checksums(false)).ok()
+    entries_of(stored, &options())
 }

@@ -8,22 +8,22 @@ use bytes::Bytes;
 use filterblock::table::ReadAt;
 
 use super::patched::Patch;
-use crate::audit::correct::{WrongBit, stored_crc, wrong_bits};
+use super::{WrongBit, stored_crc, wrong_bits};
 
-const BLOCK_LEN: u64 = 32 << 10;
+pub(crate) const BLOCK_LEN: u64 = 32 << 10;
 const HEADER_LEN: usize = 7;
 /// The offset of the type in the header, just before the data. The checksum covers both.
 const TYPE: usize = 6;
-pub(super) const FULL: u8 = 1;
-pub(super) const FIRST: u8 = 2;
-pub(super) const MIDDLE: u8 = 3;
-pub(super) const LAST: u8 = 4;
+pub(crate) const FULL: u8 = 1;
+pub(crate) const FIRST: u8 = 2;
+pub(crate) const MIDDLE: u8 = 3;
+pub(crate) const LAST: u8 = 4;
 /// The most bytes whose checksums are tried in a block to find the next fragment.
 const MAX_TRIED: usize = 4 << 20;
 
 /// A piece of the file.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     Fragment(Fragment),
     /// Bytes in which no fragment is found.
     Lost(Range<u64>),
@@ -35,20 +35,20 @@ pub(super) enum Piece {
 
 /// A fragment of a record.
 #[derive(Debug)]
-pub(super) struct Fragment {
-    pub(super) offset: u64,
+pub(crate) struct Fragment {
+    pub(crate) offset: u64,
     /// The type of the fragment, 1 to 4.
-    pub(super) kind: u8,
-    pub(super) data: Bytes,
+    pub(crate) kind: u8,
+    pub(crate) data: Bytes,
     /// The checksum is right, if need be after one bit was corrected.
-    pub(super) is_sound: bool,
-    pub(super) patch: Option<Patch>,
+    pub(crate) is_sound: bool,
+    pub(crate) patch: Option<Patch>,
     /// The fragment was found by its checksum alone, after something lost.
-    pub(super) is_found: bool,
+    pub(crate) is_found: bool,
 }
 
 /// Reads the pieces of a file in order.
-pub(super) struct Fragments<R> {
+pub(crate) struct Fragments<R> {
     source: R,
     len: u64,
     block: Bytes,
@@ -83,13 +83,13 @@ impl Header {
 }
 
 impl<R: ReadAt> Fragments<R> {
-    pub(super) fn new(source: R) -> io::Result<Self> {
+    pub(crate) fn new(source: R) -> io::Result<Self> {
         let len = source.len()?;
         Ok(Self { source, len, block: Bytes::new(), offset: 0, at: 0, is_found: false })
     }
 
     /// The next piece; `None` at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Piece>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
             if self.at >= self.block.len() && !self.next_block()? {
                 return Ok(None);
