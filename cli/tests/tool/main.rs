@@ -36,6 +36,7 @@ mod query_riak;
 #[cfg(unix)]
 mod rebuild;
 mod repair;
+mod repair_page;
 mod report;
 mod scan;
 mod scan_bounds;
