@@ -53,6 +53,10 @@ pub(crate) struct Arguments {
     /// Bits of filter for each key; about as many as in the tables if not given
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=100))]
     bits_per_key: Option<u32>,
+    /// Decode at most this many bytes of blocks and keys of each table, and count the rest as lost; if not given,
+    /// 100 times its size, but at least 256 MiB
+    #[arg(long, value_name = "BYTES")]
+    max_output: Option<u64>,
     /// Write nothing: only show what would be saved
     #[arg(long)]
     dry_run: bool,
@@ -97,7 +101,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let dir = &arguments.database;
-    let result = repair(dir, &arguments.request(), &progress);
+    let request = RepairRequest { meter: console.meter(), ..arguments.request() };
+    let result = repair(dir, &request, &progress);
     progress.end();
     let (report, status) = match result {
         Ok(report) if report.is_complete => (report, 0),
@@ -177,6 +182,8 @@ impl Arguments {
             hash: self.hash.map(LegacyHash::from),
             bits_per_key: self.bits_per_key,
             dry_run: self.dry_run,
+            max_output: self.max_output,
+            meter: Default::default(),
         }
     }
 }

@@ -35,7 +35,7 @@ const ALWAYS_OF_TUNING: usize = 16;
 const ALWAYS_OF_CARVING: usize = 100;
 
 /// What the program does to a table or a folder.
-const OF_TABLES: [&[&str]; 13] = [
+const OF_TABLES: [&[&str]; 14] = [
     &["inspect", "FILE"],
     &["inspect", "--filters", "FILE"],
     &["inspect", "--filters", "--json", "FILE"],
@@ -49,6 +49,7 @@ const OF_TABLES: [&[&str]; 13] = [
     &["scan", "--all", "--max-output", "LIMIT", "DATABASE"],
     &["scan", "--all", "--correct", "--max-output", "LIMIT", "FILE"],
     &["scan", "--all", "--correct", "--max-output", "LIMIT", "DATABASE"],
+    &["repair", "--dry-run", "--max-output", "LIMIT", "--to", "NEW", "DATABASE"],
 ];
 const OF_FOLDERS: [&[&str]; 15] = [
     &["inspect", "FILE"],

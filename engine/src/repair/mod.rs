@@ -16,6 +16,7 @@
 
 mod batch;
 mod decide;
+mod dry_run;
 mod input;
 mod ledger;
 mod log;
@@ -38,5 +39,7 @@ mod tests;
 
 use crate::audit::correct::{fragments, patched};
 
+pub use self::decide::SavedKey;
+pub use self::dry_run::dry_run;
 pub use self::request::{Prefer, RepairRequest};
 pub use self::run::repair;

@@ -2,6 +2,7 @@
 //!
 //! A block is 32 KiB. No fragment crosses its end, so a loss never reaches into the next block.
 
+use std::cell::Cell;
 use std::{io, ops::Range};
 
 use bytes::Bytes;
@@ -20,6 +21,8 @@ pub(crate) const MIDDLE: u8 = 3;
 pub(crate) const LAST: u8 = 4;
 /// The most bytes whose checksums are tried in a block to find the next fragment.
 const MAX_TRIED: usize = 4 << 20;
+/// The most bytes whose checksums are tried in a block in all.
+const MAX_TRIED_IN_BLOCK: usize = 16 << 20;
 
 /// A piece of the file.
 #[derive(Debug)]
@@ -56,6 +59,8 @@ pub(crate) struct Fragments<R> {
     offset: u64,
     at: usize,
     is_found: bool,
+    /// The bytes whose checksums were tried in this block to mend it.
+    tried: Cell<usize>,
 }
 
 /// The header of a fragment.
@@ -85,7 +90,7 @@ impl Header {
 impl<R: ReadAt> Fragments<R> {
     pub(crate) fn new(source: R) -> io::Result<Self> {
         let len = source.len()?;
-        Ok(Self { source, len, block: Bytes::new(), offset: 0, at: 0, is_found: false })
+        Ok(Self { source, len, block: Bytes::new(), offset: 0, at: 0, is_found: false, tried: Cell::new(0) })
     }
 
     /// The next piece; `None` at the end.
@@ -106,6 +111,7 @@ impl<R: ReadAt> Fragments<R> {
         self.block = self.source.read_at(self.offset, left as usize)?;
         self.at = 0;
         self.is_found = false;
+        self.tried.set(0);
         Ok(!self.block.is_empty())
     }
 
@@ -180,8 +186,13 @@ impl<R: ReadAt> Fragments<R> {
     /// Corrects the one bit, also of the length, that makes the fragment at `start` sound, if only one does.
     fn corrected(&self, start: usize, header: Header) -> Option<(Header, Patch)> {
         let mut found = Vec::new();
+        if !self.may_try(0) {
+            return None;
+        }
         let patch = |at: usize, mask: u8| Patch { offset: self.offset_of(start.saturating_add(at)), mask };
         if let Some(data) = checked(&self.block, start, header.len) {
+            // A bit is looked for byte by byte.
+            self.may_try(data.len().saturating_mul(8));
             for bit in wrong_bits(data, header.crc) {
                 found.push(match bit {
                     WrongBit::Checksum { at, mask } => (header, patch(at, mask)),
@@ -194,7 +205,9 @@ impl<R: ReadAt> Fragments<R> {
         }
         for bit in 0..16_u32 {
             let len = header.len ^ 1 << bit;
-            if checked(&self.block, start, len).is_some_and(|data| stored_crc(data) == header.crc) {
+            let data = checked(&self.block, start, len);
+            self.may_try(data.map_or(0, <[u8]>::len));
+            if data.is_some_and(|data| stored_crc(data) == header.crc) {
                 found.push((Header { len, ..header }, patch(4 + (bit / 8) as usize, 1 << (bit % 8))));
             }
         }
@@ -205,6 +218,12 @@ impl<R: ReadAt> Fragments<R> {
         }
     }
 
+    /// Counts bytes whose checksums are tried. Returns false if no more may be.
+    fn may_try(&self, bytes: usize) -> bool {
+        self.tried.set(self.tried.get().saturating_add(bytes));
+        self.tried.get() <= MAX_TRIED_IN_BLOCK
+    }
+
     /// The place of the next sound fragment in the block.
     fn resynchronise(&self, start: usize) -> Option<usize> {
         let mut tried = 0_usize;
@@ -212,10 +231,11 @@ impl<R: ReadAt> Fragments<R> {
         (start.saturating_add(1)..end).take_while(|_| true).find(|&at| {
             let Some(header) = Header::at(&self.block, at) else { return false };
             // Nobody writes a fragment without data in the middle of a block.
-            if tried > MAX_TRIED || !header.is_of_known_type() || header.len == 0 {
+            if tried > MAX_TRIED || !header.is_of_known_type() || header.len == 0 || !self.may_try(0) {
                 return false;
             }
             tried = tried.saturating_add(header.len.min(end));
+            self.may_try(header.len.min(end));
             is_sound(&self.block, at)
         })
     }

@@ -6,6 +6,7 @@
 //! Two wrong bits are never corrected. Other damage can look like two wrong bits by chance, and may even decode once
 //! they are corrected.
 
+pub(crate) mod budget;
 pub(crate) mod footer;
 pub(crate) mod fragments;
 pub(crate) mod key_orders;

@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::table::{BlockCursor, BlockHandle, Meter, ReadAt, ReadOptions};
+use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
+use super::budget::Budget;
 use super::corrected;
 use super::key_orders::{Between, KeyOrders};
 use super::patched::{Patch, Patched};
@@ -42,13 +42,6 @@ struct Search {
     budget: Budget,
 }
 
-/// The work that may still be done to find bits.
-struct Budget {
-    meter: Arc<Meter>,
-    keys: u64,
-    limit: u64,
-}
-
 /// A place in the index.
 struct IndexWalk {
     entries: BlockCursor<'static>,
@@ -71,14 +64,14 @@ impl<R: ReadAt> Correcting<R> {
         limit: u64,
         tell: Box<dyn Fn(u64, u64)>,
     ) -> io::Result<Self> {
-        let mut budget = Budget { meter: Arc::default(), keys: 0, limit };
-        let options = options.clone().meter(Arc::clone(&budget.meter));
+        let budget = Budget::new(limit);
+        let options = budget.options(options);
         let (mut patches, mut fitting) = (Vec::new(), None);
         let found = footer::find(
             &source,
             |stored| {
-                fitting = index_orders(stored, orders, &options, &mut budget)
-                    .map(|orders| (orders, stored.clone()));
+                fitting =
+                    index_orders(stored, orders, &options, &budget).map(|orders| (orders, stored.clone()));
                 fitting.as_ref().map(|_| ())
             },
             &mut patches,
@@ -88,7 +81,7 @@ impl<R: ReadAt> Correcting<R> {
             && let Some(footer) = found
             && let Some(stored) = stored::read(&source, footer.index, &[])?
         {
-            fitting = index_orders(&stored, orders, &options, &mut budget).map(|orders| (orders, stored));
+            fitting = index_orders(&stored, orders, &options, &budget).map(|orders| (orders, stored));
         }
         let search = fitting.and_then(|(orders, index)| {
             let walk = IndexWalk::start(&index, &options)?;
@@ -130,7 +123,7 @@ fn index_orders(
     stored: &Bytes,
     orders: &KeyOrders,
     options: &ReadOptions,
-    budget: &mut Budget,
+    budget: &Budget,
 ) -> Option<KeyOrders> {
     let mut end = 0;
     let fitting = orders.ascending(stored::entries(stored, options)?, Between::default(), |entry| {
@@ -194,17 +187,5 @@ impl IndexWalk {
         }
         self.handle = Some(self.entries.handle().ok()?);
         Some(())
-    }
-}
-
-impl Budget {
-    fn is_spent(&self) -> bool {
-        self.meter.bytes_decoded().saturating_add(self.keys) > self.limit
-    }
-
-    /// Counts a key that was put together. `None`: the limit is exceeded.
-    fn take(&mut self, key: &[u8]) -> Option<()> {
-        self.keys = self.keys.saturating_add(key.len() as u64);
-        (!self.is_spent()).then_some(())
     }
 }

@@ -2,11 +2,10 @@
 
 use bytes::Bytes;
 use filterblock::KeyFormat;
-use filterblock::table::{BlockCursor, Codec};
+use filterblock::table::Codec;
 
-use super::{Facts, options};
-use crate::audit::correct::stored::entries as entries_of;
-pub(super) use crate::audit::correct::stored::{TRAILER, accept, is_sound, read};
+use super::{Facts, Limits};
+pub(super) use crate::audit::correct::stored::{TRAILER, accept, entries, is_sound, read};
 use crate::repair::order::Order;
 
 /// The greatest type in internal keys: values.
@@ -22,15 +21,19 @@ pub(super) struct Between<'b> {
 }
 
 /// Reads all entries of a stored block whose checksum is right. `None`: they are not entries of a database,
-/// or not in order.
-pub(super) fn facts(stored: &Bytes, between: &Between<'_>) -> Option<Facts> {
-    let mut entries = entries(stored)?;
+/// or not in order, or the limits are exceeded.
+pub(super) fn facts(stored: &Bytes, between: &Between<'_>, limits: &Limits) -> Option<Facts> {
+    if limits.budget.is_spent() {
+        return None;
+    }
+    let mut entries = entries(stored, &limits.options)?;
     let order = between.order;
     let mut facts = Facts { block_bytes: entries.size() as u64, ..Facts::default() };
     facts.snappy_blocks = u64::from(entries.codec() == Codec::Snappy);
     let mut last = between.after.map(<[u8]>::to_vec);
     while entries.next().ok()? {
         let key = entries.key();
+        limits.budget.take(key)?;
         let (user_key, tag) = KeyFormat::LevelDb.split(key)?;
         if tag & 0xff > VALUE || last.as_ref().is_some_and(|last| order.compare_internal(last, key).is_ge()) {
             return None;
@@ -51,9 +54,4 @@ pub(super) fn facts(stored: &Bytes, between: &Between<'_>) -> Option<Facts> {
         return None;
     }
     Some(facts)
-}
-
-/// The entries of a stored block, whose checksum is known to be right.
-pub(super) fn entries(stored: &Bytes) -> Option<BlockCursor<'static>> {
-    entries_of(stored, &options())
 }

@@ -5,6 +5,7 @@
 #[cfg(in_repository)]
 mod crashes;
 mod damage;
+mod limits;
 
 use std::path::Path;
 
@@ -24,6 +25,8 @@ fn request(root: &Path) -> RepairRequest {
         hash: None,
         bits_per_key: None,
         dry_run: false,
+        max_output: None,
+        meter: Default::default(),
     }
 }
 
