@@ -38,7 +38,7 @@ esac
 
 rm -rf target/seeds
 ./corpus-archive unpack target/seeds
-[ $# -gt 0 ] || set -- filter_block bloom builder table round_trip tool verify manifest rewriter
+[ $# -gt 0 ] || set -- filter_block bloom builder table round_trip tool verify manifest rewriter repair
 
 if [ "$RUNNER" = afl ]; then
     runtime=${AFL_PATH:-/usr/lib/afl}/afl-compiler-rt.o

@@ -17,6 +17,7 @@ SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
     'type': 'VARCHAR',
     'state': 'VARCHAR',
     'offset': 'UBIGINT',
+    'corrected': 'UBIGINT',
     'error': 'VARCHAR',
     'entries': 'UBIGINT'
 });

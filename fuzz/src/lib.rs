@@ -7,6 +7,7 @@ pub mod corpus;
 pub mod filter_block;
 pub mod manifest;
 mod program;
+pub mod repair;
 pub mod rewriter;
 pub mod round_trip;
 pub mod table;
@@ -17,7 +18,7 @@ pub mod verify;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     ("filter_block", filter_block::run),
     ("bloom", bloom::run),
     ("builder", builder::run),
@@ -27,4 +28,5 @@ pub const TARGETS: [Target; 9] = [
     ("verify", verify::run),
     ("manifest", manifest::run),
     ("rewriter", rewriter::run),
+    ("repair", repair::run),
 ];

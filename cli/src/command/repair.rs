@@ -1,15 +1,20 @@
 //! `filterblock repair`: a database from what can be saved of a damaged one.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use filterblock::LegacyHash;
+use filterblock_engine::page::repair_page;
 use filterblock_engine::repair::{Prefer, RepairRequest, repair};
 use filterblock_engine::report::{RebuildStatus, RepairReport};
 
-use super::arguments::PolicyName;
+use super::arguments::{PolicyName, about};
+use super::keys::is_standard;
 use super::rebuild::Hash;
-use crate::io::{Console, EXIT_ERROR, Progress};
+use super::report::check_name;
+use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
 use crate::text;
 
 /// The request or the state of the files does not allow it.
@@ -48,9 +53,17 @@ pub(crate) struct Arguments {
     /// Bits of filter for each key; about as many as in the tables if not given
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(1..=100))]
     bits_per_key: Option<u32>,
+    /// Decode at most this many bytes of blocks and keys of each table, and count the rest as lost; if not given,
+    /// 100 times its size, but at least 256 MiB
+    #[arg(long, value_name = "BYTES")]
+    max_output: Option<u64>,
     /// Write nothing: only show what would be saved
     #[arg(long)]
     dry_run: bool,
+    /// Write the report as a page for a browser, too: a file, which appears whole or not at all and replaces
+    /// what is there; - is standard output, for the page alone
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
     /// Write JSON, one object a line: files, losses and doubtful keys, then the database
     #[arg(long)]
     json: bool,
@@ -70,22 +83,27 @@ Examples:
   filterblock repair ~/db --to ~/db-new --dry-run     what would be saved?
   filterblock repair ~/db --to ~/db-new --prefer sound
                                                       only versions that are surely the newest
+  filterblock repair ~/db --to ~/db-new --page repair.html
+                                                      with the report as a page
 
 The program that uses the database has to be closed. docs/repair.md explains what is saved and what
 the report says.
 
 Exit status: 0 there is a new database, and certainly nothing is lost; 5 there is one, and something
 is lost or doubtful, or it cannot be known; 1 refused, for the reason shown; 2 wrong usage, or an
-error of the system; 3 the database is in use. After 1, 2 and 3 there is no new database.
+error of the system; 3 the database is in use. After 1, 2 and 3 there is no new database, unless the
+message says that only its page could not be written.
 141 the reader of the output went away, and all is done.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
+    let mut page = Page::begin(arguments)?;
     // A signal that arrives meanwhile ends the repair where it can be ended, and takes effect only
     // then.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let dir = &arguments.database;
-    let result = repair(dir, &arguments.request(), &progress);
+    let request = RepairRequest { meter: console.meter(), ..arguments.request() };
+    let result = repair(dir, &request, &progress);
     progress.end();
     let (report, status) = match result {
         Ok(report) if report.is_complete => (report, 0),
@@ -101,12 +119,55 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         }
     };
     report.notes.iter().for_each(|note| console.message(note));
-    let shown = match arguments.json {
-        true => report.write_json(dir, &mut *console),
-        false if report.error.is_some() => Ok(()),
-        false => text::repair::write(dir, &report, console),
+    if report.error.is_some() {
+        page = Page::None;
+    }
+    let shown = match page {
+        Page::Standard => console.write_all(repair_page(dir, &report).as_bytes()),
+        _ if arguments.json => report.write_json(dir, &mut *console),
+        _ if report.error.is_some() => Ok(()),
+        _ => text::repair::write(dir, &report, console),
+    };
+    let status = match page {
+        Page::File(file, output) => match file.finish_with(repair_page(dir, &report).as_bytes()) {
+            Ok(()) => status,
+            Err(error) => {
+                console.message_about(output, format_args!("{error}; only the page could not be written"));
+                EXIT_ERROR
+            }
+        },
+        _ => status,
     };
     Ok(console.finish(shown.map(|()| status)))
+}
+
+/// Where the page goes.
+enum Page<'a> {
+    None,
+    Standard,
+    /// The file, which has to be possible before the work begins.
+    File(WholeFile, &'a Path),
+}
+
+impl<'a> Page<'a> {
+    fn begin(arguments: &'a Arguments) -> Result<Self, String> {
+        let Some(output) = arguments.page.as_deref() else { return Ok(Self::None) };
+        if is_standard(output) {
+            return match arguments.json {
+                true => Err("--json and --page - both write to standard output".to_owned()),
+                false => Ok(Self::Standard),
+            };
+        }
+        check_name(output)?;
+        let target = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+        let dir = fs::canonicalize(&arguments.database);
+        if folder.is_ok_and(|folder| dir.is_ok_and(|dir| folder.starts_with(dir))) {
+            return Err(about(output)("the damaged database is only read; choose another folder"));
+        }
+        WholeFile::create(output, true, None).map(|file| Self::File(file, output)).map_err(about(output))
+    }
 }
 
 impl Arguments {
@@ -122,6 +183,8 @@ impl Arguments {
             hash: self.hash.map(LegacyHash::from),
             bits_per_key: self.bits_per_key,
             dry_run: self.dry_run,
+            max_output: self.max_output,
+            meter: Default::default(),
         }
     }
 }

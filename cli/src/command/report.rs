@@ -68,11 +68,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let from = arguments.lookups.as_deref();
     let lookups = keys::read(Vec::new(), from, arguments.hex).map_err(about(from.unwrap_or(path)))?;
     let is_file = !keys::is_standard(output);
-    // A link may have any name; its target is replaced.
-    if is_file
-        && (is_of_database(output) || fs::canonicalize(output).is_ok_and(|target| is_of_database(&target)))
-    {
-        return Err(about(output)("databases have files of this name; choose another one"));
+    if is_file {
+        check_name(output)?;
     }
     let progress = Arc::new(Progress::new(true));
     let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
@@ -89,6 +86,15 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     }
     let written = console.write_all(page.html.as_bytes());
     Ok(console.finish(written.map(|()| status)))
+}
+
+/// Refuses the name of a page that a database has, or might have.
+pub(super) fn check_name(output: &Path) -> Result<(), String> {
+    // A link may have any name; its target is replaced.
+    if is_of_database(output) || fs::canonicalize(output).is_ok_and(|target| is_of_database(&target)) {
+        return Err(about(output)("databases have files of this name; choose another one"));
+    }
+    Ok(())
 }
 
 /// Returns true if a database has, or might have, a file of this name.

@@ -40,6 +40,12 @@ pub(crate) struct Arguments {
     /// MiB are found, after damage of up to 1 MiB. Tables and logs of a folder are shown one by one.
     #[arg(long)]
     carve: bool,
+    /// Correct one wrong bit of each block of tables, and of each record of logs
+    ///
+    /// The checksum tells the bit, where only one fits. The block then has to decode, with its keys in order and
+    /// between those around it. Each correction is told on standard error. The files stay as they are.
+    #[arg(long, conflicts_with = "carve")]
+    correct: bool,
     /// Show only keys
     #[arg(long, conflicts_with = "sizes")]
     keys: bool,
@@ -88,6 +94,7 @@ Examples:
   filterblock scan 000005.ldb | head               the first entries of a table
   filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
   filterblock scan --carve --all damaged.ldb       what is left of a table without its index
+  filterblock scan --correct ~/db                  with one wrong bit of each block corrected
   filterblock scan --raw ~/db > entries            lengths and bytes, for programs
   filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
 
@@ -135,6 +142,7 @@ impl Arguments {
         Ok(ScanRequest {
             all: self.all,
             carve: self.carve,
+            correct: self.correct,
             range: self.range()?,
             limit: self.limit,
             internal_keys: self.key_format.map(|format| format == StoredKeys::Internal),

@@ -62,9 +62,13 @@ impl WholeFile {
 
     /// Writes a complete file at `output`, which may exist but may not be `input`.
     pub(crate) fn write(output: &Path, input: Option<&Path>, contents: &[u8]) -> io::Result<()> {
-        let file = Self::create(output, true, input)?;
-        file.file.as_file().write_all(contents)?;
-        file.finish()
+        Self::create(output, true, input)?.finish_with(contents)
+    }
+
+    /// Writes `contents`, all of the file, and gives it its name.
+    pub(crate) fn finish_with(self, contents: &[u8]) -> io::Result<()> {
+        self.file.as_file().write_all(contents)?;
+        self.finish()
     }
 
     /// A writer to the file.

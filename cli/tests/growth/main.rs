@@ -35,7 +35,7 @@ const ALWAYS_OF_TUNING: usize = 16;
 const ALWAYS_OF_CARVING: usize = 100;
 
 /// What the program does to a table or a folder.
-const OF_TABLES: [&[&str]; 11] = [
+const OF_TABLES: [&[&str]; 14] = [
     &["inspect", "FILE"],
     &["inspect", "--filters", "FILE"],
     &["inspect", "--filters", "--json", "FILE"],
@@ -47,8 +47,11 @@ const OF_TABLES: [&[&str]; 11] = [
     &["scan", "--all", "--json", "--max-output", "LIMIT", "FILE"],
     &["scan", "--all", "--carve", "--max-output", "LIMIT", "FILE"],
     &["scan", "--all", "--max-output", "LIMIT", "DATABASE"],
+    &["scan", "--all", "--correct", "--max-output", "LIMIT", "FILE"],
+    &["scan", "--all", "--correct", "--max-output", "LIMIT", "DATABASE"],
+    &["repair", "--dry-run", "--max-output", "LIMIT", "--to", "NEW", "DATABASE"],
 ];
-const OF_FOLDERS: [&[&str]; 14] = [
+const OF_FOLDERS: [&[&str]; 15] = [
     &["inspect", "FILE"],
     &["inspect", "--json", "FILE"],
     &["query", "FILE", "key"],
@@ -58,6 +61,7 @@ const OF_FOLDERS: [&[&str]; 14] = [
     &["verify", "--jobs", "1", "--files-from", "LIST"],
     &["query", "--files-from", "LIST", "key"],
     &["scan", "FILE"],
+    &["scan", "--correct", "FILE"],
     &["get", "FILE", "key"],
     &["manifest", "FILE"],
     &["manifest", "--json", "FILE"],

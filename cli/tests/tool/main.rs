@@ -8,6 +8,7 @@ mod tables;
 
 mod build;
 mod carve;
+mod correct;
 mod damage;
 mod dialects;
 mod entries;
@@ -35,6 +36,7 @@ mod query_riak;
 #[cfg(unix)]
 mod rebuild;
 mod repair;
+mod repair_page;
 mod report;
 mod scan;
 mod scan_bounds;

@@ -61,6 +61,8 @@ impl Runs {
         self.run("repair", args![copy.path, "--to", new]);
         drop(lock);
         self.run("repair", args![copy.path.join("nothing"), "--to", new]);
+        flip(&copy.path.join("000005.ldb"), &[100]);
+        self.run("scan", args!["--correct", copy.path]);
     }
 
     fn repair(&mut self, database: &Path, damage: impl Fn(&Path)) {

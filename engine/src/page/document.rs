@@ -10,10 +10,10 @@ use crate::audit::overview::Kind;
 use crate::words::{count, counted, measured, size};
 
 /// The style sheet of a page, for light and dark mode, apart from that of its pictures.
-const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
 /// The rules for the browser: nothing is loaded, nothing is run, and only the page's own style
 /// is used.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The page as HTML.
 pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
@@ -61,7 +61,7 @@ pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
     markup.into_string()
 }
 
-fn verdict_box(verdict: &Verdict) -> Markup {
+pub(super) fn verdict_box(verdict: &Verdict) -> Markup {
     let class = match verdict.tone {
         Tone::Good => "verdict good",
         Tone::Better => "verdict better",

@@ -1,6 +1,7 @@
 //! Results as a page.
 
 mod document;
+mod ledger;
 mod pictures;
 mod request;
 mod sections;
@@ -10,4 +11,5 @@ mod tests;
 mod verdict;
 mod words;
 
+pub use ledger::repair_page;
 pub use request::{Page, PageRequest};

@@ -51,9 +51,22 @@ pub(super) struct Decider<'m> {
     pub(super) doubtful: Vec<DoubtfulKey>,
 }
 
-/// Receives keys in ascending order, each with the sequence number and the value of its newest version.
+/// A key that a repair saves, with its newest version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SavedKey<'s> {
+    /// The user key.
+    pub user_key: &'s [u8],
+    /// The sequence number of the version.
+    pub sequence: u64,
+    /// The value.
+    pub value: &'s [u8],
+    /// The version is covered by a right checksum, if need be after one bit was corrected.
+    pub is_covered: bool,
+}
+
+/// Receives keys in ascending order.
 pub(super) trait Sink {
-    fn put(&mut self, user_key: &[u8], sequence: u64, value: &[u8]) -> Result<()>;
+    fn put(&mut self, key: SavedKey<'_>) -> Result<()>;
 }
 
 impl<'m> Decider<'m> {
@@ -107,7 +120,12 @@ impl<'m> Decider<'m> {
             self.count(is_filled, is_doubtful, covering);
             let chosen = if is_filled { &self.old } else { &self.live };
             if chosen.is_value && (self.prefer == Prefer::Newest || !is_doubtful) {
-                sink.put(&self.key, chosen.sequence, &chosen.value)?;
+                sink.put(SavedKey {
+                    user_key: &self.key,
+                    sequence: chosen.sequence,
+                    value: &chosen.value,
+                    is_covered: chosen.is_right,
+                })?;
                 self.sums.keys = self.sums.keys.saturating_add(1);
             }
         }

@@ -34,7 +34,7 @@ pub(super) struct InputFile {
 }
 
 /// The most bytes of CURRENT: more than the name of a MANIFEST has.
-const MAX_CURRENT: usize = 64;
+pub(super) const MAX_CURRENT: usize = 64;
 
 impl Input for Folder {
     fn files(&self) -> Result<Vec<InputFile>> {

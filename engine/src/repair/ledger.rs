@@ -1,5 +1,7 @@
 //! The ledger of a repair, made from its findings.
 
+use filterblock::KeyFormat;
+
 use super::decide::Decider;
 use super::log::LogLoss;
 use super::lost::{Bound, Loss};
@@ -90,6 +92,9 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
         level: None,
         size: Some(one.len),
         entries: one.manifest.records(),
+        first_key: None,
+        last_key: None,
+        damaged: Vec::new(),
         corrected: one.patches.iter().map(|patch| patch.offset).collect(),
         losses: u64::from(one.distrust.is_some()),
         remark: one.distrust.clone(),
@@ -109,6 +114,8 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
             Saved::Unreadable(_, why) => Some(why.clone()),
             _ => table.and_then(|table| table.carved.clone()),
         };
+        let user_key =
+            |key: Option<&Vec<u8>>| key.and_then(|key| KeyFormat::LevelDb.user_key(key)).map(<[u8]>::to_vec);
         let level = table.and_then(|_| records.get(&member.number)).map(|record| record.level);
         RepairedFile {
             kind: if log.is_some() { RepairedKind::Log } else { RepairedKind::Table },
@@ -119,6 +126,9 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
                 .map(|table| table.facts.entries.saturating_add(table.saved_partly))
                 .or(log.map(|log| log.operations))
                 .unwrap_or_default(),
+            first_key: user_key(table.and_then(|table| table.facts.smallest.as_ref())),
+            last_key: user_key(table.and_then(|table| table.facts.largest.as_ref())),
+            damaged: log.map(|log| log.damaged.clone()).unwrap_or_default(),
             corrected: patches.into_iter().flatten().map(|patch| patch.offset).collect(),
             losses: table
                 .map(|table| table.lost.len())
@@ -145,6 +155,8 @@ fn loss_of(survey: &Survey, loss: &Loss) -> LossReport {
         offset: Some(bytes.start),
         bytes: Some(bytes.end.saturating_sub(bytes.start)),
         operations: None,
+        last_sequence_before: None,
+        first_sequence_after: None,
         doubtful: loss.doubtful,
         filled: loss.filled,
         denied: loss.denied,
@@ -161,6 +173,8 @@ fn log_loss(loss: &LogLoss) -> LossReport {
         offset: loss.offset,
         bytes: None,
         operations: missing(loss),
+        last_sequence_before: Some(loss.after).filter(|after| *after > 0),
+        first_sequence_after: loss.before,
         doubtful: 0,
         filled: 0,
         denied: 0,

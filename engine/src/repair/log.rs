@@ -132,6 +132,7 @@ impl Reader<'_> {
         let is_right = !record.is_damaged;
         let BatchSpan { sequences, is_whole } = record.operations(|operation| {
             log.operations = log.operations.saturating_add(1);
+            log.last_sequence = log.last_sequence.max(operation.sequence);
             if let Err(error) = add(operation, is_right) {
                 failed.get_or_insert(error);
             }

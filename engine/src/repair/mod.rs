@@ -3,8 +3,8 @@
 //! The damaged database is only read. The new one appears complete or not at all.
 //!
 //! ```text
-//! 1  all MANIFESTs, and the one that can be trusted                    manifests, fragments
-//! 2  the readable parts of each table and each log; one wrong bit is   table, log, batch, patched
+//! 1  all MANIFESTs, and the one that can be trusted                    manifests
+//! 2  the readable parts of each table and each log; one wrong bit is   table, log, batch; `audit::correct`
 //!    corrected by the checksum
 //! 3  the live files: by the MANIFEST, or by entries that files share   survey, members
 //! 4  the losses, and their places                                      lost, place
@@ -16,7 +16,7 @@
 
 mod batch;
 mod decide;
-mod fragments;
+mod dry_run;
 mod input;
 mod ledger;
 mod log;
@@ -28,7 +28,6 @@ mod open_files;
 mod operations;
 mod order;
 mod output;
-mod patched;
 mod place;
 mod request;
 mod run;
@@ -38,5 +37,9 @@ mod table;
 #[cfg(all(test, unix))]
 mod tests;
 
+use crate::audit::correct::{fragments, patched};
+
+pub use self::decide::SavedKey;
+pub use self::dry_run::dry_run;
 pub use self::request::{Prefer, RepairRequest};
 pub use self::run::repair;

@@ -6,7 +6,7 @@ use filterblock::database::{FileKind, LiveTable, LogWriter, Manifest, VersionEdi
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
 use filterblock::{KeyFormat, SharedPolicy};
 
-use super::decide::Sink;
+use super::decide::{SavedKey, Sink};
 use super::order::Order;
 use super::patched::Sequential;
 use crate::audit::verify;
@@ -177,7 +177,7 @@ impl<'o> Output<'o> {
 }
 
 impl Sink for Output<'_> {
-    fn put(&mut self, user_key: &[u8], sequence: u64, value: &[u8]) -> Result<()> {
+    fn put(&mut self, SavedKey { user_key, sequence, value, .. }: SavedKey<'_>) -> Result<()> {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
         key.extend_from_slice(user_key);
@@ -201,7 +201,7 @@ impl Sink for Output<'_> {
 pub(super) struct Nowhere;
 
 impl Sink for Nowhere {
-    fn put(&mut self, _: &[u8], _: u64, _: &[u8]) -> Result<()> {
+    fn put(&mut self, _: SavedKey<'_>) -> Result<()> {
         Ok(())
     }
 }

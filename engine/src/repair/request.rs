@@ -1,8 +1,10 @@
 //! The request to repair a database.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use filterblock::LegacyHash;
+use filterblock::table::Meter;
 
 /// The options of a repair.
 #[derive(Clone, Debug)]
@@ -23,6 +25,11 @@ pub struct RepairRequest {
     pub bits_per_key: Option<u32>,
     /// Nothing is written.
     pub dry_run: bool,
+    /// The greatest number of bytes of blocks and keys to decode of each table; `None`: 100 times its size, but at least
+    /// 256 MiB. What lies beyond is lost.
+    pub max_output: Option<u64>,
+    /// Counts the work of reading tables.
+    pub meter: Arc<Meter>,
 }
 
 /// The treatment of keys of which a newer version may be lost.

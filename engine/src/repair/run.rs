@@ -6,7 +6,7 @@ use std::path::Path;
 use filterblock::database::FileKind;
 
 use super::decide::{Decider, Sink};
-use super::input::Input as _;
+use super::input::Input;
 use super::ledger;
 use super::lost::Losses;
 use super::members::Member;
@@ -35,10 +35,7 @@ pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<
     let dir = &original.dir;
     check_target(&request.target, (parent, name), dir)?;
     let survey = Survey::take(dir, request, parent.path(), watch)?;
-    if survey.members.iter().all(|member| entries(member) == 0) {
-        let why = "expected entries that can be saved, found none";
-        return Err(Failure::refused(dir.path(), why).of_kind(ErrorKind::Damaged));
-    }
+    has_entries(&survey, dir.path())?;
     let mut report = RepairReport::default();
     if request.dry_run {
         report.status = RepairStatus::DryRun;
@@ -73,6 +70,15 @@ pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<
     Ok(report)
 }
 
+/// Refuses a database of which nothing can be saved.
+pub(super) fn has_entries(survey: &Survey, dir: &Path) -> Result<()> {
+    if survey.members.iter().all(|member| entries(member) == 0) {
+        let why = "expected entries that can be saved, found none";
+        return Err(Failure::refused(dir, why).of_kind(ErrorKind::Damaged));
+    }
+    Ok(())
+}
+
 fn entries(member: &Member) -> u64 {
     member
         .table()
@@ -81,9 +87,9 @@ fn entries(member: &Member) -> u64 {
 }
 
 /// Merges all entries into `sink`, and fills the report.
-fn decide(
+pub(super) fn decide(
     survey: &Survey,
-    dir: &Folder,
+    input: &dyn Input,
     request: &RepairRequest,
     watch: &dyn Watch,
     sink: &mut dyn Sink,
@@ -93,7 +99,7 @@ fn decide(
     let losses = Losses::new(ledger::table_losses(members), order.clone());
     let logs = ledger::log_losses(survey);
     let mut decider = Decider::new(members, order, request.prefer, losses);
-    let merge = Merge { input: dir, members, operations, order, watch };
+    let merge = Merge { input, members, operations, order, watch };
     merge.run(|entry| decider.add(&entry, sink))?;
     decider.finish(sink)?;
     ledger::write(report, survey, decider, &logs);

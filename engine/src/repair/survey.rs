@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
+use filterblock::KeyFormat;
 use filterblock::database::{FileKind, LiveTable, Manifest};
 use filterblock::table::{ReadAt, Table};
 use rayon::prelude::*;
@@ -17,7 +19,8 @@ use super::operations::Operations;
 use super::order::Order;
 use super::place::Place;
 use super::request::RepairRequest;
-use super::table::{Expected, SavedTable, options};
+use super::table::{Expected, Limits, SavedTable, options};
+use crate::audit::reading::limit_walks;
 use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
@@ -55,7 +58,7 @@ impl Survey {
         let manifests = Manifests::read(input, &files)?;
         let (order, comparator, is_order_assumed) = order(input, &files, &manifests, request)?;
         watch.expect(files.iter().map(|file| file.len).sum(), false);
-        let mut members = tables(input, &files, &manifests, &order, watch)?;
+        let mut members = tables(input, &files, &manifests, (&order, request), watch)?;
         let mut operations = Operations::new(order.clone(), scratch.to_owned());
         for file in files.iter().filter(|file| file.kind == FileKind::Log) {
             check(watch)?;
@@ -66,6 +69,9 @@ impl Survey {
         for (file, member) in members.iter_mut().enumerate() {
             let Saved::Table(table) = &mut member.saved else { continue };
             let partial = std::mem::take(&mut table.partial);
+            let tags = partial.iter().filter_map(|entry| KeyFormat::LevelDb.split(&entry.key));
+            let last = tags.map(|(_, tag)| tag >> 8).max().unwrap_or_default();
+            table.facts.last_sequence = table.facts.last_sequence.max(last);
             let added = partial.iter().try_for_each(|entry| operations.add_entry(entry, file));
             added.map_err(|error| Failure::system("sorting entries in it", scratch, &error))?;
             table.saved_partly = partial.len() as u64;
@@ -225,9 +231,10 @@ fn order(
 
 /// Returns true if the first keys of a table are in this order, as far as they can be read.
 fn ascends<R: ReadAt>(source: &R, order: &Order) -> bool {
-    let Ok(table) = Table::open(source, &options()) else { return true };
+    let options = limit_walks(options(), None);
+    let Ok(table) = Table::open(source, &options) else { return true };
     let mut last: Option<Vec<u8>> = None;
-    let mut cursor = table.cursor();
+    let mut cursor = table.into_cursor();
     for _ in 0..TRIED {
         match cursor.next() {
             Ok(true) => {}
@@ -252,7 +259,7 @@ fn tables(
     input: &dyn Input,
     files: &[InputFile],
     manifests: &Manifests,
-    order: &Order,
+    how: (&Order, &RepairRequest),
     watch: &dyn Watch,
 ) -> Result<Vec<Member>> {
     let records = manifests.tables();
@@ -260,7 +267,7 @@ fn tables(
     let pool = crate::run::threads(None).map_err(|error| Failure::failed(error, None))?;
     let read = |file: &&InputFile| {
         check(watch)?;
-        let member = table_member(input, file, &records, order);
+        let member = table_member(input, file, &records, how);
         watch.add(file.len);
         member
     };
@@ -271,13 +278,18 @@ fn table_member(
     input: &dyn Input,
     file: &InputFile,
     records: &BTreeMap<u64, &LiveTable>,
-    order: &Order,
+    (order, request): (&Order, &RepairRequest),
 ) -> Result<Member> {
     let record = records.get(&file.number).copied();
-    let read =
-        input.open(&file.name).and_then(|source| SavedTable::read(source, &Expected { order, record }));
+    let limits = Limits::new(request.max_output, file.len);
+    let expected = Expected { order, record, limits: &limits };
+    let read = input.open(&file.name).and_then(|source| SavedTable::read(source, &expected));
+    request.meter.add(limits.budget.meter());
     let saved = match read {
-        Ok(table) => Saved::Table(table),
+        Ok(table) => {
+            let options = options().meter(Arc::clone(&request.meter));
+            Saved::Table(SavedTable { options, ..table })
+        }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
             return Err(failed(input, file, &error));
         }

@@ -22,6 +22,9 @@ pub struct Row<'a> {
     pub path: &'a Path,
     /// The offset of the data block, or of the log's record, in the file.
     pub offset: u64,
+    /// The offset in the file of the byte in which one wrong bit of the block or record was corrected. `None`: it is as
+    /// stored.
+    pub corrected: Option<u64>,
     /// The role of the file in its database; `None` if it was given by itself.
     pub state: Option<FileState>,
     /// The user key, or the stored key of a table whose keys are not internal keys.
@@ -102,6 +105,9 @@ pub struct Entry<'a> {
     pub state: Option<FileState>,
     /// Offset of the entry's data block or log record in the file, in bytes.
     pub offset: u64,
+    /// Offset in the file of the byte in which one wrong bit of that block or record was corrected. `None`: the
+    /// block or record is as stored.
+    pub corrected: Option<u64>,
 }
 
 impl<'a> Entry<'a> {
@@ -121,6 +127,7 @@ impl<'a> Entry<'a> {
             kind: row.version.map(Version::type_name),
             state: row.state,
             offset: row.offset,
+            corrected: row.corrected,
         }
     }
 }

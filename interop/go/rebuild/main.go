@@ -1,4 +1,4 @@
-// Command rebuild opens a database with goleveldb and looks keys up, or holds it open.
+// Command rebuild opens a database with goleveldb and looks keys up, writes to it, or holds it open.
 //
 //	GO111MODULE=off GOPATH=/usr/share/gocode go build -o rebuild main.go
 //	rebuild [options] FOLDER < STEPS
@@ -8,7 +8,10 @@
 //	get =KEY =VALUE    the key has this value
 //	miss =KEY          the key is not there
 //	next =KEY =VALUE   the iterator's next entry is this
-//	end                the iterator has no further entry
+//	end                the iterator has no further entry; the next one is another's
+//	put =KEY =VALUE    the key gets this value
+//	delete =KEY        the key is deleted
+//	compact            the whole database is compacted
 //
 // The first difference ends the program. At the end it prints how often filters were asked, and how often they denied.
 // With -hold, it prints "open", and holds the database open until standard input ends.
@@ -30,6 +33,7 @@ import (
 	"github.com/syndtr/goleveldb/leveldb/filter"
 	"github.com/syndtr/goleveldb/leveldb/iterator"
 	"github.com/syndtr/goleveldb/leveldb/opt"
+	"github.com/syndtr/goleveldb/leveldb/util"
 )
 
 // counting is a filter under a name of its own that counts the questions to it.
@@ -112,6 +116,13 @@ func main() {
 			}
 			check(all.Error())
 			all.Release()
+			all = nil
+		case "put":
+			check(db.Put(operands[0], operands[1], nil))
+		case "delete":
+			check(db.Delete(operands[0], nil))
+		case "compact":
+			check(db.CompactRange(util.Range{}))
 		default:
 			log.Fatalf("no such step: %q", fields[0])
 		}

@@ -6,6 +6,8 @@ pub mod at_random;
 pub mod builder;
 mod damage;
 pub mod database;
+#[cfg(feature = "tool")]
+pub mod judges;
 pub mod large;
 #[cfg(feature = "tool")]
 pub mod rates;

@@ -1,13 +1,16 @@
-//! Databases of LevelDB's, damaged and repaired by `filterblock repair`, judged by LevelDB and by what was written.
+//! Databases of LevelDB's, damaged and repaired by `filterblock repair`, judged by LevelDB, goleveldb and plyvel, and by
+//! what was written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 
+use super::judges::{Entries, Judge};
 use super::tool;
 use crate::leveldb::{Compression, Store, StoreFilter, StoreOptions, WriteBatch, repair_store};
 use crate::random::Random;
@@ -127,19 +130,24 @@ pub struct Report {
     pub right_by_leveldb: u64,
     /// Keys of all databases.
     pub keys: u64,
+    /// Times that each judge wrote to a repaired database, compacted it and read it.
+    pub sessions: u64,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cases, exact, right, right_by_leveldb, keys } = self;
+        let Self { cases, exact, right, right_by_leveldb, keys, sessions } = self;
         writeln!(f, "{cases} damaged databases, {exact} of them saved to the last key, nothing invented")?;
-        write!(f, "  of {keys} keys {right} are right, and {right_by_leveldb} after LevelDB's own repair")
+        writeln!(f, "  of {keys} keys {right} are right, and {right_by_leveldb} after LevelDB's own repair")?;
+        write!(f, "  written to and compacted {sessions} times by each judge")
     }
 }
 
-/// Makes random databases, and repairs each with every kind of damage.
-pub fn run(databases: u64, seed: u64) -> Result<Report> {
+/// Makes random databases, and repairs each with every kind of damage. Each of `judges` reads what comes of it alike.
+/// They write to one of the new databases in turns, for this time.
+pub fn run(databases: u64, seed: u64, judges: &[Judge], time: Duration) -> Result<Report> {
     let mut report = Report::default();
+    let each = time / u32::try_from(databases)?;
     for case in 0..databases {
         let mut random = Random::for_case(seed, case);
         let folder = tempfile::tempdir()?;
@@ -155,7 +163,13 @@ pub fn run(databases: u64, seed: u64) -> Result<Report> {
         let model = write(&original, &options, &mut random)?;
         for damage in Damage::ALL {
             let place = || format!("seed {seed}, database {case}, {damage:?}");
-            let repaired = repaired(&original, &options, damage, &model, &mut random).with_context(place)?;
+            let folder = tempfile::tempdir()?;
+            let case = Case { original: &original, options: &options, model: &model, judges };
+            let repaired = case.repaired(folder.path(), damage, &mut random).with_context(place)?;
+            if damage == Damage::Overwritten {
+                let new = (&*folder.path().join("new"), repaired.entries);
+                report.sessions += case.go_on(new, each, &mut random).with_context(place)?;
+            }
             report.cases += 1;
             report.exact += u64::from(repaired.is_exact);
             report.right += repaired.right;
@@ -194,103 +208,94 @@ struct Repaired {
     is_exact: bool,
     right: u64,
     right_by_leveldb: u64,
+    entries: Entries,
 }
 
-fn repaired(
-    original: &Path,
-    options: &StoreOptions,
-    damage: Damage,
-    model: &Model,
-    random: &mut Random,
-) -> Result<Repaired> {
-    let folder = tempfile::tempdir()?;
-    let (dir, new, other) =
-        (folder.path().join("db"), folder.path().join("new"), folder.path().join("other"));
-    copy(original, &dir)?;
-    damage.apply(&dir, random)?;
-    copy(&dir, &other)?;
-    let arguments =
-        [OsString::from("repair"), dir.into(), "--to".into(), new.clone().into(), "--json".into()];
-    let outcome = tool::run(&arguments);
-    ensure!(
-        matches!(outcome.status, COMPLETE | INCOMPLETE),
-        "status {}: {}",
-        outcome.status,
-        outcome.messages
-    );
-    let entries = entries(&new, options)?;
-    for (key, value) in &entries {
-        let is_known = model.all.get(key).is_some_and(|values| values.contains(value));
-        ensure!(is_known, "{} has the value {}", key.escape_ascii(), value.escape_ascii());
-    }
-    let is_exact = entries == model.live;
-    ensure!(
-        is_exact || !damage.is_harmless(),
-        "{} keys of {}: {}",
-        entries.len(),
-        model.live.len(),
-        outcome.out
-    );
-    ensure!(is_exact || outcome.status == INCOMPLETE, "it says that nothing is lost: {}", outcome.out);
-    let paranoid = StoreOptions { paranoid_checks: true, ..options.clone() };
-    let by_leveldb = repair_store(&other, &paranoid).and_then(|()| self::entries(&other, options));
-    let right = |found: &BTreeMap<Vec<u8>, Vec<u8>>| {
-        found.iter().filter(|(key, value)| model.live.get(*key) == Some(value)).count() as u64
-    };
-    let (right, right_by_leveldb) = (right(&entries), by_leveldb.map_or(0, |found| right(&found)));
-    ensure!(right >= right_by_leveldb, "{right} right keys, and {right_by_leveldb} by LevelDB's repair");
-    go_on(&new, options, entries, random)?;
-    Ok(Repaired { is_exact, right, right_by_leveldb })
+/// A database, what was written to it, and who reads what comes of it.
+struct Case<'c> {
+    original: &'c Path,
+    options: &'c StoreOptions,
+    model: &'c Model,
+    judges: &'c [Judge],
 }
 
-/// All entries, which lookups have to find, too.
-fn entries(dir: &Path, options: &StoreOptions) -> Result<BTreeMap<Vec<u8>, Vec<u8>>> {
-    let store = Store::open(dir, &StoreOptions { must_exist: true, ..options.clone() })?;
-    let entries: BTreeMap<_, _> = store.entries()?.into_iter().collect();
-    for number in 0..KEYS {
-        let key = format!("key{number:05}").into_bytes();
-        let found = store.get(&key)?;
-        // RepairDB puts all tables on level 0, where lookups go by the numbers of files.
-        let is_ours = dir.ends_with("new");
+impl Case<'_> {
+    /// Damages a copy of the database and repairs it, in the folder `new` of this one.
+    fn repaired(&self, folder: &Path, damage: Damage, random: &mut Random) -> Result<Repaired> {
+        let Self { original, options, model, judges } = self;
+        let (dir, new, other) = (folder.join("db"), folder.join("new"), folder.join("other"));
+        copy(original, &dir)?;
+        damage.apply(&dir, random)?;
+        copy(&dir, &other)?;
+        let arguments =
+            [OsString::from("repair"), dir.into(), "--to".into(), new.clone().into(), "--json".into()];
+        let outcome = tool::run(&arguments);
         ensure!(
-            !is_ours || found.as_ref() == entries.get(&key),
-            "{} is another by a lookup",
-            key.escape_ascii()
+            matches!(outcome.status, COMPLETE | INCOMPLETE),
+            "status {}: {}",
+            outcome.status,
+            outcome.messages
         );
+        let entries = entries(&new, options)?;
+        for (key, value) in &entries {
+            let is_known = model.all.get(key).is_some_and(|values| values.contains(value));
+            ensure!(is_known, "{} has the value {}", key.escape_ascii(), value.escape_ascii());
+        }
+        let is_exact = entries == model.live;
+        ensure!(
+            is_exact || !damage.is_harmless(),
+            "{} keys of {}: {}",
+            entries.len(),
+            model.live.len(),
+            outcome.out
+        );
+        ensure!(is_exact || outcome.status == INCOMPLETE, "it says that nothing is lost: {}", outcome.out);
+        for judge in *judges {
+            // Opening a database changes it.
+            let place = folder.join(judge.name());
+            copy(&new, &place)?;
+            judge.read(&place, options, &keys(), &entries)?;
+        }
+        let paranoid = StoreOptions { paranoid_checks: true, ..(*options).clone() };
+        let by_leveldb = repair_store(&other, &paranoid).and_then(|()| self::entries(&other, options));
+        let right = |found: &Entries| {
+            found.iter().filter(|(key, value)| model.live.get(*key) == Some(value)).count() as u64
+        };
+        let (right, right_by_leveldb) = (right(&entries), by_leveldb.map_or(0, |found| right(&found)));
+        ensure!(right >= right_by_leveldb, "{right} right keys, and {right_by_leveldb} by LevelDB's repair");
+        Ok(Repaired { is_exact, right, right_by_leveldb, entries })
     }
-    Ok(entries)
+
+    /// The judges write to the new database and compact it in turns, once at least. Returns the number of their turns.
+    fn go_on(
+        &self,
+        (dir, mut entries): (&Path, Entries),
+        time: Duration,
+        random: &mut Random,
+    ) -> Result<u64> {
+        let (start, mut turns) = (Instant::now(), 0);
+        while turns == 0 || start.elapsed() < time {
+            for judge in self.judges {
+                judge.write(dir, self.options, &keys(), &mut entries, random)?;
+            }
+            turns += 1;
+        }
+        for judge in self.judges {
+            judge.read(dir, self.options, &keys(), &entries)?;
+        }
+        Ok(turns)
+    }
 }
 
-/// LevelDB writes to the new database and compacts it.
-fn go_on(
-    dir: &Path,
-    options: &StoreOptions,
-    mut model: BTreeMap<Vec<u8>, Vec<u8>>,
-    random: &mut Random,
-) -> Result<()> {
-    let mut store = Store::open(dir, options)?;
-    for number in 0..200 {
-        let mut batch = WriteBatch::default();
-        let key = format!("key{:05}", random.below(KEYS)).into_bytes();
-        if random.one_in(3) {
-            batch.delete(&key);
-            model.remove(&key);
-        } else {
-            let value = format!("later {number}").into_bytes();
-            batch.put(&key, &value);
-            model.insert(key, value);
-        }
-        store.write(&batch)?;
-    }
-    store.compact(None);
-    let found: BTreeMap<_, _> = store.entries()?.into_iter().collect();
-    ensure!(
-        found == model,
-        "{} keys after more writes and a compaction, expected {}",
-        found.len(),
-        model.len()
-    );
-    Ok(())
+/// All keys that were ever written, and one that was not.
+fn keys() -> Vec<Vec<u8>> {
+    (0..=KEYS).map(|number| format!("key{number:05}").into_bytes()).collect()
+}
+
+/// All entries by LevelDB's iterator.
+fn entries(dir: &Path, options: &StoreOptions) -> Result<Entries> {
+    let store = Store::open(dir, &StoreOptions { must_exist: true, ..options.clone() })?;
+    Ok(store.entries()?.into_iter().collect())
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

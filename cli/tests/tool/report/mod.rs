@@ -1,7 +1,7 @@
 //! `filterblock report`: pages of databases.
 
 #[path = "../../../../engine/src/page/tests/markup.rs"]
-mod markup;
+pub(super) mod markup;
 // The databases are made by what the tests of `rebuild` have.
 #[cfg(unix)]
 mod pages;

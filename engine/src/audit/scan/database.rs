@@ -113,6 +113,7 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
         self.scan.entry().map(|entry| Row {
             path: entry.file.path().unwrap_or(Path::new("")),
             offset: entry.offset,
+            corrected: None,
             state: Some(state(entry.file)),
             key: entry.key.user_key,
             version: Some(Version { sequence: entry.key.sequence, kind: entry.key.kind }),

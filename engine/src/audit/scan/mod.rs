@@ -1,7 +1,9 @@
 //! The entries of tables, logs and databases.
 
 pub(crate) mod carve;
+mod correction;
 mod database;
+mod openers;
 pub(super) mod range;
 pub(super) mod rows;
 mod run;

@@ -56,6 +56,7 @@ impl<R: Read> Rows for LogRows<'_, R> {
         self.writes.write().map(|write| Row {
             path: self.path,
             offset: write.offset,
+            corrected: None,
             state: None,
             key: write.key,
             version: Some(Version { sequence: write.sequence, kind: u8::from(write.value.is_some()) }),

@@ -1,14 +1,15 @@
 //! The entries of all that paths lead to.
 
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::{cell::OnceCell, collections::BTreeSet, sync::Arc};
+use std::path::Path;
+use std::{cell::OnceCell, sync::Arc};
 
-use bytes::Bytes;
-use filterblock::database::{FileKind, FileOpener, Opener};
+use filterblock::database::{FileOpener, Opener};
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
+use super::correction::{CorrectingOpener, Correction};
+use super::openers::{Stored, has_vanished, is_log};
 use super::table::{TableRows, has_internal_keys};
 use super::{database::DatabaseRows, range::KeyRange, rows::LogRows, rows::Rows};
 use crate::audit::file_type::explain;
@@ -30,6 +31,9 @@ pub struct ScanRequest {
     pub all: bool,
     /// Find the data blocks of tables by their checksums, without footer and index.
     pub carve: bool,
+    /// Correct one wrong bit of each block of tables and of each record of logs by its checksum. Tables are not carved
+    /// then.
+    pub correct: bool,
     /// The range of keys to show.
     pub range: KeyRange,
     /// The greatest number of entries to show; `None`: all.
@@ -63,10 +67,12 @@ impl Engine {
         sink: &mut impl for<'a> Sink<ScanLine<'a>>,
     ) -> io::Result<ScanOutcome> {
         let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
+        let options = limit_walks(self.read.clone(), self.max_output);
         let mut scan = Scan {
             engine: self,
             request,
-            options: limit_walks(self.read.clone(), self.max_output),
+            correction: request.correct.then(|| Correction::new(&self.read, self.max_output)),
+            options,
             storage: storage.as_deref(),
             sink: &mut |line| sink.line(line),
             left: request.limit.unwrap_or(u64::MAX),
@@ -85,6 +91,8 @@ struct Scan<'a> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
+    /// How wrong bits are corrected; `None`: they are not.
+    correction: Option<Correction>,
     /// The storage of the files; `None`: the local file system.
     storage: Option<&'a dyn Storage>,
     sink: &'a mut dyn FnMut(ScanLine<'_>) -> io::Result<()>,
@@ -145,9 +153,18 @@ impl<'a> Scan<'a> {
             self.fault(Subject { path, ..subject }, &fault)?;
         }
         if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
-            return match self.storage {
-                None => self.database(subject, folder, || FileOpener),
-                Some(storage) => self.database(subject, folder, || Stored(storage)),
+            let correction = self.correction.as_ref().map(|correction| correction.of(folder.database()));
+            return match (self.storage, correction) {
+                (None, None) => self.database(subject, folder, || FileOpener),
+                (Some(storage), None) => self.database(subject, folder, || Stored(storage)),
+                (None, Some(correction)) => self.database(subject, folder, || CorrectingOpener {
+                    opener: FileOpener,
+                    correction: correction.clone(),
+                }),
+                (Some(storage), Some(correction)) => self.database(subject, folder, || CorrectingOpener {
+                    opener: Stored(storage),
+                    correction: correction.clone(),
+                }),
             };
         }
         if !folder.is_database() && folder.tables().nth(1).is_some() {
@@ -260,17 +277,25 @@ impl<'a> Scan<'a> {
     }
 
     fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + 'a>, PathError> {
-        match self.storage {
-            None => Ok(Box::new(open_file(path, listed)?)),
-            Some(storage) => Ok(storage.open(path)?),
+        let file: Box<dyn ReadAt + 'a> = match self.storage {
+            None => Box::new(open_file(path, listed)?),
+            Some(storage) => storage.open(path)?,
+        };
+        match &self.correction {
+            Some(correction) => Ok(Box::new(correction.table(file, path)?)),
+            None => Ok(file),
         }
     }
 
     fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + 'a>, PathError> {
-        match self.storage {
-            None => Ok(Box::new(open_file(path, listed)?)),
-            Some(storage) => Ok(Box::new(open_log(storage, path)?)),
-        }
+        let log: Box<dyn Read + 'a> = match self.storage {
+            None => Box::new(open_file(path, listed)?),
+            Some(storage) => Box::new(open_log(storage, path)?),
+        };
+        Ok(match &self.correction {
+            Some(correction) => Box::new(correction.log(log, path)),
+            None => log,
+        })
     }
 
     /// Shows all entries up to the limit.
@@ -292,6 +317,9 @@ impl<'a> Scan<'a> {
             match rows.advance() {
                 Ok(true) => {
                     if let Some(mut row) = rows.row() {
+                        let correction = self.correction.as_ref();
+                        row.corrected =
+                            correction.and_then(|correction| correction.bit(row.path, row.offset));
                         if self.lacks_manifest {
                             row.state =
                                 Some(if is_log(row.path) { FileState::Log } else { FileState::Unknown });
@@ -324,6 +352,8 @@ impl<'a> Scan<'a> {
         let Shown { entries, errors, remarks: found } = shown;
         let mut remarks = std::mem::take(&mut self.remarks);
         remarks.extend(found);
+        let corrected = self.correction.iter().flat_map(|correction| correction.tell(subject.path));
+        remarks.extend(corrected.map(|(path, text)| Remark::new(&path, text)));
         if errors > MAX_ERRORS {
             remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
         }
@@ -358,34 +388,4 @@ impl ScanOutcome {
             _ => self.has_failed = true,
         }
     }
-}
-
-/// Opens the files of a storage.
-struct Stored<'a>(&'a dyn Storage);
-
-impl Opener for Stored<'_> {
-    type Table = Box<dyn ReadAt>;
-    type Log = io::Cursor<Bytes>;
-
-    fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
-        self.0.open(path)
-    }
-
-    fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
-        open_log(self.0, path)
-    }
-}
-
-/// Returns true if the fault is that a file that was there when `folder` was read is gone. `missing`: the tables that
-/// were missing even then, once they are known.
-fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
-    let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
-    let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());
-    !missing.contains(path)
-}
-
-fn is_log(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.and_then(FileKind::parse).is_some_and(|(kind, _)| kind == FileKind::Log)
-        || path.extension().is_some_and(|extension| extension == "log")
 }

@@ -167,6 +167,7 @@ impl<'a> Versions<'a> {
         Row {
             path,
             offset,
+            corrected: None,
             state: None,
             key: parsed.map_or(stored, |key| key.user_key),
             version: parsed.map(|key| Version { sequence: key.sequence, kind: key.kind }),

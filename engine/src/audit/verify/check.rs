@@ -1,6 +1,6 @@
 //! All checks of one table.
 
-use std::{cell::Cell, collections::BTreeSet, sync::Arc};
+use std::{cell::Cell, collections::BTreeSet, rc::Rc, sync::Arc};
 
 use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, quote};
@@ -8,7 +8,8 @@ use filterblock::{Error, LegacyHash, Result, quote};
 use super::order::{ExpectedOrder, OrderCheck};
 use super::walk::{Walk, Walked};
 use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
-use crate::audit::reading::{filter_trouble, is_not_whole};
+use crate::audit::correct::{key_orders::KeyOrders, table::Correcting};
+use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, Metaindex, Offsets, Sample};
 use crate::report::{Code, Finding, Note, Verdict};
 use crate::{
@@ -53,7 +54,12 @@ pub(crate) fn table<R: ReadAt>(
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let record = record.filter(|_| may_be_unfinished);
-            let finding = Finding::of(&error);
+            let mut finding = Finding::of(&error);
+            if let Some(bit) = wrong_bit(&source, size, engine) {
+                finding
+                    .found
+                    .push_str(&format!("; one bit at offset {bit} is wrong, which `repair` corrects"));
+            }
             explain(&source, &error, finding.found.clone())
                 .map(|found| not_opened(&error, Finding { found, ..finding }, record, &mut verdict))
         }
@@ -66,6 +72,22 @@ pub(crate) fn table<R: ReadAt>(
     // The rest: index and filter, and all bytes that could not be read.
     observer.progress(size.saturating_sub(reported.get()));
     Ok(verdict)
+}
+
+/// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open.
+fn wrong_bit<R: ReadAt>(source: &R, size: u64, engine: &Engine) -> Option<u64> {
+    let found = Rc::new(Cell::new(None));
+    let tell = Rc::clone(&found);
+    let limit = decode_limit(engine.max_output, size);
+    Correcting::new(
+        source,
+        &KeyOrders::known(),
+        &engine.read,
+        limit,
+        Box::new(move |_, bit| tell.set(Some(bit))),
+    )
+    .ok()?;
+    found.get()
 }
 
 fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {

@@ -7,7 +7,8 @@ use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use super::budget::{Budget, Exceeded};
 use super::{denials::DenialCheck, extents::BlockExtents, fpr_sampler::FprSampler, order::OrderCheck};
 use crate::{
-    audit::correct::only_wrong_bit,
+    audit::correct::{corrected, key_orders::Between, key_orders::KeyOrders, stored},
+    audit::read_options,
     audit::{key_encoding::KeyEncoding, lost_keys::LostKeys, rates::MeasuredRate, stats::Offsets},
     report::{Code, Finding, Findings, Note, Verdict},
 };
@@ -199,7 +200,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             Ok(entries) => entries,
             Err(error) if error.needs_range() => return Err(Stop::NeedRange(error)),
             Err(error) => {
-                let bit = self.wrong_bit(&error, handle);
+                let bit = self.wrong_bit(&error, handle, bounds);
                 self.damage_with(&error, bounds, bit);
                 return Ok(self.budget.check()?);
             }
@@ -281,15 +282,26 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
 
     /// The offset of the byte with the only wrong bit in the data block at `handle`; `None` if no such bit is found.
     /// A few blocks are read once more for that.
-    fn wrong_bit(&mut self, error: &Error, handle: BlockHandle) -> Option<u64> {
+    fn wrong_bit(&mut self, error: &Error, handle: BlockHandle, bounds: Bounds<'_>) -> Option<u64> {
         let is_checksum = matches!(error.without_path(), Error::Corrupt { what: Structure::Checksum, .. });
         let len = usize::try_from(handle.end()?.checked_sub(handle.offset)?).ok()?;
         if !is_checksum || self.tried_bits >= MAX_TRIED_BITS || len > MAX_TRIED_BLOCK {
             return None;
         }
         self.tried_bits += 1;
-        let stored = self.table.source().read_at(handle.offset, len).ok()?;
-        handle.offset.checked_add(only_wrong_bit(&stored)? as u64)
+        let bytes = self.table.source().read_at(handle.offset, len).ok()?;
+        let between = Between { after: bounds.after, up_to: bounds.up_to };
+        let (orders, mut left) = (KeyOrders::known(), self.budget.left());
+        let found = corrected(&bytes, |right| {
+            orders.ascending(stored::entries(&right, &read_options())?, between, |entry| {
+                left = left.checked_sub(entry.key().len() as u64)?;
+                Some(())
+            })
+        });
+        self.budget
+            .spend_keys(usize::try_from(self.budget.left().saturating_sub(left)).unwrap_or(usize::MAX));
+        let (_, at, _) = found?;
+        handle.offset.checked_add(at as u64)
     }
 
     fn damage(&mut self, error: &Error, bounds: Bounds<'_>) {

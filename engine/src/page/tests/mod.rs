@@ -1,5 +1,6 @@
 //! Pages of invented databases.
 
+mod ledger;
 mod markup;
 mod models;
 

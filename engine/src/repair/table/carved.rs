@@ -7,13 +7,12 @@ use filterblock::table::{BlockHandle, ReadAt};
 
 use super::partial::{self, Stored};
 use super::stored::{self, Between};
-use super::{Blocks, Expected, SavedTable, footer, options};
+use super::{Blocks, Expected, Limits, SavedTable, indexed};
 use crate::audit::scan::carve::{
     finder::{BlockFinder, Stretch},
     kind::{BlockKind, KnownBlocks},
 };
 use crate::repair::lost::{Bound, LostRange};
-use crate::repair::order::Order;
 
 /// The most that is read of a block whose end is not known.
 const MAX_BEGINNING: u64 = 4 << 20;
@@ -34,13 +33,13 @@ enum FileRun {
 
 impl Carved {
     /// Finds all blocks.
-    pub(super) fn find<R: ReadAt>(source: &R, order: &Order) -> io::Result<Self> {
+    pub(super) fn find<R: ReadAt>(source: &R, expected: &Expected<'_>) -> io::Result<Self> {
         let mut carved = Self { stretches: Vec::new(), index: None, metaindex: None };
         let mut known = KnownBlocks::default();
-        let options = options();
+        let Limits { options, budget } = expected.limits;
         let mut finder = BlockFinder::new(source)?;
-        while let Some(stretch) =
-            finder.next(|source, handle| KnownBlocks::is_block(source, handle, &options))?
+        while let Some(stretch) = finder
+            .next(|source, handle| !budget.is_spent() && KnownBlocks::is_block(source, handle, options))?
         {
             match stretch {
                 Stretch::Gap(gap) => {
@@ -48,9 +47,9 @@ impl Carved {
                     carved.stretches.push(FileRun::Gap(gap));
                 }
                 Stretch::Block(handle) => {
-                    match known.kind(source, handle, &options) {
+                    match known.kind(source, handle, options) {
                         BlockKind::Data => carved.stretches.push(FileRun::Data(handle)),
-                        BlockKind::Handles => carved.add_handles(source, handle, order)?,
+                        BlockKind::Handles => carved.add_handles(source, handle, expected)?,
                         BlockKind::Other => {}
                     }
                     known.add(handle);
@@ -60,24 +59,30 @@ impl Carved {
         Ok(carved)
     }
 
-    fn add_handles<R: ReadAt>(&mut self, source: &R, handle: BlockHandle, order: &Order) -> io::Result<()> {
+    fn add_handles<R: ReadAt>(
+        &mut self,
+        source: &R,
+        handle: BlockHandle,
+        expected: &Expected<'_>,
+    ) -> io::Result<()> {
+        let limits = expected.limits;
         let Some(stored) = stored::read(source, handle, &[])? else { return Ok(()) };
-        let first = stored::entries(&stored).and_then(|mut entries| {
+        let first = stored::entries(&stored, &limits.options).and_then(|mut entries| {
             entries.next().ok().filter(|found| *found)?;
             Some(entries.key().starts_with(b"filter."))
         });
         match first {
             Some(true) => self.metaindex = Some(handle),
-            _ if footer::is_index(&stored, order).is_some() => self.index = Some(handle),
+            _ if indexed::is_index(&stored, expected.order, limits).is_some() => self.index = Some(handle),
             _ => {}
         }
         Ok(())
     }
 
     /// The index, if it names all data blocks that were found.
-    pub(super) fn index<R: ReadAt>(&self, source: &R) -> Option<BlockHandle> {
+    pub(super) fn index<R: ReadAt>(&self, source: &R, limits: &Limits) -> Option<BlockHandle> {
         let stored = stored::read(source, self.index?, &[]).ok()??;
-        let mut entries = stored::entries(&stored)?;
+        let mut entries = stored::entries(&stored, &limits.options)?;
         let data = self.stretches.iter().filter_map(|found| match found {
             FileRun::Data(handle) => Some(*handle),
             FileRun::Gap(_) => None,
@@ -118,7 +123,9 @@ pub(super) fn read<R: ReadAt>(
             }
         };
         let between = Between { order, after: table.facts.largest.as_deref(), up_to: None };
-        match stored::accept(source, handle, &mut table.patches, |stored| stored::facts(stored, &between))? {
+        match stored::accept(source, handle, &mut table.patches, |stored| {
+            stored::facts(stored, &between, expected.limits)
+        })? {
             Some(facts) => {
                 if let Some(bytes) = gap.take() {
                     let high = facts.smallest.as_deref().and_then(|key| KeyFormat::LevelDb.user_key(key));
@@ -171,7 +178,7 @@ fn save_beginning<R: ReadAt>(
     let found =
         kinds.into_iter().map(|kind| partial::entries(&bytes, &(end..bytes.len()), false, kind, &between));
     let found = found.max_by_key(Vec::len).unwrap_or_default();
-    table.partial.extend(found);
+    table.add_partial(found, expected.limits);
     Ok(())
 }
 
@@ -181,6 +188,6 @@ fn lost(table: &SavedTable, expected: &Expected<'_>, high: Option<Bound>, bytes:
         Some(key) => Bound::behind(key),
         None => record.map(Bound::including),
     };
-    let why = "expected blocks with right checksums, found none".to_owned();
+    let why = expected.limits.why_lost("expected blocks with right checksums, found none");
     LostRange { low, high, bytes, blocks: Vec::new(), why }
 }

@@ -22,7 +22,7 @@ impl<'t, R: ReadAt> TableCursor<'t, R> {
         let index = match &table.blocks {
             Blocks::Indexed { index, .. } => {
                 let stored = stored::read(&source, *index, &table.patches)?;
-                Some(stored.and_then(|stored| stored::entries(&stored)).ok_or_else(changed)?)
+                Some(stored.and_then(|stored| stored::entries(&stored, &table.options)).ok_or_else(changed)?)
             }
             Blocks::Found(_) => None,
         };
@@ -45,14 +45,14 @@ impl<'t, R: ReadAt> TableCursor<'t, R> {
             let Some(handle) = self.next_handle()? else { return Ok(false) };
             let stored = stored::read(&self.source, handle, &self.table.patches)?;
             let stored = stored.filter(|stored| stored::is_sound(stored)).ok_or_else(changed)?;
-            self.block = Some(stored::entries(&stored).ok_or_else(changed)?);
+            self.block = Some(stored::entries(&stored, &self.table.options).ok_or_else(changed)?);
         }
     }
 
     fn next_handle(&mut self) -> io::Result<Option<BlockHandle>> {
         match (&self.table.blocks, &mut self.index) {
-            (Blocks::Indexed { lost, .. }, Some(index)) => {
-                while index.next().map_err(|_| changed())? {
+            (Blocks::Indexed { lost, count, .. }, Some(index)) => {
+                while (self.next as u64) < *count && index.next().map_err(|_| changed())? {
                     let number = self.next;
                     self.next = number.saturating_add(1);
                     if lost.binary_search(&(number as u64)).is_err() {

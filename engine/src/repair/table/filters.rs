@@ -4,7 +4,7 @@ use std::{io, ops::Range, sync::Arc};
 
 use bytes::Bytes;
 use filterblock::policy::default_read_policies;
-use filterblock::table::{BlockHandle, ReadAt};
+use filterblock::table::{BlockHandle, ReadAt, ReadOptions};
 use filterblock::{FilterBlockReader, FilterPolicy as _, InternalFilterPolicy, SharedPolicy};
 
 use super::stored;
@@ -27,8 +27,9 @@ pub(super) fn read<R: ReadAt>(
     source: &R,
     metaindex: BlockHandle,
     patches: &mut Vec<Patch>,
+    options: &ReadOptions,
 ) -> io::Result<Option<FoundFilters>> {
-    let named = stored::accept(source, metaindex, patches, named)?;
+    let named = stored::accept(source, metaindex, patches, |stored| named(stored, options))?;
     let Some((policy, handle)) = named.flatten() else { return Ok(None) };
     let contents = stored::accept(source, handle, patches, contents)?;
     let known = default_read_policies().into_iter().find(|known| known.name() == policy);
@@ -43,8 +44,8 @@ pub(super) fn read<R: ReadAt>(
 
 /// The policy that a metaindex names first, and where its filters are. `Some(None)`: it names none. `None`:
 /// it cannot be read.
-fn named(metaindex: &Bytes) -> Option<Option<(String, BlockHandle)>> {
-    let mut entries = stored::entries(metaindex)?;
+fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, BlockHandle)>> {
+    let mut entries = stored::entries(metaindex, options)?;
     let mut found = None;
     while entries.next().ok()? {
         let name = entries.key().strip_prefix(b"filter.").and_then(|name| str::from_utf8(name).ok());

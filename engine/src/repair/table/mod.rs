@@ -3,13 +3,13 @@
 mod carved;
 mod cursor;
 mod filters;
-mod footer;
 mod indexed;
 mod partial;
 mod stored;
 
 use std::io;
 
+use bytes::Bytes;
 use filterblock::database::LiveTable;
 use filterblock::table::{BlockHandle, ReadAt, ReadOptions};
 use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
@@ -17,7 +17,8 @@ use filterblock::{FilterBlockReader, KeyFormat, SharedPolicy};
 use super::lost::{Bound, LostRange};
 use super::order::Order;
 use super::patched::Patch;
-use crate::audit::read_options;
+use crate::audit::correct::{budget::Budget, footer};
+use crate::audit::{decode_limit, decode_limit_text, read_options};
 use partial::Stored;
 
 pub(super) use cursor::TableCursor;
@@ -28,11 +29,40 @@ pub(super) struct Expected<'e> {
     pub(super) order: &'e Order,
     /// The table's record in a MANIFEST, if one has it.
     pub(super) record: Option<&'e LiveTable>,
+    pub(super) limits: &'e Limits,
+}
+
+/// The work that a table may cause while it is looked at.
+pub(super) struct Limits {
+    pub(super) options: ReadOptions,
+    pub(super) budget: Budget,
+}
+
+impl Limits {
+    /// `max_output`: the bytes of blocks and keys that may be decoded; `None`: as many as for all commands.
+    pub(super) fn new(max_output: Option<u64>, file_size: u64) -> Self {
+        let budget = Budget::new(decode_limit(max_output, file_size));
+        let mut options = budget.options(&options());
+        if let Some(bytes) = max_output {
+            options = options.max_block_size(usize::try_from(bytes).unwrap_or(usize::MAX));
+        }
+        Self { options, budget }
+    }
+
+    /// The reason why blocks are lost: `why`, unless the limit is exceeded.
+    fn why_lost(&self, why: &str) -> String {
+        match self.budget.is_spent() {
+            true => format!("expected {}, found more", decode_limit_text(self.budget.limit())),
+            false => why.to_owned(),
+        }
+    }
 }
 
 /// A table as far as it can be saved.
 #[derive(Default)]
 pub(super) struct SavedTable {
+    /// The options for reading its blocks again.
+    pub(super) options: ReadOptions,
     /// Wrong bits that are corrected.
     pub(super) patches: Vec<Patch>,
     pub(super) blocks: Blocks,
@@ -54,7 +84,8 @@ pub(super) struct SavedTable {
 /// The places of the sound data blocks.
 pub(super) enum Blocks {
     /// The index names the blocks. `lost`: the numbers of its entries for lost blocks, in ascending order.
-    Indexed { index: BlockHandle, lost: Vec<u64> },
+    /// `count`: the number of entries that were looked at.
+    Indexed { index: BlockHandle, lost: Vec<u64>, count: u64 },
     /// Found by their checksums, in the order of the file.
     Found(Vec<BlockHandle>),
 }
@@ -106,14 +137,16 @@ impl SavedTable {
     ///
     /// Only if the file cannot be read.
     pub(super) fn read<R: ReadAt>(source: R, expected: &Expected<'_>) -> io::Result<Self> {
-        let mut table = Self::default();
-        let footer = footer::find(&source, expected.order, &mut table.patches)?;
+        let limits = expected.limits;
+        let mut table = Self { options: limits.options.clone(), ..Self::default() };
+        let is_index = |stored: &Bytes| indexed::is_index(stored, expected.order, limits);
+        let footer = footer::find(&source, is_index, &mut table.patches)?;
         let (index, metaindex) = match footer {
             Some(footer) => (Some(footer.index), Some(footer.metaindex)),
             None => {
                 table.carved = Some("footer or index is lost".to_owned());
-                let found = carved::Carved::find(&source, expected.order)?;
-                let parts = (found.index(&source), found.metaindex);
+                let found = carved::Carved::find(&source, expected)?;
+                let parts = (found.index(&source, limits), found.metaindex);
                 if parts.0.is_none() {
                     carved::read(&source, found, expected, &mut table)?;
                 }
@@ -127,6 +160,18 @@ impl SavedTable {
             table.read_filters(&source, metaindex)?;
         }
         Ok(table)
+    }
+
+    /// Adds entries that no checksum covers, within the limits: they stay in memory until they are sorted.
+    fn add_partial(&mut self, entries: Vec<PartialEntry>, limits: &Limits) {
+        for entry in entries {
+            // Twice, as they are kept.
+            let parts = [&entry.key, &entry.value, &entry.key, &entry.value];
+            if !parts.into_iter().all(|part| limits.budget.take(part).is_some()) {
+                return;
+            }
+            self.partial.push(entry);
+        }
     }
 
     /// The storage format of the table's blocks, according to those that are sound. `None`: there
@@ -154,7 +199,9 @@ impl SavedTable {
 
     /// Looks at the filters. One bit in them may be corrected.
     fn read_filters<R: ReadAt>(&mut self, source: &R, metaindex: BlockHandle) -> io::Result<()> {
-        let Some(found) = filters::read(source, metaindex, &mut self.patches)? else { return Ok(()) };
+        let Some(found) = filters::read(source, metaindex, &mut self.patches, &self.options)? else {
+            return Ok(());
+        };
         self.filters = Some((found.policy, found.size));
         if !self.lost.is_empty() {
             self.filter = found.reader;

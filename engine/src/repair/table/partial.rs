@@ -12,7 +12,7 @@ use super::stored::Between;
 
 /// The size of a sector in bytes: disks lose whole sectors.
 const SECTOR: u64 = 512;
-/// The greatest number of bytes that are decompressed from a block.
+/// The greatest number of bytes that are decompressed from a block, and of keys that are put together.
 const MAX_CONTENTS: usize = 16 << 20;
 
 /// An entry with its internal key.
@@ -120,9 +120,11 @@ impl<'p> Parser<'p> {
     /// they stop.
     fn entries(&self, start: usize, end: usize) -> (Vec<PartialEntry>, usize) {
         let (mut entries, mut at): (Vec<PartialEntry>, _) = (Vec::new(), start);
-        while at < end {
+        let mut keys = 0_usize;
+        while at < end && keys < MAX_CONTENTS {
             let before = entries.last().map(|entry| &*entry.key);
             let Some((entry, next)) = self.entry(at, end, before) else { break };
+            keys = keys.saturating_add(entry.key.len());
             entries.push(entry);
             at = next;
         }

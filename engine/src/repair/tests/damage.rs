@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::{fs, path::Path};
 
-use filterblock::database::{Database, LiveTable, LogWriter, VersionEdit};
+use filterblock::database::{Database, LiveTable, LogWriter, Manifest, VersionEdit};
 use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
 
 use super::{DATABASE, Prefer, TARGET, repair, request, run};
@@ -40,8 +40,10 @@ impl Case {
 
     fn repair(&self) -> (RepairReport, Entries) {
         let report = run(self.root.path()).unwrap();
-        let new = entries(&self.root.path().join(TARGET));
+        let target = self.root.path().join(TARGET);
+        let new = entries(&target);
         assert_eq!(report.sums.keys, new.len() as u64);
+        assert!(greatest_sequence(&target) <= Manifest::read(&target).unwrap().last_sequence());
         (report, new)
     }
 
@@ -53,7 +55,7 @@ impl Case {
     }
 }
 
-fn entries(dir: &Path) -> Entries {
+pub(super) fn entries(dir: &Path) -> Entries {
     let database = Database::open(dir).unwrap();
     let mut scan = database.scan(&ReadOptions::default()).unwrap();
     let mut entries = Entries::new();
@@ -62,6 +64,16 @@ fn entries(dir: &Path) -> Entries {
         entries.insert(entry.key.user_key.to_vec(), entry.value.to_vec());
     }
     entries
+}
+
+/// The greatest sequence number of an entry.
+fn greatest_sequence(dir: &Path) -> u64 {
+    let database = Database::open(dir).unwrap();
+    let (mut scan, mut greatest) = (database.scan(&ReadOptions::default()).unwrap(), 0);
+    while scan.next().unwrap() {
+        greatest = greatest.max(scan.entry().unwrap().key.sequence);
+    }
+    greatest
 }
 
 /// The entries of the undamaged database.
@@ -309,4 +321,26 @@ fn what_cannot_be_repaired_is_refused() {
     let failure = run(case.root.path()).unwrap_err();
     assert!(failure.text.contains("xeveldb.BytewiseComparator"), "{failure}");
     assert!(!case.root.path().join(TARGET).exists());
+}
+
+/// LevelDB does not see entries with a greater sequence number than the MANIFEST has.
+#[test]
+fn what_is_saved_of_a_batch_with_zeros_has_no_greater_number_than_the_new_database() {
+    let case = Case::new();
+    let put = |key: &[u8], value: &[u8]| {
+        [&[1, key.len() as u8][..], key, &[value.len() as u8 | 0x80, (value.len() >> 7) as u8], value]
+            .concat()
+    };
+    let operations =
+        [put(b"one", &[b'x'; 2000]), put(b"two", &[b'y'; 300]), put(b"zzz", &[b'z'; 200])].concat();
+    let batch = [&1_000_000_u64.to_le_bytes()[..], &3_u32.to_le_bytes(), &operations].concat();
+    case.change(LOG, |bytes| {
+        let mut log = LogWriter::new(Vec::new());
+        log.add_record(&batch).unwrap();
+        *bytes = log.into_writer();
+        bytes[512..1536].fill(0);
+    });
+    let (report, new) = case.repair();
+    assert_eq!(new.get(&b"zzz"[..]), Some(&vec![b'z'; 200]), "{report:?}");
+    assert!(report.sums.last_sequence >= 1_000_002);
 }

@@ -6,6 +6,7 @@
 #[cfg(in_repository)]
 mod crashes;
 mod damage;
+mod limits;
 
 use std::path::Path;
 
@@ -25,6 +26,8 @@ fn request(root: &Path) -> RepairRequest {
         hash: None,
         bits_per_key: None,
         dry_run: false,
+        max_output: None,
+        meter: Default::default(),
     }
 }
 

@@ -3,28 +3,31 @@
 //!
 //! A block is 32 KiB. No fragment crosses its end, so a loss never reaches into the next block.
 
+use std::cell::Cell;
 use std::{io, ops::Range};
 
 use bytes::Bytes;
 use filterblock::table::ReadAt;
 
 use super::patched::Patch;
-use crate::audit::correct::{WrongBit, stored_crc, wrong_bits};
+use super::{WrongBit, stored_crc, wrong_bits};
 
-const BLOCK_LEN: u64 = 32 << 10;
+pub(crate) const BLOCK_LEN: u64 = 32 << 10;
 const HEADER_LEN: usize = 7;
 /// The offset of the type in the header, just before the data. The checksum covers both.
 const TYPE: usize = 6;
-pub(super) const FULL: u8 = 1;
-pub(super) const FIRST: u8 = 2;
-pub(super) const MIDDLE: u8 = 3;
-pub(super) const LAST: u8 = 4;
+pub(crate) const FULL: u8 = 1;
+pub(crate) const FIRST: u8 = 2;
+pub(crate) const MIDDLE: u8 = 3;
+pub(crate) const LAST: u8 = 4;
 /// The most bytes whose checksums are tried in a block to find the next fragment.
 const MAX_TRIED: usize = 4 << 20;
+/// The most bytes whose checksums are tried in a block in all.
+const MAX_TRIED_IN_BLOCK: usize = 16 << 20;
 
 /// A piece of the file.
 #[derive(Debug)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     Fragment(Fragment),
     /// Bytes in which no fragment is found.
     Lost(Range<u64>),
@@ -36,20 +39,20 @@ pub(super) enum Piece {
 
 /// A fragment of a record.
 #[derive(Debug)]
-pub(super) struct Fragment {
-    pub(super) offset: u64,
+pub(crate) struct Fragment {
+    pub(crate) offset: u64,
     /// The type of the fragment, 1 to 4.
-    pub(super) kind: u8,
-    pub(super) data: Bytes,
+    pub(crate) kind: u8,
+    pub(crate) data: Bytes,
     /// The checksum is right, if need be after one bit was corrected.
-    pub(super) is_sound: bool,
-    pub(super) patch: Option<Patch>,
-    /// The fragment was found by its checksum alone, after a loss.
-    pub(super) is_found: bool,
+    pub(crate) is_sound: bool,
+    pub(crate) patch: Option<Patch>,
+    /// The fragment was found by its checksum alone, after something lost.
+    pub(crate) is_found: bool,
 }
 
 /// Reads the pieces of a file in order.
-pub(super) struct Fragments<R> {
+pub(crate) struct Fragments<R> {
     source: R,
     len: u64,
     block: Bytes,
@@ -58,6 +61,8 @@ pub(super) struct Fragments<R> {
     /// The position of the next piece in `block`.
     at: usize,
     is_found: bool,
+    /// The bytes whose checksums were tried in this block to mend it.
+    tried: Cell<usize>,
 }
 
 /// The header of a fragment.
@@ -85,13 +90,13 @@ impl Header {
 }
 
 impl<R: ReadAt> Fragments<R> {
-    pub(super) fn new(source: R) -> io::Result<Self> {
+    pub(crate) fn new(source: R) -> io::Result<Self> {
         let len = source.len()?;
-        Ok(Self { source, len, block: Bytes::new(), offset: 0, at: 0, is_found: false })
+        Ok(Self { source, len, block: Bytes::new(), offset: 0, at: 0, is_found: false, tried: Cell::new(0) })
     }
 
     /// The next piece; `None` at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Piece>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Piece>> {
         loop {
             if self.at >= self.block.len() && !self.next_block()? {
                 return Ok(None);
@@ -108,6 +113,7 @@ impl<R: ReadAt> Fragments<R> {
         self.block = self.source.read_at(self.offset, left as usize)?;
         self.at = 0;
         self.is_found = false;
+        self.tried.set(0);
         Ok(!self.block.is_empty())
     }
 
@@ -184,8 +190,13 @@ impl<R: ReadAt> Fragments<R> {
     /// `None`: no bit does, or several do.
     fn corrected(&self, start: usize, header: Header) -> Option<(Header, Patch)> {
         let mut found = Vec::new();
+        if !self.may_try(0) {
+            return None;
+        }
         let patch = |at: usize, mask: u8| Patch { offset: self.offset_of(start.saturating_add(at)), mask };
         if let Some(data) = checked(&self.block, start, header.len) {
+            // A bit is looked for byte by byte.
+            self.may_try(data.len().saturating_mul(8));
             for bit in wrong_bits(data, header.crc) {
                 found.push(match bit {
                     WrongBit::Checksum { at, mask } => (header, patch(at, mask)),
@@ -198,7 +209,9 @@ impl<R: ReadAt> Fragments<R> {
         }
         for bit in 0..16_u32 {
             let len = header.len ^ 1 << bit;
-            if checked(&self.block, start, len).is_some_and(|data| stored_crc(data) == header.crc) {
+            let data = checked(&self.block, start, len);
+            self.may_try(data.map_or(0, <[u8]>::len));
+            if data.is_some_and(|data| stored_crc(data) == header.crc) {
                 found.push((Header { len, ..header }, patch(4 + (bit / 8) as usize, 1 << (bit % 8))));
             }
         }
@@ -207,6 +220,12 @@ impl<R: ReadAt> Fragments<R> {
             [(header, patch)] => Some((header, patch)),
             _ => None,
         }
+    }
+
+    /// Counts bytes whose checksums are tried. Returns false if no more may be.
+    fn may_try(&self, bytes: usize) -> bool {
+        self.tried.set(self.tried.get().saturating_add(bytes));
+        self.tried.get() <= MAX_TRIED_IN_BLOCK
     }
 
     /// The position of the next sound fragment in the block.
@@ -220,7 +239,7 @@ impl<R: ReadAt> Fragments<R> {
             if !header.is_of_known_type() || header.len == 0 {
                 continue;
             }
-            if tried > MAX_TRIED {
+            if tried > MAX_TRIED || !self.may_try(header.len.min(end)) {
                 return None;
             }
             tried = tried.saturating_add(header.len.min(end));

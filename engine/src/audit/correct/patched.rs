@@ -7,21 +7,21 @@ use filterblock::table::ReadAt;
 
 /// A wrong bit of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Patch {
+pub(crate) struct Patch {
     /// The offset of its byte.
-    pub(super) offset: u64,
-    pub(super) mask: u8,
+    pub(crate) offset: u64,
+    pub(crate) mask: u8,
 }
 
 /// A file, read with these bits flipped.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patched<'p, R> {
-    pub(super) source: R,
-    pub(super) patches: &'p [Patch],
+pub(crate) struct Patched<'p, R> {
+    pub(crate) source: R,
+    pub(crate) patches: &'p [Patch],
 }
 
 impl<'p, R: ReadAt> Patched<'p, R> {
-    pub(super) const fn new(source: R, patches: &'p [Patch]) -> Self {
+    pub(crate) const fn new(source: R, patches: &'p [Patch]) -> Self {
         Self { source, patches }
     }
 }
@@ -50,14 +50,14 @@ impl<R: ReadAt> ReadAt for Patched<'_, R> {
 }
 
 /// Reads a source from its start to its end.
-pub(super) struct Sequential<R> {
+pub(crate) struct Sequential<R> {
     source: R,
     at: u64,
     len: u64,
 }
 
 impl<R: ReadAt> Sequential<R> {
-    pub(super) fn new(source: R) -> io::Result<Self> {
+    pub(crate) fn new(source: R) -> io::Result<Self> {
         let len = source.len()?;
         Ok(Self { source, at: 0, len })
     }

@@ -1,0 +1,110 @@
+//! `filterblock repair --page`: the ledger as a page.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::manifest::copy_of;
+use super::report::markup;
+use super::*;
+
+/// A copy of a database, a bit of which is wrong in one table; another table has two, the third is not there.
+fn damaged() -> tempfile::TempDir {
+    let copy = copy_of(&database("levels"));
+    flip(&copy.path().join("000007.ldb"), &[40]);
+    flip(&copy.path().join("000005.ldb"), &[40, 50]);
+    fs::remove_file(copy.path().join("000009.ldb")).unwrap();
+    copy
+}
+
+fn flip(path: &Path, places: &[usize]) {
+    let mut bytes = fs::read(path).unwrap();
+    places.iter().for_each(|&at| bytes[at] ^= 4);
+    fs::write(path, bytes).unwrap();
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(folder())
+    }
+
+    fn target(&self) -> PathBuf {
+        self.0.path().join("new")
+    }
+
+    fn page(&self) -> PathBuf {
+        self.0.path().join("page.html")
+    }
+}
+
+#[test]
+fn a_page_says_what_the_report_says() {
+    let (db, place) = (damaged(), Place::new());
+    let run =
+        run(&args!["repair", db.path(), "--to", place.target(), "--page", place.page(), "--json"]).expect(5);
+    assert_eq!(names(place.0.path()), ["new", "page.html"]);
+    let page = markup::check(&fs::read_to_string(place.page()).unwrap());
+    let words = page.words();
+    let lines = run.all_json();
+    let last = lines.last().unwrap();
+    assert!(words.contains(&format!("{} keys are saved.", last["keys"])), "{words}");
+    let of = |object: &str| lines.iter().filter(|line| line["object"] == object).count();
+    let rows = |title: &str| {
+        let is_it = |table: &&markup::Node| table.of_name("th").iter().any(|cell| cell.words() == title);
+        let tables = page.of_name("table");
+        tables.into_iter().find(is_it).map_or(0, |table| table.of_name("tr").len() - 1)
+    };
+    assert_eq!((rows("keys from"), rows("entries saved")), (of("loss"), of("file")));
+    assert_eq!(rows("in the new database"), of("key").min(800));
+    assert!(of("loss") >= 2 && of("key") > 0 && of("file") == 5, "{lines:?}");
+    for line in lines.iter().filter(|line| line["object"] == "loss") {
+        assert!(words.contains(line["why"].as_str().unwrap()), "{line}");
+    }
+    assert!(words.contains("000010.log") && words.contains("by MANIFEST-000008"), "{words}");
+}
+
+#[test]
+fn the_page_alone_goes_to_standard_output() {
+    let (db, place) = (damaged(), Place::new());
+    let target = place.target();
+    let dry = run(&args!["repair", db.path(), "--to", target, "--dry-run", "--page", "-"]).expect(5);
+    let page = markup::check(&dry.out);
+    assert!(page.words().contains("would be saved; nothing was written."));
+    assert!(names(place.0.path()).is_empty());
+    run(&args!["repair", db.path(), "--to", target, "--json", "--page", "-"]).expect(2);
+    let sound = run(&args!["repair", database("levels"), "--to", target, "--page", "-"]).expect(0);
+    assert!(markup::check(&sound.out).words().contains("Nothing is lost, and nothing is doubtful."));
+}
+
+#[test]
+fn without_a_repair_there_is_no_page_and_without_a_place_for_it_no_repair() {
+    let (db, place) = (damaged(), Place::new());
+    fs::write(place.page(), "before").unwrap();
+    let nothing = folder();
+    run(&args!["repair", nothing.path(), "--to", place.target(), "--page", place.page()]).expect(1);
+    assert_eq!(
+        (names(place.0.path()), fs::read_to_string(place.page()).unwrap()),
+        (vec!["page.html".into()], "before".into())
+    );
+    let before = names(db.path());
+    for page in [
+        place.0.path().join("absent/page.html"),
+        place.0.path().to_owned(),
+        place.0.path().join("000005.ldb"),
+        db.path().join("page.html"),
+    ] {
+        run(&args!["repair", db.path(), "--to", place.target(), "--page", page]).expect(2);
+        assert_eq!((names(place.0.path()), names(db.path())), (vec!["page.html".into()], before.clone()));
+    }
+    // What is there is replaced.
+    run(&args!["repair", db.path(), "--to", place.target(), "--page", place.page()]).expect(5);
+    markup::check(&fs::read_to_string(place.page()).unwrap());
+}

@@ -1,0 +1,107 @@
+//! The footer, which has no checksum of its own.
+
+use std::io;
+
+use bytes::Bytes;
+use filterblock::table::{BlockHandle, ReadAt};
+
+use super::patched::Patch;
+use super::stored;
+
+const FOOTER_LEN: usize = 48;
+/// The length of the part before the magic number.
+const HANDLES_LEN: usize = 40;
+const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
+
+/// The blocks to which a footer leads.
+#[derive(Clone, Copy)]
+pub(crate) struct Footer {
+    pub(crate) metaindex: BlockHandle,
+    pub(crate) index: BlockHandle,
+}
+
+/// The most bytes whose checksums are tried for a footer, in times the length of the file. Handles that differ in one bit
+/// of their size together name less than that.
+const MAX_PASSES: u64 = 8;
+
+/// Reads the footer. One bit of it may be corrected, so that it leads to an index and a metaindex; or one bit of the
+/// index, so that `is_index` holds. `None`: there is no index that can be read.
+pub(crate) fn find<R: ReadAt>(
+    source: &R,
+    is_index: impl FnMut(&Bytes) -> Option<()>,
+    patches: &mut Vec<Patch>,
+) -> io::Result<Option<Footer>> {
+    let len = source.len()?;
+    let Some(start) = len.checked_sub(FOOTER_LEN as u64) else { return Ok(None) };
+    let stored = source.read_at(start, FOOTER_LEN)?;
+    let as_it_is = decode(&stored);
+    let mut trials = Trials { source, left: len.saturating_mul(MAX_PASSES), known: Vec::new() };
+    if let Some(footer) = as_it_is.filter(|footer| trials.leads_on(*footer)) {
+        return Ok(Some(footer));
+    }
+    let mut found = Vec::new();
+    for at in 0..FOOTER_LEN {
+        for bit in 0..8 {
+            let mut right = stored.to_vec();
+            if let Some(byte) = right.get_mut(at) {
+                *byte ^= 1 << bit;
+            }
+            if let Some(footer) = decode(&right).filter(|footer| trials.leads_on(*footer)) {
+                found.push((footer, Patch { offset: start.saturating_add(at as u64), mask: 1 << bit }));
+            }
+        }
+    }
+    if let [(footer, patch)] = *found {
+        patches.push(patch);
+        return Ok(Some(footer));
+    }
+    // The footer is right, and a block to which it leads is damaged.
+    let Some(footer) = as_it_is else { return Ok(None) };
+    let mut index_patches = Vec::new();
+    let index = stored::accept(source, footer.index, &mut index_patches, is_index)?;
+    if index.is_none() {
+        return Ok(None);
+    }
+    patches.extend(index_patches);
+    Ok(Some(footer))
+}
+
+fn decode(footer: &[u8]) -> Option<Footer> {
+    let (handles, magic) = footer.split_at_checked(HANDLES_LEN)?;
+    if u64::from_le_bytes(*magic.first_chunk()?) != MAGIC {
+        return None;
+    }
+    let (metaindex, len) = BlockHandle::decode(handles, 0).ok()?;
+    let (index, _) = BlockHandle::decode(handles.get(len..)?, 0).ok()?;
+    Some(Footer { metaindex, index })
+}
+
+/// The blocks to which footers lead that differ in one bit. Most differ in one handle only.
+struct Trials<'s, R> {
+    source: &'s R,
+    /// The bytes whose checksums may still be tried.
+    left: u64,
+    known: Vec<(BlockHandle, bool)>,
+}
+
+impl<R: ReadAt> Trials<'_, R> {
+    /// Tells whether both blocks are there with correct checksums.
+    fn leads_on(&mut self, footer: Footer) -> bool {
+        self.is_sound(footer.index) && self.is_sound(footer.metaindex)
+    }
+
+    fn is_sound(&mut self, handle: BlockHandle) -> bool {
+        if let Some((_, is_sound)) = self.known.iter().find(|(known, _)| *known == handle) {
+            return *is_sound;
+        }
+        let Some(left) = self.left.checked_sub(handle.size) else { return false };
+        let stored = stored::read(self.source, handle, &[]);
+        // Even a block without entries has a number of restarts and a trailer.
+        let is_sound = matches!(&stored, Ok(Some(stored)) if stored.len() > 8 && stored::is_sound(stored));
+        if matches!(stored, Ok(Some(_))) {
+            self.left = left;
+        }
+        self.known.push((handle, is_sound));
+        is_sound
+    }
+}

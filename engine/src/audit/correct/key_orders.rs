@@ -1,0 +1,127 @@
+//! The orders in which the keys of a table may be.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use filterblock::KeyFormat;
+use filterblock::table::{BlockCursor, BytewiseComparator, Comparator as _, IdbComparator, SharedComparator};
+
+/// The orders that are known, as far as they fit what was seen of a table.
+#[derive(Clone)]
+pub(crate) struct KeyOrders(Vec<KeyOrder>);
+
+#[derive(Clone)]
+struct KeyOrder {
+    /// The format of internal keys; `None`: the keys are not internal keys.
+    format: Option<KeyFormat>,
+    comparator: SharedComparator,
+}
+
+impl KeyOrder {
+    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+        match self.format {
+            Some(format) => format.compare(a, b, |a, b| self.comparator.compare(a, b)),
+            None => self.comparator.compare(a, b),
+        }
+    }
+}
+
+/// Bounds that an index gives the keys of a block.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Between<'b> {
+    /// All keys come after this one. `None`: there is no bound.
+    pub(crate) after: Option<&'b [u8]>,
+    /// No key comes after this one. `None`: there is no bound.
+    pub(crate) up_to: Option<&'b [u8]>,
+}
+
+impl KeyOrders {
+    /// All orders that are known.
+    pub(crate) fn known() -> Self {
+        let mut orders = Self::of(&(Arc::new(BytewiseComparator) as SharedComparator)).0;
+        orders.push(KeyOrder { format: None, comparator: Arc::new(BytewiseComparator) });
+        orders.push(KeyOrder { format: Some(KeyFormat::LevelDb), comparator: Arc::new(IdbComparator) });
+        Self(orders)
+    }
+
+    /// The orders of internal keys by the comparator of a database.
+    pub(crate) fn of(comparator: &SharedComparator) -> Self {
+        let formats = [KeyFormat::LevelDb, KeyFormat::Basho].into_iter();
+        Self(
+            formats
+                .map(|format| KeyOrder { format: Some(format), comparator: Arc::clone(comparator) })
+                .collect(),
+        )
+    }
+
+    /// Goes through a block. Returns the orders in which its keys ascend and lie between the bounds. `None`: there is no
+    /// such order, the block does not decode to its end, or `seen` returns `None` for an entry.
+    pub(crate) fn ascending(
+        &self,
+        mut entries: BlockCursor<'_>,
+        between: Between<'_>,
+        mut seen: impl FnMut(&BlockCursor<'_>) -> Option<()>,
+    ) -> Option<Self> {
+        let mut fitting = self.0.clone();
+        let mut last = between.after.map(<[u8]>::to_vec);
+        while entries.next().ok()? {
+            seen(&entries)?;
+            let key = entries.key();
+            if let Some(last) = &last {
+                fitting.retain(|order| order.compare(last, key).is_lt());
+            }
+            let last = last.get_or_insert_default();
+            last.clear();
+            last.extend_from_slice(key);
+        }
+        if let (Some(last), Some(up_to)) = (&last, between.up_to) {
+            fitting.retain(|order| order.compare(last, up_to).is_le());
+        }
+        (!fitting.is_empty()).then_some(Self(fitting))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{BlockHandle, ReadOptions, TableBuilder, WriteOptions};
+
+    use super::*;
+
+    /// The numbers of the known orders that fit a block of these keys.
+    fn fitting(keys: &[&[u8]], between: Between<'_>) -> usize {
+        struct Any;
+        impl filterblock::table::Comparator for Any {
+            fn name(&self) -> &'static str {
+                "any"
+            }
+            fn compare(&self, _: &[u8], _: &[u8]) -> Ordering {
+                Ordering::Greater
+            }
+        }
+        let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().comparator(Arc::new(Any)));
+        keys.iter().for_each(|key| builder.add(key, b"").unwrap());
+        let (file, summary) = builder.finish().unwrap();
+        let handle = BlockHandle { offset: 0, size: summary.data_size - 5 };
+        let entries = BlockCursor::read(file, handle, &ReadOptions::default()).unwrap();
+        let found = KeyOrders::known().ascending(entries, between, |_| Some(()));
+        found.map_or(0, |orders| orders.0.len())
+    }
+
+    #[test]
+    fn keys_ascend_in_some_order_and_keep_to_their_bounds() {
+        let (a, b) = (&b"a\x01\x09\0\0\0\0\0\0"[..], &b"b\x01\x05\0\0\0\0\0\0"[..]);
+        let older = &b"a\x01\x07\0\0\0\0\0\0"[..];
+        let all = Between::default();
+        assert!(fitting(&[a, b], all) >= 3);
+        // The newer version comes first, which only internal keys tell.
+        assert!(fitting(&[a, older, b], all) >= 2);
+        assert_eq!(fitting(&[older, a, b], all), 1);
+        assert_eq!(fitting(&[b, a], all), 0);
+        assert_eq!(fitting(&[a, a], all), 0);
+        assert_eq!(fitting(&[b"a", b"b"], Between { after: Some(b"b"), ..all }), 0);
+        assert_eq!(fitting(&[b"b", b"c"], Between { up_to: Some(b"b"), ..all }), 0);
+        assert!(fitting(&[b"b", b"c"], Between { after: Some(b"a"), up_to: Some(b"c") }) >= 1);
+        assert_eq!(fitting(&[a, b], Between { after: Some(a), up_to: None }), 0);
+        assert!(fitting(&[older, b], Between { after: Some(a), up_to: Some(b) }) >= 1);
+    }
+}

@@ -1,0 +1,112 @@
+//! A log whose wrong bits are corrected as it is read.
+
+use std::io::{self, Read};
+
+use bytes::Bytes;
+
+use super::fragments::{BLOCK_LEN, FIRST, FULL, Fragments, Piece};
+
+/// The bytes of a log, with one wrong bit of each fragment corrected where its checksum tells the bit.
+pub(crate) struct CorrectingLog<R> {
+    source: R,
+    /// The rest of the block, corrected.
+    block: Bytes,
+    /// The offset of the next block.
+    offset: u64,
+    /// The offset of the record that is being read.
+    record: u64,
+    /// Takes the offset of a record, and that of the byte in it that was corrected.
+    tell: Box<dyn Fn(u64, u64)>,
+}
+
+impl<R: Read> CorrectingLog<R> {
+    pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64)>) -> Self {
+        Self { source, block: Bytes::new(), offset: 0, record: 0, tell }
+    }
+
+    fn next_block(&mut self) -> io::Result<()> {
+        let mut block = Vec::new();
+        (&mut self.source).take(BLOCK_LEN).read_to_end(&mut block)?;
+        let start = self.offset;
+        self.offset = start.saturating_add(block.len() as u64);
+        let mut block = Bytes::from(block);
+        // No fragment reaches into another block.
+        let mut fragments = Fragments::new(block.clone())?;
+        let mut wrong = Vec::new();
+        while let Some(piece) = fragments.next()? {
+            let Piece::Fragment(fragment) = piece else { continue };
+            if matches!(fragment.kind, FULL | FIRST) {
+                self.record = start.saturating_add(fragment.offset);
+            }
+            if let Some(patch) = fragment.patch {
+                (self.tell)(self.record, start.saturating_add(patch.offset));
+                wrong.push(patch);
+            }
+        }
+        if !wrong.is_empty() {
+            let mut right = block.to_vec();
+            for patch in wrong {
+                let byte = usize::try_from(patch.offset).ok().and_then(|at| right.get_mut(at));
+                byte.into_iter().for_each(|byte| *byte ^= patch.mask);
+            }
+            block = right.into();
+        }
+        self.block = block;
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for CorrectingLog<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.block.is_empty() {
+            self.next_block()?;
+        }
+        let bytes = self.block.split_to(self.block.len().min(buffer.len()));
+        if let Some(target) = buffer.get_mut(..bytes.len()) {
+            target.copy_from_slice(&bytes);
+        }
+        Ok(bytes.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use filterblock::database::LogWriter;
+
+    use super::*;
+
+    #[test]
+    fn a_wrong_bit_in_any_block_is_corrected_and_told_with_its_record() {
+        let mut log = LogWriter::new(Vec::new());
+        // The third record goes over three blocks.
+        for len in [100, 200, 80_000, 300] {
+            log.add_record(&(0..len).map(|at: u32| (at.wrapping_mul(at) >> 4) as u8).collect::<Vec<_>>())
+                .unwrap();
+        }
+        let log = log.into_writer();
+        for (at, record) in [
+            (50, 0),
+            (4, 0),
+            (150, 107),
+            (400, 314),
+            (40_000, 314),
+            (70_000, 314),
+            (log.len() - 9, log.len() - 307),
+        ] {
+            for (mask, expected) in [(4, vec![(record as u64, at as u64)]), (5, vec![])] {
+                let mut wrong = log.clone();
+                wrong[at] ^= mask;
+                let told = Rc::new(RefCell::new(Vec::new()));
+                let teller = Rc::clone(&told);
+                let tell = move |record, bit| teller.borrow_mut().push((record, bit));
+                let mut read = Vec::new();
+                CorrectingLog::new(&wrong[..], Box::new(tell)).read_to_end(&mut read).unwrap();
+                assert_eq!(*told.borrow(), expected, "{at}");
+                assert!(read == if expected.is_empty() { wrong } else { log.clone() });
+            }
+        }
+    }
+}

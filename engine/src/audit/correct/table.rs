@@ -1,0 +1,191 @@
+//! A table whose wrong bits are corrected as it is read.
+
+use std::cell::RefCell;
+use std::io;
+
+use bytes::Bytes;
+use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
+
+use super::budget::Budget;
+use super::corrected;
+use super::key_orders::{Between, KeyOrders};
+use super::patched::{Patch, Patched};
+use super::{footer, stored};
+
+/// The most times that the index is gone through from its start.
+const MAX_STARTS: u32 = 16;
+
+/// A table whose footer, index and data blocks are read with one wrong bit of each corrected, where the checksum tells the
+/// bit and what comes of it fits the index.
+///
+/// Sound tables are read as they are: a block is looked at here only if its checksum is wrong.
+pub(crate) struct Correcting<R> {
+    source: R,
+    state: RefCell<State>,
+    /// Takes the offset of a block, and that of the byte in it that was corrected.
+    tell: Box<dyn Fn(u64, u64)>,
+}
+
+struct State {
+    /// The wrong bits that were corrected so far.
+    patches: Vec<Patch>,
+    search: Option<Search>,
+}
+
+/// What is needed to judge data blocks.
+struct Search {
+    index: Bytes,
+    orders: KeyOrders,
+    walk: IndexWalk,
+    starts: u32,
+    options: ReadOptions,
+    budget: Budget,
+}
+
+/// A place in the index.
+struct IndexWalk {
+    entries: BlockCursor<'static>,
+    before: Option<Vec<u8>>,
+    handle: Option<BlockHandle>,
+}
+
+impl<R: ReadAt> Correcting<R> {
+    /// A table in `source`. `limit`: the bytes of blocks and keys that may be decoded to find wrong bits. `tell` is called
+    /// with the offset of a block and that of the byte in it that was corrected; for footer and index, twice that of the
+    /// byte.
+    ///
+    /// # Errors
+    ///
+    /// If footer or index cannot be read.
+    pub(crate) fn new(
+        source: R,
+        orders: &KeyOrders,
+        options: &ReadOptions,
+        limit: u64,
+        tell: Box<dyn Fn(u64, u64)>,
+    ) -> io::Result<Self> {
+        let budget = Budget::new(limit);
+        let options = budget.options(options);
+        let (mut patches, mut fitting) = (Vec::new(), None);
+        let found = footer::find(
+            &source,
+            |stored| {
+                fitting =
+                    index_orders(stored, orders, &options, &budget).map(|orders| (orders, stored.clone()));
+                fitting.as_ref().map(|_| ())
+            },
+            &mut patches,
+        )?;
+        // A sound index was not looked into.
+        if fitting.is_none()
+            && let Some(footer) = found
+            && let Some(stored) = stored::read(&source, footer.index, &[])?
+        {
+            fitting = index_orders(&stored, orders, &options, &budget).map(|orders| (orders, stored));
+        }
+        let search = fitting.and_then(|(orders, index)| {
+            let walk = IndexWalk::start(&index, &options)?;
+            Some(Search { index, orders, walk, starts: 1, options, budget })
+        });
+        patches.iter().for_each(|patch| tell(patch.offset, patch.offset));
+        Ok(Self { source, state: RefCell::new(State { patches, search }), tell })
+    }
+
+    pub(crate) const fn source(&self) -> &R {
+        &self.source
+    }
+}
+
+impl<R: ReadAt> ReadAt for Correcting<R> {
+    fn len(&self) -> io::Result<u64> {
+        self.source.len()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let mut state = self.state.borrow_mut();
+        let State { patches, search } = &mut *state;
+        let bytes = Patched::new(&self.source, patches).read_at(offset, len)?;
+        let Some(search) = search.as_mut().filter(|_| len > stored::TRAILER && !stored::is_sound(&bytes))
+        else {
+            return Ok(bytes);
+        };
+        let found = search.correct(offset, &bytes);
+        Ok(found.map_or(bytes, |(right, patch)| {
+            (self.tell)(offset, patch.offset);
+            patches.push(patch);
+            right
+        }))
+    }
+}
+
+/// The orders in which the keys of an index ascend. `None`: it is no index.
+fn index_orders(
+    stored: &Bytes,
+    orders: &KeyOrders,
+    options: &ReadOptions,
+    budget: &Budget,
+) -> Option<KeyOrders> {
+    let mut end = 0;
+    let fitting = orders.ascending(stored::entries(stored, options)?, Between::default(), |entry| {
+        budget.take(entry.key())?;
+        let handle = entry.handle().ok().filter(|handle| handle.offset >= end)?;
+        end = handle.end()?;
+        Some(())
+    });
+    fitting.filter(|_| end > 0)
+}
+
+impl Search {
+    /// Corrects one bit of the data block at `offset`.
+    fn correct(&mut self, offset: u64, bytes: &Bytes) -> Option<(Bytes, Patch)> {
+        if self.budget.is_spent() {
+            return None;
+        }
+        let size = bytes.len().checked_sub(stored::TRAILER)? as u64;
+        self.go_to(offset)?;
+        if self.walk.handle != Some(BlockHandle { offset, size }) {
+            return None;
+        }
+        let Self { orders, walk, options, budget, .. } = self;
+        let between = Between { after: walk.before.as_deref(), up_to: Some(walk.entries.key()) };
+        let (right, at, mask) = corrected(bytes, |right| {
+            let entries = stored::entries(&right, options)?;
+            let fitting = orders.ascending(entries, between, |entry| budget.take(entry.key()));
+            fitting.map(|_| right)
+        })?;
+        Some((right, Patch { offset: offset.checked_add(at as u64)?, mask }))
+    }
+
+    /// Moves to the first block of the index that does not begin before `offset`.
+    fn go_to(&mut self, offset: u64) -> Option<()> {
+        if self.walk.handle.is_some_and(|handle| handle.offset > offset) {
+            self.starts = self.starts.checked_add(1).filter(|starts| *starts <= MAX_STARTS)?;
+            self.walk = IndexWalk::start(&self.index, &self.options)?;
+        }
+        while self.walk.handle.is_none_or(|handle| handle.offset < offset) {
+            self.budget.take(self.walk.entries.key())?;
+            self.walk.next()?;
+        }
+        Some(())
+    }
+}
+
+impl IndexWalk {
+    /// Begins before the first block.
+    fn start(index: &Bytes, options: &ReadOptions) -> Option<Self> {
+        Some(Self { entries: stored::entries(index, options)?, before: None, handle: None })
+    }
+
+    fn next(&mut self) -> Option<()> {
+        if self.handle.is_some() {
+            let before = self.before.get_or_insert_default();
+            before.clear();
+            before.extend_from_slice(self.entries.key());
+        }
+        if !self.entries.next().ok()? {
+            return None;
+        }
+        self.handle = Some(self.entries.handle().ok()?);
+        Some(())
+    }
+}

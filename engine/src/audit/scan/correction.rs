@@ -1,0 +1,112 @@
+//! Tables and logs of a scan, read with wrong bits corrected.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use filterblock::database::{Database, Opener};
+use filterblock::table::{ReadAt, ReadOptions, known_comparator};
+
+use crate::audit::correct::key_orders::KeyOrders;
+use crate::audit::correct::log::CorrectingLog;
+use crate::audit::correct::table::Correcting;
+use crate::audit::reading::decode_limit;
+
+/// The most corrections of one path that are named.
+const MAX_NAMED: usize = 64;
+
+/// How wrong bits are looked for, and those that were found.
+#[derive(Clone)]
+pub(super) struct Correction {
+    orders: KeyOrders,
+    options: ReadOptions,
+    max_output: Option<u64>,
+    found: Rc<RefCell<Found>>,
+}
+
+/// Corrected bits, by file and the offset of the block or record that they are in.
+#[derive(Default)]
+struct Found {
+    bits: BTreeMap<PathBuf, BTreeMap<u64, u64>>,
+    count: usize,
+    /// Those that were not yet told.
+    untold: Vec<(PathBuf, u64)>,
+}
+
+impl Correction {
+    pub(super) fn new(options: &ReadOptions, max_output: Option<u64>) -> Self {
+        Self { orders: KeyOrders::known(), options: options.clone(), max_output, found: Rc::default() }
+    }
+
+    /// The same for a database, whose MANIFEST may name the order of its keys.
+    pub(super) fn of(&self, database: &Database) -> Self {
+        let order = database.comparator().and_then(known_comparator);
+        Self { orders: order.map_or_else(KeyOrders::known, |order| KeyOrders::of(&order)), ..self.clone() }
+    }
+
+    /// # Errors
+    ///
+    /// If the footer or the index cannot be read.
+    pub(super) fn table<R: ReadAt>(&self, source: R, path: &Path) -> io::Result<Correcting<R>> {
+        let limit = decode_limit(self.max_output, source.len()?);
+        Correcting::new(source, &self.orders, &self.options, limit, self.teller(path))
+    }
+
+    pub(super) fn log<R: Read>(&self, source: R, path: &Path) -> CorrectingLog<R> {
+        CorrectingLog::new(source, self.teller(path))
+    }
+
+    /// Takes the offset of a block or record, and that of the byte in it that was corrected.
+    fn teller(&self, path: &Path) -> Box<dyn Fn(u64, u64)> {
+        let (found, path) = (Rc::clone(&self.found), path.to_owned());
+        Box::new(move |offset, bit| {
+            let Found { bits, count, untold } = &mut *found.borrow_mut();
+            if bits.entry(path.clone()).or_default().insert(offset, bit).is_none() {
+                *count = count.saturating_add(1);
+                if untold.len() < MAX_NAMED {
+                    untold.push((path.clone(), bit));
+                }
+            }
+        })
+    }
+
+    /// The offset of the byte that was corrected in the block or record at `offset`.
+    pub(super) fn bit(&self, path: &Path, offset: u64) -> Option<u64> {
+        self.found.borrow().bits.get(path)?.get(&offset).copied()
+    }
+
+    /// What was corrected since the last call, in words, with the files.
+    pub(super) fn tell(&self, path: &Path) -> Vec<(PathBuf, String)> {
+        let Found { count, untold, .. } = std::mem::take(&mut *self.found.borrow_mut());
+        let more = count.saturating_sub(untold.len());
+        let named =
+            untold.into_iter().map(|(path, bit)| (path, format!("one bit corrected at offset {bit}")));
+        let more = (more > 0).then(|| (path.to_owned(), format!("{more} more bits corrected")));
+        named.chain(more).collect()
+    }
+}
+
+/// Opens files with wrong bits corrected.
+pub(super) struct CorrectingOpener<O> {
+    pub(super) opener: O,
+    pub(super) correction: Correction,
+}
+
+impl<O: Opener> Opener for CorrectingOpener<O> {
+    type Table = Correcting<O::Table>;
+    type Log = CorrectingLog<O::Log>;
+
+    fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
+        self.correction.table(self.opener.open_table(path)?, path)
+    }
+
+    fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
+        Ok(self.correction.log(self.opener.open_log(path)?, path))
+    }
+
+    fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {
+        self.opener.version(table.source())
+    }
+}

@@ -1,0 +1,42 @@
+//! Files of a scan: opened in a storage, told apart, and gone since their folder was listed.
+
+use std::path::{Path, PathBuf};
+use std::{cell::OnceCell, collections::BTreeSet, io};
+
+use bytes::Bytes;
+use filterblock::database::{FileKind, Opener};
+use filterblock::table::ReadAt;
+
+use crate::report::{ErrorKind, Fault};
+use crate::walk::{Folder, Storage, open_log};
+
+/// Opens the files of a storage.
+pub(super) struct Stored<'a>(pub(super) &'a dyn Storage);
+
+impl Opener for Stored<'_> {
+    type Table = Box<dyn ReadAt>;
+    type Log = io::Cursor<Bytes>;
+
+    fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
+        self.0.open(path)
+    }
+
+    fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
+        open_log(self.0, path)
+    }
+}
+
+/// Returns true if the fault is that a file was there when `folder` was read, and is not now. `missing`: the tables
+/// that were not there, once they are known.
+pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
+    let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
+    let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());
+    !missing.contains(path)
+}
+
+/// Returns true if the file is a log by its name.
+pub(super) fn is_log(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.and_then(FileKind::parse).is_some_and(|(kind, _)| kind == FileKind::Log)
+        || path.extension().is_some_and(|extension| extension == "log")
+}

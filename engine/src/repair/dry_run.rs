@@ -1,0 +1,80 @@
+//! A repair that writes nothing, of files in any storage.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use filterblock::database::FileKind;
+use filterblock::table::ReadAt;
+
+use super::decide::{SavedKey, Sink};
+use super::input::{Input, InputFile, MAX_CURRENT};
+use super::request::RepairRequest;
+use super::run::{decide, has_entries};
+use super::survey::Survey;
+use crate::rebuild::{Failure, Result};
+use crate::report::{RepairReport, RepairStatus};
+use crate::walk::Storage;
+
+/// Finds out what a repair of the database in the folder `dir` of a storage would save. `each` gets every key, in
+/// ascending order. The target of the request is not looked at, and no lock is taken.
+///
+/// # Errors
+///
+/// Those of [`repair`](super::repair) on reading the database.
+pub fn dry_run(
+    storage: &dyn Storage,
+    dir: &Path,
+    request: &RepairRequest,
+    each: &mut dyn FnMut(SavedKey<'_>),
+) -> Result<RepairReport> {
+    let input = Stored { storage, dir };
+    let survey = Survey::take(&input, request, &std::env::temp_dir(), &())?;
+    has_entries(&survey, dir)?;
+    let mut report = RepairReport { status: RepairStatus::DryRun, ..RepairReport::default() };
+    decide(&survey, &input, request, &(), &mut Each(each), &mut report)?;
+    Ok(report)
+}
+
+struct Each<'e>(&'e mut dyn FnMut(SavedKey<'_>));
+
+impl Sink for Each<'_> {
+    fn put(&mut self, key: SavedKey<'_>) -> Result<()> {
+        (self.0)(key);
+        Ok(())
+    }
+}
+
+/// A folder of a storage.
+struct Stored<'s> {
+    storage: &'s dyn Storage,
+    dir: &'s Path,
+}
+
+impl Input for Stored<'_> {
+    fn files(&self) -> Result<Vec<InputFile>> {
+        let listed = self.storage.list(self.dir);
+        let listed = listed.map_err(|error| Failure::system("listing it", self.dir, &error))?;
+        let files = listed.unwrap_or_default().into_iter().filter_map(|(name, len)| {
+            let (kind, number) = FileKind::parse(&name)?;
+            let is_one = matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest);
+            is_one.then_some(InputFile { kind, number, name, len })
+        });
+        let mut files: Vec<_> = files.collect();
+        files.sort();
+        Ok(files)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
+        self.storage.open(&self.dir.join(name))
+    }
+
+    fn path_of(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    fn current(&self) -> Option<Vec<u8>> {
+        let file = self.open("CURRENT").ok()?;
+        let len = usize::try_from(file.len().ok()?).ok()?.min(MAX_CURRENT);
+        file.read_at(0, len).ok().map(|bytes| bytes.to_vec())
+    }
+}
