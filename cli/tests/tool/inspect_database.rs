@@ -96,7 +96,7 @@ fn totals_by_level_weigh_tables_by_their_keys() {
     let obsolete = out.lines().find(|line| line.starts_with("obsolete")).unwrap();
     assert_eq!(
         obsolete.split_whitespace().collect::<Vec<_>>(),
-        ["obsolete", "1", "1", "9.9", "KiB", "200", "19.8", "%", "0", "B", "-"]
+        ["obsolete", "1", "1", "9.9", "KiB", "200", "19.8", "%", "200", "0", "B", "-"]
     );
     // The listing's mean: by keys, and only of tables with filters.
     let rate = |name: &str| {

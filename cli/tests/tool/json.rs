@@ -59,7 +59,7 @@ fn len(path: &Path) -> u64 {
 /// The fields of all objects, where there is nothing to note, with those of `rest`.
 fn framed(object: &str, input: &Path, path: &Path, kind: Option<&str>, rest: Value) -> Value {
     let mut all = json!({
-        "schema_version": 1, "object": object, "input": text(input), "path": text(path), "path_bytes": null,
+        "schema_version": 2, "object": object, "input": text(input), "path": text(path), "path_bytes": null,
         "error_kind": kind, "notes": [],
     });
     let fields = all.as_object_mut().unwrap();
@@ -192,7 +192,7 @@ impl Known {
             path,
             None,
             json!({ "status": "ok", "error": null, "file_size": len(path), "data_blocks": 2,
-                "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
+                "entries": counted(3), "distinct_keys": counted(3),
                 "compression": ["none", "snappy"],
                 "metaindex": ["filter.leveldb.BuiltinBloomFilter2", "other"],
                 "key_format": "user", "origin": null, "dialect": null,
@@ -213,6 +213,11 @@ fn rates(measured: &Value) -> [f64; 3] {
     [rate, low, high]
 }
 
+/// A number of which nothing is left to chance.
+fn counted(number: u64) -> Value {
+    json!({"count": number, "low": number, "high": number, "exact": true})
+}
+
 /// What `inspect` says where nothing could be found out.
 fn unknown(path: &Path, error: &str) -> Value {
     framed(
@@ -220,7 +225,8 @@ fn unknown(path: &Path, error: &str) -> Value {
         path,
         path,
         Some("damaged"),
-        json!({ "status": "error", "error": error, "file_size": null, "data_blocks": null, "keys": null,
+        json!({ "status": "error", "error": error, "file_size": null, "data_blocks": null, "entries": null,
+            "distinct_keys": null,
             "compression": [], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
             "lost": null, "filter_error": null, "filter": null, "filter_cost": null,
@@ -276,12 +282,12 @@ impl Folder {
         let set = 2 * known.filters.iter().map(|filter| bits_set(filter)).sum::<u32>();
         let rate = known.rates().iter().sum::<f64>() / 2.0;
         let level = |level: Option<u8>| {
-            json!({"level": level, "tables": 1, "unfiltered": 0, "file_size": size, "keys": 3, "keys_exact": true,
-                "filter_size": 39, "estimated_fpr": rate, "random_fpr": measured})
+            json!({"level": level, "tables": 1, "unfiltered": 0, "file_size": size, "entries": counted(3),
+                "distinct_keys": counted(3), "filter_size": 39, "estimated_fpr": rate, "random_fpr": measured})
         };
         let rest = json!({
             "tables": 2, "missing": 1, "damaged": 1, "not_live": 0, "unreadable": 0, "unfiltered": 0, "file_size": 2 * size,
-            "data_blocks": 4, "filter_size": 78, "filters": 8, "empty_filters": 4, "bits": 256, "bits_set": set,
+            "data_blocks": 4, "entries": counted(6), "distinct_keys": counted(3), "filter_size": 78, "filters": 8, "empty_filters": 4, "bits": 256, "bits_set": set,
             "estimated_fpr": rate, "random_fpr": both, "levels": [level(Some(3)), level(None)],
         });
         framed("totals", self.folder.path(), self.folder.path(), None, rest)
@@ -397,12 +403,12 @@ fn inspect_of_a_table_without_filters() {
         &path,
         None,
         json!({ "status": "ok", "error": null, "file_size": len(&path), "data_blocks": 1,
-            "keys": {"count": 3, "low": 3, "high": 3, "exact": true},
+            "entries": counted(3), "distinct_keys": counted(3),
             "compression": ["none"], "metaindex": [], "key_format": null, "origin": null, "dialect": null,
             "comparator": null, "level": null, "live": null, "recorded_size": null,
             "lost": null, "filter_error": null, "filter": null,
             // 64 bits at least, k, one offset, where the offsets begin, and base_lg.
-            "filter_cost": {"bits_per_key": 10, "keys": 3, "keys_exact": true, "size": 8 + 1 + 4 + 4 + 1},
+            "filter_cost": {"bits_per_key": 10, "entries": counted(3), "size": 8 + 1 + 4 + 4 + 1},
         }),
     );
     same(&one(0, &args!["inspect", "--json", path]), &expected);
@@ -514,7 +520,8 @@ fn inspect_of_damage_within_a_table() {
     expected["lost"] = json!({"from": null, "after": null, "up_to": "melon"});
     (expected["status"], expected["error_kind"]) = (json!("error"), json!("damaged"));
     // Of the other block one key is known.
-    expected["keys"] = json!({"count": 2, "low": 2, "high": 3, "exact": false});
+    let both = json!({"count": 2, "low": 2, "high": 3, "exact": false});
+    (expected["entries"], expected["distinct_keys"]) = (both.clone(), both);
     let rate = filterblock::expected_false_positive_rate(64, 6, 2);
     expected["filter"]["larger_ranges"]["estimated_fpr"] = json!(rate);
     same(&found, &known.measured(&found, expected));
@@ -559,7 +566,7 @@ fn inspect_of_a_table_of_riaks() {
         &path,
         None,
         json!({ "status": "ok", "error": null, "file_size": len(&path), "data_blocks": null,
-            "keys": {"count": 729, "low": 729, "high": 729, "exact": true},
+            "entries": counted(729), "distinct_keys": counted(300),
             "compression": ["lz4"], "metaindex": ["filter.leveldb.BuiltinBloomFilter", "stats.sst1"],
             "key_format": "internal", "origin": "basho", "dialect": "either",
             "comparator": null, "level": null, "live": null, "recorded_size": null,
@@ -758,7 +765,7 @@ fn verdict(
         path,
         path,
         kind,
-        json!({ "status": status, "keys": keys, "denied": denied,
+        json!({ "status": status, "entries": keys, "distinct_keys": keys, "denied": denied,
             "measured_fpr": measured, "estimated_fpr": estimated, "findings": findings.collect::<Vec<_>>(),
         }),
     )
@@ -869,7 +876,7 @@ fn verify_of_a_database() {
         input,
         input,
         None,
-        json!({ "status": "sound", "keys": 0, "denied": 0, "measured_fpr": null, "estimated_fpr": null,
+        json!({ "status": "sound", "entries": 0, "distinct_keys": 0, "denied": 0, "measured_fpr": null, "estimated_fpr": null,
             "findings": [],
         }),
     );

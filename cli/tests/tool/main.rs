@@ -10,6 +10,7 @@ mod build;
 mod carve;
 mod damage;
 mod dialects;
+mod distinct_keys;
 mod entries;
 mod extract;
 mod files;

@@ -7,7 +7,7 @@ use super::sections::{facts, fill, findings, levels, rates, reads, settings, tab
 use super::verdict::{Tone, Verdict};
 use super::{pictures, shown::Shown, words::text};
 use crate::audit::overview::Kind;
-use crate::words::{count, counted, measured, size};
+use crate::words::{count, counted, distinct_keys, entries, measured, size};
 
 /// The style sheet of a page, for light and dark, apart from that of its pictures.
 const STYLE: &str = include_str!("style.css");
@@ -78,9 +78,9 @@ fn verdict_box(verdict: &Verdict) -> Markup {
 /// The most important numbers.
 fn numbers(page: &Shown<'_>) -> Markup {
     let sums = page.overview.sums();
-    let about = if sums.keys.estimated { "~" } else { "" };
     let mut numbers = vec![("tables", count(sums.all())), ("size", size(sums.size))];
-    numbers.extend(sums.keys.keys.map(|keys| ("entries", format!("{about}{}", count(keys)))));
+    numbers.extend(sums.entries.number().map(|number| ("entries", entries(number))));
+    numbers.extend(sums.distinct_keys.number().map(|keys| ("distinct keys", distinct_keys(keys))));
     numbers.push(("filters", size(sums.judged_size)));
     numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));
     numbers.extend(sums.neighbour_fpr.mean().map(|rate| ("keys near stored ones passing", measured(rate))));

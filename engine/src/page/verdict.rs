@@ -159,8 +159,7 @@ fn state(sums: &LevelTotals) -> String {
     let rate = sums.random_fpr.mean().map(|rate| format!(" and let {} of absent keys pass", measured(rate)));
     let rate = rate.unwrap_or_default();
     let bytes = size(sums.judged_size);
-    let what =
-        sums.bytes_per_key().map(|bytes| format!(" ({:.1} bits a key)", bytes * 8.0)).unwrap_or_default();
+    let what = sums.bits_per_entry().map(|bits| format!(" ({bits:.1} bits an entry)")).unwrap_or_default();
     match (filtered(sums), unfiltered) {
         _ if all == 0 => "There are no tables.".to_owned(),
         (0, unfiltered) if unfiltered == all => match all {

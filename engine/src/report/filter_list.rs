@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Serialize, Serializer};
 
+use super::count::EntryCount;
 use crate::audit::rates::MeasuredRate;
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
@@ -87,10 +88,8 @@ pub struct FilterCost {
     /// Bits a key that the estimate assumes, with LevelDB's range of 2 KiB for each filter.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: u64,
-    /// Number of keys in the table.
-    pub keys: u64,
-    /// True if all keys were counted; false if `keys` is an estimate from some data blocks.
-    pub keys_exact: bool,
+    /// Entries of the table, for each of which there are so many bits.
+    pub entries: EntryCount,
     /// Size of the filter block in bytes.
     pub size: u64,
 }

@@ -202,10 +202,11 @@ impl<S: Sink<InspectLine>> Fold<'_, S> {
         self.line(found)
     }
 
-    fn line(&mut self, found: Box<Inspected>) -> io::Result<()> {
+    fn line(&mut self, mut found: Box<Inspected>) -> io::Result<()> {
         self.outcome.damage |= found.table.is_damaged();
         self.outcome.unreadable |= found.table.unreadable;
         self.totals.add(&found.table);
+        found.table.seen = None;
         self.sink.line(InspectLine::Table(found))
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn table_to_depth<R: ReadAt>(
 /// Inspects an open table, as [`table_to_depth`] does.
 pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: Depth) -> Result<Inspected> {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
+    let mut stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
     let offset = table.filter_handle().unwrap_or_default().offset;
     let size = table.filter_handle().unwrap_or_default().size;
     let filter = filters.as_ref().map(|filters| {
@@ -58,8 +58,8 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         let estimated_fpr = filters.mean_rate(blocks).filter(|_| is_judged);
         // Asking for random keys takes longer than all other work on a tail.
         let is_asked = is_judged && depth != Depth::Tail;
-        let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.keys);
-        // The saving depends on the number of keys.
+        let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.counts.entries);
+        // The saving depends on the number of entries.
         let is_known = malformed.is_none() && depth != Depth::Tail;
         FilterBlock {
             offset,
@@ -82,7 +82,10 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         unreadable: damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
         data_blocks: Some(stats.blocks.offsets.len()),
-        keys: stats.keys,
+        filter_cost: stats.filter_cost(),
+        entries: stats.counts.entries,
+        distinct_keys: stats.counts.distinct_keys,
+        seen: stats.counts.seen.take(),
         compression: (depth != Depth::Tail).then(|| compression_names(&stats)),
         metaindex: stats.metaindex.names(),
         key_format: key_format.as_ref().ok().copied(),
@@ -90,7 +93,6 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         origin,
         dialect: stats.sample.fitting_hash().or(origin),
         lost: damage.lost.clone(),
-        filter_cost: stats.filter_cost(),
         filter_error: stats.filter_error,
         filter_error_kind: stats.filter_error_kind,
         filter_unsupported: stats.filter_unsupported,

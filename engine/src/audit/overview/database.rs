@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{findings::OverviewFindings, spans::Spans};
-use crate::report::{LevelTotals, Table, TableLevel, TableState};
+use crate::report::{DistinctSum, LevelTotals, Table, TableLevel, TableState};
 
 /// The kinds of input that a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Overview {
     pub(crate) has_records: bool,
     /// The tables in the order of their files' numbers; live ones without a file come first.
     pub(crate) tables: Vec<Table>,
+    /// The different keys of all tables. Which ones they are is not kept for each table.
+    pub(crate) distinct_keys: DistinctSum,
     /// The places of the live tables in the range of keys.
     pub(crate) spans: Spans,
     /// The logs with writes that are in no table yet, and their sizes in bytes.
@@ -47,6 +49,7 @@ impl Overview {
             is_bytewise: false,
             has_records: false,
             tables: Vec::new(),
+            distinct_keys: DistinctSum::default(),
             spans: Spans::default(),
             logs: Vec::new(),
             remarks: Vec::new(),
@@ -59,10 +62,18 @@ impl Overview {
         self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
     }
 
+    /// Adds a table, without what only sums need of it.
+    pub(crate) fn add(&mut self, mut table: Table) {
+        self.distinct_keys.add(&table);
+        table.seen = None;
+        self.tables.push(table);
+    }
+
     /// The sums over the tables that lookups may reach.
     pub(crate) fn sums(&self) -> LevelTotals {
         let mut sums = LevelTotals::default();
         self.in_use().for_each(|table| sums.add(table));
+        sums.distinct_keys = self.distinct_keys.of_places(|place| place != TableLevel::NotLive);
         sums
     }
 
@@ -70,6 +81,9 @@ impl Overview {
     pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
         self.tables.iter().for_each(|table| places.entry(table.place()).or_default().add(table));
+        for (place, sums) in &mut places {
+            sums.distinct_keys = self.distinct_keys.of_places(|of| of == *place);
+        }
         places
     }
 

@@ -25,7 +25,7 @@ impl Engine {
     pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, String> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey(self.read.clone()),
-            verify: verify.then(|| VerifySurvey(self.clone())),
+            verify: verify.then(|| VerifySurvey { engine: self.clone(), notes_keys: true }),
         };
         let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
         fold.overview.found.verified = verify;
@@ -145,10 +145,13 @@ impl Fold {
         let mut table = found.table;
         table.about(&target.subject(&[], None), target.record(), target.listed);
         match verdict {
-            Some(verdict) => self.overview.found.add(table.name(), verdict, true),
+            Some(mut verdict) => {
+                table.count(&mut verdict);
+                self.overview.found.add(table.name(), verdict, true);
+            }
             None => self.overview.found.see(&table),
         }
-        self.overview.tables.push(table);
+        self.overview.add(table);
     }
 
     /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the places of

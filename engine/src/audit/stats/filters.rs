@@ -7,7 +7,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 use super::blocks::Blocks;
 use super::filter::{Filter, FilterState};
 use super::offsets::Offsets;
-use crate::report::{FilterCost, KeyCount};
+use crate::report::{EntryCount, FilterCost};
 
 /// With a greater base_lg all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
@@ -156,16 +156,15 @@ fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
 pub const USUAL_BITS_PER_KEY: u64 = 10;
 const USUAL_BASE_LG: u8 = 11;
 
-/// The cost at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `count` keys.
-pub(super) fn filter_cost(count: KeyCount, blocks: &Blocks) -> FilterCost {
-    let KeyCount { keys, exact, .. } = count;
+/// The cost at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `entries` entries.
+pub(super) fn filter_cost(entries: EntryCount, blocks: &Blocks) -> FilterCost {
     let mut last = None;
     let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
     let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
     let filters = last.map_or(0, |last| last.saturating_add(1));
-    let arrays = keys.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
+    let arrays = entries.count.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
     let size = arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)).saturating_add(5);
-    FilterCost { bits_per_key: USUAL_BITS_PER_KEY, keys, keys_exact: exact, size }
+    FilterCost { bits_per_key: USUAL_BITS_PER_KEY, entries, size }
 }
 
 #[cfg(test)]

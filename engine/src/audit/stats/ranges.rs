@@ -13,7 +13,7 @@
 use filterblock::expected_false_positive_rate;
 
 use super::{filters::FilterStats, offsets::Offsets};
-use crate::report::{KeyCount, LargerRanges};
+use crate::report::{EntryCount, LargerRanges};
 
 /// The bytes that a filter takes in the offset array.
 pub(crate) const OFFSET_ENTRY_LEN: u64 = 4;
@@ -51,7 +51,7 @@ impl<'a> Ranges<'a> {
         blocks: &'a Offsets,
         data_end: u64,
         probes: Option<u32>,
-        keys: Option<KeyCount>,
+        keys: Option<EntryCount>,
     ) -> Self {
         let sizing = keys.and_then(|keys| Sizing::explaining(filters, probes?, keys));
         Self { filters, blocks, data_end, probes, sizing }
@@ -154,7 +154,7 @@ struct Joined {
 impl Sizing {
     /// The rule that explains the sizes of all filters, for filters of `probes` probes and a table
     /// of `keys` keys.
-    fn explaining(filters: &FilterStats, probes: u32, keys: KeyCount) -> Option<Self> {
+    fn explaining(filters: &FilterStats, probes: u32, keys: EntryCount) -> Option<Self> {
         // LevelDB's k is 0.69 times the bits a key, at least 1 and at most 30.
         let fits = |bits: &u64| (bits * 69 / 100).clamp(1, 30) == u64::from(probes);
         // Among rules that are equally near, the one with the most bits is taken.
@@ -165,7 +165,7 @@ impl Sizing {
 
     /// The rule of `bits_per_key` bits a key, and the share by which it misses the number of keys.
     /// `None` if filters of these sizes cannot come from it, or it misses by too much.
-    fn of(filters: &FilterStats, bits_per_key: u64, keys: KeyCount) -> Option<(f64, Self)> {
+    fn of(filters: &FilterStats, bits_per_key: u64, keys: EntryCount) -> Option<(f64, Self)> {
         let sizing = Self { bits_per_key, keys_of_least: 0.0 };
         let (mut least, mut known) = (0_u64, 0.0);
         for (_, bytes) in filters.array_lens() {
@@ -181,10 +181,10 @@ impl Sizing {
         }
         // The keys that are left are in filters of the smallest size, each of which has at least one.
         let most = (8 * MIN_ARRAY / bits_per_key).max(1) as f64;
-        let left = (keys.keys as f64 - known) / least as f64;
+        let left = (keys.count as f64 - known) / least as f64;
         let keys_of_least = if least > 0 { left.clamp(1.0, most) } else { 0.0 };
         let explained = known + keys_of_least * least as f64;
-        let off = (explained - keys.keys as f64).abs() / keys.keys.max(1) as f64;
+        let off = (explained - keys.count as f64).abs() / keys.count.max(1) as f64;
         let (low, high) = (keys.low as f64 * 0.9, keys.high as f64 * 1.1);
         let is_likely = explained >= low && explained <= high;
         is_likely.then_some((off, Self { keys_of_least, ..sizing }))

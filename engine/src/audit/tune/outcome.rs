@@ -167,7 +167,7 @@ impl TuneModel {
         let size = size.plus(0.0);
         Outcome {
             size,
-            bytes_per_key: if self.entries.value > 0.0 { size.value / self.entries.value } else { 0.0 },
+            bytes_per_entry: if self.entries.value > 0.0 { size.value / self.entries.value } else { 0.0 },
             rates: self.rates(means.map(|mean| mean.mean()), formula),
             reads: self.has_tree.then(|| self.reads(&reads)),
             levels,

@@ -10,6 +10,7 @@ use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use super::sample_keys::MAX_KEY;
 use crate::audit::rates::{SplitMix, hash};
+use crate::audit::stats::KeySketch;
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
@@ -46,6 +47,8 @@ pub(super) struct Plan<'a> {
 #[derive(Clone, Default, Debug)]
 pub(super) struct Trial {
     pub(super) entries: u64,
+    /// The different keys.
+    pub(super) keys: KeySketch,
     /// The answers of each setting's filters.
     pub(super) settings: Vec<Answers>,
     /// The answers of the filters in use; `None` if there are none that can be asked.
@@ -174,6 +177,7 @@ pub(super) fn run<R: ReadAt>(
             left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
             if let Some(key) = plan.encoding.filtered(block.key()) {
+                trial.keys.add(key);
                 entries.add(key, &policies, &mut random);
             }
         }

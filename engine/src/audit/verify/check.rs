@@ -9,7 +9,7 @@ use super::order::{ExpectedOrder, OrderCheck};
 use super::walk::{Walk, Walked};
 use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
 use crate::audit::reading::{filter_trouble, is_not_whole};
-use crate::audit::stats::{Blocks, FilterStats, Metaindex, Offsets, Sample};
+use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
 use crate::report::{Code, Finding, Note, Verdict};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
@@ -20,7 +20,8 @@ use crate::{
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// Verifies the table that `source` holds. `record`: its record in the database around it.
-/// `may_be_unfinished`: it was found in a folder, and not named as a table.
+/// `may_be_unfinished`: it was found in a folder, and not named as a table. `notes_keys`: the verdict
+/// notes the different keys.
 ///
 /// # Errors
 ///
@@ -30,6 +31,7 @@ pub(crate) fn table<R: ReadAt>(
     record: Option<&TableRecord<'_>>,
     may_be_unfinished: bool,
     engine: &Engine,
+    notes_keys: bool,
     observer: &dyn Observer,
 ) -> Result<Verdict> {
     let size = source.len().unwrap_or_default();
@@ -47,7 +49,7 @@ pub(crate) fn table<R: ReadAt>(
     let mut verdict = Verdict::default();
     let result = match Table::open(&source, &engine.read.clone().meter(Arc::clone(&meter))) {
         Ok(table) => {
-            let table = OpenTable { table: &table, meter: &meter, record, engine };
+            let table = OpenTable { table: &table, meter: &meter, record, engine, notes_keys };
             table.check(&|| observer.begin_walk(), &progress, &mut verdict)
         }
         Err(error) if error.needs_range() => Err(error),
@@ -66,6 +68,19 @@ pub(crate) fn table<R: ReadAt>(
     // The rest: index and filter, and all bytes that could not be read.
     observer.progress(size.saturating_sub(reported.get()));
     Ok(verdict)
+}
+
+/// Puts the numbers of entries and keys into the verdict.
+fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool, verdict: &mut Verdict) {
+    let is_internal = match encodings {
+        [encoding] => *encoding == KeyEncoding::Internal,
+        _ => counter.looks_internal(),
+    };
+    let numbers = counter.end();
+    verdict.entries = numbers.entries;
+    verdict.distinct_keys = if is_internal { numbers.keys } else { numbers.entries };
+    verdict.is_complete = is_complete;
+    verdict.seen = counter.into_seen(is_internal);
 }
 
 fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
@@ -87,6 +102,7 @@ struct OpenTable<'a, R> {
     meter: &'a Arc<Meter>,
     record: Option<&'a TableRecord<'a>>,
     engine: &'a Engine,
+    notes_keys: bool,
 }
 
 impl<R: ReadAt> OpenTable<'_, R> {
@@ -106,11 +122,13 @@ impl<R: ReadAt> OpenTable<'_, R> {
             let used_filters = stats.num_covering(&blocks.offsets);
             FprSampler::new(stats.reader(), blocks.offsets.len(), used_filters, self.engine.seed)
         });
+        walk.counter = KeyCounter::of_all(self.notes_keys);
         walk.encoding = encodings.first().copied().unwrap_or(KeyEncoding::Whole);
         walk.is_internal = encodings == [KeyEncoding::Internal];
         walk.seen = (!blocks.are_distinct()).then(Offsets::default);
         walk.all(progress)?;
         let mut walked = walk.end();
+        count_keys(std::mem::take(&mut walked.counter), &encodings, walked.complete, verdict);
 
         // Filters that are not asked, for whatever reason, have no rate.
         if filter_trouble(table).is_none() {
@@ -284,8 +302,8 @@ mod tests {
         entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
         let engine = Engine::new().bytewise(true);
-        let verdict = table(&watched, None, true, &engine, &watched).unwrap();
-        assert_eq!((verdict.keys, verdict.findings.is_empty()), (20_000, true));
+        let verdict = table(&watched, None, true, &engine, false, &watched).unwrap();
+        assert_eq!((verdict.entries, verdict.findings.is_empty()), (20_000, true));
 
         let events = watched.events.into_inner();
         let begin = events.iter().position(|event| *event == Event::WalkBegins).unwrap();

@@ -39,7 +39,7 @@ pub(crate) fn facts(page: &Shown<'_>) -> Markup {
             ul {
                 li {
                     "Of every table: index, filter block, the trailers of data blocks, and some data blocks. Numbers of \
-                     entries behind ~ are estimates from these. The filters were asked for random keys, and for keys \
+                     entries and keys behind ~ are estimates from these. The filters were asked for random keys, and for keys \
                      near stored ones."
                 }
                 @if overview.found.verified {

@@ -21,9 +21,9 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
     let mut left_out = 0;
     for table in page.overview.in_use() {
         let rate = table.judged().and_then(|filter| Some((filter, filter.random_fpr?)));
-        match (rate, table.bits_per_key()) {
-            (Some((filter, rate)), Some(bits_per_key)) => {
-                points.push(RatePoint { name: text(table.name()), bits_per_key, rate: interval_of(rate) });
+        match (rate, table.bits_per_entry()) {
+            (Some((filter, rate)), Some(bits_per_entry)) => {
+                points.push(RatePoint { name: text(table.name()), bits_per_entry, rate: interval_of(rate) });
                 rated.push((table, filter, rate));
             }
             _ => left_out += 1,
@@ -44,7 +44,7 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
         "table",
         "",
         "#size",
-        "#bits a key",
+        "#bits an entry",
         "#random keys passing",
         "#95 % rate_interval",
         "#near stored ones",
@@ -70,7 +70,7 @@ fn line(table: &Table, filter: &FilterBlock, rate: MeasuredRate) -> Vec<Cell> {
         Cell::Head(name(table.name())),
         Cell::text(place(table.place())),
         Cell::Number(size(table.size())),
-        Cell::Number(or_dash(table.bits_per_key().map(|bits| format!("{bits:.1}")))),
+        Cell::Number(or_dash(table.bits_per_entry().map(|bits| format!("{bits:.1}")))),
         Cell::Number(measured(rate)),
         Cell::Number(rate_interval(rate)),
         Cell::Number(or_dash(filter.neighbour_fpr.map(measured))),
