@@ -135,7 +135,7 @@ fn filter_block(
         probes => or_dash(probes),
     };
     line(console, "probes (k)", probes)?;
-    rates(filter, table.is_opened(), console)?;
+    rates(filter, console)?;
     let array = size(filter.offset_array_bytes);
     let filters = size(filter.size.saturating_sub(filter.offset_array_bytes).saturating_sub(5));
     let at = if table.is_opened() { format!(", at offset {}", filter.offset) } else { String::new() };
@@ -168,9 +168,10 @@ fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()>
 }
 
 /// Writes the rates of false positives: those measured, and that by the bits set.
-fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Result<()> {
+fn rates(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
     let mut label = "false positives";
-    for (rate, keys) in [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "keys near stored ones")]
+    for (rate, keys) in
+        [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "stored keys changed or made longer")]
     {
         let Some(rate) = rate else { continue };
         let (share, interval, asked) = (measured(rate), rate_interval(rate), count(rate.asked));
@@ -181,10 +182,7 @@ fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Re
         )?;
         label = "";
     }
-    let over = if has_table { "data blocks" } else { "filters" };
-    let estimated = filter
-        .estimated_fpr
-        .map(|rate| format!("{} by the bits set, the mean over the {over}", percent(rate)));
+    let estimated = filter.estimated_fpr.map(|rate| format!("{} by the bits set", percent(rate)));
     line(console, label, or_dash(estimated))
 }
 

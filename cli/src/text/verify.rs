@@ -27,7 +27,7 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
     }
     if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
         let (found, estimated) = (measured(found), percent(estimated));
-        write!(console, ", false positives {found} measured, {estimated} estimated")?;
+        write!(console, ", false positives {found} of changed keys, {estimated} by the bits set")?;
     }
     writeln!(console)?;
     for finding in verdict.findings.to_list() {

@@ -29,9 +29,9 @@ fn one_table_in_detail() {
   filters          13, 0 of them empty
   bits             3,024, 44.7 % of them set
   probes (k)       6
-  false positives  1.1 % of random keys (0.9 to 1.2 % with 95 % confidence, 20,475 asked)
-                   0.8 % of keys near stored ones (0.6 to 1.2 % with 95 % confidence, 3,327 asked)
-                   0.80 % by the bits set, the mean over the data blocks
+  false positives  1.2 % of random keys (1.0 to 1.3 % with 95 % confidence, 20,480 asked)
+                   0.8 % of stored keys changed or made longer (0.6 to 1.2 % with 95 % confidence, 3,327 asked)
+                   0.82 % by the bits set
   filter block     448 B: filters 391 B, offsets 52 B, at offset 26230
 ",
         path.display()
@@ -46,16 +46,16 @@ fn a_folder_as_a_listing_with_totals() {
 keys by leveldb.BytewiseComparator
 1 log with the newest writes, which no filter covers: 000010.log
 table          level        size      entries      +-  filter size  bits/entry      rate  state
-000005.ldb         2    12.1 KiB          450                601 B        10.1     1.0 %  ok
-000007.ldb         1     6.4 KiB          215                290 B        10.0    0.52 %  ok
-000009.ldb         0     4.9 KiB          146                207 B        10.2    0.68 %  ok
-3 tables                23.4 KiB          811              1.1 KiB        10.1    0.81 %
+000005.ldb         2    12.1 KiB          450                601 B        10.1     0.9 %  ok
+000007.ldb         1     6.4 KiB          215                290 B        10.0    0.60 %  ok
+000009.ldb         0     4.9 KiB          146                207 B        10.2    0.70 %  ok
+3 tables                23.4 KiB          811              1.1 KiB        10.1    0.73 %
 (811 entries of 464 distinct keys)
 
    level  tables  no filter        size       entries   of all  distinct keys  filter size      rate
-       0       1          0     4.9 KiB           146   18.0 %            136        207 B    0.68 %
-       1       1          0     6.4 KiB           215   26.5 %            193        290 B    0.52 %
-       2       1          0    12.1 KiB           450   55.5 %            450        601 B     1.0 %
+       0       1          0     4.9 KiB           146   18.0 %            136        207 B    0.70 %
+       1       1          0     6.4 KiB           215   26.5 %            193        290 B    0.60 %
+       2       1          0    12.1 KiB           450   55.5 %            450        601 B     0.9 %
 ";
     assert_eq!(out, format!("{}\n{expected}", database("levels").display()));
 }
@@ -68,7 +68,7 @@ table          level        size    recorded  blocks  compression      entries  
 filters    empty    range  base_lg    offsets        bits     set   k      rate  state       filters of  \
 policy                       metaindex
 000005.ldb         2    12.1 KiB    12.1 KiB      21  snappy               450                    450        601 B        10.1        \
-6        0    2 KiB       11       24 B       4,528  45.0 %   6     1.0 %  ok          internal    \
+6        0    2 KiB       11       24 B       4,528  45.0 %   6     0.9 %  ok          internal    \
 leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
 ";
     assert!(out.contains(expected), "{out}");
@@ -194,12 +194,23 @@ fn json_agrees_with_the_table_for_all_test_data() {
         let ones = |array: &[u8]| array.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
         assert_eq!(found["bits"], arrays().map(|array| 8 * array.len()).sum::<usize>());
         assert_eq!(found["bits_set"], arrays().map(ones).sum::<u64>(), "{}", sample.name);
-        let rates: Vec<f64> =
-            offsets.iter().map(|offset| rate(filter.filter((offset >> 11) as usize))).collect();
-        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        // As many absent keys come to a data block as it has entries. Filters of 64 bits do not tell theirs.
+        let (mut passing, mut entries) = (0.0, 0.0);
+        for handle in table.data_blocks().map(Result::unwrap) {
+            let mut block = table.block_cursor(handle).unwrap();
+            let mut of_block = 0.0;
+            while block.next().unwrap() {
+                of_block += 1.0;
+            }
+            passing += of_block * rate(filter.filter((handle.offset >> 11) as usize));
+            entries += of_block;
+        }
         match found["estimated_fpr"].as_f64() {
-            None => assert!(rates.is_empty()),
-            Some(estimate) => assert!((estimate - mean).abs() < 1e-9, "{}: {estimate} {mean}", sample.name),
+            None => assert_eq!(entries, 0.0),
+            Some(estimate) => {
+                let mean = passing / entries;
+                assert!((estimate / mean - 1.0).abs() < 0.1, "{}: {estimate} {mean}", sample.name);
+            }
         }
     }
 }

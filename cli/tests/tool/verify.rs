@@ -101,7 +101,7 @@ fn all_the_test_data_is_sound() {
         assert_eq!(estimated.is_some(), measurable, "{}", sample.name);
         if let (Some(measured), Some(estimated)) = (measured, estimated) {
             // LevelDB's filters of few keys let somewhat more pass than their bits suggest.
-            assert!((measured - estimated).abs() < 0.02, "{}: {measured} {estimated}", sample.name);
+            assert!((measured - estimated).abs() < 0.03, "{}: {measured} {estimated}", sample.name);
         }
         assert_eq!(run.err.contains("there is no filter"), !sample.filtered, "{}", sample.name);
         assert!(!run.err.contains("order of the keys"), "{run:?}");

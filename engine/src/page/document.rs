@@ -83,7 +83,12 @@ fn numbers(page: &Shown<'_>) -> Markup {
     numbers.extend(sums.distinct_keys.number().map(|keys| ("distinct keys", distinct_keys(keys))));
     numbers.push(("filters", size(sums.judged_size)));
     numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));
-    numbers.extend(sums.neighbour_fpr.mean().map(|rate| ("keys near stored ones passing", measured(rate))));
+    // The kinds of keys that a program is likely to ask for are known only where other filters were tried.
+    let (near, rate) = match page.tuned() {
+        Some(tuning) => ("keys near stored ones passing", tuning.now.rates.neighbours),
+        None => ("changed or longer keys passing", sums.neighbour_fpr.mean()),
+    };
+    numbers.extend(rate.map(|rate| (near, measured(rate))));
     let findings = page.overview.found.total();
     if findings > 0 {
         numbers.push(("findings", count(findings)));

@@ -55,6 +55,7 @@ pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
 pub use subject::{Depth, Fetched, Remark, Subject};
+pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
 pub use tune::{
     Action, Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, SampleSize, Setting,

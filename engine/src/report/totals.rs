@@ -10,7 +10,7 @@ use super::count::{EntrySum, bits_per_entry};
 use super::distinct::DistinctSum;
 use super::frame::Frame;
 use super::inspect::{Table, TableLevel, TableState};
-use crate::audit::rates::{MeanRate, MeasuredRate};
+use crate::audit::rates::{LookupWeights, MeanRate, MeasuredRate};
 
 /// Sums over the tables of a folder.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -55,9 +55,10 @@ pub struct Totals {
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Mean of `estimated_fpr` of the tables, weighted by their entries. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each by the share of absent keys for which lookups come to it; one
+    /// without filters lets all pass, and obsolete ones do not count. `None`: no table has one.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted by their entries. `None`: no table has one.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
@@ -73,6 +74,9 @@ pub struct Totals {
     /// The entries of the tables with filters.
     #[serde(skip)]
     pub filtered_entries: EntrySum,
+    /// The rates of tables whose weight follows from all tables of the database.
+    #[serde(skip)]
+    rated: Vec<TableRates>,
 }
 
 /// Sums over the tables of one level.
@@ -97,14 +101,15 @@ pub struct LevelTotals {
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
-    /// Mean of `estimated_fpr` of the tables, weighted by their entries. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each by the share of absent keys for which lookups come to it; one
+    /// without filters lets all pass. Obsolete tables count by their entries. `None`: no table has one.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted by their entries. `None`: no table has one.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
 
-    /// Mean of `neighbour_fpr` of the tables, weighted by their entries.
+    /// Mean of `neighbour_fpr` of the tables, weighted as for `estimated_fpr`.
     #[serde(skip)]
     pub neighbour_fpr: MeanRate,
     /// The number of tables by their state, those without a file among them.
@@ -122,6 +127,17 @@ pub struct LevelTotals {
     /// See `judged_bits`.
     #[serde(skip)]
     pub judged_entries: EntrySum,
+}
+
+/// The rates of a table, for a mean over several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableRates {
+    place: TableLevel,
+    pub(crate) number: Option<u64>,
+    pub(crate) entries: u64,
+    estimated: Option<f64>,
+    random: Option<MeasuredRate>,
+    neighbour: Option<MeasuredRate>,
 }
 
 /// A weighted mean, which serializes to its value, if there is one.
@@ -152,6 +168,7 @@ impl Totals {
         }
         self.entries.add(table.entries);
         self.distinct_keys.add(table);
+        self.rate(table);
         let Some(filter) = &table.filter else { return };
         self.filtered_entries.add(table.entries);
         self.filter_size = self.filter_size.saturating_add(filter.size);
@@ -160,9 +177,38 @@ impl Totals {
         self.bits += filter.bits;
         self.bits_set += filter.bits_set;
         self.offset_array_bytes += filter.offset_array_bytes;
-        let Some(entries) = table.entries else { return };
-        self.estimated_fpr.add(filter.estimated_fpr, entries.count);
-        add(&mut self.random_fpr, filter.random_fpr, entries.count);
+    }
+
+    /// Adds the rates of a table.
+    fn rate(&mut self, table: &Table) {
+        let Some(rates) = TableRates::of(table) else { return };
+        match table.live {
+            None => self.add_rates(&rates, rates.entries as f64),
+            Some(_) => self.rated.push(rates),
+        }
+    }
+
+    fn add_rates(&mut self, rates: &TableRates, weight: f64) {
+        self.estimated_fpr.add(rates.estimated, weight);
+        add(&mut self.random_fpr, rates.random, weight);
+    }
+
+    /// The number of entries of the tables whose rates wait for a weight, by the numbers of the tables.
+    pub(crate) fn unweighted(&self) -> BTreeMap<u64, u64> {
+        self.rated.iter().filter_map(|rates| Some((rates.number?, rates.entries))).collect()
+    }
+
+    /// Adds the rates that wait for a weight.
+    pub(crate) fn weigh(&mut self, weights: &LookupWeights) {
+        for rates in std::mem::take(&mut self.rated) {
+            let weight = weights.of(rates.number, rates.entries);
+            if rates.place != TableLevel::NotLive {
+                self.add_rates(&rates, weight);
+            }
+            if let Some(level) = self.levels.get_mut(&rates.place) {
+                level.add_rates(&rates, weights);
+            }
+        }
     }
 
     /// The bits of filters for each entry of the tables that have some.
@@ -192,10 +238,17 @@ impl LevelTotals {
             self.judged_bits = self.judged_bits.saturating_add(filter.bits);
             self.judged_entries.add(table.entries);
         }
-        let Some(entries) = table.entries else { return };
-        self.estimated_fpr.add(filter.estimated_fpr, entries.count);
-        add(&mut self.random_fpr, filter.random_fpr, entries.count);
-        add(&mut self.neighbour_fpr, filter.neighbour_fpr, entries.count);
+    }
+
+    /// Adds the rates of a table. Obsolete tables count by their entries.
+    pub(crate) fn add_rates(&mut self, rates: &TableRates, weights: &LookupWeights) {
+        let weight = match rates.place {
+            TableLevel::NotLive => rates.entries as f64,
+            _ => weights.of(rates.number, rates.entries),
+        };
+        self.estimated_fpr.add(rates.estimated, weight);
+        add(&mut self.random_fpr, rates.random, weight);
+        add(&mut self.neighbour_fpr, rates.neighbour, weight);
     }
 
     /// The number of tables in one of these states.
@@ -214,11 +267,36 @@ impl LevelTotals {
     }
 }
 
+impl TableRates {
+    /// `None`: the entries of the table are not known, or not what its filters do.
+    pub(crate) fn of(table: &Table) -> Option<Self> {
+        let of = Self {
+            place: table.place(),
+            number: table.number,
+            entries: table.entries?.count,
+            estimated: Some(1.0),
+            random: Some(MeasuredRate::ALL),
+            neighbour: Some(MeasuredRate::ALL),
+        };
+        match &table.filter {
+            Some(filter) => Some(Self {
+                estimated: filter.estimated_fpr,
+                random: filter.random_fpr,
+                neighbour: filter.neighbour_fpr,
+                ..of
+            }),
+            // Lookups read such a table whatever the key.
+            None if table.filter_error.is_none() && table.filter_names().next().is_none() => Some(of),
+            None => None,
+        }
+    }
+}
+
 impl Mean {
-    fn add(&mut self, value: Option<f64>, weight: u64) {
+    fn add(&mut self, value: Option<f64>, weight: f64) {
         if let Some(value) = value {
-            self.sum += value * weight as f64;
-            self.weight += weight as f64;
+            self.sum += value * weight;
+            self.weight += weight;
         }
     }
 
@@ -234,8 +312,8 @@ impl Serialize for Mean {
     }
 }
 
-fn add(mean: &mut MeanRate, rate: Option<MeasuredRate>, entries: u64) {
-    rate.into_iter().for_each(|rate| mean.add(rate, entries as f64));
+fn add(mean: &mut MeanRate, rate: Option<MeasuredRate>, weight: f64) {
+    rate.into_iter().for_each(|rate| mean.add(rate, weight));
 }
 
 fn mean<S: Serializer>(mean: &MeanRate, serializer: S) -> Result<S::Ok, S::Error> {

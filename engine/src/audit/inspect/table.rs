@@ -3,7 +3,7 @@
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
-use crate::audit::rates::{ProbeBudget, random_rate, random_rate_of_filters};
+use crate::audit::rates::{FilterWeights, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
 use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableStats};
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
@@ -55,7 +55,8 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         let blocks = &stats.blocks.offsets;
         // Filters in an unknown encoding have no rate.
         let is_judged = !stats.filter_unsupported;
-        let estimated_fpr = filters.mean_rate(blocks).filter(|_| is_judged);
+        let weights = FilterWeights::new(filters, Some(blocks));
+        let estimated_fpr = weights.estimated_rate().filter(|_| is_judged);
         // Asking for random keys takes longer than all other work on a tail.
         let is_asked = is_judged && depth != Depth::Tail;
         let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.counts.entries);
@@ -65,7 +66,7 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
             offset,
             size,
             estimated_fpr,
-            random_fpr: is_asked.then(|| random_rate(filters, blocks, effort.random_keys)).flatten(),
+            random_fpr: is_asked.then(|| random_rate(filters, &weights, effort.random_keys)).flatten(),
             neighbour_fpr: stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged),
             larger_ranges: if is_known { ranges.larger(estimated_fpr) } else { None },
             malformed,
@@ -110,12 +111,13 @@ pub(crate) fn bare_block(
     effort: ProbeBudget,
 ) -> Inspected {
     let stats = FilterStats::new(reader);
+    let weights = FilterWeights::new(&stats, None);
     let size = stats.reader().contents().len() as u64;
     let filter = FilterBlock {
         policy_assumed,
         size,
-        estimated_fpr: stats.mean_rate_of_filters(),
-        random_fpr: random_rate_of_filters(&stats, effort.random_keys),
+        estimated_fpr: weights.estimated_rate(),
+        random_fpr: random_rate(&stats, &weights, effort.random_keys),
         malformed: malformed(&stats),
         ..filter_block(&stats, stats.summary())
     };

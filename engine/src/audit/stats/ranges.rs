@@ -58,7 +58,7 @@ impl<'a> Ranges<'a> {
     }
 
     /// Finds the smallest base_lg that saves nine tenths of what one filter for the whole table
-    /// would save; `None` if there is nothing to save. `rate`: the mean rate over the data blocks now.
+    /// would save; `None` if there is nothing to save. `rate`: the rate expected now.
     pub(crate) fn larger(&self, rate: Option<f64>) -> Option<LargerRanges> {
         let base_lg = self.filters.reader().base_lg();
         if base_lg >= MAX_BASE_LG {
@@ -106,20 +106,18 @@ impl<'a> Ranges<'a> {
         self.sizing.map_or(joined.bytes, |sizing| sizing.array_len(joined.keys))
     }
 
-    /// The mean rate over the data blocks that random keys are expected to have with this base_lg.
+    /// The rate that random keys are expected to have with this base_lg: a filter counts by its keys.
     /// `None` if k or the rule for sizes is not known.
     fn rate_with(&self, base_lg: u8) -> Option<f64> {
         let probes = self.probes.filter(|_| self.sizing.is_some())?;
-        let (mut sum, mut blocks) = (0.0, 0_u64);
-        self.join(base_lg, |range, joined| {
+        let (mut sum, mut keys) = (0.0, 0.0);
+        self.join(base_lg, |_, joined| {
             let bits = self.array_len(joined).saturating_mul(8);
             let rate = expected_false_positive_rate(bits, probes, joined.keys.round().max(1.0) as u64);
-            let start = range << base_lg;
-            let covered = self.blocks.range(start..=start | ((1 << base_lg) - 1)).count() as u64;
-            sum += rate * covered as f64;
-            blocks += covered;
+            sum += rate * joined.keys;
+            keys += joined.keys;
         });
-        (blocks > 0).then(|| sum / blocks as f64)
+        (keys > 0.0).then(|| sum / keys)
     }
 
     /// Joins the filters as a larger `base_lg` would, and calls `visit` with each range that has

@@ -173,7 +173,8 @@ impl Sample {
                 (None, Some(filters)) => made.ask(filters.reader(), handle.offset),
                 (None, None) => continue,
             };
-            answers.add(passed, asked, 1.0);
+            // As many lookups come to the block as it has entries.
+            answers.add(passed, asked, self.keys.end().entries as f64);
         }
         Ok((self.keys.end(), entries.size() as u64))
     }

@@ -8,6 +8,7 @@ use filterblock::{Error, LegacyHash, Result, quote};
 use super::order::{ExpectedOrder, OrderCheck};
 use super::walk::{Walk, Walked};
 use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
+use crate::audit::rates::FilterWeights;
 use crate::audit::reading::{filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
 use crate::report::{Code, Finding, Note, Verdict};
@@ -132,7 +133,9 @@ impl<R: ReadAt> OpenTable<'_, R> {
 
         // Filters that are not asked, for whatever reason, have no rate.
         if filter_trouble(table).is_none() {
-            verdict.estimated_fpr = stats.as_ref().and_then(|stats| stats.mean_rate(&blocks.offsets));
+            verdict.estimated_fpr = stats
+                .as_ref()
+                .and_then(|stats| FilterWeights::new(stats, Some(&blocks.offsets)).estimated_rate());
             verdict.measured_fpr = walked.measured_fpr;
         }
         if let Some((denied, findings, hash)) = walked.denials.take() {

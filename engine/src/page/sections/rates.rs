@@ -46,8 +46,8 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
         "#size",
         "#bits an entry",
         "#random keys passing",
-        "#95 % rate_interval",
-        "#near stored ones",
+        "#95 % interval",
+        "#changed or longer",
         "#by the bits set",
     ];
     let lines: Vec<_> = rated.iter().map(|(table, filter, rate)| line(table, filter, *rate)).collect();
@@ -56,8 +56,8 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
             h2 { "What the filters let pass" }
             p {
                 "The share of absent keys for which the filters of a table say that they may be there. Each of these \
-                 costs a needless read. Measured by asking the filters for random keys, and for keys near stored ones; \
-                 the line is what the formula promises."
+                 costs a needless read. Measured by asking the filters for random keys, and for stored keys with a byte \
+                 changed or six appended; the line is what the formula promises."
             }
             figure { (picture(&Rates { points, formula, left_out })) }
             (folded(&summary, &titles, &lines))

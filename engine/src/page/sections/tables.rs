@@ -27,7 +27,7 @@ pub(crate) fn tables(page: &Shown<'_>) -> Markup {
         "#filters",
         "#bits an entry",
         "#random keys passing",
-        "#near stored ones",
+        "#changed or longer",
         "",
     ];
     titles.extend(if has_ends { &["first key", "last key"][..] } else { &[] });
