@@ -1,5 +1,6 @@
 //! `filterblock report`: pages of databases.
 
+mod agreement;
 #[path = "../../../../engine/src/page/tests/markup.rs"]
 mod markup;
 // The databases are made by what the tests of `rebuild` have.
