@@ -90,26 +90,29 @@ def same(lines, rows):
 
 
 def rates(lines):
-    """By policy (None: no filter): tables, keys, and the mean rate of false positives, weighted by keys."""
+    """By policy (None: no filter): tables, entries, and the mean rate of false positives, weighted by entries."""
     policies = {}
     for line in lines:
         if line["object"] == "table" and line["status"] == "ok":
-            filter, keys = line["filter"] or {}, line["keys"]["count"] if line["keys"] else 0
+            filter, entries = line["filter"] or {}, line["entries"]["count"] if line["entries"] else 0
             rate = filter.get("random_fpr")
             sums = policies.setdefault(filter.get("policy"), [0, 0, 0.0, 0])
             sums[0] += 1
-            sums[1] += keys
+            sums[1] += entries
             if rate is not None:
-                sums[2] += rate["rate"] * keys
-                sums[3] += keys
-    return {name: (tables, keys, sum / of if of else None) for name, (tables, keys, sum, of) in policies.items()}
+                sums[2] += rate["rate"] * entries
+                sums[3] += entries
+    return {
+        name: (tables, entries, sum / of if of else None)
+        for name, (tables, entries, sum, of) in policies.items()
+    }
 
 
 # The same in SQL, for DuckDB and Spark.
 RATES = """
-SELECT filter.policy AS policy, count(*) AS tables, sum(coalesce(keys.count, 0)) AS keys,
-       sum(filter.random_fpr.rate * keys.count)
-           / nullif(sum(CASE WHEN filter.random_fpr.rate IS NOT NULL THEN keys.count END), 0) AS rate
+SELECT filter.policy AS policy, count(*) AS tables, sum(coalesce(entries.count, 0)) AS entries,
+       sum(filter.random_fpr.rate * entries.count)
+           / nullif(sum(CASE WHEN filter.random_fpr.rate IS NOT NULL THEN entries.count END), 0) AS rate
 FROM lines WHERE object = 'table' AND status = 'ok' GROUP BY 1 ORDER BY 1
 """
 
@@ -118,17 +121,17 @@ def same_rates(expected, rows):
     """Fails unless the rows of RATES are what `rates` says."""
     found = {row[0]: (int(row[1]), int(row[2]), row[3]) for row in rows}
     assert found.keys() == expected.keys(), f"policies {found.keys()}, expected {expected.keys()}"
-    for policy, (tables, keys, rate) in expected.items():
-        assert found[policy][:2] == (tables, keys), f"{policy}: {found[policy]}, expected {(tables, keys)}"
+    for policy, (tables, entries, rate) in expected.items():
+        assert found[policy][:2] == (tables, entries), f"{policy}: {found[policy]}, expected {(tables, entries)}"
         other = found[policy][2]
         assert rate == other or abs(float(other) - rate) < 1e-12, f"{policy}: rate {other}, expected {rate}"
     assert len(expected) >= 4 and None in expected, f"only {list(expected)}"
 
 
 def show_rates(rows):
-    for policy, tables, keys, rate in rows:
+    for policy, tables, entries, rate in rows:
         shown = "" if rate is None else f"  {100 * float(rate):.3f} % of random keys pass"
-        print(f"  {policy or 'no filter':36} {tables:3} tables  {keys:8} keys{shown}")
+        print(f"  {policy or 'no filter':36} {tables:3} tables  {entries:8} entries{shown}")
 
 
 def fresh(folder):

@@ -12,7 +12,8 @@ SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
     'error': 'VARCHAR',
     'file_size': 'UBIGINT',
     'data_blocks': 'UBIGINT',
-    'keys': 'STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN)',
+    'entries': 'STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN)',
+    'distinct_keys': 'STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN)',
     'compression': 'VARCHAR[]',
     'metaindex': 'VARCHAR[]',
     'key_format': 'VARCHAR',
@@ -25,7 +26,7 @@ SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
     'lost': 'STRUCT("from" VARCHAR, "after" VARCHAR, "up_to" VARCHAR)',
     'filter_error': 'VARCHAR',
     'filter': 'STRUCT("policy" VARCHAR, "policy_assumed" BOOLEAN, "offset" UBIGINT, "size" UBIGINT, "base_lg" INTEGER, "filters" UBIGINT, "empty_filters" UBIGINT, "offset_array_bytes" UBIGINT, "empty_filter_bytes" UBIGINT, "larger_ranges" STRUCT("base_lg" INTEGER, "saves" UBIGINT, "estimated_fpr" DOUBLE), "bits" UBIGINT, "bits_set" UBIGINT, "probes" INTEGER, "estimated_fpr" DOUBLE, "random_fpr" STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT), "neighbour_fpr" STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT), "malformed" VARCHAR, "unsound" VARCHAR, "list" STRUCT("index" UBIGINT, "first_offset" UBIGINT, "last_offset" UBIGINT, "data_blocks" UBIGINT[], "bytes" UBIGINT, "bits" UBIGINT, "bits_set" UBIGINT, "probes" INTEGER, "estimated_fpr" DOUBLE, "state" VARCHAR)[])',
-    'filter_cost': 'STRUCT("bits_per_key" UBIGINT, "keys" UBIGINT, "keys_exact" BOOLEAN, "size" UBIGINT)',
+    'filter_cost': 'STRUCT("bits_per_key" UBIGINT, "entries" STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN), "size" UBIGINT)',
     'depth': 'VARCHAR',
     'e_tag': 'VARCHAR',
     'requests': 'UBIGINT',
@@ -45,5 +46,5 @@ SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
     'bits_set': 'UBIGINT',
     'estimated_fpr': 'DOUBLE',
     'random_fpr': 'STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT)',
-    'levels': 'STRUCT("level" UBIGINT, "tables" UBIGINT, "unfiltered" UBIGINT, "file_size" UBIGINT, "keys" UBIGINT, "keys_exact" BOOLEAN, "filter_size" UBIGINT, "estimated_fpr" DOUBLE, "random_fpr" STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT))[]'
+    'levels': 'STRUCT("level" UBIGINT, "tables" UBIGINT, "unfiltered" UBIGINT, "file_size" UBIGINT, "entries" STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN), "distinct_keys" STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN), "filter_size" UBIGINT, "estimated_fpr" DOUBLE, "random_fpr" STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT))[]'
 });

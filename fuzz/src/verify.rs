@@ -48,7 +48,7 @@ pub fn run(data: &[u8]) {
     };
     assert_eq!(report["status"], expected);
     assert_eq!(status == 0, findings.is_empty(), "{report}");
-    let (keys, denied) = (number(&report["keys"]), number(&report["denied"]));
+    let (keys, denied) = (number(&report["entries"]), number(&report["denied"]));
     assert!(denied <= keys);
     assert_eq!(denied > 0, findings.iter().any(|finding| finding["code"] == "filter-denies-key"), "{report}");
     for rate in [&report["measured_fpr"]["rate"], &report["estimated_fpr"]] {

@@ -4,8 +4,11 @@ use std::{fmt::Display, io};
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::{
-    report::{Depth, Dialect, FilterBlock, Filters, Inspected, KeyCount, KeyFormat, LargerRanges, Table},
-    words::{FillBins, count, counted, measured, or_dash, percent, rate_interval, ratio, size},
+    report::{Depth, Dialect, DistinctKeys, FilterBlock, Filters, Inspected, KeyFormat, LargerRanges, Table},
+    words::{
+        FillBins, count, counted, counted_as, measured, or_dash, percent, rate_interval, ratio, size,
+        versions_text,
+    },
 };
 
 use super::{filter_list, list, pictures};
@@ -67,7 +70,8 @@ fn exact_size(bytes: u64) -> String {
 
 fn data(table: &Table, console: &mut Console) -> io::Result<()> {
     line(console, "data blocks", or_dash(table.data_blocks.map(count)))?;
-    line(console, "keys", or_dash(table.keys.map(key_text)))?;
+    line(console, "entries", or_dash(table.entries.map(|count| count_text(count.into()))))?;
+    line(console, "distinct keys", or_dash(table.distinct_keys.map(count_text)))?;
     if let Some(names) = table.compression.as_ref().filter(|names| !names.is_empty()) {
         line(console, "compression", names.join(", "))?;
     }
@@ -75,12 +79,15 @@ fn data(table: &Table, console: &mut Console) -> io::Result<()> {
     origin(table, console)
 }
 
-fn key_text(keys: KeyCount) -> String {
-    if keys.exact {
-        return count(keys.keys);
+fn count_text(number: DistinctKeys) -> String {
+    let (low, high) = (count(number.low), count(number.high));
+    match number.count {
+        Some(number_of) if number.exact => count(number_of),
+        Some(number_of) => {
+            format!("about {}, likely {low} to {high}: estimated from some data blocks", count(number_of))
+        }
+        None => format!("{low} to {high}"),
     }
-    let (low, high) = (count(keys.low), count(keys.high));
-    format!("about {}, likely {low} to {high}: estimated from some data blocks", count(keys.keys))
 }
 
 fn filter_block(
@@ -117,6 +124,9 @@ fn filter_block(
     let bar = console.signs().filter(|_| filter.bits > 0);
     let bar = bar.map(|signs| format!("  {}", pictures::bar(share, BAR_WIDTH, signs))).unwrap_or_default();
     line(console, "bits", format_args!("{bits}, {set} of them set{bar}"))?;
+    if let Some(text) = versions_text(table) {
+        line(console, "", console.tone(Tone::Dim, text))?;
+    }
     if let Some(filters) = filters {
         fill(filter.filters, filters, console)?;
     }
@@ -125,7 +135,7 @@ fn filter_block(
         probes => or_dash(probes),
     };
     line(console, "probes (k)", probes)?;
-    rates(filter, table.is_opened(), console)?;
+    rates(filter, console)?;
     let array = size(filter.offset_array_bytes);
     let filters = size(filter.size.saturating_sub(filter.offset_array_bytes).saturating_sub(5));
     let at = if table.is_opened() { format!(", at offset {}", filter.offset) } else { String::new() };
@@ -157,10 +167,11 @@ fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()>
     line(console, "", what)
 }
 
-/// Writes the rates of false positives: those measured, and the one expected from the bits set.
-fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Result<()> {
+/// Writes the rates of false positives: those measured, and that by the bits set.
+fn rates(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
     let mut label = "false positives";
-    for (rate, keys) in [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "keys near stored ones")]
+    for (rate, keys) in
+        [(filter.random_fpr, "random keys"), (filter.neighbour_fpr, "stored keys changed or made longer")]
     {
         let Some(rate) = rate else { continue };
         let (share, interval, asked) = (measured(rate), rate_interval(rate), count(rate.asked));
@@ -171,10 +182,7 @@ fn rates(filter: &FilterBlock, has_table: bool, console: &mut Console) -> io::Re
         )?;
         label = "";
     }
-    let over = if has_table { "data blocks" } else { "filters" };
-    let estimated = filter
-        .estimated_fpr
-        .map(|rate| format!("{} by the bits set, the mean over the {over}", percent(rate)));
+    let estimated = filter.estimated_fpr.map(|rate| format!("{} by the bits set", percent(rate)));
     line(console, label, or_dash(estimated))
 }
 
@@ -229,9 +237,9 @@ fn no_filter(table: &Table, console: &mut Console) -> io::Result<()> {
     }
     line(console, "filter", "none")?;
     let Some(cost) = table.filter_cost else { return Ok(()) };
-    let about = if cost.keys_exact { "" } else { "about " };
-    let (bytes, keys) = (size(cost.size), counted(cost.keys, "key"));
+    let about = if cost.entries.exact { "" } else { "about " };
+    let (bytes, entries) = (size(cost.size), counted_as(cost.entries.count, "entry", "entries"));
     let estimate =
-        format!("about {bytes} at {} bits a key, for {about}{keys} (an estimate)", cost.bits_per_key);
+        format!("about {bytes} at {} bits a key, for {about}{entries} (an estimate)", cost.bits_per_key);
     line(console, "one would cost", estimate)
 }

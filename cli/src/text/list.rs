@@ -5,14 +5,14 @@ use std::{io, path::Path};
 use filterblock::{escape, escape_path};
 use filterblock_engine::USUAL_BITS_PER_KEY;
 use filterblock_engine::report::{FilterBlock, KeyFormat, Table, TableState, Totals};
-use filterblock_engine::words::{count, counted, measured, or_dash, percent, ratio, size};
+use filterblock_engine::words::{
+    count, counted, distinct_keys, entries_of_keys, measured, or_dash, percent, ratio, size,
+};
 
 use super::columns::{Cell, Column, Layout};
-use super::levels::{self, key_error, key_sum, level_text};
+use super::levels::{self, WIDTH, entry_error, entry_sum, level_text};
 use crate::io::{Console, Tone};
 
-/// The width to fit lines into where there is no terminal.
-const WIDTH: usize = 100;
 /// The smallest and the greatest width of the column of names. A longer name has a line to itself.
 const MIN_NAME_WIDTH: usize = 10;
 const MAX_NAME_WIDTH: usize = 60;
@@ -23,7 +23,7 @@ pub(crate) struct Listing {
     kind: ListingKind,
     /// A table without a filter was shown with the cost of one.
     shows_cost: bool,
-    /// A number of keys was shown that is an estimate.
+    /// A number of entries was shown that is an estimate.
     shows_estimate: bool,
 }
 
@@ -47,7 +47,7 @@ type ListColumn = (Column, fn(&Table, ListingKind) -> Cell, fn(&Totals) -> Strin
 fn columns(kind: ListingKind) -> Vec<ListColumn> {
     let (left, right, none) = (Column::left, Column::right, |_: &Totals| String::new());
     let name = left("table", kind.name_width.min(MAX_NAME_WIDTH), 0);
-    let all: [ListColumn; 23] = [
+    let all: [ListColumn; 24] = [
         (name, name_cell, |all| counted(all.tables, "table")),
         (right("level", 8, 3), level_cell, none),
         (
@@ -58,13 +58,26 @@ fn columns(kind: ListingKind) -> Vec<ListColumn> {
         (right("recorded", 10, 0).extra(), recorded_cell, none),
         (right("blocks", 6, 0).extra(), blocks_cell, |all| count(all.data_blocks)),
         (left("compression", 11, 0).extra(), compression_cell, none),
-        (right("keys", 11, 1), |table, _| key_sum(&table.keys.into()).into(), |all| key_sum(&all.keys)),
-        (right("+-", 7, 6), |table, _| key_error(&table.keys.into()).into(), |all| key_error(&all.keys)),
+        (
+            right("entries", 11, 1),
+            |table, _| entry_sum(&table.entries.into()).into(),
+            |all| entry_sum(&all.entries),
+        ),
+        (
+            right("+-", 6, 6),
+            |table, _| entry_error(&table.entries.into()).into(),
+            |all| entry_error(&all.entries),
+        ),
+        (
+            right("distinct keys", 13, 0).extra(),
+            |table, _| or_dash(table.distinct_keys.map(distinct_keys)).into(),
+            |all| or_dash(all.distinct_keys.number().map(distinct_keys)),
+        ),
         (right("filter size", 11, 2), filter_size_cell, |all| size(all.filter_size)),
         (
-            right("bits/key", 8, 5),
-            |table, _| bits(table.bits_per_key()).into(),
-            |all| bits(all.bits_per_key()),
+            right("bits/entry", 10, 5),
+            |table, _| bits(table.bits_per_entry()).into(),
+            |all| bits(all.bits_per_entry()),
         ),
         (
             right("filters", 7, 0).extra(),
@@ -124,7 +137,7 @@ impl Listing {
 
     pub(crate) fn write(&mut self, table: &Table, console: &mut Console) -> io::Result<()> {
         self.shows_cost |= table.filter_cost.is_some();
-        self.shows_estimate |= table.keys.is_some_and(|count| !count.exact);
+        self.shows_estimate |= table.entries.is_some_and(|count| !count.exact);
         let cells = self.columns.iter().map(|(_, cell, _)| cell(table, self.kind));
         self.layout.write(console, cells.collect())?;
         for (what, finding) in table.findings() {
@@ -137,7 +150,7 @@ impl Listing {
     pub(crate) fn end(self, console: &mut Console) -> io::Result<()> {
         let mut notes = Vec::new();
         if self.shows_estimate {
-            notes.push(levels::KEYS_NOTE.to_owned());
+            notes.push(levels::ESTIMATE_NOTE.to_owned());
         }
         if self.shows_cost {
             notes.push(format!(
@@ -168,7 +181,10 @@ pub(crate) fn write_totals(
         (totals.unreadable, "unreadable"),
     ];
     let remarks = numbers.into_iter().filter(|(number, _)| *number > 0);
-    let remarks: Vec<_> = remarks.map(|(number, what)| format!("{} {what}", count(number))).collect();
+    let mut remarks: Vec<_> = remarks.map(|(number, what)| format!("{} {what}", count(number))).collect();
+    if let (Some(number), Some(keys)) = (totals.entries.number(), totals.distinct_keys.number()) {
+        remarks.push(entries_of_keys(number, keys));
+    }
     let remarks = if remarks.is_empty() { String::new() } else { format!("({})", remarks.join(", ")) };
     let Some(listing) = listing else {
         let space = if remarks.is_empty() { "" } else { " " };
@@ -238,8 +254,8 @@ fn of(table: &Table, number: impl Fn(&FilterBlock) -> String) -> Cell {
     or_dash(table.filter.as_ref().map(number)).into()
 }
 
-fn bits(bits_per_key: Option<f64>) -> String {
-    or_dash(bits_per_key.map(|bits| format!("{bits:.1}")))
+fn bits(bits_per_entry: Option<f64>) -> String {
+    or_dash(bits_per_entry.map(|bits| format!("{bits:.1}")))
 }
 
 fn share(part: u64, all: u64) -> String {

@@ -4,7 +4,7 @@ use std::io;
 
 use filterblock::escape_path;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
-use filterblock_engine::words::{count, counted, measured, percent};
+use filterblock_engine::words::{count, counted, counted_as, measured, percent};
 
 use crate::io::{Console, Tone};
 
@@ -20,12 +20,14 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
     };
     let name = console.tone(tone, status.name());
     write!(console, "{}: {name}", escape_path(&verified.path))?;
-    if verdict.keys > 0 || *status == VerifyStatus::Sound {
-        write!(console, ", {}, {} denied", counted(verdict.keys, "key"), count(verdict.denied))?;
+    if verdict.entries > 0 || *status == VerifyStatus::Sound {
+        let entries = counted_as(verdict.entries, "entry", "entries");
+        let keys = counted(verdict.distinct_keys, "distinct key");
+        write!(console, ", {entries}, {keys}, {} denied", count(verdict.denied))?;
     }
     if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
         let (found, estimated) = (measured(found), percent(estimated));
-        write!(console, ", false positives {found} measured, {estimated} estimated")?;
+        write!(console, ", false positives {found} of changed keys, {estimated} by the bits set")?;
     }
     writeln!(console)?;
     for finding in verdict.findings.to_list() {
@@ -57,7 +59,7 @@ pub(crate) fn write_counts(counts: &VerdictCounts, console: &mut Console) -> io:
         "{} in all: {}; {}, {} denied",
         counted(counts.all(), "file"),
         parts.join(", "),
-        counted(counts.keys, "key"),
+        counted_as(counts.entries, "entry", "entries"),
         count(counts.denied)
     )
 }

@@ -138,7 +138,7 @@ fn each_policy_makes_filters_by_which_its_keys_are_found() {
         let output = folder.path().join(policy).with_extension("ldb");
         run(&arguments(&["--policy", policy, "--bits-per-key", "12"], &input, &output)).expect(0).quiet();
         let verified = run(&args!["verify", "--json", output]).expect(0).quiet().one();
-        assert_eq!((&verified["keys"], &verified["denied"]), (&5000.into(), &0.into()));
+        assert_eq!((&verified["entries"], &verified["denied"]), (&5000.into(), &0.into()));
         let shown = run(&args!["inspect", "--json", output]).expect(0).one();
         rates.push(shown["filter"]["policy"].as_str().unwrap().to_owned());
     }

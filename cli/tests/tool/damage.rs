@@ -133,7 +133,7 @@ fn one_block_named_again_and_again() {
     assert_eq!(report["data_blocks"], 1);
     let error = "index: expected each data block once, found the one at offset 0 again (and 149998 more)";
     assert_eq!(report["error"], error);
-    assert_eq!(report["filter_cost"]["keys"], 1);
+    assert_eq!(report["filter_cost"]["entries"]["count"], 1);
 }
 
 #[test]

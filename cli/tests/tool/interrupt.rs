@@ -104,7 +104,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
     drop(input);
     finish(child).expect(0).quiet();
     assert_eq!(names(folder.path()), ["new.ldb"]);
-    assert!(run(&args!["verify", output]).expect(0).out.contains("3 keys"));
+    assert!(run(&args!["verify", output]).expect(0).out.contains("3 entries"));
 }
 
 /// A signal after the file got its name does it no harm.

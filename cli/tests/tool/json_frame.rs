@@ -47,7 +47,7 @@ fn every_input_leads_to_an_object_that_names_it() {
                 let found = found.unwrap_or_else(|| panic!("{command}: {input}"));
                 assert!(found["path"].as_str().unwrap().starts_with(input), "{found}");
             }
-            assert!(lines.iter().all(|line| line["schema_version"] == 1), "{lines:?}");
+            assert!(lines.iter().all(|line| line["schema_version"] == 2), "{lines:?}");
         }
     }
 }

@@ -80,9 +80,9 @@ fn random_table(number: u64, keys: u64, bytes: u64) -> Vec<u8> {
 
 /// The number, its interval, and that it is exact.
 fn keys(report: &Value) -> (u64, u64, u64, bool) {
-    let keys = &report["keys"];
-    let number = |name: &str| keys[name].as_u64().unwrap();
-    (number("count"), number("low"), number("high"), keys["exact"].as_bool().unwrap())
+    let entries = &report["entries"];
+    let number = |name: &str| entries[name].as_u64().unwrap();
+    (number("count"), number("low"), number("high"), entries["exact"].as_bool().unwrap())
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn there_is_no_number_of_keys_where_no_block_can_be_decoded() {
     contents[..20_715].fill(0xff);
     let path = file(&folder, "000005.ldb", contents);
     let report = run(&args!["inspect", "--json", path]).expect(1).one();
-    assert_eq!(report["keys"], Value::Null);
+    assert_eq!(report["entries"], Value::Null);
     let out = run(&args!["inspect", path]).expect(1).out;
-    assert!(out.contains("\n  keys             -\n"), "{out}");
+    assert!(out.contains("\n  entries          -\n  distinct keys    -\n"), "{out}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn tables_with_values_of_40_mib_are_looked_at_by_all_commands() {
         assert_eq!((&shown["status"], &shown["compression"]), (&json!("ok"), &json!([compression])));
         assert_eq!((&shown["key_format"], &shown["data_blocks"]), (&json!("user"), &json!(2)));
         let verified = run(&args!["verify", "--json", path]).expect(0).quiet().one();
-        assert_eq!((&verified["status"], &verified["keys"]), (&json!("sound"), &json!(3)));
+        assert_eq!((&verified["status"], &verified["entries"]), (&json!("sound"), &json!(3)));
         let answers = run(&args!["query", "--json", "--comparator", "bytewise", path, "a", "b", "c", "x"]);
         let answers = answers.expect(0).quiet().json();
         let found: Vec<_> = answers.iter().map(|answer| answer["may_match"].as_bool().unwrap()).collect();
@@ -79,15 +79,16 @@ fn max_output_lifts_the_limit_on_a_block_in_every_command() {
     assert!(fs::metadata(&path).unwrap().len() < 16 << 10);
     let refused = run(&args!["verify", "--json", path]).expect(2).one();
     let finding = &refused["findings"][0];
-    assert_eq!((&finding["code"], &refused["keys"]), (&json!("limit"), &json!(0)), "{refused}");
+    assert_eq!((&finding["code"], &refused["entries"]), (&json!("limit"), &json!(0)), "{refused}");
     let expected = finding["expected"].as_str().unwrap();
     assert!(expected.ends_with(" bytes (--max-output)"), "{expected}");
     let lifted = args!["verify", "--json", "--max-output", "1G", path];
     let verified = run(&lifted).expect(0).one();
-    assert_eq!((&verified["status"], &verified["keys"]), (&json!("sound"), &json!(1)));
+    assert_eq!((&verified["status"], &verified["entries"]), (&json!("sound"), &json!(1)));
     // The number of keys is known once the block can be read.
-    let keys =
-        |arguments: &[std::ffi::OsString]| run(arguments).expect(0).one()["filter_cost"]["keys"].clone();
+    let keys = |arguments: &[std::ffi::OsString]| {
+        run(arguments).expect(0).one()["filter_cost"]["entries"]["count"].clone()
+    };
     assert_eq!(keys(&args!["inspect", "--json", path]), json!(null));
     assert_eq!(keys(&args!["inspect", "--json", "--max-output", "400000000", path]), json!(1));
     // A lower limit refuses what the usual one does not. The decoder takes 3 MB of it.

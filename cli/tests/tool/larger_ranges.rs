@@ -49,7 +49,7 @@ fn a_rebuild_saves_what_is_said_and_has_the_rate_that_is_said() {
         let inspect = |base_lg: u8| {
             let path = file(&folder, "table.ldb", build(&entries, &options, bits, base_lg));
             let report = run(&args!["inspect", "--json", path]).expect(0).one();
-            println!("{name}: {} keys {}", report["data_blocks"], report["keys"]);
+            println!("{name}: {} keys {}", report["data_blocks"], report["entries"]);
             report["filter"].clone()
         };
         let before = inspect(11);

@@ -11,6 +11,7 @@ mod carve;
 mod correct;
 mod damage;
 mod dialects;
+mod distinct_keys;
 mod entries;
 mod extract;
 mod files;

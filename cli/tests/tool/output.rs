@@ -176,7 +176,7 @@ fn results_are_streamed() {
     child.stdin.take().unwrap().write_all(&block).unwrap();
     line.clear();
     output.read_line(&mut line).unwrap();
-    assert!(line.starts_with(r#"{"schema_version":1,"object":"filter_block","input":"-""#), "{line}");
+    assert!(line.starts_with(r#"{"schema_version":2,"object":"filter_block","input":"-""#), "{line}");
     assert!(child.wait().unwrap().success());
 }
 

@@ -165,8 +165,8 @@ fn a_table_that_is_given_singly_has_rates_and_no_reads() {
     assert_eq!(now.len(), 1, "{text}");
     assert!(now[0].starts_with("  10       11       396 B   1.32   0.84 %"), "{text}");
     for words in [
-        "  holds            1 table, 5.8 KiB, 300 entries\n",
-        "  filters take     396 B, 1.32 bytes a key\n",
+        "  holds            1 table, 5.8 KiB, 300 entries of 300 distinct keys\n",
+        "  filters take     396 B, 1.32 bytes an entry\n",
         "  let pass         ",
         "\nNo advice: a single table has no lookups to weigh; give the database's folder\n",
     ] {

@@ -92,7 +92,7 @@ fn all_the_test_data_is_sound() {
         let run = run(&args!["verify", "--json", path]).expect(0);
         let report = run.one();
         assert_eq!(report["status"], "sound", "{}", sample.name);
-        assert_eq!(report["keys"], sample.entries.len(), "{}", sample.name);
+        assert_eq!(report["entries"], sample.entries.len(), "{}", sample.name);
         assert_eq!((&report["denied"], &report["findings"]), (&json!(0), &json!([])), "{}", sample.name);
         let measurable = sample.filtered && !sample.entries.is_empty();
         let (measured, estimated) =
@@ -101,7 +101,7 @@ fn all_the_test_data_is_sound() {
         assert_eq!(estimated.is_some(), measurable, "{}", sample.name);
         if let (Some(measured), Some(estimated)) = (measured, estimated) {
             // LevelDB's filters of few keys let somewhat more pass than their bits suggest.
-            assert!((measured - estimated).abs() < 0.02, "{}: {measured} {estimated}", sample.name);
+            assert!((measured - estimated).abs() < 0.03, "{}: {measured} {estimated}", sample.name);
         }
         assert_eq!(run.err.contains("there is no filter"), !sample.filtered, "{}", sample.name);
         assert!(!run.err.contains("order of the keys"), "{run:?}");
@@ -113,13 +113,13 @@ fn the_fields_are_these() {
     let report = verify(Parts::default().table(), 0);
     let fields: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
     let frame = ["schema_version", "object", "input", "path", "path_bytes", "error_kind", "notes"];
-    let own = ["status", "keys", "denied", "measured_fpr", "estimated_fpr", "findings"];
+    let own = ["status", "entries", "distinct_keys", "denied", "measured_fpr", "estimated_fpr", "findings"];
     let fetched = ["depth", "e_tag", "requests", "bytes_read"];
     let mut expected = [&frame[..], &own, &fetched].concat();
     expected.sort_unstable();
     assert_eq!(fields, expected);
     assert_eq!(
-        (&report["status"], &report["keys"], &report["denied"]),
+        (&report["status"], &report["entries"], &report["denied"]),
         (&json!("sound"), &json!(120), &json!(0))
     );
     let report = verify(filtered(|filter| filter[..10].fill(0)), 1);
@@ -288,12 +288,12 @@ fn what_cannot_be_looked_at_is_status_2() {
     let report = verify(crafted.finish(&[(b"z", data)], &[]), 2);
     assert_eq!((codes(&report), &report["status"]), (vec!["unsupported"], &json!("unreadable")));
     let missing = run(&args!["verify", "--json", "/missing/table.ldb"]).expect(2).one();
-    assert_eq!((codes(&missing), &missing["keys"]), (vec!["unreadable"], &json!(0)));
+    assert_eq!((codes(&missing), &missing["entries"]), (vec!["unreadable"], &json!(0)));
     let folder = folder();
     let path = file(&folder, "table.ldb", Parts::default().table());
     let report = run(&args!["verify", "--json", "--max-output", "5000", path]).expect(2).one();
     assert_eq!(codes(&report), ["limit"]);
-    assert!(report["keys"].as_u64().unwrap() < 120, "{report}");
+    assert!(report["entries"].as_u64().unwrap() < 120, "{report}");
     run(&args!["verify", "--max-output", "20000", path]).expect(0);
 }
 
@@ -401,7 +401,7 @@ fn a_block_of_many_keys_is_gone_through_whole() {
     let filter = crafted.block(&filter);
     let table = crafted.finish(&[(b"z", data)], &[(FILTER, filter)]);
     let report = verify(&table, 1);
-    assert_eq!((&report["keys"], &report["denied"]), (&json!(1000), &json!(10)));
+    assert_eq!((&report["entries"], &report["denied"]), (&json!(1000), &json!(10)));
     assert_eq!(codes(&report), ["filter-denies-key"]);
     assert_eq!(report["findings"][0]["found"], "it denied, one of 10 among the 1000 keys of this data block");
 
@@ -468,7 +468,7 @@ fn bytes_and_denied_keys_are_counted_in_words_that_fit() {
     let filter = crafted.block(&[0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 63]);
     let path = file(&folder, "table.ldb", crafted.finish(&[(b"z", data)], &[(FILTER, filter)]));
     let run = run(&args!["verify", path]).expect(1);
-    assert!(run.out.contains(": findings, 3,000 keys, 3,000 denied, "), "{run:?}");
+    assert!(run.out.contains(": findings, 3,000 entries, 3,000 distinct keys, 3,000 denied, "), "{run:?}");
 }
 
 #[test]
@@ -484,7 +484,7 @@ fn blocks_named_twice_or_lying_in_one_another() {
     let twice = |places: &[Place]| vec![(&b"a~"[..], places[0]), (b"b~", places[0]), (b"c~", places[2])];
     let report = verify(Parts { index: twice, ..Parts::default() }.table(), 1);
     assert_eq!(codes(&report), ["repeated-block"]);
-    assert_eq!(report["keys"], 80);
+    assert_eq!(report["entries"], 80);
 
     // The first entry's own bytes, as a block: no restarts, no entries.
     let within = |places: &[Place]| {
@@ -496,12 +496,12 @@ fn blocks_named_twice_or_lying_in_one_another() {
 
     let far = |places: &[Place]| vec![(&b"a~"[..], places[0]), (b"b~", (1 << 40, 1)), (b"c~", places[2])];
     let report = verify(Parts { index: far, ..Parts::default() }.table(), 1);
-    assert_eq!((codes(&report), &report["keys"]), (vec!["bad-handle"], &json!(80)));
+    assert_eq!((codes(&report), &report["entries"]), (vec!["bad-handle"], &json!(80)));
 
     // Found by fuzzing: what has been gone through was summed by these sizes.
     let huge = |places: &[Place]| vec![(&b"a~"[..], places[0]), (b"b~", (1, u64::MAX)), (b"c~", places[2])];
     let report = verify(Parts { index: huge, ..Parts::default() }.table(), 1);
-    assert_eq!((codes(&report), &report["keys"]), (vec!["bad-handle"], &json!(80)));
+    assert_eq!((codes(&report), &report["entries"]), (vec!["bad-handle"], &json!(80)));
 
     // A data block that holds another, sound one among its values.
     let mut crafted = Crafted::default();

@@ -48,7 +48,7 @@ fn databases_are_sound_whoever_wrote_them() {
     for (group, name) in DATABASES {
         let run = run(&args!["verify", "--json", testdata(group, name)]).expect(0);
         assert!(run.json().iter().all(|report| report["status"] == "sound"), "{run:?}");
-        let keys: u64 = run.json().iter().map(|report| report["keys"].as_u64().unwrap()).sum();
+        let keys: u64 = run.json().iter().map(|report| report["entries"].as_u64().unwrap()).sum();
         assert!(keys > 200, "{name}: {keys}");
         let unknown_order =
             "the order of the keys is \"filterblock.testdata.Reversed\"'s, and was not checked";

@@ -29,7 +29,7 @@ fn inspect() -> Schema {
     ];
     let names = [
         ("FilterBlock", "filter"),
-        ("KeyCount", "keys"),
+        ("EntryCount", "entries"),
         ("LevelTotals", "level"),
         ("ListedFilter", "one_filter"),
     ];
@@ -87,6 +87,7 @@ fn tune() -> Schema {
         ("TuneFault", "left_out"),
         ("Level", "tuned_level"),
         ("MeasuredRate", "passing_rate"),
+        ("EntryCount", "sampled_keys"),
         ("SampleSize", "sample"),
     ];
     let rate = "Share of the keys that passed, 0 to 1, of those that come to a filter. Tables without filters let all pass.";
@@ -94,6 +95,11 @@ fn tune() -> Schema {
         "rate": {"description": rate},
         "low": {"description": "Lower end of its 95 % interval."},
         "asked": {"minimum": 0},
+    }, "sampled_keys": {
+        "count": {"description": "Number of different keys, an estimate unless `exact`."},
+        "low": {"description": "Lower end of its 95 % interval."},
+        "high": {"description": "Upper end of its 95 % interval."},
+        "exact": {"description": "True if all keys were counted. `low` and `high` are then the same as `count`."},
     }});
     Schema::of("tune", &kinds, &names, &particulars)
 }

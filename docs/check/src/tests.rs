@@ -62,11 +62,12 @@ fn everything_that_a_schema_allows_is_printed() {
             schema.record(&line.value, &mut printed);
         }
         // Kinds of errors depend on the system, few objects have notes, and no signal comes: the tests of
-        // the tool have them.
+        // the tool have them. Only of databases beyond 128 MiB a sample is taken.
         let is_rare = |one: &String| {
             one.contains(".error_kind: ")
                 || one.ends_with(".notes[]: string")
                 || one.ends_with(".status: \"interrupted\"")
+                || one == "sample.distinct_keys: null"
         };
         let never = schema.alternatives();
         let never: Vec<_> = never.difference(&printed).filter(|one| !is_rare(one)).cloned().collect();

@@ -152,7 +152,14 @@ fn a_verification_resumed_at_each_missing_range_finds_what_the_whole_file_holds(
     for (path, file) in tables() {
         for file in variants(&file) {
             most = most.max(check(&path, &file, |source, options| {
-                verify::table(source, None, true, &Engine { read: options.clone(), ..Engine::new() }, &())
+                verify::table(
+                    source,
+                    None,
+                    true,
+                    &Engine { read: options.clone(), ..Engine::new() },
+                    false,
+                    &(),
+                )
             }));
         }
     }

@@ -7,7 +7,7 @@ use super::sections::{facts, fill, findings, levels, rates, reads, settings, tab
 use super::verdict::{Tone, Verdict};
 use super::{pictures, shown::Shown, words::text};
 use crate::audit::overview::Kind;
-use crate::words::{count, counted, measured, size};
+use crate::words::{count, counted, distinct_keys, entries, measured, size};
 
 /// The style sheet of a page, for light and dark mode, apart from that of its pictures.
 pub(super) const STYLE: &str = include_str!("style.css");
@@ -78,12 +78,17 @@ pub(super) fn verdict_box(verdict: &Verdict) -> Markup {
 /// The most important numbers.
 fn numbers(page: &Shown<'_>) -> Markup {
     let sums = page.overview.sums();
-    let about = if sums.keys.estimated { "~" } else { "" };
     let mut numbers = vec![("tables", count(sums.all())), ("size", size(sums.size))];
-    numbers.extend(sums.keys.keys.map(|keys| ("entries", format!("{about}{}", count(keys)))));
+    numbers.extend(sums.entries.number().map(|number| ("entries", entries(number))));
+    numbers.extend(sums.distinct_keys.number().map(|keys| ("distinct keys", distinct_keys(keys))));
     numbers.push(("filters", size(sums.judged_size)));
     numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));
-    numbers.extend(sums.neighbour_fpr.mean().map(|rate| ("keys near stored ones passing", measured(rate))));
+    // The kinds of keys that a program is likely to ask for are known only where other filters were tried.
+    let (near, rate) = match page.tuned() {
+        Some(tuning) => ("keys near stored ones passing", tuning.now.rates.neighbours),
+        None => ("changed or longer keys passing", sums.neighbour_fpr.mean()),
+    };
+    numbers.extend(rate.map(|rate| (near, measured(rate))));
     let findings = page.overview.found.total();
     if findings > 0 {
         numbers.push(("findings", count(findings)));

@@ -156,11 +156,10 @@ fn filtered(sums: &LevelTotals) -> u64 {
 /// The state of the filters, as a sentence.
 fn state(sums: &LevelTotals) -> String {
     let (all, unfiltered) = (sums.all(), sums.in_state(&[TableState::NoFilter]));
-    let rate = sums.random_fpr.mean().map(|rate| format!(" and let {} of absent keys pass", measured(rate)));
-    let rate = rate.unwrap_or_default();
+    let rate = sums.random_fpr.mean().map(measured);
+    let pass = rate.as_ref().map(|rate| format!(" and let {rate} of random keys pass")).unwrap_or_default();
     let bytes = size(sums.judged_size);
-    let what =
-        sums.bytes_per_key().map(|bytes| format!(" ({:.1} bits a key)", bytes * 8.0)).unwrap_or_default();
+    let what = sums.bits_per_entry().map(|bits| format!(" ({bits:.1} bits an entry)")).unwrap_or_default();
     match (filtered(sums), unfiltered) {
         _ if all == 0 => "There are no tables.".to_owned(),
         (0, unfiltered) if unfiltered == all => match all {
@@ -172,7 +171,7 @@ fn state(sums: &LevelTotals) -> String {
         },
         (filtered, 0) if filtered == all => {
             let have = if all == 1 { "has" } else { "have" };
-            format!("{} {have} filters, which take {bytes}{what}{rate}.", capital(&all_tables(all)))
+            format!("{} {have} filters, which take {bytes}{what}{pass}.", capital(&all_tables(all)))
         }
         (0, unfiltered) => {
             let unknown = all.saturating_sub(unfiltered);
@@ -180,8 +179,10 @@ fn state(sums: &LevelTotals) -> String {
         }
         (filtered, unfiltered) => {
             let without = all.saturating_sub(filtered);
+            let all_pass =
+                rate.map(|rate| format!(", and of all, {rate} of random keys pass")).unwrap_or_default();
             format!(
-                "{} of the {} tables {} no filters{}; those of the others take {bytes}{what}{rate}.",
+                "{} of the {} tables {} no filters{}; those of the others take {bytes}{what}{all_pass}.",
                 count(without),
                 count(all),
                 if without == 1 { "has" } else { "have" },

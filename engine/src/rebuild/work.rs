@@ -194,7 +194,7 @@ impl<'r> RebuildPlan<'r> {
         let file = open_file(dir, name)?;
         let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
         let observer = FileObserver { source: Some(source), watch: self.watch };
-        let verdict = verify::table(source, Some(&record), false, &Engine::new(), &observer)
+        let verdict = verify::table(source, Some(&record), false, &Engine::new(), false, &observer)
             .map_err(|error| Failure::of(error, path))?;
         let findings = verdict.findings.to_list();
         let Some(finding) = findings.first() else { return Ok(()) };

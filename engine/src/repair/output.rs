@@ -141,12 +141,12 @@ impl<'o> Output<'o> {
         let file = file.map_err(|error| Failure::system("opening it", path, &error))?;
         let source = &ReadAhead::new(file).map_err(|error| Failure::system("reading it", path, &error))?;
         let observer = FileObserver { source: Some(source), watch: self.watch };
-        let verdict = verify::table(source, Some(&record), false, &Engine::new(), &observer)
+        let verdict = verify::table(source, Some(&record), false, &Engine::new(), false, &observer)
             .map_err(|error| Failure::of(error, path))?;
         match verdict.findings.to_list().first() {
             Some(finding) => Err(fault(finding)),
-            None if verdict.keys != table.entries => {
-                Err(fault(&format!("expected {} entries, found {}", table.entries, verdict.keys)))
+            None if verdict.entries != table.entries => {
+                Err(fault(&format!("expected {} entries, found {}", table.entries, verdict.entries)))
             }
             None => Ok(()),
         }

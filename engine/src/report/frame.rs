@@ -9,14 +9,14 @@ use super::strings::{Hex, json_path};
 use super::{error_kind::ErrorKind, subject::Subject};
 
 /// The version of the format, raised when a field changes its meaning or is removed.
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 
 /// The first fields of each result, which tell its kind and its subject.
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
     /// Version of this format, raised when a field changes its meaning or is removed.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 2, max = 2)))]
     pub schema_version: u32,
     /// Kind of object, which decides its other fields.
     pub object: &'static str,

@@ -7,13 +7,15 @@ use filterblock::database::LiveTable;
 use serde::Serialize;
 
 use super::{
+    count::{DistinctKeys, EntryCount, bits_per_entry},
     error_kind::ErrorKind,
     filter_list::{FilterBlock, FilterCost, Filters},
     frame::Frame,
     strings::{Name, words},
     subject::{Fetched, Remark, Subject},
+    verify::Verdict,
 };
-use crate::audit::{CutKey, LostKeys};
+use crate::audit::{CutKey, LostKeys, stats::KeySketch};
 use crate::walk::TableRecord;
 
 /// A table, or a filter block without one.
@@ -36,9 +38,12 @@ pub struct Table {
     /// Number of data blocks that the index names, each counted once. `None`: the table could not be opened,
     /// or the file is a bare filter block.
     pub data_blocks: Option<u64>,
-    /// Number of entries in the table, including deletions and older versions of keys. `None`: no data block
-    /// could be decoded, or none was looked at.
-    pub keys: Option<KeyCount>,
+    /// Entries of the table, deletions and older versions of a key among them. Filters are sized by these.
+    /// `None`: no data block could be decoded, or none was looked at.
+    pub entries: Option<EntryCount>,
+    /// Different keys among the entries: all versions of a key, deletions among them, count once. They set the
+    /// same bits of a filter. `None`: as for `entries`.
+    pub distinct_keys: Option<DistinctKeys>,
     /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
     /// whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
     /// `None`: no data block was looked at.
@@ -84,6 +89,9 @@ pub struct Table {
     #[serde(flatten)]
     pub fetched: Fetched,
 
+    /// The keys of the table, if all of them were seen and they were not too many to be noted.
+    #[serde(skip)]
+    pub(crate) seen: Option<KeySketch>,
     /// The path of the table, not escaped.
     #[serde(skip)]
     pub path: PathBuf,
@@ -133,21 +141,6 @@ pub enum InspectStatus {
     /// The file was found in a database's folder, the database does not use it, and it is not a complete
     /// table: it is being written, or was left behind.
     NotLive,
-}
-
-/// The number of a table's keys.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct KeyCount {
-    /// Number of keys, an estimate from some data blocks unless `exact`.
-    #[serde(rename = "count")]
-    pub keys: u64,
-    /// Lower end of an interval that holds the number for 19 of 20 tables.
-    pub low: u64,
-    /// Upper end of an interval that holds the number for 19 of 20 tables.
-    pub high: u64,
-    /// True if all keys were counted. `low` and `high` are then the same as `count`.
-    pub exact: bool,
 }
 
 words! {
@@ -267,6 +260,15 @@ impl Table {
         subject.path.clone_into(&mut self.path);
     }
 
+    /// Takes over the numbers of entries and keys from a verification, which decoded all of them.
+    pub(crate) fn count(&mut self, verdict: &mut Verdict) {
+        if verdict.is_complete {
+            self.entries = Some(EntryCount::exactly(verdict.entries));
+            self.distinct_keys = Some(EntryCount::exactly(verdict.distinct_keys).into());
+            self.seen = verdict.seen.take();
+        }
+    }
+
     /// Returns true if there is a table, and it could be opened.
     pub fn is_opened(&self) -> bool {
         self.data_blocks.is_some()
@@ -377,10 +379,23 @@ impl Table {
         self.file_size.or(self.recorded_size).unwrap_or_default()
     }
 
-    /// The number of filter bits per key; `None` if the number of bits or of keys is not known, or 0.
-    pub fn bits_per_key(&self) -> Option<f64> {
-        let (bits, keys) = (self.filter.as_ref()?.bits, self.keys?.keys);
-        (bits > 0 && keys > 0).then(|| bits as f64 / keys as f64)
+    /// The bits of its filters for each of its entries; `None` if one of the two is not known.
+    pub fn bits_per_entry(&self) -> Option<f64> {
+        bits_per_entry(self.filter.as_ref()?.bits, self.entries.map(|entries| entries.count))
+    }
+
+    /// The share of the bits of its filters that its different keys are expected to set: about half where every entry
+    /// is of a key of its own. `None`: a number that it depends on is not known.
+    pub fn expected_fill(&self) -> Option<f64> {
+        let filter = self.filter.as_ref().filter(|filter| filter.bits > 0)?;
+        let (probes, keys) = (f64::from(filter.probes?), self.distinct_keys?.count? as f64);
+        Some(1.0 - (-probes * keys / filter.bits as f64).exp())
+    }
+
+    /// Returns true if a tenth of the entries or more are further versions of a key.
+    pub fn has_versions(&self) -> bool {
+        let keys = self.distinct_keys.and_then(|keys| keys.count);
+        keys.zip(self.entries).is_some_and(|(keys, entries)| keys as f64 <= 0.9 * entries.count as f64)
     }
 
     /// The name of the file, or the whole path if it has none.

@@ -1,5 +1,7 @@
 //! The results, as types that serialize to the objects of `docs/json.md`.
 
+mod count;
+mod distinct;
 mod error_kind;
 mod filter_list;
 mod findings;
@@ -26,13 +28,15 @@ mod verify;
 pub use crate::audit::rates::{MeanRate, MeasuredRate};
 pub use crate::audit::stats::FilterState;
 pub use crate::audit::{CutKey, LostKeys};
+pub use count::{DistinctKeys, EntryCount, EntrySum};
+pub use distinct::DistinctSum;
 pub use error_kind::ErrorKind;
 pub use filter_list::{FilterBlock, FilterCost, Filters, LargerRanges, ListedFilter};
 pub use findings::{Code, Finding, Findings, Weight};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Frame, Framed};
 pub use inspect::{
-    Dialect, InspectStatus, Inspected, KeyCount, KeyFormat, Table, TableLevel, TableState, ends_of, name_of,
+    Dialect, InspectStatus, Inspected, KeyFormat, Table, TableLevel, TableState, ends_of, name_of,
 };
 pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
@@ -51,7 +55,8 @@ pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
 pub use subject::{Depth, Fetched, Remark, Subject};
-pub use totals::{KeySum, LevelTotals, Totals};
+pub(crate) use totals::TableRates;
+pub use totals::{LevelTotals, Totals};
 pub use tune::{
     Action, Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, SampleSize, Setting,
     Tried, TuneStatus, Tuned, Tuning, TuningLine, Visits,

@@ -32,9 +32,10 @@ impl Estimate {
 pub struct Outcome {
     /// Bytes of all filter blocks.
     pub size: Estimate,
-    /// `size` divided by the number of entries. 0 without entries.
+    /// `size` divided by the number of entries, deletions and older versions of a key among them. 0 without
+    /// entries.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
-    pub bytes_per_key: f64,
+    pub bytes_per_entry: f64,
     /// Shares of absent keys that pass.
     pub rates: Rates,
     /// Data blocks that lookups read. `None`: the order of keys is not known, or a table was given by itself.

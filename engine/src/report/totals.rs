@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+#[cfg(feature = "schema")]
+use super::count::{DistinctKeys, EntryCount};
+use super::count::{EntrySum, bits_per_entry};
+use super::distinct::DistinctSum;
 use super::frame::Frame;
-use super::inspect::{KeyCount, Table, TableLevel, TableState};
-use crate::audit::rates::{MeanRate, MeasuredRate};
+use super::inspect::{Table, TableLevel, TableState};
+use crate::audit::rates::{LookupWeights, MeanRate, MeasuredRate};
 
 /// Sums over the tables of a folder.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -32,6 +36,15 @@ pub struct Totals {
     pub file_size: u64,
     /// Number of data blocks.
     pub data_blocks: u64,
+    /// Entries of those tables for which their number is known, obsolete tables among them. `None`: it is known
+    /// for none.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
+    pub entries: EntrySum,
+    /// Different keys of all tables: a key that several tables hold counts once. Those of which all data blocks
+    /// were read are compared key by key; of others bounds are known. `None`: there are no tables, or one whose
+    /// keys are not known.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
+    pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
     /// Number of filters, empty ones included.
@@ -42,9 +55,10 @@ pub struct Totals {
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Mean of `estimated_fpr` of the tables, weighted by their keys. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each by the share of absent keys for which lookups come to it; one
+    /// without filters lets all pass, and obsolete ones do not count. `None`: no table has one.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted by their keys. `None`: no table has one.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
@@ -57,12 +71,12 @@ pub struct Totals {
     /// Number of bytes of the filter blocks that hold the offsets of filters.
     #[serde(skip)]
     pub offset_array_bytes: u64,
-    /// The keys of all tables.
+    /// The entries of the tables with filters.
     #[serde(skip)]
-    pub keys: KeySum,
-    /// The keys of the tables with filters.
+    pub filtered_entries: EntrySum,
+    /// The rates of tables whose weight follows from all tables of the database.
     #[serde(skip)]
-    pub filtered_keys: KeySum,
+    rated: Vec<TableRates>,
 }
 
 /// Sums over the tables of one level.
@@ -78,19 +92,24 @@ pub struct LevelTotals {
     pub unfiltered: u64,
     /// Bytes of all files.
     pub file_size: u64,
-    /// The keys of the tables.
-    #[serde(flatten)]
-    pub keys: KeySum,
+    /// Entries of those tables for which their number is known. `None`: it is known for none.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
+    pub entries: EntrySum,
+    /// Different keys of the tables. From level 1 on, no two tables hold the same key, so that their numbers add
+    /// up. `None`: there are no tables, or one whose keys are not known.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
+    pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
-    /// Mean of `estimated_fpr` of the tables, weighted by their keys. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each by the share of absent keys for which lookups come to it; one
+    /// without filters lets all pass. Obsolete tables count by their entries. `None`: no table has one.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted by their keys. `None`: no table has one.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
 
-    /// Mean of `neighbour_fpr` of the tables, weighted by their keys.
+    /// Mean of `neighbour_fpr` of the tables, weighted as for `estimated_fpr`.
     #[serde(skip)]
     pub neighbour_fpr: MeanRate,
     /// The number of tables in each state, including those without a file.
@@ -102,33 +121,23 @@ pub struct LevelTotals {
     /// Bytes of the filter blocks that can be judged.
     #[serde(skip)]
     pub judged_size: u64,
-    /// The keys of the tables with filters that can be judged.
+    /// The bits of the filters that can be judged, and the entries of their tables.
     #[serde(skip)]
-    pub judged_keys: KeySum,
+    pub judged_bits: u64,
+    /// See `judged_bits`.
+    #[serde(skip)]
+    pub judged_entries: EntrySum,
 }
 
-/// The number of keys of several tables.
-#[derive(Clone, Default, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct KeySum {
-    /// Number of keys of those tables for which it is known. `None`: it is known for none.
-    pub keys: Option<u64>,
-    /// Not all keys were counted. The opposite is serialized.
-    #[serde(rename = "keys_exact", serialize_with = "not")]
-    #[cfg_attr(
-        feature = "schema",
-        schemars(
-            with = "bool",
-            description = "True if all keys were counted; false if `keys` is an estimate."
-        )
-    )]
-    pub estimated: bool,
-    /// The sum of the squares of the errors that the estimates may have.
-    #[serde(skip)]
-    squared_error: f64,
-    /// The number of keys of some table is not known.
-    #[serde(skip)]
-    pub is_partial: bool,
+/// The rates of a table, for a mean over several.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TableRates {
+    place: TableLevel,
+    pub(crate) number: Option<u64>,
+    pub(crate) entries: u64,
+    estimated: Option<f64>,
+    random: Option<MeasuredRate>,
+    neighbour: Option<MeasuredRate>,
 }
 
 /// A weighted mean, which serializes to its value, if there is one.
@@ -157,25 +166,54 @@ impl Totals {
         if table.live.is_some() {
             self.levels.entry(table.place()).or_default().add(table);
         }
-        self.keys.add(table.keys);
+        self.entries.add(table.entries);
+        self.distinct_keys.add(table);
+        self.rate(table);
         let Some(filter) = &table.filter else { return };
-        self.filtered_keys.add(table.keys);
+        self.filtered_entries.add(table.entries);
         self.filter_size = self.filter_size.saturating_add(filter.size);
         self.filters += filter.filters;
         self.empty_filters += filter.empty_filters;
         self.bits += filter.bits;
         self.bits_set += filter.bits_set;
         self.offset_array_bytes += filter.offset_array_bytes;
-        let Some(count) = table.keys else { return };
-        self.estimated_fpr.add(filter.estimated_fpr, count.keys);
-        add(&mut self.random_fpr, filter.random_fpr, count.keys);
     }
 
-    /// The number of filter bits per key in the tables that have filters; `None` if either number is 0 or not
-    /// known.
-    pub fn bits_per_key(&self) -> Option<f64> {
-        let keys = self.filtered_keys.keys.filter(|keys| *keys > 0 && self.bits > 0)?;
-        Some(self.bits as f64 / keys as f64)
+    /// Adds the rates of a table.
+    fn rate(&mut self, table: &Table) {
+        let Some(rates) = TableRates::of(table) else { return };
+        match table.live {
+            None => self.add_rates(&rates, rates.entries as f64),
+            Some(_) => self.rated.push(rates),
+        }
+    }
+
+    fn add_rates(&mut self, rates: &TableRates, weight: f64) {
+        self.estimated_fpr.add(rates.estimated, weight);
+        add(&mut self.random_fpr, rates.random, weight);
+    }
+
+    /// The number of entries of the tables whose rates wait for a weight, by the numbers of the tables.
+    pub(crate) fn unweighted(&self) -> BTreeMap<u64, u64> {
+        self.rated.iter().filter_map(|rates| Some((rates.number?, rates.entries))).collect()
+    }
+
+    /// Adds the rates that wait for a weight.
+    pub(crate) fn weigh(&mut self, weights: &LookupWeights) {
+        for rates in std::mem::take(&mut self.rated) {
+            let weight = weights.of(rates.number, rates.entries);
+            if rates.place != TableLevel::NotLive {
+                self.add_rates(&rates, weight);
+            }
+            if let Some(level) = self.levels.get_mut(&rates.place) {
+                level.add_rates(&rates, weights);
+            }
+        }
+    }
+
+    /// The bits of filters for each entry of the tables that have some.
+    pub fn bits_per_entry(&self) -> Option<f64> {
+        bits_per_entry(self.bits, self.filtered_entries.count)
     }
 }
 
@@ -191,17 +229,26 @@ impl LevelTotals {
         self.unfiltered += u64::from(table.is_unfiltered());
         self.file_size = self.file_size.saturating_add(table.file_size.unwrap_or_default());
         self.size = self.size.saturating_add(table.size());
-        self.keys.add(table.keys);
+        self.entries.add(table.entries);
+        self.distinct_keys.add(table);
         let Some(filter) = &table.filter else { return };
         self.filter_size = self.filter_size.saturating_add(filter.size);
         if table.judged().is_some() {
             self.judged_size = self.judged_size.saturating_add(filter.size);
-            self.judged_keys.add(table.keys);
+            self.judged_bits = self.judged_bits.saturating_add(filter.bits);
+            self.judged_entries.add(table.entries);
         }
-        let Some(count) = table.keys else { return };
-        self.estimated_fpr.add(filter.estimated_fpr, count.keys);
-        add(&mut self.random_fpr, filter.random_fpr, count.keys);
-        add(&mut self.neighbour_fpr, filter.neighbour_fpr, count.keys);
+    }
+
+    /// Adds the rates of a table. Obsolete tables count by their entries.
+    pub(crate) fn add_rates(&mut self, rates: &TableRates, weights: &LookupWeights) {
+        let weight = match rates.place {
+            TableLevel::NotLive => rates.entries as f64,
+            _ => weights.of(rates.number, rates.entries),
+        };
+        self.estimated_fpr.add(rates.estimated, weight);
+        add(&mut self.random_fpr, rates.random, weight);
+        add(&mut self.neighbour_fpr, rates.neighbour, weight);
     }
 
     /// The number of tables in one of these states.
@@ -214,46 +261,42 @@ impl LevelTotals {
         self.states.values().sum()
     }
 
-    /// The number of filter bytes per key in the tables whose filters can be judged; `None` if the number of
-    /// their keys is 0 or not known.
-    pub fn bytes_per_key(&self) -> Option<f64> {
-        let keys = self.judged_keys.keys.filter(|keys| *keys > 0)?;
-        Some(self.judged_size as f64 / keys as f64)
+    /// The bits of filters for each entry in the tables whose filters can be judged.
+    pub fn bits_per_entry(&self) -> Option<f64> {
+        bits_per_entry(self.judged_bits, self.judged_entries.count)
     }
 }
 
-impl KeySum {
-    /// Adds the keys of a table.
-    pub fn add(&mut self, count: Option<KeyCount>) {
-        if let Some(KeyCount { keys, low, high, .. }) = count {
-            self.keys = Some(self.keys.unwrap_or_default().saturating_add(keys));
-            let error = high.saturating_sub(keys).max(keys.saturating_sub(low)) as f64;
-            self.squared_error += error * error;
+impl TableRates {
+    /// `None`: the entries of the table are not known, or not what its filters do.
+    pub(crate) fn of(table: &Table) -> Option<Self> {
+        let of = Self {
+            place: table.place(),
+            number: table.number,
+            entries: table.entries?.count,
+            estimated: Some(1.0),
+            random: Some(MeasuredRate::ALL),
+            neighbour: Some(MeasuredRate::ALL),
+        };
+        match &table.filter {
+            Some(filter) => Some(Self {
+                estimated: filter.estimated_fpr,
+                random: filter.random_fpr,
+                neighbour: filter.neighbour_fpr,
+                ..of
+            }),
+            // Lookups read such a table whatever the key.
+            None if table.filter_error.is_none() && table.filter_names().next().is_none() => Some(of),
+            None => None,
         }
-        self.estimated |= count.is_none_or(|count| !count.exact);
-        self.is_partial |= count.is_none();
-    }
-
-    /// The greatest likely error as a share of the sum; `None` if the sum is exact. The tables' errors are
-    /// taken to be independent of each other.
-    pub fn error(&self) -> Option<f64> {
-        self.estimated.then(|| self.squared_error.sqrt() / self.keys.unwrap_or_default().max(1) as f64)
-    }
-}
-
-impl From<Option<KeyCount>> for KeySum {
-    fn from(count: Option<KeyCount>) -> Self {
-        let mut sum = Self::default();
-        sum.add(count);
-        sum
     }
 }
 
 impl Mean {
-    fn add(&mut self, value: Option<f64>, weight: u64) {
+    fn add(&mut self, value: Option<f64>, weight: f64) {
         if let Some(value) = value {
-            self.sum += value * weight as f64;
-            self.weight += weight as f64;
+            self.sum += value * weight;
+            self.weight += weight;
         }
     }
 
@@ -269,8 +312,8 @@ impl Serialize for Mean {
     }
 }
 
-fn add(mean: &mut MeanRate, rate: Option<MeasuredRate>, keys: u64) {
-    rate.into_iter().for_each(|rate| mean.add(rate, keys as f64));
+fn add(mean: &mut MeanRate, rate: Option<MeasuredRate>, weight: f64) {
+    rate.into_iter().for_each(|rate| mean.add(rate, weight));
 }
 
 fn mean<S: Serializer>(mean: &MeanRate, serializer: S) -> Result<S::Ok, S::Error> {
@@ -282,30 +325,4 @@ fn values<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(levels.values())
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn not<S: Serializer>(value: &bool, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_bool(!value)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sum_is_exact_only_if_all_tables_were_counted() {
-        let count =
-            |keys, error, exact| Some(KeyCount { keys, low: keys - error, high: keys + error, exact });
-        let sum = |counts: &[Option<KeyCount>]| {
-            let mut sum = KeySum::default();
-            counts.iter().for_each(|count| sum.add(*count));
-            (sum.keys, sum.error(), sum.estimated, sum.is_partial)
-        };
-        assert_eq!(sum(&[]), (None, None, false, false));
-        assert_eq!(sum(&[count(3, 0, true), count(4, 0, true)]), (Some(7), None, false, false));
-        assert_eq!(sum(&[count(3, 0, true), None]), (Some(3), Some(0.0), true, true));
-        // Independent errors add up by their squares.
-        assert_eq!(sum(&[count(40, 3, false), count(60, 4, false)]), (Some(100), Some(0.05), true, false));
-    }
 }

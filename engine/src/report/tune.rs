@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::count::EntryCount;
 use super::frame::{Frame, Framed};
 use super::outcome::{Estimate, Outcome};
 use super::tune_failure::{TuneFailure, TuneFault};
@@ -175,8 +176,11 @@ pub struct SampleSize {
     pub bytes: u64,
     /// Bytes of the files of all tables.
     pub of_bytes: u64,
-    /// Number of entries of all tables, including older versions and deletions.
+    /// Entries of all tables, deletions and older versions of a key among them. Filters are sized by these.
     pub entries: Estimate,
+    /// Different keys of all tables: a key that several tables hold counts once. `None`: not every entry of all
+    /// tables was decoded.
+    pub distinct_keys: Option<EntryCount>,
     /// True if every entry of all tables was decoded.
     pub all: bool,
 }

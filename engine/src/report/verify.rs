@@ -6,14 +6,16 @@ use serde::Serialize;
 
 use super::findings::{Finding, Findings};
 use super::{frame::Frame, strings::words, subject::Fetched, subject::Subject};
-use crate::audit::rates::MeasuredRate;
+use crate::audit::{rates::MeasuredRate, stats::KeySketch};
 
 /// The outcome of verifying a table or a folder.
 #[derive(Clone, Default, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
-    /// Number of entries that were decoded.
-    pub keys: u64,
+    /// Number of entries that were decoded, deletions and older versions of a key among them.
+    pub entries: u64,
+    /// Number of different keys among them: entries that are no further version of the key before.
+    pub distinct_keys: u64,
     /// Number of stored keys that a filter denies.
     pub denied: u64,
     /// Measured share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones
@@ -29,6 +31,12 @@ pub struct Verdict {
     /// The file is not a complete table, and the database does not use it.
     #[serde(skip)]
     pub is_not_live: bool,
+    /// All entries of all data blocks were decoded.
+    #[serde(skip)]
+    pub(crate) is_complete: bool,
+    /// The different keys, if they were to be noted.
+    #[serde(skip)]
+    pub(crate) seen: Option<KeySketch>,
     /// Facts that are not faults.
     #[serde(skip)]
     pub notes: Vec<Note>,
@@ -161,9 +169,9 @@ pub struct VerdictCounts {
     pub findings: u64,
     /// The number of verdicts with the status `unreadable`.
     pub unreadable: u64,
-    /// The sum of the verdicts' keys.
-    pub keys: u64,
-    /// The sum of the keys denied.
+    /// The sum of the verdicts' entries.
+    pub entries: u64,
+    /// The sum of the stored keys denied.
     pub denied: u64,
 }
 
@@ -176,7 +184,7 @@ impl VerdictCounts {
             VerifyStatus::Findings => self.findings += 1,
             VerifyStatus::Unreadable => self.unreadable += 1,
         }
-        self.keys += verdict.keys;
+        self.entries += verdict.entries;
         self.denied += verdict.denied;
     }
 

@@ -3,6 +3,7 @@
 mod advice;
 mod compression;
 mod estimates;
+mod fill;
 mod fill_bins;
 mod notes;
 mod numbers;
@@ -15,6 +16,10 @@ pub use advice::{
 };
 pub(crate) use compression::compression_names;
 pub use estimates::{about_count, about_size, estimate, interval, number, size_interval};
+pub use fill::versions_text;
 pub use fill_bins::{Fill, FillBin, FillBins};
-pub use numbers::{count, counted, counted_as, measured, or_dash, percent, rate_interval, ratio, size};
+pub use numbers::{
+    count, counted, counted_as, distinct_keys, entries, entries_of_keys, measured, or_dash, percent,
+    rate_interval, ratio, size,
+};
 pub use shell_word::path_word;

@@ -1,6 +1,7 @@
 //! Numbers as people read them.
 
 use crate::audit::rates::MeasuredRate;
+use crate::report::{DistinctKeys, EntryCount};
 
 /// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the
 /// point.
@@ -42,6 +43,26 @@ pub fn counted(number: u64, what: &str) -> String {
 /// A number and what it counts, with a plural of its own: `1 entry`, `2,000 entries`.
 pub fn counted_as(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// A number of entries, preceded by `~` if it is an estimate.
+pub fn entries(entries: EntryCount) -> String {
+    format!("{}{}", if entries.exact { "" } else { "~" }, count(entries.count))
+}
+
+/// A number of entries and that of their different keys: `811 entries of 464 distinct keys`.
+pub fn entries_of_keys(number: EntryCount, keys: DistinctKeys) -> String {
+    let what = if number.count == 1 { "entry" } else { "entries" };
+    let keys_word = if keys.count == Some(1) { "key" } else { "keys" };
+    format!("{} {what} of {} distinct {keys_word}", entries(number), distinct_keys(keys))
+}
+
+/// A number of different keys, preceded by `~` if it is an estimate; its bounds if no more is known.
+pub fn distinct_keys(keys: DistinctKeys) -> String {
+    match keys.count {
+        Some(number) => format!("{}{}", if keys.exact { "" } else { "~" }, count(number)),
+        None => format!("{} to {}", count(keys.low), count(keys.high)),
+    }
 }
 
 /// A share of one, in percent. Only 0 and 1 themselves are shown as 0 % and 100 %.

@@ -3,9 +3,9 @@
 use filterblock::policy::OWN_POLICIES;
 
 use crate::report::{
-    Action, Advice, Budget, BudgetOrigin, Choice, ErrorKind, Estimate, Level, LevelBits, LevelOutcome,
-    Lookups, Memory, NearKind, NearReads, Outcome, Rates, Reads, SampleSize, Setting, Tried, TuneFault,
-    Tuning, Visits,
+    Action, Advice, Budget, BudgetOrigin, Choice, EntryCount, ErrorKind, Estimate, Level, LevelBits,
+    LevelOutcome, Lookups, Memory, NearKind, NearReads, Outcome, Rates, Reads, SampleSize, Setting, Tried,
+    TuneFault, Tuning, Visits,
 };
 use crate::words::{leave_text, rebuild_text};
 use crate::{audit::Policy, audit::rates::MeasuredRate};
@@ -40,7 +40,7 @@ fn outcome(bits: [Option<u32>; 2], size: Estimate, passed: [u64; 2], reads: [f64
     };
     Outcome {
         size,
-        bytes_per_key: size.value / 12_300_000.0,
+        bytes_per_entry: size.value / 12_300_000.0,
         rates: rates(same, random, neighbours),
         reads: Some(Reads {
             random: about(read_random, 0.012),
@@ -112,6 +112,7 @@ pub fn rebuild() -> Tuning {
             bytes: 82 << 20,
             of_bytes: 2 << 30,
             entries: about(12_345_678.0, 250_000.0),
+            distinct_keys: None,
             all: false,
         },
         levels: vec![
@@ -143,7 +144,9 @@ pub fn rebuild() -> Tuning {
 
 fn all(tables: u64, bytes: u64, entries: f64) -> SampleSize {
     let entries = Estimate::exact(entries);
-    SampleSize { tables, of_tables: tables, bytes, of_bytes: bytes, entries, all: true }
+    let keys = (entries.value * 0.75) as u64;
+    let distinct_keys = Some(EntryCount { count: keys, low: keys, high: keys, exact: true });
+    SampleSize { tables, of_tables: tables, bytes, of_bytes: bytes, entries, distinct_keys, all: true }
 }
 
 /// A database of which all tables were decoded, with the user's lookups, and nothing to gain.
@@ -195,7 +198,7 @@ pub fn table() -> Tuning {
         tried.outcome.levels.truncate(1);
         tried.outcome.levels[0].number = None;
         tried.outcome.size = Estimate::exact(f64::from(tried.setting.bits_per_key) * 500.0);
-        tried.outcome.bytes_per_key = tried.outcome.size.value / 4000.0;
+        tried.outcome.bytes_per_entry = tried.outcome.size.value / 4000.0;
     }
     let pass = Some(MeasuredRate { rate: 1.0, low: 1.0, high: 1.0, asked: 4000 });
     let rates = Rates { random: pass, neighbours: pass, ..Rates::default() };

@@ -1,9 +1,10 @@
 //! The rate of false positives that `filterblock inspect` shows, and that of LevelDB.
 //!
-//! LevelDB answers for random keys, the same number for each data block. Keys, lengths and order are
-//! drawn apart from what the program does.
+//! LevelDB answers for random keys, for each data block as many as it has entries: absent keys that are
+//! distributed as the stored ones come to it as often. Keys, lengths and order are drawn apart from what the
+//! program does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -127,7 +128,16 @@ fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
         // Undefined in LevelDB.
         return Ok(None);
     }
-    let blocks: BTreeSet<u64> = opened.data_blocks().filter_map(|handle| Some(handle.ok()?.offset)).collect();
+    let mut blocks = BTreeMap::new();
+    for handle in opened.data_blocks().filter_map(Result::ok) {
+        // What cannot be read has no number of entries.
+        let Ok(mut entries) = opened.block_cursor(handle) else { return Ok(None) };
+        let mut count = 0_u64;
+        while entries.next()? {
+            count += 1;
+        }
+        blocks.insert(handle.offset, count);
+    }
     if blocks.len() as u64 != table["data_blocks"].as_u64().context("data blocks")? {
         // A damaged index.
         return Ok(None);
@@ -142,18 +152,21 @@ fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
     }))
 }
 
-/// The share of random keys that LevelDB lets pass, at least `keys` of them in all.
-fn leveldb_rate(contents: &[u8], blocks: &BTreeSet<u64>, keys: u64, random: &mut Random) -> f64 {
+/// The share of random keys that LevelDB lets pass, at least `keys` of them in all. `blocks`: the number of entries of
+/// the data block at each offset.
+fn leveldb_rate(contents: &[u8], blocks: &BTreeMap<u64, u64>, keys: u64, random: &mut Random) -> f64 {
     let mut passed = 0;
     let mut asked = 0;
     let mut key = Vec::new();
     let mut script = QueryScript::new();
-    let mut places = blocks.iter().cycle();
+    let places = blocks.iter().flat_map(|(&offset, &entries)| (0..entries).map(move |_| offset));
+    let entries: u64 = blocks.values().sum();
+    let mut places = places.cycle();
     while asked < keys {
         script.clear();
         script.block(contents);
-        let batch = (keys - asked).clamp(1, BATCH).next_multiple_of(blocks.len() as u64);
-        for &offset in places.by_ref().take(batch as usize) {
+        let batch = (keys - asked).clamp(1, BATCH).next_multiple_of(entries.max(1));
+        for offset in places.by_ref().take(batch as usize) {
             key.clear();
             let len = random.between(8, 24) as usize;
             random.fill(len, &mut key);

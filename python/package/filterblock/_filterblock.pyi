@@ -311,6 +311,10 @@ def inspect(
     folder, one for each table, and the totals. `object` tells which. What cannot be looked at has one too
     (`status` or `error_kind`), and raises nothing.
 
+    `entries` counts all entries, versions and deletions among them, and `distinct_keys` the different keys; both
+    are dictionaries with `count`, `low`, `high` and `exact`. Where tables were sampled, the totals have no `count`
+    of distinct keys, as tables may hold the same ones: it lies between `low` and `high`.
+
     `filters` lists every filter. `recursive` looks into the folders below. `jobs` tables are looked at at once,
     by default as many as there are processors. `max_output` limits the bytes to decode of each file.
     """
@@ -326,7 +330,8 @@ def verify(
     """Checks every block, entry and filter, and the MANIFEST, as `filterblock verify --json` does.
 
     Returns a dictionary for each line that the program prints: one for each table, and one for a folder.
-    Damage is in `findings`, and raises nothing.
+    Damage is in `findings`, and raises nothing. `entries` and `distinct_keys` are the numbers of a table's
+    entries and of its different keys.
 
     `comparator` is the order of user keys where no MANIFEST names it: "bytewise" or None. Another `seed` makes
     other absent keys to measure false positives with. The others are as for `inspect`.

@@ -7,8 +7,8 @@ use filterblock_engine::report::{
     Estimate, Level, LevelOutcome, MeasuredRate, Memory, NearKind, Reads, Tuning,
 };
 use filterblock_engine::words::{
-    about_count, about_size, ask_for_lookups, count, counted, estimate, interval, measured, near_text,
-    number, or_dash, rate_interval, size, size_interval,
+    about_count, about_size, ask_for_lookups, count, counted, entries, estimate, interval, measured,
+    near_text, number, or_dash, rate_interval, size, size_interval,
 };
 
 use crate::io::{Console, Tone};
@@ -25,7 +25,12 @@ pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     if numbered > 0 {
         what = format!("{what} on {}", counted(numbered, "level"));
     }
-    let all = format!("{what}, {}, {} entries", size(sum(|level| level.size)), about_count(sample.entries));
+    let keys = match sample.distinct_keys {
+        Some(keys) => format!(" of {} distinct keys", entries(keys)),
+        None => "; distinct keys are not counted in a sample".to_owned(),
+    };
+    let all =
+        format!("{what}, {}, {} entries{keys}", size(sum(|level| level.size)), about_count(sample.entries));
     line(console, "holds", all)?;
     line(console, "filters of", policy_text(tuning, tables, sum(|level| level.unfiltered)))?;
     let looked_at = if sample.all {
@@ -72,7 +77,7 @@ pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()
     console.line(Tone::Title, "Now", ", on average")?;
     if now.size.high > 0.0 {
         let taken = with_interval(about_size(now.size), size_interval(now.size));
-        line(console, "filters take", format!("{taken}, {} bytes a key", number(now.bytes_per_key)))?;
+        line(console, "filters take", format!("{taken}, {} bytes an entry", number(now.bytes_per_entry)))?;
         memory(tuning.policy, tuning.memory, console)?;
     } else {
         line(console, "filters take", "nothing: there are none")?;

@@ -95,7 +95,7 @@ impl<'a> Settings<'a> {
             Column::right("bits", 4, 0),
             Column::right("base_lg", 7, 4),
             Column::right("size", 10, 0),
-            Column::right("B/key", 5, 6),
+            Column::right("bytes", 5, 6),
             Column::right("formula", 7, 7),
             Column::right("random", 8, 5),
             Column::right("near", 8, 3),
@@ -119,7 +119,7 @@ impl<'a> Settings<'a> {
             setting.bits_per_key.to_string().into(),
             setting.base_lg.to_string().into(),
             about_size(outcome.size).into(),
-            number(outcome.bytes_per_key).into(),
+            number(outcome.bytes_per_entry).into(),
             or_dash(rates.formula.map(percent)).into(),
             rate(rates.random),
             rate(rates.neighbours),
@@ -141,6 +141,7 @@ impl<'a> Settings<'a> {
     /// Explains the columns and the marks.
     fn notes(&self, budget: &str, console: &mut Console) -> io::Result<()> {
         let mut note = |text: &str| write_text(console, Tone::Dim, text);
+        note("bytes: of filters, for each entry")?;
         let lookups = if self.tuning.lookups.is_some() { ", lookups" } else { "" };
         note(&format!(
             "formula, random, near{lookups}: share of absent keys that a filter lets pass, so that a data block is read \

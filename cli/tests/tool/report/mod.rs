@@ -1,5 +1,6 @@
 //! `filterblock report`: pages of databases.
 
+mod agreement;
 #[path = "../../../../engine/src/page/tests/markup.rs"]
 pub(super) mod markup;
 // The databases are made by what the tests of `rebuild` have.
@@ -66,7 +67,7 @@ fn a_page_tells_of_a_database() {
     let copy = copy("levels");
     let before = contents(copy.path());
     let (line, page) = report_with(copy.path(), 0, &[]);
-    assert!(line.starts_with("All 3 tables have filters, which take 1.1 KiB (10.8 bits a key)"), "{line}");
+    assert!(line.starts_with("All 3 tables have filters, which take 1.1 KiB (10.1 bits an entry)"), "{line}");
     assert!(page.words().contains(&line), "{line}");
     assert_eq!(
         sections(&page),
@@ -85,13 +86,13 @@ fn a_page_tells_of_a_database() {
     );
     assert_eq!(page.pictures().len(), 6);
     let tables = lines(&page, "first key");
-    let starts: Vec<_> = tables.iter().map(|line| (&*line[0], &*line[1], &*line[8])).collect();
+    let starts: Vec<_> = tables.iter().map(|line| (&*line[0], &*line[1], &*line[9])).collect();
     assert_eq!(
         starts,
         [("000009.ldb", "level 0", "ok"), ("000007.ldb", "level 1", "ok"), ("000005.ldb", "level 2", "ok")]
     );
     let levels = lines(&page, "without filters");
-    assert_eq!(levels[2][..6], ["level 2", "1", "0", "12.1 KiB", "450", "601 B"]);
+    assert_eq!(levels[2][..7], ["level 2", "1", "0", "12.1 KiB", "450", "450", "601 B"]);
     let fills = lines(&page, "of them empty");
     assert_eq!(fills.len(), 3);
     for text in [
@@ -132,7 +133,7 @@ fn without_filters_the_page_says_which_to_have() {
         "{}",
         commands[0]
     );
-    assert!(lines(&page, "first key").iter().all(|line| line[8] == "no filters"));
+    assert!(lines(&page, "first key").iter().all(|line| line[9] == "no filters"));
 }
 
 #[test]
@@ -185,7 +186,7 @@ fn a_missing_table_has_its_line() {
         assert!(line.starts_with("Something is damaged: there is 1 finding"), "{line}");
         assert_eq!(lines(&page, "what it means")[0][0], "table-missing");
         let tables = lines(&page, "first key");
-        assert_eq!((&*tables[1][0], &*tables[1][8], tables.len()), ("000007.ldb", "no file", 3));
+        assert_eq!((&*tables[1][0], &*tables[1][9], tables.len()), ("000007.ldb", "no file", 3));
     }
 }
 

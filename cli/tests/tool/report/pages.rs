@@ -83,7 +83,7 @@ fn a_database_in_which_every_kind_of_thing_is_wrong() {
     for code in ["checksum", "not-a-table", "table-missing", "unreadable"] {
         assert!(codes.iter().any(|found| found == code), "{code}: {codes:?}");
     }
-    let states: Vec<_> = lines(&page, "first key").into_iter().map(|line| line[8].clone()).collect();
+    let states: Vec<_> = lines(&page, "first key").into_iter().map(|line| line[9].clone()).collect();
     assert_eq!(states.iter().filter(|state| *state == "no file").count(), 1);
     assert!(states.iter().filter(|state| *state == "damaged").count() >= 2, "{states:?}");
 }

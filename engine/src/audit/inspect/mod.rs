@@ -7,4 +7,4 @@ pub(crate) mod table;
 pub use run::{InspectLine, InspectOutcome};
 pub use table::inspect_table;
 
-pub(crate) use run::{InspectSurvey, missing_tables, or_unreadable};
+pub(crate) use run::{InspectSurvey, lookup_weights, missing_tables, or_unreadable};

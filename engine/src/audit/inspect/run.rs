@@ -1,17 +1,17 @@
 //! The inspection of all that paths lead to.
 
-use std::{io, path::PathBuf};
+use std::{collections::BTreeMap, io, path::PathBuf};
 
 use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Result, SharedPolicy};
 
 use super::bare_block::read;
 use super::table::{bare_block, table_to_depth};
-use crate::audit::rates::ProbeBudget;
+use crate::audit::rates::{LookupWeights, ProbeBudget, TableRange};
 use crate::engine::{Engine, Sink};
-use crate::report::{Depth, ErrorKind, Folder, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable};
+use crate::report::{self, Depth, ErrorKind, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{InputPath, Inputs, PathError, TableRecord};
+use crate::walk::{Folder, InputPath, Inputs, PathError, TableRecord};
 
 /// The number of tables beyond which the effort for each no longer decreases.
 const ENOUGH_TABLES: usize = 2500;
@@ -20,7 +20,7 @@ const ENOUGH_TABLES: usize = 2500;
 #[derive(Debug)]
 pub enum InspectLine {
     /// A folder whose tables follow.
-    Folder(Folder),
+    Folder(report::Folder),
     /// A table, or a bare filter block.
     Table(Box<Inspected>),
     /// A path that could not be looked at.
@@ -139,6 +139,17 @@ pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table
     })
 }
 
+/// The weights of the tables of a folder in the mean of their rates. `entries`: the numbers of entries of tables, by the
+/// tables' numbers.
+pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, u64>) -> LookupWeights {
+    let Ok(manifest) = folder.database().manifest() else { return LookupWeights::default() };
+    if !folder.is_bytewise() {
+        return LookupWeights::default();
+    }
+    let ranges: Vec<_> = manifest.tables().iter().map(|table| TableRange::of(table, entries)).collect();
+    LookupWeights::bytewise(&ranges)
+}
+
 /// Makes lines from the events of a run.
 struct Fold<'a, S> {
     outcome: InspectOutcome,
@@ -171,7 +182,9 @@ impl<S: Sink<InspectLine>> Fold<'_, S> {
             Event::Lost(target) => self.unreadable(&target.subject(&[], None), &PathError::vanished()),
             Event::End(place) => {
                 let frame = Frame::new("totals", &place.subject(&[]), None).into_owned();
-                let totals = Totals { frame, ..std::mem::take(&mut self.totals) };
+                let mut totals = std::mem::take(&mut self.totals);
+                totals.frame = frame;
+                totals.weigh(&lookup_weights(&place.folder, &totals.unweighted()));
                 self.sink.line(InspectLine::Totals(Box::new(totals)))
             }
             Event::NotStarted(reason) => {
@@ -184,7 +197,7 @@ impl<S: Sink<InspectLine>> Fold<'_, S> {
     }
 
     fn begin(&mut self, place: &ListedFolder, logs: Vec<PathBuf>, remarks: Vec<Remark>) -> io::Result<()> {
-        let folder = Folder::new(&place.subject(&remarks), &place.folder, logs);
+        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs);
         self.outcome.damage |= folder.error.is_some();
         self.totals = Totals::default();
         self.sink.line(InspectLine::Folder(folder))?;
@@ -202,10 +215,11 @@ impl<S: Sink<InspectLine>> Fold<'_, S> {
         self.line(found)
     }
 
-    fn line(&mut self, found: Box<Inspected>) -> io::Result<()> {
+    fn line(&mut self, mut found: Box<Inspected>) -> io::Result<()> {
         self.outcome.damage |= found.table.is_damaged();
         self.outcome.unreadable |= found.table.unreadable;
         self.totals.add(&found.table);
+        found.table.seen = None;
         self.sink.line(InspectLine::Table(found))
     }
 

@@ -3,7 +3,7 @@
 use filterblock::table::{Origin, ReadAt, ReadOptions, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
-use crate::audit::rates::{ProbeBudget, random_rate, random_rate_of_filters};
+use crate::audit::rates::{FilterWeights, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
 use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableStats};
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
@@ -46,7 +46,7 @@ pub(crate) fn table_to_depth<R: ReadAt>(
 /// Inspects an open table, as [`table_to_depth`] does.
 pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: Depth) -> Result<Inspected> {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
+    let mut stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
     let offset = table.filter_handle().unwrap_or_default().offset;
     let size = table.filter_handle().unwrap_or_default().size;
     let filter = filters.as_ref().map(|filters| {
@@ -55,17 +55,18 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         let blocks = &stats.blocks.offsets;
         // Filters in an unknown encoding have no rate.
         let is_judged = !stats.filter_unsupported;
-        let estimated_fpr = filters.mean_rate(blocks).filter(|_| is_judged);
+        let weights = FilterWeights::new(filters, Some(blocks));
+        let estimated_fpr = weights.estimated_rate().filter(|_| is_judged);
         // Asking for random keys takes longer than all other work on a tail.
         let is_asked = is_judged && depth != Depth::Tail;
-        let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.keys);
-        // The saving depends on the number of keys.
+        let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.counts.entries);
+        // The saving depends on the number of entries.
         let is_known = malformed.is_none() && depth != Depth::Tail;
         FilterBlock {
             offset,
             size,
             estimated_fpr,
-            random_fpr: is_asked.then(|| random_rate(filters, blocks, effort.random_keys)).flatten(),
+            random_fpr: is_asked.then(|| random_rate(filters, &weights, effort.random_keys)).flatten(),
             neighbour_fpr: stats.sample.neighbour_rate(&stats.blocks).filter(|_| is_judged),
             larger_ranges: if is_known { ranges.larger(estimated_fpr) } else { None },
             malformed,
@@ -82,7 +83,10 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         unreadable: damage.unreadable || stats.filter_unreadable,
         file_size: Some(stats.file_size),
         data_blocks: Some(stats.blocks.offsets.len()),
-        keys: stats.keys,
+        filter_cost: stats.filter_cost(),
+        entries: stats.counts.entries,
+        distinct_keys: stats.counts.distinct_keys,
+        seen: stats.counts.seen.take(),
         compression: (depth != Depth::Tail).then(|| compression_names(&stats)),
         metaindex: stats.metaindex.names(),
         key_format: key_format.as_ref().ok().copied(),
@@ -90,7 +94,6 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         origin,
         dialect: stats.sample.fitting_hash().or(origin),
         lost: damage.lost.clone(),
-        filter_cost: stats.filter_cost(),
         filter_error: stats.filter_error,
         filter_error_kind: stats.filter_error_kind,
         filter_unsupported: stats.filter_unsupported,
@@ -108,12 +111,13 @@ pub(crate) fn bare_block(
     effort: ProbeBudget,
 ) -> Inspected {
     let stats = FilterStats::new(reader);
+    let weights = FilterWeights::new(&stats, None);
     let size = stats.reader().contents().len() as u64;
     let filter = FilterBlock {
         policy_assumed,
         size,
-        estimated_fpr: stats.mean_rate_of_filters(),
-        random_fpr: random_rate_of_filters(&stats, effort.random_keys),
+        estimated_fpr: weights.estimated_rate(),
+        random_fpr: random_rate(&stats, &weights, effort.random_keys),
         malformed: malformed(&stats),
         ..filter_block(&stats, stats.summary())
     };

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{findings::OverviewFindings, spans::Spans};
-use crate::report::{LevelTotals, Table, TableLevel, TableState};
+use crate::audit::rates::LookupWeights;
+use crate::report::{DistinctSum, LevelTotals, Table, TableLevel, TableRates, TableState};
 
 /// The kinds of input that a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +30,11 @@ pub(crate) struct Overview {
     pub(crate) has_records: bool,
     /// The tables in the order of their files' numbers; live ones without a file come first.
     pub(crate) tables: Vec<Table>,
-    /// The stretches of the range of keys that the live tables cover.
+    /// The different keys of all tables. Which ones they are is not kept for each table.
+    pub(crate) distinct_keys: DistinctSum,
+    /// The weights of the tables in the mean of their rates.
+    pub(crate) weights: LookupWeights,
+    /// The places of the live tables in the range of keys.
     pub(crate) spans: Spans,
     /// The logs with writes that are in no table yet, and their sizes in bytes.
     pub(crate) logs: Vec<(Vec<u8>, u64)>,
@@ -47,6 +52,8 @@ impl Overview {
             is_bytewise: false,
             has_records: false,
             tables: Vec::new(),
+            distinct_keys: DistinctSum::default(),
+            weights: LookupWeights::default(),
             spans: Spans::default(),
             logs: Vec::new(),
             remarks: Vec::new(),
@@ -59,18 +66,35 @@ impl Overview {
         self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
     }
 
+    /// Adds a table, without what only sums need of it.
+    pub(crate) fn add(&mut self, mut table: Table) {
+        self.distinct_keys.add(&table);
+        table.seen = None;
+        self.tables.push(table);
+    }
+
     /// The sums over the tables that lookups may reach.
     pub(crate) fn sums(&self) -> LevelTotals {
         let mut sums = LevelTotals::default();
-        self.in_use().for_each(|table| sums.add(table));
+        self.in_use().for_each(|table| self.add_to(&mut sums, table));
+        sums.distinct_keys = self.distinct_keys.of_places(|place| place != TableLevel::NotLive);
         sums
     }
 
-    /// The sums over the tables by level, starting with the top one. Tables without a known level have sums
-    /// of their own.
+    fn add_to(&self, sums: &mut LevelTotals, table: &Table) {
+        sums.add(table);
+        if let Some(rates) = TableRates::of(table) {
+            sums.add_rates(&rates, &self.weights);
+        }
+    }
+
+    /// The sums over the tables of each place, from the top level on.
     pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
-        self.tables.iter().for_each(|table| places.entry(table.place()).or_default().add(table));
+        self.tables.iter().for_each(|table| self.add_to(places.entry(table.place()).or_default(), table));
+        for (place, sums) in &mut places {
+            sums.distinct_keys = self.distinct_keys.of_places(|of| of == *place);
+        }
         places
     }
 

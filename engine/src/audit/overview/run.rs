@@ -8,10 +8,10 @@ use filterblock::{Error, Result};
 
 use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
-use crate::audit::inspect::{InspectSurvey, missing_tables, or_unreadable};
+use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_unreadable};
 use crate::audit::verify::{VerifySurvey, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{Depth, Finding, Inspected, Remark, Verdict, name_of};
+use crate::report::{Depth, Finding, Inspected, Remark, Table, Verdict, name_of};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
 
@@ -25,7 +25,7 @@ impl Engine {
     pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, String> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey(self.read.clone()),
-            verify: verify.then(|| VerifySurvey(self.clone())),
+            verify: verify.then(|| VerifySurvey { engine: self.clone(), notes_keys: true }),
         };
         let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
         fold.overview.found.verified = verify;
@@ -146,10 +146,13 @@ impl Fold {
         let mut table = found.table;
         table.about(&target.subject(&[], None), target.record(), target.listed);
         match verdict {
-            Some(verdict) => self.overview.found.add(table.name(), verdict, true),
+            Some(mut verdict) => {
+                table.count(&mut verdict);
+                self.overview.found.add(table.name(), verdict, true);
+            }
             None => self.overview.found.see(&table),
         }
-        self.overview.tables.push(table);
+        self.overview.add(table);
     }
 
     /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the positions of
@@ -160,6 +163,9 @@ impl Fold {
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));
         let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();
         overview.tables.splice(0..0, missing);
+        let entries = |table: &Table| Some((table.number?, table.entries?.count));
+        let entries = overview.tables.iter().filter_map(entries).collect();
+        overview.weights = lookup_weights(&newest.folder, &entries);
         overview.spans = spans(&begun.folder);
         overview.spans.extend(spans(&newest.folder));
     }

@@ -3,7 +3,7 @@
 use super::measured::{MeasuredRate, Z};
 
 /// Sums over groups of questions. Each group is for one filter or table, and weighs as much as the
-/// data blocks or lookups that it represents.
+/// lookups that come to it.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Clusters {
     groups: u64,
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_counts_by_the_data_blocks_it_covers() {
+    fn a_filter_counts_by_its_weight() {
         let mut clusters = Clusters::default();
         clusters.add(10, 10, 1.0);
         clusters.add(0, 1000, 9.0);

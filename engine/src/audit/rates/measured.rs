@@ -9,7 +9,7 @@ pub(super) const Z: f64 = 1.959_963_984_540_054;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredRate {
-    /// Share of the keys that passed, 0 to 1, as the mean over the data blocks.
+    /// Share of the keys that passed, 0 to 1. A filter counts by the share of such keys that the index sends to it.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: f64,
     /// Lower end of the rate's 95 % interval, by Wilson's score.
@@ -18,16 +18,19 @@ pub struct MeasuredRate {
     /// Upper end of the rate's 95 % interval. If no key passed, the rate is below this.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub high: f64,
-    /// Number of keys that were asked for.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    /// Number of keys that were asked for. 0: no table has filters, so that all pass.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub asked: u64,
 }
 
 impl MeasuredRate {
+    /// The rate without filters: all keys pass.
+    pub(crate) const ALL: Self = Self { rate: 1.0, low: 1.0, high: 1.0, asked: 0 };
+
     /// The rate if `passed` of `asked` keys passed; `None` if none was asked for.
     ///
-    /// The keys may be spread over filters systematically, as long as each data block gets the same
-    /// number: that makes the variance smaller than the interval supposes.
+    /// The keys may be spread over filters by a plan, as long as each filter gets its share: that makes the
+    /// variance smaller than the interval supposes.
     pub fn of(passed: u64, asked: u64) -> Option<Self> {
         (asked > 0).then(|| Self::wilson(passed as f64 / asked as f64, asked as f64, asked))
     }

@@ -5,11 +5,15 @@
 //! bytes, so that their hashes may depend on its hash; [`neighbours`] makes them.
 
 pub(crate) mod clusters;
+pub(crate) mod lookups;
 pub(crate) mod measured;
 pub(crate) mod neighbours;
 pub(crate) mod random;
+pub(crate) mod weights;
 
 pub(crate) use clusters::Clusters;
+pub(crate) use lookups::{LookupWeights, TableRange};
 pub use measured::{MeanRate, MeasuredRate};
 pub(crate) use neighbours::{Neighbours, hash};
-pub(crate) use random::{ProbeBudget, SplitMix, mix, random_rate, random_rate_of_filters};
+pub(crate) use random::{ProbeBudget, SplitMix, mix, random_rate};
+pub(crate) use weights::FilterWeights;

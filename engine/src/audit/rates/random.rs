@@ -1,15 +1,16 @@
 //! The rate of false positives among random keys.
 //!
-//! Each data block gets the same number of questions, as random lookups spread over data blocks
-//! whatever filters cover them. LevelDB's filters look at nothing but a hash of 32 bits, and the
-//! hashes of random keys are random numbers: filters are asked for these without making keys.
+//! Each filter gets questions by its weight: the more entries its data blocks have, the more lookups come to it.
+//! LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers: filters
+//! are asked for these without making keys.
 
 use std::ops::RangeInclusive;
 
 use filterblock::{FilterPolicy as _, KeyHash};
 
 use super::measured::MeasuredRate;
-use crate::audit::stats::{FilterState, FilterStats, Offsets};
+use super::weights::FilterWeights;
+use crate::audit::stats::FilterStats;
 
 /// The number of keys that have to pass: the interval then is about a seventh of the rate to either
 /// side.
@@ -19,34 +20,21 @@ const ROUND: u64 = 4096;
 /// Filters under these names are asked for LevelDB's hash of a key.
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
-/// Asks the filters of a table with these data blocks for random keys. `None` if there is nothing to ask.
-pub(crate) fn random_rate(filters: &FilterStats, blocks: &Offsets, most: u64) -> Option<MeasuredRate> {
-    ask(filters, || blocks.iter(), blocks.len(), most)
-}
-
-/// Asks the filters of a filter block without its table for random keys: each that is not empty, equally
-/// often. `None` if there is nothing to ask.
-pub(crate) fn random_rate_of_filters(filters: &FilterStats, most: u64) -> Option<MeasuredRate> {
-    let places = || {
-        let used = (0u64..).zip(filters.iter()).filter(|(_, filter)| filter.state != FilterState::Empty);
-        used.map(|(index, _)| *filters.range(index).start())
-    };
-    ask(filters, places, places().count() as u64, most)
-}
-
-/// Asks for random keys at each of `count` offsets, until enough have passed or `most` were asked for.
-/// `None`: there are no offsets, or the policy never looks at a key.
-fn ask<I: Iterator<Item = u64>>(
+/// Asks the filters for random keys until enough have passed or `most` were asked. `weights`: of these filters. `None`:
+/// there are none, or the policy never looks at a key.
+pub(crate) fn random_rate(
     filters: &FilterStats,
-    places: impl Fn() -> I,
-    count: u64,
+    weights: &FilterWeights<'_>,
     most: u64,
 ) -> Option<MeasuredRate> {
     let reader = filters.reader();
     // Filters whose policy never looks at a key have no rate.
     reader.policy().hash_key(&[0; 16])?;
     let hashed = HASHED.contains(&reader.policy().name());
-    let mut random = SplitMix(0);
+    // The same questions for all tables would be wrong about all of them in the same way.
+    let (words, _) = reader.contents().as_chunks::<8>();
+    let seed = words.iter().fold(0, |seed, word| mix(seed ^ u64::from_le_bytes(*word)));
+    let mut random = SplitMix(seed);
     let mut passes = |offset: u64| {
         let bits = random.next();
         if hashed {
@@ -58,27 +46,27 @@ fn ask<I: Iterator<Item = u64>>(
             reader.key_may_match(offset, key.as_flattened())
         }
     };
-    if count == 0 {
+    if weights.sum() <= 0.0 {
         return None;
     }
-    // If there are very many data blocks, only the filter of one in `stride` is asked. Chance chooses it,
-    // as tables may repeat themselves at any interval.
-    let stride = count.div_ceil(most.max(1));
-    let mut choice = SplitMix(1);
-    let visited = count.div_ceil(stride);
-    let each = (ROUND.min(most) / visited).max(1);
-    let round = visited * each;
+    let mut choice = SplitMix(!seed);
+    let round = ROUND.min(most).max(1);
+    let part = weights.sum() / round as f64;
     let (mut passed, mut asked) = (0, 0);
     while asked == 0 || passed < ENOUGH && asked + round <= most {
-        let mut chosen = 0;
-        for (at, offset) in (0u64..).zip(places()) {
-            if at % stride == 0 {
-                chosen = at + choice.next() % stride;
+        // One question in each of equal parts of the weight, anywhere in it: tables may repeat themselves.
+        let mut places = weights.iter();
+        let (mut current, mut end) = (0, 0.0);
+        for number in 0..round {
+            let at = (number as f64 + choice.share()) * part;
+            // Rounding may leave the sum below the last questions, which go to the last filter.
+            while end <= at
+                && let Some((offset, weight)) = places.next()
+            {
+                (current, end) = (offset, end + weight);
             }
-            if at == chosen {
-                passed += (0..each).map(|_| u64::from(passes(offset))).sum::<u64>();
-                asked += each;
-            }
+            passed += u64::from(passes(current));
+            asked += 1;
         }
     }
     MeasuredRate::of(passed, asked)
@@ -92,6 +80,11 @@ impl SplitMix {
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
+    }
+
+    /// A number from 0 on and below 1.
+    pub(crate) fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / 2_f64.powi(53)
     }
 }
 
@@ -141,6 +134,11 @@ mod tests {
     };
 
     use super::*;
+    use crate::audit::stats::Offsets;
+
+    fn rate_of(filters: &FilterStats, blocks: Option<&Offsets>, most: u64) -> Option<MeasuredRate> {
+        random_rate(filters, &FilterWeights::new(filters, blocks), most)
+    }
 
     /// Filters of 20 keys in every eighth range of 2 KiB: the data blocks, and their filters.
     fn filters(policy: SharedPolicy) -> (Offsets, FilterStats) {
@@ -175,10 +173,10 @@ mod tests {
         ];
         for policy in policies {
             let (blocks, filters) = filters(policy);
-            let rate = random_rate(&filters, &blocks, 400_000).unwrap();
+            let rate = rate_of(&filters, Some(&blocks), 400_000).unwrap();
             let plain = asked_plainly(&blocks, &filters);
             assert!((rate.rate / plain - 1.0).abs() < 0.25, "{rate:?} {plain}");
-            let alone = random_rate_of_filters(&filters, 400_000).unwrap();
+            let alone = rate_of(&filters, None, 400_000).unwrap();
             assert!((alone.rate / plain - 1.0).abs() < 0.25, "{alone:?} {plain}");
             assert!(rate.low < rate.rate && rate.rate < rate.high && rate.asked < 400_000, "{rate:?}");
         }
@@ -186,9 +184,9 @@ mod tests {
             Arc::new(OpaquePolicy::new("rocksdb.BuiltinBloomFilter")) as SharedPolicy,
             filters(Arc::new(BloomFilterPolicy::new(8))).1.reader().contents().to_vec().into(),
         ));
-        assert_eq!(random_rate_of_filters(&opaque, 1000), None);
+        assert_eq!(rate_of(&opaque, None, 1000), None);
         assert_eq!(
-            random_rate(&filters(Arc::new(BloomFilterPolicy::new(8))).1, &Offsets::default(), 9),
+            rate_of(&filters(Arc::new(BloomFilterPolicy::new(8))).1, Some(&Offsets::default()), 9),
             None
         );
     }
@@ -198,20 +196,48 @@ mod tests {
         // So few pass that the limit is reached.
         let (blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(30)));
         for most in [1, 10, 300, 999, 1000, 1001, 20_000] {
-            let rate = random_rate(&filters, &blocks, most).unwrap();
+            let rate = rate_of(&filters, Some(&blocks), most).unwrap();
             assert!(rate.asked <= most && 2 * rate.asked >= most, "{most}: {rate:?}");
         }
     }
 
-    /// Every data block has the same weight, even with an empty filter.
+    /// One filter in ten has twenty times the keys of each other one, and more bits are set in it: two of three absent
+    /// keys come to those.
     #[test]
-    fn questions_are_spread_over_data_blocks() {
+    fn filters_are_asked_by_their_entries() {
+        let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(4));
+        let mut builder = FilterBlockBuilder::new(Arc::clone(&policy));
+        let mut blocks = Offsets::default();
+        let (mut expected, mut entries) = (0.0, 0.0);
+        for block in 0..500_u64 {
+            blocks.insert(block << 11);
+            builder.start_block(block << 11).unwrap();
+            let keys = if block % 10 == 0 { 400 } else { 20 };
+            // Versions of one key set the same bits, and count as entries still.
+            let versions = if block % 10 == 0 { 1 } else { 20 };
+            (0..keys).for_each(|key| builder.add_key(format!("{block} {}", key / versions).as_bytes()));
+            entries += f64::from(keys);
+        }
+        let filters = FilterStats::new(FilterBlockReader::new(policy, builder.finish().unwrap()));
+        for block in 0..500_u64 {
+            let keys = if block % 10 == 0 { 400.0 } else { 20.0 };
+            expected += keys * filters.filter(block).unwrap().rate / entries;
+        }
+        let rate = rate_of(&filters, Some(&blocks), 400_000).unwrap();
+        assert!((rate.rate / expected - 1.0).abs() < 0.2, "{rate:?} {expected}");
+        let by_blocks = (0..500).map(|block| filters.filter(block).unwrap().rate).sum::<f64>() / 500.0;
+        assert!(expected > 2.0 * by_blocks, "{expected} {by_blocks}");
+    }
+
+    /// A data block with an empty filter counts as the mean of the others.
+    #[test]
+    fn blocks_with_an_empty_filter_count_too() {
         let (mut blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(1)));
         let plain = asked_plainly(&blocks, &filters);
         assert!(plain > 0.2, "{plain}");
         for most in [500, 400_000] {
             (0..1000).for_each(|block| blocks.insert((block << 14) + 2048));
-            let rate = random_rate(&filters, &blocks, most).unwrap();
+            let rate = rate_of(&filters, Some(&blocks), most).unwrap();
             assert!((rate.rate / (plain / 2.0) - 1.0).abs() < 0.25, "{most}: {rate:?} {plain}");
         }
     }

@@ -6,8 +6,9 @@ use std::{collections::BTreeSet, ops::Range};
 use filterblock::table::{BlockHandle, ReadAt, Table};
 use filterblock::{Error, Result};
 
-use super::{blocks::Blocks, sample::Sample};
-use crate::report::KeyCount;
+use super::block_keys::BlockKeys;
+use super::{blocks::Blocks, key_count::Counts, sample::Sample};
+use crate::report::EntryCount;
 
 /// The number of places, and the most data blocks in all of them.
 const PLACES: u64 = 3;
@@ -71,17 +72,32 @@ impl Clusters {
         types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()
     }
 
-    /// The number of the table's keys, estimated from those of the blocks in `sample`. `None` if a place has
-    /// no block that could be decoded.
-    pub(super) fn key_count(&self, sample: &Sample, blocks: &Blocks) -> Option<KeyCount> {
-        let keys_of = |handle: &BlockHandle| sample.keys_of(handle.offset).flatten();
+    /// The numbers of the table's entries and different keys, by those of the blocks in `sample`. No numbers
+    /// if a place has no block that could be decoded.
+    pub(super) fn counts(&self, sample: &Sample, blocks: &Blocks) -> Counts {
+        // A block has an entry, which may be of a key that the block before has.
+        let entries = self.estimate(sample, blocks, 1, |block| block.entries);
+        let keys = self.estimate(sample, blocks, 0, |block| block.keys);
+        let is_internal = sample.has_internal_keys(sample.keys());
+        Counts::new(entries, keys, sample.keys().clone(), is_internal)
+    }
+
+    /// The estimate of the sum of a number `of` each block, which is at least `least`.
+    fn estimate(
+        &self,
+        sample: &Sample,
+        blocks: &Blocks,
+        least: u64,
+        of: impl Fn(BlockKeys) -> u64,
+    ) -> Option<EntryCount> {
+        let keys_of = |handle: &BlockHandle| sample.keys_of(handle.offset).flatten().map(&of);
         let decoded: Vec<Vec<u64>> =
             self.0.iter().map(|place| place.iter().filter_map(keys_of).collect()).collect();
         let number = decoded.iter().map(Vec::len).sum::<usize>() as u64;
         let sum = decoded.iter().flatten().fold(0_u64, |sum, keys| sum.saturating_add(*keys));
         let all = blocks.offsets.len();
         if number == all && blocks.are_distinct() {
-            return Some(KeyCount::exactly(sum));
+            return Some(EntryCount::exactly(sum));
         }
         let mean = |keys: &Vec<u64>| {
             let sum: f64 = keys.iter().map(|keys| *keys as f64).sum();
@@ -94,11 +110,10 @@ impl Clusters {
         // A difference that none of the decoded blocks shows is rarer than one in `number` blocks.
         let error = (STANDARD_ERRORS * (spread / places).sqrt()).max(of_all / number as f64);
         let times = |mean: f64| (mean.max(0.0) * all as f64).round() as u64;
-        // A block holds at least one key.
-        let least = sum.saturating_add(all.saturating_sub(number));
-        let keys = times(of_all).max(least);
-        let (low, high) = (times(of_all - error).clamp(least, keys), times(of_all + error).max(keys));
-        Some(KeyCount { keys, low, high, exact: false })
+        let least = sum.saturating_add(all.saturating_sub(number).saturating_mul(least));
+        let count = times(of_all).max(least);
+        let (low, high) = (times(of_all - error).clamp(least, count), times(of_all + error).max(count));
+        Some(EntryCount { count, low, high, exact: false })
     }
 }
 
@@ -157,8 +172,8 @@ mod tests {
             let none = BTreeSet::new();
             let sample = Sample::of(clusters.handles(), &table, &mut listed, &none, None, 0).unwrap();
             let keys = u64::from(blocks);
-            let count = clusters.key_count(&sample, &listed).unwrap();
-            assert_eq!((count.keys, count.exact), (keys, exact));
+            let count = clusters.counts(&sample, &listed).entries.unwrap();
+            assert_eq!((count.count, count.exact), (keys, exact));
             assert_eq!((count.low..=count.high), if exact { keys..=keys } else { 300..=319 });
         }
     }

@@ -7,7 +7,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, SharedPolicy};
 use super::blocks::Blocks;
 use super::filter::{Filter, FilterState};
 use super::offsets::Offsets;
-use crate::report::{FilterCost, KeyCount};
+use crate::report::{EntryCount, FilterCost};
 
 /// With a greater base_lg, all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
@@ -105,15 +105,30 @@ impl FilterStats {
         self.filter(self.index_for(offset)).map_or(1.0, |filter| filter.rate)
     }
 
-    /// The mean rate over data blocks; `None` if there are none.
-    pub(crate) fn mean_rate(&self, blocks: &Offsets) -> Option<f64> {
-        mean(blocks.iter().map(|offset| self.rate_at(offset)))
-    }
-
-    /// The mean rate over the filters that are not empty, for a block without its table. `None`:
-    /// all are empty.
-    pub(crate) fn mean_rate_of_filters(&self) -> Option<f64> {
-        mean(self.iter().filter(|filter| filter.state != FilterState::Empty).map(|filter| filter.rate))
+    /// About the number of entries that filter `index` was made for, in a unit that all filters of the block share:
+    /// its bits, or where these are the fewest that a filter has, the bits that its keys would get by themselves.
+    /// `None`: its size does not tell.
+    pub(crate) fn relative_entries(&self, index: u64) -> Option<f64> {
+        /// The fewest bits of a filter, and LevelDB's number of probes for each bit a key.
+        const FEWEST: usize = 64;
+        const PROBES: f64 = 0.69;
+        if self.overlap || self.reader.base_lg() > MAX_BASE_LG {
+            return None;
+        }
+        let filter = self.reader.filter(usize::try_from(index).ok()?)?;
+        let bits = filter.len().checked_sub(1)?.saturating_mul(8);
+        if bits > FEWEST {
+            return Some(bits as f64);
+        }
+        let shape =
+            self.reader.policy().describe(filter).filter(|shape| shape.bits > 0 && shape.probes > 0)?;
+        let (bits, probes) = (shape.bits as f64, f64::from(shape.probes));
+        // LevelDB rounds the number of probes down.
+        let bits_per_entry = (probes + 0.5) / PROBES;
+        let entries = -(1.0 - shape.bits_set as f64 / bits).ln() * bits / probes;
+        // No more keys than these have so few bits.
+        let most = f64::max(bits / bits_per_entry, 1.0);
+        Some(entries.clamp(1.0, most) * bits_per_entry)
     }
 
     /// The rate of each filter that covers some of these data blocks.
@@ -147,26 +162,19 @@ impl FilterStats {
     }
 }
 
-fn mean(rates: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = rates.fold((0.0, 0u64), |(sum, count), rate| (sum + rate, count + 1));
-    (count > 0).then(|| sum / count as f64)
-}
-
 /// LevelDB's defaults for filters.
 pub const USUAL_BITS_PER_KEY: u64 = 10;
 const USUAL_BASE_LG: u8 = 11;
 
-/// The cost of a filter block with [`USUAL_BITS_PER_KEY`], for a table with these data blocks and
-/// `count` keys.
-pub(super) fn filter_cost(count: KeyCount, blocks: &Blocks) -> FilterCost {
-    let KeyCount { keys, exact, .. } = count;
+/// The cost at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `entries` entries.
+pub(super) fn filter_cost(entries: EntryCount, blocks: &Blocks) -> FilterCost {
     let mut last = None;
     let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
     let used = ranges.filter(|&range| last.replace(range) != Some(range)).count() as u64;
     let filters = last.map_or(0, |last| last.saturating_add(1));
-    let arrays = keys.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
+    let arrays = entries.count.saturating_mul(USUAL_BITS_PER_KEY).div_ceil(8).max(8 * used);
     let size = arrays.saturating_add(used).saturating_add(filters.saturating_mul(4)).saturating_add(5);
-    FilterCost { bits_per_key: USUAL_BITS_PER_KEY, keys, keys_exact: exact, size }
+    FilterCost { bits_per_key: USUAL_BITS_PER_KEY, entries, size }
 }
 
 #[cfg(test)]
@@ -234,21 +242,25 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_over_data_blocks() {
+    fn blocks_are_asked_by_the_filters_that_cover_them() {
         let contents = three();
         let stats = stats_of(&contents);
-        let [first, last] = [0, 2].map(|index| stats.filter(index).unwrap().rate);
-        assert_eq!(stats.mean_rate(&offsets(&[])), None);
-        assert_eq!(stats.mean_rate(&offsets(&[0])), Some(first));
-        assert_eq!(stats.mean_rate(&offsets(&[2048])), Some(0.0), "an empty filter");
-        assert_eq!(stats.mean_rate(&offsets(&[3 * 2048])), Some(1.0), "beyond the last filter");
-        let mean = stats.mean_rate(&offsets(&[0, 100, 2 * 2048, u64::MAX])).unwrap();
-        assert!((mean - (2.0 * first + last + 1.0) / 4.0).abs() < 1e-12);
-        let mean = stats.mean_rate_of_filters().unwrap();
-        assert!((mean - (first + last) / 2.0).abs() < 1e-12);
+        let first = stats.filter(0).unwrap().rate;
         let rates: Vec<_> = stats.covering_rates(&offsets(&[0, 100, 2048, 9000])).collect();
         assert_eq!(rates, [first, 0.0, 1.0]);
         assert_eq!(stats.num_covering(&offsets(&[0, 100, 2048, 9000])), 3);
+        assert_eq!(stats.rate_at(u64::MAX), 1.0, "beyond the last filter");
+    }
+
+    #[test]
+    fn a_filter_tells_its_entries_by_its_size() {
+        let contents = three();
+        let stats = stats_of(&contents);
+        assert_eq!([1, 3].map(|index| stats.relative_entries(index)), [None; 2]);
+        assert_eq!(stats.relative_entries(2), Some(10_000.0));
+        // Three keys of ten bits: the filter has 64, and the bits set tell how many keys there are.
+        let few = stats.relative_entries(0).unwrap();
+        assert!((20.0..45.0).contains(&few), "{few}");
     }
 
     #[test]

@@ -1,15 +1,18 @@
-//! The number of a table's keys, estimated from some of its data blocks.
+//! The numbers of a table's entries and of its different keys, estimated from some of its data blocks.
 //!
 //! The index is cut into equal parts, and one block of each part is decoded: a stratified sample.
-//! The estimate multiplies the keys of each block by the blocks of its part. Its error is taken
+//! The estimate multiplies the entries of each block by the blocks of its part. Its error is taken
 //! from the differences between neighbouring parts. While it is large, each part is cut in two and
 //! a block of the other half is decoded too.
 
 use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
 
+use super::block_keys::{BlockKeys, KeyCounter, keys_before};
+use super::distinct::KeySketch;
 use super::{blocks::Blocks, sample::Sample};
-use crate::{audit::rates::mix, report::KeyCount};
+use crate::audit::rates::mix;
+use crate::report::{DistinctKeys, EntryCount};
 
 /// The number of parts to begin with, and the most parts.
 const MIN_PARTS: u64 = 64;
@@ -24,20 +27,21 @@ const STANDARD_ERRORS: f64 = 2.5;
 const MIN_DECODED: u64 = 1 << 20;
 const FILES_DECODED: u64 = 4;
 
-/// The keys of one data block for each part of the index.
+/// The numbers of one data block for each part of the index.
 struct Parts {
     /// Number of entries of the index, without the last one.
     entries: u64,
-    /// For each part, the position of the block decoded, and its number of keys. `None`: the block could not
+    /// For each part the position of the block decoded, and its numbers. `None`: the block could not
     /// be decoded.
-    chosen: Vec<(u64, Option<u64>)>,
+    chosen: Vec<(u64, Option<BlockKeys>)>,
 }
 
-/// Decodes blocks to count their keys.
+/// Decodes blocks to count their entries and keys.
 struct Counter<'a, R> {
     table: &'a Table<R>,
     blocks: &'a mut Blocks,
     sample: &'a Sample,
+    keys: KeyCounter,
     /// The offsets of the blocks dealt with so far.
     seen: Vec<u64>,
     /// The bytes that may still be read, and those that may still be decoded.
@@ -45,23 +49,35 @@ struct Counter<'a, R> {
     decoded_left: u64,
 }
 
-impl KeyCount {
-    /// Decodes up to 1025 data blocks, spread over the index. `None`: none of the first 65 tried can
-    /// be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been
-    /// decoded already.
+/// The numbers of a table's entries and of its different keys.
+#[derive(Default, PartialEq, Debug)]
+pub(crate) struct Counts {
+    /// `None`: none of the blocks tried could be decoded.
+    pub entries: Option<EntryCount>,
+    pub distinct_keys: Option<DistinctKeys>,
+    /// The different keys, if all were seen and they are not too many.
+    pub seen: Option<KeySketch>,
+}
+
+impl Counts {
+    /// Decodes up to 1025 data blocks, spread over the index. No numbers: none of the first 65 tried can
+    /// be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been decoded
+    /// already.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
         sample: &Sample,
-    ) -> Result<Option<Self>> {
+    ) -> Result<Self> {
         let Some(entries) = blocks.entries.checked_sub(1) else {
-            return Ok(blocks.damage.is_none().then(|| Self::exactly(0)));
+            let none = blocks.damage.is_none().then(|| EntryCount::exactly(0));
+            return Ok(Self::new(none, none, KeyCounter::new(0), true));
         };
         let size = table.file_size();
         let mut counter = Counter {
             table,
             blocks,
             sample,
+            keys: sample.keys().clone(),
             seen: Vec::new(),
             read_left: size.saturating_sub(sample.bytes_read()),
             decoded_left: size.saturating_mul(FILES_DECODED).saturating_add(MIN_DECODED),
@@ -72,26 +88,41 @@ impl KeyCount {
         let mut number = MIN_PARTS;
         loop {
             parts.refine(number, &mut counter)?;
-            let mut count = parts.estimate(last, counter.blocks.offsets.len());
-            if let Some(count) = &mut count {
-                count.exact &= counter.blocks.damage.is_none();
-            }
-            let is_good = count.is_none_or(|count| count.is_good() || number >= entries);
+            let is_sound = counter.blocks.damage.is_none();
+            let estimate = |least, of: fn(BlockKeys) -> u64| {
+                let count = parts.estimate(last.map(of), counter.blocks.offsets.len(), least, of);
+                count.map(|count| EntryCount { exact: count.exact && is_sound, ..count })
+            };
+            // A block has an entry, which may be of a key that the block before has.
+            let (count, keys) = (estimate(1, |block| block.entries), estimate(0, |block| block.keys));
+            let is_good = count.is_none_or(|count| is_good(count) || number >= entries);
             if is_good || number >= MAX_PARTS || counter.decoded_left == 0 || counter.read_left == 0 {
-                return Ok(count);
+                let is_internal = sample.has_internal_keys(&counter.keys);
+                return Ok(Self::new(count, keys, counter.keys, is_internal));
             }
             number = number.saturating_mul(2);
         }
     }
 
-    /// The number of keys if all were counted.
-    pub(super) const fn exactly(keys: u64) -> Self {
-        Self { keys, low: keys, high: keys, exact: true }
+    /// `keys`: the number of different user keys, if keys are internal keys. Whole keys are all different.
+    pub(super) fn new(
+        entries: Option<EntryCount>,
+        keys: Option<EntryCount>,
+        counter: KeyCounter,
+        is_internal: bool,
+    ) -> Self {
+        let distinct_keys = if is_internal { keys } else { entries };
+        let are_all = distinct_keys.is_some_and(|keys| keys.exact);
+        Self {
+            entries,
+            distinct_keys: distinct_keys.map(Into::into),
+            seen: counter.into_seen(is_internal).filter(|_| are_all),
+        }
     }
+}
 
-    fn is_good(self) -> bool {
-        self.high.saturating_sub(self.low) as f64 <= 2.0 * GOOD_ENOUGH * self.keys as f64
-    }
+fn is_good(count: EntryCount) -> bool {
+    count.high.saturating_sub(count.low) as f64 <= 2.0 * GOOD_ENOUGH * count.count as f64
 }
 
 impl Parts {
@@ -110,7 +141,7 @@ impl Parts {
         }
         let keys = counter.keys_at(&positions)?;
         self.chosen.extend(positions.into_iter().zip(keys));
-        self.chosen.sort_unstable();
+        self.chosen.sort_unstable_by_key(|(at, _)| *at);
         Ok(())
     }
 
@@ -120,25 +151,32 @@ impl Parts {
         u64::try_from(start).unwrap_or(u64::MAX)
     }
 
-    /// The estimate; `None` if no block was decoded. `last`: the number of keys of the last block.
-    /// `blocks`: the number of blocks, which is less than the number of entries if the index is
-    /// damaged.
-    fn estimate(&self, last: Option<u64>, blocks: u64) -> Option<KeyCount> {
-        let found: Vec<u64> = self.chosen.iter().filter_map(|(_, keys)| *keys).chain(last).collect();
+    /// The estimate of the sum of a number `of` each block; `None` if no block was decoded. `last`: the
+    /// number of the last block. `blocks`: the number of blocks, which is less than the number of entries
+    /// if the index is damaged. `least`: the least number of a block.
+    fn estimate(
+        &self,
+        last: Option<u64>,
+        blocks: u64,
+        least: u64,
+        of: impl Fn(BlockKeys) -> u64,
+    ) -> Option<EntryCount> {
+        let chosen = || self.chosen.iter().map(|(_, block)| block.map(&of));
+        let found: Vec<u64> = chosen().flatten().chain(last).collect();
         let decoded = found.len() as u64;
         let sum: u64 = found.iter().fold(0, |sum, keys| sum.saturating_add(*keys));
         if decoded == blocks {
-            return Some(KeyCount::exactly(sum));
+            return Some(EntryCount::exactly(sum));
         }
         let mean = (decoded > 0).then(|| sum as f64 / decoded as f64)?;
         let number = self.chosen.len() as u64;
         let (mut keys, mut variance, mut unknown) = (last.map_or(mean, |last| last as f64), 0.0, 0.0);
         unknown += if last.is_none() { mean } else { 0.0 };
         let mut pair = None;
-        for (part, (_, found)) in (0..).zip(&self.chosen) {
+        for (part, found) in (0..).zip(chosen()) {
             let blocks = (self.start(part + 1, number) - self.start(part, number)) as f64;
             keys += blocks * found.map_or(mean, |found| found as f64);
-            let Some(found) = *found else {
+            let Some(found) = found else {
                 unknown += blocks * mean;
                 continue;
             };
@@ -155,13 +193,13 @@ impl Parts {
         }
         let scale = blocks as f64 / (self.entries as f64 + 1.0);
         // A difference that none of the decoded blocks shows is rarer than one in `number` blocks.
-        let least = if number < self.entries { keys / number.max(1) as f64 } else { 0.0 };
-        let error = (STANDARD_ERRORS * variance.sqrt()).max(least) + unknown;
-        let at_least = sum.saturating_add(blocks.saturating_sub(decoded));
+        let rare = if number < self.entries { keys / number.max(1) as f64 } else { 0.0 };
+        let error = (STANDARD_ERRORS * variance.sqrt()).max(rare) + unknown;
+        let at_least = sum.saturating_add(blocks.saturating_sub(decoded).saturating_mul(least));
         let whole = |value: f64| (value * scale).round().max(0.0) as u64;
         let keys = whole(keys).max(at_least);
-        Some(KeyCount {
-            keys,
+        Some(EntryCount {
+            count: keys,
             low: whole(keys as f64 / scale - error).clamp(at_least.min(keys), keys),
             high: keys.saturating_add(whole(error)),
             exact: false,
@@ -170,20 +208,28 @@ impl Parts {
 }
 
 impl<R: ReadAt> Counter<'_, R> {
-    /// The number of keys of each block at these positions in the index, which ascend. `None`: the
-    /// block cannot be decoded, is over a limit, or has been counted before.
-    fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<u64>>> {
+    /// The numbers of each block at these positions in the index, which ascend. `None`: the block
+    /// cannot be decoded, is over a limit, or has been counted before.
+    fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<BlockKeys>>> {
         let mut handles = (0..).zip(self.table.data_blocks());
-        let keys = positions.iter().map(|position| {
-            let (_, handle) = handles.find(|(at, _)| at == position).unzip();
-            let handle = handle.and_then(Result::ok);
-            let handle = handle.filter(|handle| self.blocks.offsets.contains(handle.offset));
-            handle.map_or(Ok(None), |handle| self.keys_of(handle))
+        let handles: Vec<Option<BlockHandle>> = positions
+            .iter()
+            .map(|position| {
+                let (_, handle) = handles.find(|(at, _)| at == position).unzip();
+                let handle = handle.and_then(Result::ok);
+                handle.filter(|handle| self.blocks.offsets.contains(handle.offset))
+            })
+            .collect();
+        let mut offsets: Vec<u64> = handles.iter().flatten().map(|handle| handle.offset).collect();
+        offsets.sort_unstable();
+        let before = keys_before(self.table, &offsets);
+        let keys = handles.into_iter().map(|handle| {
+            handle.map_or(Ok(None), |handle| self.keys_of(handle, before.get(&handle.offset).copied()))
         });
         keys.collect()
     }
 
-    fn keys_of(&mut self, handle: BlockHandle) -> Result<Option<u64>> {
+    fn keys_of(&mut self, handle: BlockHandle, before: Option<u64>) -> Result<Option<BlockKeys>> {
         if self.seen.contains(&handle.offset) {
             return Ok(None);
         }
@@ -195,7 +241,7 @@ impl<R: ReadAt> Counter<'_, R> {
             return Ok(None);
         }
         self.read_left -= handle.size;
-        match self.count(handle) {
+        match self.count(handle, before) {
             Ok(keys) => Ok(Some(keys)),
             Err(error) if error.needs_range() => Err(error),
             Err(error) => {
@@ -205,13 +251,13 @@ impl<R: ReadAt> Counter<'_, R> {
         }
     }
 
-    fn count(&mut self, handle: BlockHandle) -> Result<u64> {
+    fn count(&mut self, handle: BlockHandle, before: Option<u64>) -> Result<BlockKeys> {
         let mut entries = self.table.block_cursor(handle)?;
         self.decoded_left = self.decoded_left.saturating_sub(entries.size() as u64);
-        let mut keys = 0;
+        self.keys.begin();
         while entries.next()? {
-            keys += 1;
+            self.keys.add(entries.key(), before);
         }
-        Ok(keys)
+        Ok(self.keys.end())
     }
 }

@@ -1,9 +1,11 @@
 //! The numbers of a table that can be found without reading all of it: from index, metaindex and
 //! filter block, the trailers of the data blocks, and some data blocks.
 
+pub(crate) mod block_keys;
 pub(crate) mod blocks;
 pub(crate) mod clusters;
 pub(crate) mod dialect;
+pub(crate) mod distinct;
 pub(crate) mod filter;
 pub(crate) mod filters;
 pub(crate) mod key_count;
@@ -13,9 +15,11 @@ pub(crate) mod ranges;
 pub(crate) mod sample;
 pub(crate) mod table;
 
+pub(crate) use block_keys::KeyCounter;
 pub(crate) use blocks::Blocks;
 pub(crate) use clusters::Clusters;
 pub(crate) use dialect::OLD_NAME;
+pub(crate) use distinct::{KeySketch, SketchedNumber};
 pub(crate) use filter::Filter;
 pub use filter::FilterState;
 pub use filters::USUAL_BITS_PER_KEY;

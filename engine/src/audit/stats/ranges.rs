@@ -12,7 +12,7 @@
 use filterblock::expected_false_positive_rate;
 
 use super::{filters::FilterStats, offsets::Offsets};
-use crate::report::{KeyCount, LargerRanges};
+use crate::report::{EntryCount, LargerRanges};
 
 /// The bytes that a filter takes in the offset array.
 pub(crate) const OFFSET_ENTRY_LEN: u64 = 4;
@@ -51,14 +51,14 @@ impl<'a> Ranges<'a> {
         blocks: &'a Offsets,
         data_end: u64,
         probes: Option<u32>,
-        keys: Option<KeyCount>,
+        keys: Option<EntryCount>,
     ) -> Self {
         let sizing = keys.and_then(|keys| Sizing::explaining(filters, probes?, keys));
         Self { filters, blocks, data_end, probes, sizing }
     }
 
     /// Finds the smallest base_lg that saves at least nine tenths of what one filter for the whole table
-    /// would save; `None` if there is nothing to save. `rate`: the mean rate over the data blocks now.
+    /// would save; `None` if there is nothing to save. `rate`: the rate expected now.
     pub(crate) fn larger(&self, rate: Option<f64>) -> Option<LargerRanges> {
         let base_lg = self.filters.reader().base_lg();
         if base_lg >= MAX_BASE_LG {
@@ -106,20 +106,18 @@ impl<'a> Ranges<'a> {
         self.sizing.map_or(joined.bytes, |sizing| sizing.array_len(joined.keys))
     }
 
-    /// The mean rate over the data blocks that random keys are expected to have with this base_lg.
+    /// The rate that random keys are expected to have with this base_lg: a filter counts by its keys.
     /// `None` if k or the rule for sizes is not known.
     fn rate_with(&self, base_lg: u8) -> Option<f64> {
         let probes = self.probes.filter(|_| self.sizing.is_some())?;
-        let (mut sum, mut blocks) = (0.0, 0_u64);
-        self.join(base_lg, |range, joined| {
+        let (mut sum, mut keys) = (0.0, 0.0);
+        self.join(base_lg, |_, joined| {
             let bits = self.array_len(joined).saturating_mul(8);
             let rate = expected_false_positive_rate(bits, probes, joined.keys.round().max(1.0) as u64);
-            let start = range << base_lg;
-            let covered = self.blocks.range(start..=start | ((1 << base_lg) - 1)).count() as u64;
-            sum += rate * covered as f64;
-            blocks += covered;
+            sum += rate * joined.keys;
+            keys += joined.keys;
         });
-        (blocks > 0).then(|| sum / blocks as f64)
+        (keys > 0.0).then(|| sum / keys)
     }
 
     /// Joins the filters as a larger `base_lg` would, and calls `visit` with each range that has
@@ -154,7 +152,7 @@ struct Joined {
 impl Sizing {
     /// The rule that explains the sizes of all filters, for filters of `probes` probes and a table
     /// of `keys` keys.
-    fn explaining(filters: &FilterStats, probes: u32, keys: KeyCount) -> Option<Self> {
+    fn explaining(filters: &FilterStats, probes: u32, keys: EntryCount) -> Option<Self> {
         // LevelDB's k is 0.69 times the bits a key, at least 1 and at most 30.
         let fits = |bits: &u64| (bits * 69 / 100).clamp(1, 30) == u64::from(probes);
         // Among rules that are equally near, the one with the most bits is taken.
@@ -165,7 +163,7 @@ impl Sizing {
 
     /// The rule of `bits_per_key` bits a key, and the share by which it misses the number of keys.
     /// `None` if filters of these sizes cannot come from it, or it misses by too much.
-    fn of(filters: &FilterStats, bits_per_key: u64, keys: KeyCount) -> Option<(f64, Self)> {
+    fn of(filters: &FilterStats, bits_per_key: u64, keys: EntryCount) -> Option<(f64, Self)> {
         let sizing = Self { bits_per_key, keys_of_least: 0.0 };
         let (mut least, mut known) = (0_u64, 0.0);
         for (_, bytes) in filters.array_lens() {
@@ -181,10 +179,10 @@ impl Sizing {
         }
         // The keys that are left are in filters of the smallest size, each of which has at least one.
         let most = (8 * MIN_ARRAY / bits_per_key).max(1) as f64;
-        let left = (keys.keys as f64 - known) / least as f64;
+        let left = (keys.count as f64 - known) / least as f64;
         let keys_of_least = if least > 0 { left.clamp(1.0, most) } else { 0.0 };
         let explained = known + keys_of_least * least as f64;
-        let off = (explained - keys.keys as f64).abs() / keys.keys.max(1) as f64;
+        let off = (explained - keys.count as f64).abs() / keys.count.max(1) as f64;
         let (low, high) = (keys.low as f64 * 0.9, keys.high as f64 * 1.1);
         let is_likely = explained >= low && explained <= high;
         is_likely.then_some((off, Self { keys_of_least, ..sizing }))

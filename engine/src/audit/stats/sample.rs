@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use filterblock::table::{BlockHandle, Codec, ReadAt, Table};
 use filterblock::{BashoInternalFilterPolicy, FilterBlockReader, FilterPolicy as _, Result};
 
+use super::block_keys::{BlockKeys, KeyCounter, keys_before};
 use super::blocks::Blocks;
 use super::dialect::{HashReaders, HashTrial};
 use super::filters::FilterStats;
@@ -29,8 +30,9 @@ const FAILED_EXPANSION: u64 = 1032;
 /// The results of reading a few data blocks.
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Sample {
-    /// The offset of each block, and its number of keys; `None` if it could not be decoded.
-    blocks: Vec<(u64, Option<u64>)>,
+    /// The offset of each block, and its numbers; `None` if it could not be decoded.
+    blocks: Vec<(u64, Option<BlockKeys>)>,
+    keys: KeyCounter,
     /// The size of all blocks together, as stored.
     bytes: u64,
     /// The number of keys that filters were asked for. A filter that denies nothing is not asked.
@@ -79,7 +81,11 @@ impl Sample {
         filters: Option<&FilterStats>,
         neighbours: usize,
     ) -> Result<Self> {
-        let mut sample = Self::default();
+        let mut sample = Self { keys: KeyCounter::new(blocks.entries), ..Self::default() };
+        let handles: Vec<BlockHandle> = handles.into_iter().collect();
+        let mut offsets: Vec<u64> = handles.iter().map(|handle| handle.offset).collect();
+        offsets.sort_unstable();
+        let before = keys_before(table, &offsets);
         let mut room = MemoryLeft {
             key_bytes: MAX_KEY_BYTES,
             count: neighbours,
@@ -94,7 +100,8 @@ impl Sample {
             }
             // A block that cannot be decoded counts as if zlib had expanded it as far as it can.
             let failed = left.saturating_sub(handle.size.saturating_mul(FAILED_EXPANSION));
-            let read = sample.read(table, handle, types, filters, &blocks.offsets, &mut room);
+            let before = before.get(&handle.offset).copied();
+            let read = sample.read(table, (handle, before), types, filters, &blocks.offsets, &mut room);
             sample.blocks.push((handle.offset, read.as_ref().ok().map(|(keys, _)| *keys)));
             sample.bytes = sample.bytes.saturating_add(handle.size);
             match read {
@@ -111,16 +118,17 @@ impl Sample {
         Ok(sample)
     }
 
-    /// Reads a data block. Returns the number of its keys, and its size once decompressed.
+    /// Reads a data block, given with the hash of the key before it. Returns its numbers, and its size
+    /// once decompressed.
     fn read<R: ReadAt>(
         &mut self,
         table: &Table<R>,
-        handle: BlockHandle,
+        (handle, before): (BlockHandle, Option<u64>),
         types: &BTreeSet<u8>,
         filters: Option<&FilterStats>,
         offsets: &Offsets,
         room: &mut MemoryLeft,
-    ) -> Result<(u64, u64)> {
+    ) -> Result<(BlockKeys, u64)> {
         let mut entries = table.block_cursor(handle)?;
         if let Some(&first) = types.first() {
             let id = if types.len() == 1 { first } else { table.compression_of(handle)? };
@@ -133,13 +141,14 @@ impl Sample {
             FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
         });
         let by_hash = reader.and_then(|reader| HashReaders::new(reader.policy().name(), reader.contents()));
-        let (mut asked, mut keys) = (0, 0);
+        let mut asked = 0;
+        self.keys.begin();
         let encodings = filters.filter(|_| room.count > 0).map(|_| self.encodings()).unwrap_or_default();
         let is_shared = filters.is_some_and(|filters| filters.is_shared(handle.offset, offsets));
         room.neighbours.iter_mut().for_each(|made| made.begin(room.count, is_shared));
         while entries.next()? {
-            keys += 1;
             let key = entries.key();
+            self.keys.add(key, before);
             for (encoding, made) in encodings.iter().zip(&mut room.neighbours) {
                 if let Some(key) = encoding.and_then(|encoding| encoding.filtered(key)) {
                     made.key(key);
@@ -164,9 +173,10 @@ impl Sample {
                 (None, Some(filters)) => made.ask(filters.reader(), handle.offset),
                 (None, None) => continue,
             };
-            answers.add(passed, asked, 1.0);
+            // As many lookups come to the block as it has entries.
+            answers.add(passed, asked, self.keys.end().entries as f64);
         }
-        Ok((keys, entries.size() as u64))
+        Ok((self.keys.end(), entries.size() as u64))
     }
 
     /// The format of the keys that filters are made from, or the reason why it is not known.
@@ -228,9 +238,19 @@ impl Sample {
         (denied > 0).then(|| format!("{text} {denied} of {} tried", self.asked))
     }
 
-    /// The number of keys of the block at `offset`. `None`: the block was not read; `Some(None)`:
-    /// it could not be decoded.
-    pub(super) fn keys_of(&self, offset: u64) -> Option<Option<u64>> {
+    /// The counter of the keys of the blocks read.
+    pub(super) const fn keys(&self) -> &KeyCounter {
+        &self.keys
+    }
+
+    /// Returns true if keys are internal keys: by the filters, or else by the look of all keys that `counter` saw.
+    pub(super) fn has_internal_keys(&self, counter: &KeyCounter) -> bool {
+        self.key_format().map_or(counter.looks_internal(), |format| format == KeyFormat::Internal)
+    }
+
+    /// The numbers of the block at `offset`. `None`: the block was not read; `Some(None)`: it could
+    /// not be decoded.
+    pub(super) fn keys_of(&self, offset: u64) -> Option<Option<BlockKeys>> {
         self.blocks.iter().find(|(at, _)| *at == offset).map(|(_, keys)| *keys)
     }
 

@@ -7,11 +7,12 @@ use filterblock::{Error, Result};
 
 use super::sample::{KeyFormat, Sample};
 use super::{
-    blocks::Blocks, clusters::Clusters, filters::FilterStats, filters::filter_cost, metaindex::Metaindex,
+    blocks::Blocks, clusters::Clusters, filters::FilterStats, filters::filter_cost, key_count::Counts,
+    metaindex::Metaindex,
 };
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
-use crate::report::{Depth, ErrorKind, FilterCost, KeyCount};
+use crate::report::{Depth, ErrorKind, FilterCost};
 
 #[derive(PartialEq, Debug)]
 pub(crate) struct TableStats {
@@ -32,8 +33,8 @@ pub(crate) struct TableStats {
     /// The software whose mark is in the metaindex; `None` if no mark is known.
     pub origin: Option<Origin>,
     pub sample: Sample,
-    /// The number of keys; `None` if none or too few of the data blocks were read.
-    pub keys: Option<KeyCount>,
+    /// The numbers of entries and of different keys.
+    pub counts: Counts,
 }
 
 impl TableStats {
@@ -51,19 +52,19 @@ impl TableStats {
             Depth::All => Blocks::list_with_types(table)?,
             Depth::Tail | Depth::Sample => (Blocks::list(table)?, BTreeSet::new()),
         };
-        let (sample, compression, keys) = match depth {
-            Depth::Tail => (Sample::default(), compression, None),
+        let (sample, compression, counts) = match depth {
+            Depth::Tail => (Sample::default(), compression, Counts::default()),
             Depth::Sample => {
                 let clusters = Clusters::choose(table, &blocks);
                 let types = clusters.types(table)?;
                 let sample = Sample::of(clusters.handles(), table, &mut blocks, &types, filters, neighbours)?;
-                let keys = clusters.key_count(&sample, &blocks);
-                (sample, types, keys)
+                let counts = clusters.counts(&sample, &blocks);
+                (sample, types, counts)
             }
             Depth::All => {
                 let sample = Sample::take(table, &mut blocks, &compression, filters, neighbours)?;
-                let keys = KeyCount::estimate(table, &mut blocks, &sample)?;
-                (sample, compression, keys)
+                let counts = Counts::estimate(table, &mut blocks, &sample)?;
+                (sample, compression, counts)
             }
         };
         let is_internal = sample.key_format() == Ok(KeyFormat::Internal);
@@ -83,14 +84,14 @@ impl TableStats {
             metaindex,
             origin: table.origin(),
             sample,
-            keys,
+            counts,
         })
     }
 
     /// The cost of a filter block for a table without one; `None` if it has one, or its number of
-    /// keys is not known.
+    /// entries is not known.
     pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
-        self.keys.filter(|_| none).map(|count| filter_cost(count, &self.blocks))
+        self.counts.entries.filter(|_| none).map(|count| filter_cost(count, &self.blocks))
     }
 }

@@ -8,6 +8,7 @@ use super::search::{Item, best_by_level, least};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula};
 use super::{advice::advise, lookups::Survey, questions::Question};
 use crate::audit::policies::Policy;
+use crate::audit::stats::KeySketch;
 use crate::report::{
     Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, NearKind, Outcome, SampleSize,
     Setting, Tried, TuneFailure, TuneFault, Tuning, Visits,
@@ -28,6 +29,8 @@ pub(super) struct TuneResults<'a> {
     pub(super) survey: Survey,
     pub(super) faults: BTreeMap<usize, TuneFailure>,
     pub(super) bytes: u64,
+    /// The different keys of the tables tried.
+    pub(super) keys: KeySketch,
 }
 
 impl TuneResults<'_> {
@@ -88,13 +91,15 @@ impl TuneResults<'_> {
     fn sample(&self) -> SampleSize {
         let sum = |of: fn(&LevelFacts) -> u64| self.facts.levels.iter().map(of).sum();
         let (tables, of_tables) = (sum(|level| level.tally.tried), sum(|level| level.tables));
+        let all = tables == of_tables;
         SampleSize {
             tables,
             of_tables,
             bytes: self.bytes,
             of_bytes: sum(|level| level.size),
             entries: self.facts.entries,
-            all: tables == of_tables,
+            distinct_keys: all.then(|| (&self.keys).into()),
+            all,
         }
     }
 

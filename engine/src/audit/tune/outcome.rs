@@ -119,7 +119,7 @@ impl LevelFacts {
             self.unfiltered as f64 / self.tables.max(1) as f64
         };
         if share >= 1.0 {
-            return Some(MeasuredRate { rate: 1.0, low: 1.0, high: 1.0, asked: 0 });
+            return Some(MeasuredRate::ALL);
         }
         let MeasuredRate { rate, low, high, asked } = self.measured(&self.tally.now, kind)?;
         let [rate, low, high] = [rate, low, high].map(|rate| share + (1.0 - share) * rate);
@@ -167,7 +167,7 @@ impl TuneModel {
         let size = size.plus(0.0);
         Outcome {
             size,
-            bytes_per_key: if self.entries.value > 0.0 { size.value / self.entries.value } else { 0.0 },
+            bytes_per_entry: if self.entries.value > 0.0 { size.value / self.entries.value } else { 0.0 },
             rates: self.rates(means.map(|mean| mean.mean()), formula),
             reads: self.has_tree.then(|| self.reads(&reads)),
             levels,
@@ -215,7 +215,7 @@ impl TuneModel {
     ) {
         let lookups = kind.of(&self.lookups).max(1) as f64;
         let visits = level.visits(kind, &self.lookups);
-        let weight = if self.has_tree { visits } else { 1.0 };
+        let weight = if self.has_tree { visits } else { level.entries().value };
         if weight > 0.0 {
             mean.add(rate, weight);
         }

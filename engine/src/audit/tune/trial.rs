@@ -9,7 +9,8 @@ use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyH
 use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use super::sample_keys::MAX_KEY;
-use crate::audit::rates::{SplitMix, hash};
+use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
+use crate::audit::stats::{Blocks, FilterStats, KeySketch};
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
@@ -38,6 +39,8 @@ pub(super) struct Plan<'a> {
     /// The number of random keys to ask for, and of keys of each kind to make from stored ones.
     pub(super) random: u64,
     pub(super) made: u64,
+    /// The most random keys to ask the filters in use for.
+    pub(super) random_keys: u64,
     /// A seed that makes the questions of one table differ from those of another.
     pub(super) seed: u64,
 }
@@ -46,6 +49,8 @@ pub(super) struct Plan<'a> {
 #[derive(Clone, Default, Debug)]
 pub(super) struct Trial {
     pub(super) entries: u64,
+    /// The different keys.
+    pub(super) keys: KeySketch,
     /// The answers of each setting's filters.
     pub(super) settings: Vec<Answers>,
     /// The answers of the filters in use; `None` if there are none that can be asked.
@@ -174,6 +179,7 @@ pub(super) fn run<R: ReadAt>(
             left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
             if let Some(key) = plan.encoding.filtered(block.key()) {
+                trial.keys.add(key);
                 entries.add(key, &policies, &mut random);
             }
         }
@@ -200,6 +206,9 @@ pub(super) fn run<R: ReadAt>(
             ask_present_filters(table, &questions, plan, &mut trial);
             entries.clear();
         }
+    }
+    if let Some(now) = &mut trial.now {
+        ask_random_keys(table, plan.random_keys, now)?;
     }
     Ok(trial)
 }
@@ -348,6 +357,18 @@ fn ask<B: AsRef<[u8]>>(
 fn filter_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset: u64) -> Option<&[u8]> {
     let index = offset.checked_shr(reader.base_lg().into()).unwrap_or(0);
     reader.filter(usize::try_from(index).ok()?)
+}
+
+/// Asks the filters in use for random keys, as `inspect` does: the same filters have one rate. `most`: the most keys to
+/// ask for.
+fn ask_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) -> Result<()> {
+    let (Some(filter), blocks) = (table.filter(), Blocks::list(table)?) else { return Ok(()) };
+    let filters = FilterStats::new(filter.clone());
+    let rate = random_rate(&filters, &FilterWeights::new(&filters, Some(&blocks.offsets)), most);
+    if let (Some(passed), Some(rate)) = (now.passed.get_mut(Question::Random.place()), rate) {
+        *passed = ((rate.rate * rate.asked as f64).round() as u64, rate.asked);
+    }
+    Ok(())
 }
 
 /// Asks the filters in use, if they are sound and of the plan's policy.

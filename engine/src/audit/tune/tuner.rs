@@ -1,6 +1,7 @@
 //! The steps from tables to a report.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -16,6 +17,8 @@ use super::{
     advice::policy_of, conclusion::TuneResults, lookups::settle, near_keys::NearKeys, sample::choose,
     sample_keys::draw,
 };
+use crate::audit::rates::ProbeBudget;
+use crate::audit::stats::KeySketch;
 use crate::report::{TuneFailure, Tuning};
 use crate::run::Watch;
 
@@ -57,6 +60,9 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
     let sought = sought(input, &lookups);
     let readers = readers(policy);
+    let budget = ProbeBudget::for_each_of(input.tables.len());
+    // Merged at once, as results wait for each other.
+    let keys = Mutex::new(KeySketch::default());
     let try_one = |table: usize, tables: u64| {
         let plan = Plan {
             settings: &settings,
@@ -66,10 +72,14 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
             near: &near,
             random: (RANDOM / tables.max(1)).max(FEWEST),
             made: (MADE / tables.max(1)).max(FEWEST),
+            random_keys: budget.random_keys,
             seed: table as u64,
         };
         let sought = sought.get(table).map_or(&[][..], |sought| sought);
-        let trial = input.open(table).and_then(|opened| trial::run(&opened, &plan, sought));
+        let mut trial = input.open(table).and_then(|opened| trial::run(&opened, &plan, sought));
+        if let Ok(trial) = &mut trial {
+            keys.lock().unwrap_or_else(PoisonError::into_inner).merge(&std::mem::take(&mut trial.keys));
+        }
         watch.add(input.size(table));
         trial
     };
@@ -89,6 +99,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
         survey,
         faults,
         bytes,
+        keys: keys.into_inner().unwrap_or_else(PoisonError::into_inner),
     };
     done.report(lookups_of(request, &lookups))
 }
@@ -114,7 +125,11 @@ fn try_tables(
             match trial {
                 Ok(trial) => {
                     bytes += size;
-                    let visits = neighbours.get(table).copied().unwrap_or_default();
+                    let mut visits = neighbours.get(table).copied().unwrap_or_default();
+                    if input.manifest.is_none() {
+                        // Nobody knows which tables a lookup comes to.
+                        visits.all = trial.entries as f64;
+                    }
                     let tally = tallies.entry(input.level(table));
                     tally.or_insert_with(|| LevelTally::new(trial.settings.len())).add(&trial, size, visits);
                 }

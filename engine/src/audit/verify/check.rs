@@ -9,8 +9,9 @@ use super::order::{ExpectedOrder, OrderCheck};
 use super::walk::{Walk, Walked};
 use super::{budget::Budget, denials::DenialCheck, fpr_sampler::FprSampler};
 use crate::audit::correct::{key_orders::KeyOrders, table::Correcting};
+use crate::audit::rates::FilterWeights;
 use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
-use crate::audit::stats::{Blocks, FilterStats, Metaindex, Offsets, Sample};
+use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
 use crate::report::{Code, Finding, Note, Verdict};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
@@ -21,7 +22,8 @@ use crate::{
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// Verifies the table that `source` holds. `record`: its record in the database that it is in.
-/// `may_be_unfinished`: it was found in a folder, and not named as a table.
+/// `may_be_unfinished`: it was found in a folder, and not named as a table. `notes_keys`: the verdict
+/// notes the different keys.
 ///
 /// # Errors
 ///
@@ -31,6 +33,7 @@ pub(crate) fn table<R: ReadAt>(
     record: Option<&TableRecord<'_>>,
     may_be_unfinished: bool,
     engine: &Engine,
+    notes_keys: bool,
     observer: &dyn Observer,
 ) -> Result<Verdict> {
     let size = source.len().unwrap_or_default();
@@ -48,7 +51,7 @@ pub(crate) fn table<R: ReadAt>(
     let mut verdict = Verdict::default();
     let result = match Table::open(&source, &engine.read.clone().meter(Arc::clone(&meter))) {
         Ok(table) => {
-            let table = OpenTable { table: &table, meter: &meter, record, engine };
+            let table = OpenTable { table: &table, meter: &meter, record, engine, notes_keys };
             table.check(&|| observer.begin_walk(), &progress, &mut verdict)
         }
         Err(error) if error.needs_range() => Err(error),
@@ -90,6 +93,19 @@ fn wrong_bit<R: ReadAt>(source: &R, size: u64, engine: &Engine) -> Option<u64> {
     found.get()
 }
 
+/// Puts the numbers of entries and keys into the verdict.
+fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool, verdict: &mut Verdict) {
+    let is_internal = match encodings {
+        [encoding] => *encoding == KeyEncoding::Internal,
+        _ => counter.looks_internal(),
+    };
+    let numbers = counter.end();
+    verdict.entries = numbers.entries;
+    verdict.distinct_keys = if is_internal { numbers.keys } else { numbers.entries };
+    verdict.is_complete = is_complete;
+    verdict.seen = counter.into_seen(is_internal);
+}
+
 fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
     let is_used = record.is_none_or(|record| record.live.is_some());
     // It is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
@@ -109,6 +125,7 @@ struct OpenTable<'a, R> {
     meter: &'a Arc<Meter>,
     record: Option<&'a TableRecord<'a>>,
     engine: &'a Engine,
+    notes_keys: bool,
 }
 
 impl<R: ReadAt> OpenTable<'_, R> {
@@ -128,15 +145,19 @@ impl<R: ReadAt> OpenTable<'_, R> {
             let used_filters = stats.num_covering(&blocks.offsets);
             FprSampler::new(stats.reader(), blocks.offsets.len(), used_filters, self.engine.seed)
         });
+        walk.counter = KeyCounter::of_all(self.notes_keys);
         walk.encoding = encodings.first().copied().unwrap_or(KeyEncoding::Whole);
         walk.is_internal = encodings == [KeyEncoding::Internal];
         walk.seen = (!blocks.are_distinct()).then(Offsets::default);
         walk.all(progress)?;
         let mut walked = walk.end();
+        count_keys(std::mem::take(&mut walked.counter), &encodings, walked.complete, verdict);
 
         // Filters that are not asked, for whatever reason, have no rate.
         if filter_trouble(table).is_none() {
-            verdict.estimated_fpr = stats.as_ref().and_then(|stats| stats.mean_rate(&blocks.offsets));
+            verdict.estimated_fpr = stats
+                .as_ref()
+                .and_then(|stats| FilterWeights::new(stats, Some(&blocks.offsets)).estimated_rate());
             verdict.measured_fpr = walked.measured_fpr;
         }
         if let Some((denied, findings, hash)) = walked.denials.take() {
@@ -307,8 +328,8 @@ mod tests {
         entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
         let engine = Engine::new().bytewise(true);
-        let verdict = table(&watched, None, true, &engine, &watched).unwrap();
-        assert_eq!((verdict.keys, verdict.findings.is_empty()), (20_000, true));
+        let verdict = table(&watched, None, true, &engine, false, &watched).unwrap();
+        assert_eq!((verdict.entries, verdict.findings.is_empty()), (20_000, true));
 
         let events = watched.events.into_inner();
         let begin = events.iter().position(|event| *event == Event::WalkBegins).unwrap();

@@ -1,7 +1,7 @@
 //! The rate of false positives among neighbours of stored keys.
 //!
 //! Some of the filters are asked, evenly spread over the data blocks, for
-//! [neighbours](crate::audit::rates::neighbours) of their keys.
+//! [neighbours](crate::audit::rates::neighbours) of their keys. Each counts by its entries.
 
 use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash};
 
@@ -23,9 +23,10 @@ pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     /// The number of data blocks begun, and the number at which the next filter is chosen.
     blocks: u64,
     due: u64,
-    /// The first data block of the current filter, and the number of its data blocks so far.
+    /// The first data block of the current filter, and the numbers of its data blocks and entries so far.
     first_offset: u64,
     filter_blocks: u64,
+    entries: u64,
     /// The current filter is chosen.
     is_chosen: bool,
     /// Some filter was not chosen.
@@ -54,6 +55,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
             due: 0,
             first_offset: 0,
             filter_blocks: 0,
+            entries: 0,
             is_chosen: false,
             is_partial: false,
             answers: Clusters::default(),
@@ -71,6 +73,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
             self.end_filter();
             self.first_offset = offset;
             self.filter_blocks = 1;
+            self.entries = 0;
             self.is_chosen = self.blocks >= self.due;
             if self.is_chosen {
                 self.neighbours.begin(self.keys_a_filter, false);
@@ -90,6 +93,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
     /// Takes note of the part of a stored key that filters are made from.
     #[inline]
     pub(super) fn key(&mut self, key: &[u8]) {
+        self.entries += 1;
         self.neighbours.key(key);
     }
 
@@ -98,8 +102,8 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         if !self.is_chosen {
             return;
         }
-        // Lookups ask a filter in proportion to the number of data blocks that it covers.
-        let weight = self.filter_blocks as f64;
+        // As many lookups come to the filter as its data blocks have entries.
+        let weight = self.entries as f64;
         match &self.signed {
             None => {
                 let (passed, asked) = self.neighbours.ask(self.filters, self.first_offset);
@@ -117,7 +121,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         self.is_chosen = false;
     }
 
-    /// The share of absent keys that passed, as a mean over data blocks; `None` if no filter was
+    /// The share of absent keys that passed, each filter by its entries; `None` if no filter was
     /// asked. `hash`: the hash that fits the stored keys, if the policy's name leaves it open.
     pub(super) fn finish(mut self, hash: Option<LegacyHash>) -> Option<MeasuredRate> {
         self.end_filter();

@@ -36,15 +36,21 @@ impl Engine {
         #[cfg(feature = "remote")]
         let engine = engine.to_depth(Depth::All);
         let mut outcome = VerifyOutcome::default();
-        engine.run(inputs, &VerifySurvey(self.clone()).into(), &mut |event| {
-            outcome.take(event, &mut |verified| sink.line(verified))
-        })?;
+        engine.run(
+            inputs,
+            &VerifySurvey { engine: self.clone(), notes_keys: false }.into(),
+            &mut |event| outcome.take(event, &mut |verified| sink.line(verified)),
+        )?;
         Ok(outcome)
     }
 }
 
 /// Verifies each table.
-pub(crate) struct VerifySurvey(pub(crate) Engine);
+pub(crate) struct VerifySurvey {
+    pub(crate) engine: Engine,
+    /// The verdicts note the different keys of the tables.
+    pub(crate) notes_keys: bool,
+}
 
 impl Survey for VerifySurvey {
     type Found = Verdict;
@@ -52,7 +58,7 @@ impl Survey for VerifySurvey {
     const IS_LONG: bool = true;
 
     fn options(&self) -> &ReadOptions {
-        &self.0.read
+        &self.engine.read
     }
 
     fn table<R: ReadAt>(
@@ -62,7 +68,7 @@ impl Survey for VerifySurvey {
         _: Depth,
         observer: &dyn Observer,
     ) -> Result<Verdict, Error> {
-        table(source, target.record().as_ref(), target.listed, &self.0, observer)
+        table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, observer)
     }
 
     fn failed(&self, error: &Error) -> Verdict {

@@ -9,7 +9,8 @@ use super::{denials::DenialCheck, extents::BlockExtents, fpr_sampler::FprSampler
 use crate::{
     audit::correct::{corrected, key_orders::Between, key_orders::KeyOrders, stored},
     audit::read_options,
-    audit::{key_encoding::KeyEncoding, lost_keys::LostKeys, rates::MeasuredRate, stats::Offsets},
+    audit::stats::{KeyCounter, Offsets},
+    audit::{key_encoding::KeyEncoding, lost_keys::LostKeys, rates::MeasuredRate},
     report::{Code, Finding, Findings, Note, Verdict},
 };
 
@@ -30,6 +31,7 @@ pub(super) struct Walk<'a, 'v, R> {
     /// The data blocks gone through, if the index may name one twice.
     pub(super) seen: Option<Offsets>,
     first_key: Option<Vec<u8>>,
+    pub(super) counter: KeyCounter,
     extents: BlockExtents,
     /// The cursor of the last data block. Its memory is reused.
     cursor: Option<BlockCursor<'a>>,
@@ -53,6 +55,7 @@ pub(super) struct Walked {
     pub(super) measured_fpr: Option<MeasuredRate>,
     pub(super) first_key: Option<Vec<u8>>,
     pub(super) last_key: Option<Vec<u8>>,
+    pub(super) counter: KeyCounter,
     pub(super) extents: BlockExtents,
     /// All entries of all blocks have been seen.
     pub(super) complete: bool,
@@ -95,6 +98,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             is_internal: false,
             seen: None,
             first_key: None,
+            counter: KeyCounter::of_all(false),
             extents: BlockExtents::default(),
             cursor: None,
             batch: Batch::default(),
@@ -122,7 +126,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
     }
 
     pub(super) fn end(self) -> Walked {
-        let Self { order, denials, sampler, first_key, extents, complete, .. } = self;
+        let Self { order, denials, sampler, first_key, counter, extents, complete, .. } = self;
         let denials = denials.map(DenialCheck::finish);
         let hash = denials.as_ref().and_then(|(_, _, hash)| *hash);
         Walked {
@@ -131,6 +135,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             denials,
             measured_fpr: sampler.and_then(|sampler| sampler.finish(hash)),
             first_key,
+            counter,
             extents,
             complete,
         }
@@ -255,7 +260,9 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             *stored = StoredKey { key, filtered: encoding.filtered(key) };
         }
         let keys = keys.get(..self.batch.keys.len()).unwrap_or_default();
-        self.verdict.keys += keys.len() as u64;
+        for stored in keys {
+            self.counter.add(stored.key, None);
+        }
         if self.first_key.is_none() {
             self.first_key = keys.first().map(|stored| stored.key.to_vec());
         }

@@ -1,4 +1,4 @@
-//! Rates of false positives against bits a key.
+//! Rates of false positives against bits an entry.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct RatePoint {
     /// The name of the file, safe to print.
     pub name: String,
     /// The size of all filters in bits for each key of the table.
-    pub bits_per_key: f64,
+    pub bits_per_entry: f64,
     /// The measured rate, from 0 to 1.
     pub rate: Interval,
 }
@@ -23,7 +23,7 @@ pub(crate) struct RatePoint {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Rates {
     pub points: Vec<RatePoint>,
-    /// The rates that the formula gives, as bits a key and rate, by rising bits. May be empty.
+    /// The rates that the formula gives, as bits an entry and rate, by rising bits. May be empty.
     pub formula: Vec<(f64, f64)>,
     /// Tables that have no point, since they have no filters or none of a known rate.
     pub left_out: u64,
@@ -33,9 +33,9 @@ pub(crate) struct Rates {
 const MOST: usize = 2000;
 /// The columns and rows of the cells in which points are merged if there are more.
 const CELLS: (f64, f64) = (48.0, 32.0);
-/// The bits a key that the axis holds in any case.
+/// The bits an entry that the axis holds in any case.
 const LEAST_BITS: f64 = 16.0;
-/// The greatest number of bits a key that the axis holds if some tables have as many: this, or this many
+/// The greatest number of bits an entry that the axis holds if some tables have as many: this, or this many
 /// times the median if that is more.
 const USUAL_BITS: f64 = 32.0;
 const TIMES_MEDIAN: f64 = 4.0;
@@ -63,7 +63,7 @@ pub(crate) fn rates(rates: &Rates) -> Markup {
     let dots = dots(&sound, &plot);
     let largest = dots.iter().map(|dot| dot.tables).max().unwrap_or_default();
     let most_bits = plot.across.high;
-    let beyond = sound.iter().filter(|point| point.bits_per_key > most_bits).count() as u64;
+    let beyond = sound.iter().filter(|point| point.bits_per_entry > most_bits).count() as u64;
     let bits: Vec<_> = plot.across.ticks(7, 1.0).into_iter().map(|bits| (bits, svg::number(bits))).collect();
     let shown = rates.formula.iter().filter(|(bits, rate)| *bits <= most_bits && plot.holds(*rate));
     let formula: Vec<_> = shown.map(|(bits, rate)| plot.place(*bits, *rate)).collect();
@@ -74,16 +74,16 @@ pub(crate) fn rates(rates: &Rates) -> Markup {
             (svg::mark("p-point", shape, (dot.x, plot.y(dot.y)), radius(dot.tables, largest), &dot.title))
         }
     };
-    let texts = ["False positives of each table against bits a key", &description(&sound, &dots)];
-    plot.draw(texts, "bits a key", &bits, &body, &keys(rates, &dots, beyond, odd))
+    let texts = ["False positives of each table against bits an entry", &description(&sound, &dots)];
+    plot.draw(texts, "bits an entry", &bits, &body, &keys(rates, &dots, beyond, odd))
 }
 
 fn can_show(point: &&RatePoint) -> bool {
-    RatePlot::can_show(point.bits_per_key, point.rate)
+    RatePlot::can_show(point.bits_per_entry, point.rate)
 }
 
 fn plot(points: &[&RatePoint], formula: &[(f64, f64)]) -> RatePlot {
-    let mut bits: Vec<f64> = points.iter().map(|point| point.bits_per_key).collect();
+    let mut bits: Vec<f64> = points.iter().map(|point| point.bits_per_entry).collect();
     bits.sort_by(f64::total_cmp);
     let median = bits.get(bits.len() / 2).copied().unwrap_or(1.0);
     let most = USUAL_BITS.max(median * TIMES_MEDIAN);
@@ -96,7 +96,7 @@ fn plot(points: &[&RatePoint], formula: &[(f64, f64)]) -> RatePlot {
 
 fn dots(points: &[&RatePoint], plot: &RatePlot) -> Vec<Dot> {
     let alone = points.iter().map(|point| {
-        let (x, y) = plot.shares(point.bits_per_key, point.rate.shown_rate());
+        let (x, y) = plot.shares(point.bits_per_entry, point.rate.shown_rate());
         Dot { tables: 1, x, y, is_below: point.rate.value <= 0.0, title: title(point) }
     });
     if points.len() <= MOST {
@@ -108,12 +108,12 @@ fn dots(points: &[&RatePoint], plot: &RatePlot) -> Vec<Dot> {
         let (sum, bits, rate) = cells.entry(cell).or_default();
         let tables = sum.tables.saturating_add(1);
         let towards = |mean: f64, value: f64| mean + (value - mean) / tables as f64;
-        (*bits, *rate) = (towards(*bits, point.bits_per_key), towards(*rate, point.rate.value));
+        (*bits, *rate) = (towards(*bits, point.bits_per_entry), towards(*rate, point.rate.value));
         *sum = Dot { tables, x: towards(sum.x, dot.x), y: towards(sum.y, dot.y), ..dot };
     }
     for (dot, bits, rate) in cells.values_mut().filter(|(dot, ..)| dot.tables > 1) {
         let (tables, rate) = (counted(dot.tables, "table"), percent(*rate));
-        dot.title = format!("{tables}: {bits:.1} bits a key and {rate} in the mean");
+        dot.title = format!("{tables}: {bits:.1} bits an entry and {rate} in the mean");
     }
     cells.into_values().map(|(dot, ..)| dot).collect()
 }
@@ -121,7 +121,7 @@ fn dots(points: &[&RatePoint], plot: &RatePlot) -> Vec<Dot> {
 fn title(point: &RatePoint) -> String {
     let Interval { value, low, high } = point.rate;
     let (rate, low, high) = (percent(value), percent(low), percent(high));
-    format!("{}: {:.1} bits a key, {rate} ({low} to {high})", point.name, point.bits_per_key)
+    format!("{}: {:.1} bits an entry, {rate} ({low} to {high})", point.name, point.bits_per_entry)
 }
 
 /// Half the width of a mark: its area grows with the number of tables.
@@ -142,7 +142,7 @@ fn keys(rates: &Rates, dots: &[Dot], beyond: u64, odd: u64) -> Vec<Key> {
         keys.push(Key::line("", "p-formula", None, "by the formula"));
     }
     let others = [
-        (beyond, "of more bits a key, at the right edge"),
+        (beyond, "of more bits an entry, at the right edge"),
         (rates.left_out.saturating_add(odd), "without a known rate, not drawn"),
     ];
     let others = others.into_iter().filter(|(number, _)| *number > 0);
@@ -166,9 +166,9 @@ fn description(points: &[&RatePoint], dots: &[Dot]) -> String {
 mod tests {
     use super::*;
 
-    fn point(bits_per_key: f64, value: f64) -> RatePoint {
+    fn point(bits_per_entry: f64, value: f64) -> RatePoint {
         let rate = Interval { value, low: value / 2.0, high: value * 2.0 + 1e-4 };
-        RatePoint { name: "1.ldb".to_owned(), bits_per_key, rate }
+        RatePoint { name: "1.ldb".to_owned(), bits_per_entry, rate }
     }
 
     fn all(points: &[RatePoint]) -> (RatePlot, Vec<Dot>) {
@@ -187,7 +187,7 @@ mod tests {
         // If no false positive was found, the upper end of the interval is shown: 0.01 %.
         assert_eq!(shown, [(0.5, 3.0, false), (1.0, 1.0, true), (0.25, 4.0, false)]);
         assert!(
-            dots[0].title.starts_with("1.ldb: 10.0 bits a key, 1.00 % (0.50 % to 2.01 %)"),
+            dots[0].title.starts_with("1.ldb: 10.0 bits an entry, 1.00 % (0.50 % to 2.01 %)"),
             "{}",
             dots[0].title
         );
@@ -216,7 +216,7 @@ mod tests {
         let (plot, dots) = all(&points);
         assert_eq!((plot.across.high, dots[0].x, dots[9].x), (40.0, 0.25, 1.0));
         let text = rates(&Rates { points, left_out: 3, ..Rates::default() }).into_string();
-        assert!(text.contains("1 table of more bits a key, at the right edge"), "{text}");
+        assert!(text.contains("1 table of more bits an entry, at the right edge"), "{text}");
         assert!(text.contains("3 tables without a known rate, not drawn"), "{text}");
     }
 

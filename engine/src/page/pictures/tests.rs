@@ -43,7 +43,7 @@ fn level(name: &str, tables: u32, overlap: f64) -> TreeLevel {
 fn point(bits: f64, numbers: &mut Numbers) -> RatePoint {
     let value = 0.6185_f64.powf(bits) * (0.8 + numbers.share());
     let rate = Interval { value, low: value * 0.9, high: value * 1.1 + 1e-5 };
-    RatePoint { name: "000123.ldb".to_owned(), bits_per_key: bits, rate }
+    RatePoint { name: "000123.ldb".to_owned(), bits_per_entry: bits, rate }
 }
 
 fn some_rates(tables: u32) -> Rates {
@@ -203,7 +203,7 @@ fn strange() -> Vec<Markup> {
             let filters = [TableFilter::Rate(a), TableFilter::Rate(b), TableFilter::Missing];
             let tables = filters.map(table).into();
             pictures.push(tree(&Tree { levels: vec![TreeLevel { name: HOSTILE.to_owned(), tables }] }));
-            let points = |rate| RatePoint { name: HOSTILE.to_owned(), bits_per_key: b, rate };
+            let points = |rate| RatePoint { name: HOSTILE.to_owned(), bits_per_entry: b, rate };
             let points = [interval, Interval::exact(a), Interval::exact(b), Interval::exact(0.1)].map(points);
             pictures.push(rates(&Rates {
                 points: points.into(),

@@ -55,7 +55,7 @@ fn summary(found: &OverviewFindings) -> String {
             ),
         };
     }
-    let entries = counted_as(found.counts.keys, "entry", "entries");
+    let entries = counted_as(found.counts.entries, "entry", "entries");
     let files = counted(found.counts.all(), "file");
     match found.total() {
         0 => format!(

@@ -4,9 +4,13 @@ use maud::{Markup, html};
 
 use super::grid::{Cell, grid};
 use crate::page::pictures::{LevelSize, levels as picture};
-use crate::report::{Estimate, KeySum, Level, LevelTotals, TableLevel, TableState};
-use crate::words::{about_size, count, measured, number, or_dash, size};
+use crate::report::{Estimate, Level, LevelTotals, TableLevel, TableState};
+use crate::words::{about_size, count, distinct_keys, entries, measured, number, or_dash, size};
 use crate::{page::shown::Shown, page::words::place};
+
+/// The meaning of `~` and of bounds.
+const ESTIMATED: &str = "~ estimated from some data blocks of each table. Distinct keys of several tables lie between two \
+     bounds where not every entry was read, as tables may hold the same keys.";
 
 pub(crate) fn levels(page: &Shown<'_>) -> Markup {
     let places = page.overview.places();
@@ -33,8 +37,9 @@ pub(crate) fn levels(page: &Shown<'_>) -> Markup {
         "#without filters",
         "#size",
         "#entries",
+        "#distinct keys",
         "#filters",
-        "#bytes an entry",
+        "#bits an entry",
         "#random keys passing",
     ];
     titles.extend(visited.then_some("#tables asked for an absent key"));
@@ -53,14 +58,14 @@ pub(crate) fn levels(page: &Shown<'_>) -> Markup {
             line
         })
         .collect();
-    let is_estimated = places.values().any(|sums| sums.keys.estimated);
+    let is_estimated = places.values().any(|sums| sums.entries.estimated);
     html! {
         section {
             h2 { "Filters by level" }
             p { "The size of the filters, and of the tables that they belong to." }
             figure { (picture(&sizes)) }
             (grid(&titles, &lines))
-            @if is_estimated { p.dim { "~ estimated from some data blocks of each table" } }
+            @if is_estimated { p.dim { (ESTIMATED) } }
         }
     }
 }
@@ -71,17 +76,12 @@ fn cells(at: TableLevel, sums: &LevelTotals) -> Vec<Cell> {
         Cell::Number(count(sums.all())),
         Cell::Number(count(sums.in_state(&[TableState::NoFilter]))),
         Cell::Number(size(sums.size)),
-        Cell::Number(keys(&sums.keys)),
+        Cell::Number(or_dash(sums.entries.number().map(entries))),
+        Cell::Number(or_dash(sums.distinct_keys.number().map(distinct_keys))),
         Cell::Number(size(sums.judged_size)),
-        Cell::Number(or_dash(sums.bytes_per_key().map(|bytes| format!("{bytes:.2}")))),
+        Cell::Number(or_dash(sums.bits_per_entry().map(|bits| format!("{bits:.1}")))),
         Cell::Number(or_dash(sums.random_fpr.mean().map(measured))),
     ]
-}
-
-/// The number of entries of some tables; a dash if none is known.
-pub(super) fn keys(sum: &KeySum) -> String {
-    let about = if sum.estimated { "~" } else { "" };
-    or_dash(sum.keys.map(|keys| format!("{about}{}", count(keys))))
 }
 
 /// The level at that place, among those for which other filters were tried.

@@ -21,9 +21,9 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
     let mut left_out = 0;
     for table in page.overview.in_use() {
         let rate = table.judged().and_then(|filter| Some((filter, filter.random_fpr?)));
-        match (rate, table.bits_per_key()) {
-            (Some((filter, rate)), Some(bits_per_key)) => {
-                points.push(RatePoint { name: text(table.name()), bits_per_key, rate: interval_of(rate) });
+        match (rate, table.bits_per_entry()) {
+            (Some((filter, rate)), Some(bits_per_entry)) => {
+                points.push(RatePoint { name: text(table.name()), bits_per_entry, rate: interval_of(rate) });
                 rated.push((table, filter, rate));
             }
             _ => left_out += 1,
@@ -44,10 +44,10 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
         "table",
         "",
         "#size",
-        "#bits a key",
+        "#bits an entry",
         "#random keys passing",
-        "#95 % rate_interval",
-        "#near stored ones",
+        "#95 % interval",
+        "#changed or longer",
         "#by the bits set",
     ];
     let lines: Vec<_> = rated.iter().map(|(table, filter, rate)| line(table, filter, *rate)).collect();
@@ -56,8 +56,8 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
             h2 { "What the filters let pass" }
             p {
                 "The share of absent keys for which the filters of a table say that they may be there. Each of these \
-                 costs a needless read. Measured by asking the filters for random keys, and for keys near stored ones; \
-                 the line is what the formula promises."
+                 costs a needless read. Measured by asking the filters for random keys, and for stored keys with a byte \
+                 changed or six appended; the line is what the formula promises."
             }
             figure { (picture(&Rates { points, formula, left_out })) }
             (folded(&summary, &titles, &lines))
@@ -70,7 +70,7 @@ fn line(table: &Table, filter: &FilterBlock, rate: MeasuredRate) -> Vec<Cell> {
         Cell::Head(name(table.name())),
         Cell::text(place(table.place())),
         Cell::Number(size(table.size())),
-        Cell::Number(or_dash(table.bits_per_key().map(|bits| format!("{bits:.1}")))),
+        Cell::Number(or_dash(table.bits_per_entry().map(|bits| format!("{bits:.1}")))),
         Cell::Number(measured(rate)),
         Cell::Number(rate_interval(rate)),
         Cell::Number(or_dash(filter.neighbour_fpr.map(measured))),

@@ -71,7 +71,7 @@ pub(crate) fn settings(page: &Shown<'_>) -> Markup {
 }
 
 fn line(tuning: &Tuning, tried: &Tried) -> Vec<Cell> {
-    let Outcome { size, bytes_per_key, rates, reads, .. } = &tried.outcome;
+    let Outcome { size, bytes_per_entry, rates, reads, .. } = &tried.outcome;
     let setting = tried.setting;
     let is_advised = tuning.advice.choice.as_ref().and_then(Choice::setting) == Some(setting);
     let mark = match (tried.in_use, is_advised) {
@@ -84,7 +84,7 @@ fn line(tuning: &Tuning, tried: &Tried) -> Vec<Cell> {
         Cell::text(ranges_text(setting.base_lg)),
         Cell::Number(setting.bits_per_key.to_string()),
         Cell::Number(about_size(*size)),
-        Cell::Number(format!("{bytes_per_key:.2}")),
+        Cell::Number(format!("{bytes_per_entry:.2}")),
         Cell::Number(or_dash(rates.formula.map(percent))),
         Cell::Number(or_dash(rates.random.map(measured))),
         Cell::Number(or_dash(rates.neighbours.map(measured))),

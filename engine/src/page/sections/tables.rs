@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::shown::Shown;
 use crate::page::words::{message, name, place, state};
 use crate::report::{Table, TableState};
-use crate::words::{count, counted, measured, or_dash, size};
+use crate::words::{count, counted, distinct_keys, entries, measured, or_dash, size};
 
 /// The greatest number of tables that are listed.
 const MOST: usize = 800;
@@ -23,10 +23,11 @@ pub(crate) fn tables(page: &Shown<'_>) -> Markup {
         "",
         "#size",
         "#entries",
+        "#distinct keys",
         "#filters",
-        "#bits a key",
+        "#bits an entry",
         "#random keys passing",
-        "#near stored ones",
+        "#changed or longer",
         "",
     ];
     titles.extend(if has_ends { &["first key", "last key"][..] } else { &[] });
@@ -75,9 +76,10 @@ fn line(table: &Table, has_ends: bool) -> Vec<Cell> {
         Cell::Head(name(table.name())),
         Cell::text(place(table.place())),
         Cell::Number(size(table.size())),
-        Cell::Number(super::levels::keys(&table.keys.into())),
+        Cell::Number(or_dash(table.entries.map(entries))),
+        Cell::Number(or_dash(table.distinct_keys.map(distinct_keys))),
         Cell::Number(or_dash(filter.map(|filter| size(filter.size)))),
-        Cell::Number(or_dash(filter.and_then(|_| table.bits_per_key()).map(|bits| format!("{bits:.1}")))),
+        Cell::Number(or_dash(filter.and_then(|_| table.bits_per_entry()).map(|bits| format!("{bits:.1}")))),
         Cell::Number(or_dash(filter.and_then(|filter| filter.random_fpr).map(measured))),
         Cell::Number(or_dash(filter.and_then(|filter| filter.neighbour_fpr).map(measured))),
         match table.state() {

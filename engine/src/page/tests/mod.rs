@@ -45,7 +45,7 @@ fn a_database_of_10_000_tables_fits_into_a_megabyte() {
     let listed = lines(&root, "first key");
     assert_eq!(listed.len(), 801);
     for name in ["000003.ldb", "000500.ldb", "009000.ldb"] {
-        assert!(listed.iter().any(|line| line[0] == name && line[8] == "no filters"), "{name}");
+        assert!(listed.iter().any(|line| line[0] == name && line[9] == "no filters"), "{name}");
     }
     assert!(root.words().contains("These are 800 of 10,000 tables"));
     let levels = lines(&root, "without filters");
@@ -59,12 +59,13 @@ fn all_tables_of_a_smaller_one_are_listed() {
     let listed = lines(&root, "first key");
     assert_eq!(listed.len(), 301);
     assert_eq!(
-        listed[1][..10],
+        listed[1][..11],
         [
             "000000.ldb",
             "level 1",
             "1.9 MiB",
             "~20,000",
+            "-",
             "28.3 KiB",
             "10.0",
             "1.00 %",
@@ -83,7 +84,7 @@ fn the_verdict_follows_the_advice() {
     let (line, html) = page(&overview, Some(&leave));
     assert_eq!(
         line,
-        "All 100 tables have filters, which take 2.8 MiB (11.6 bits a key) and let 1.012 % of absent keys pass. Leave the \
+        "All 100 tables have filters, which take 2.8 MiB (10.0 bits an entry) and let 1.012 % of random keys pass. Leave the \
          filters as they are, as no others of the same size save enough."
     );
     assert!(!html.contains("<pre>") && html.contains("verdict good"));
@@ -225,7 +226,7 @@ fn the_verdict_says_what_is_worst_first() {
 fn findings_stand_with_what_they_mean() {
     let mut overview = database(3);
     for at in 0..300 {
-        let mut verdict = TableVerdict { keys: 10, ..TableVerdict::default() };
+        let mut verdict = TableVerdict { entries: 10, ..TableVerdict::default() };
         verdict.findings.push(Finding::new(Code::Checksum, at, "a checksum of 1", "2"));
         overview.found.add(format!("{at}.ldb").as_bytes(), verdict, true);
     }

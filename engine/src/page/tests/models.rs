@@ -4,7 +4,7 @@ use crate::audit::overview::{Kind, Overview, spans::Spans};
 use crate::audit::rates::MeasuredRate;
 use crate::audit::{CutKey, Policy};
 use crate::report::{
-    Action, Advice, Budget, BudgetOrigin, Choice, Estimate, FilterBlock, KeyCount, Level, LevelBits,
+    Action, Advice, Budget, BudgetOrigin, Choice, EntryCount, Estimate, FilterBlock, Level, LevelBits,
     LevelOutcome, Lookups, Memory, Name, NearKind, NearReads, Outcome, Rates, Reads, SampleSize, Setting,
     Table, Tried, TuneFault, Tuning, Visits,
 };
@@ -21,7 +21,7 @@ pub(super) fn table(number: u64, level: u8, at: u64) -> Table {
         ends: Some([at, at + 1].map(|at| CutKey::new(format!("user/{at:012}/settings").as_bytes()))),
         file_size: Some(2_000_000 + number * 7),
         data_blocks: Some(500),
-        keys: Some(KeyCount { keys: 20_000 + number, low: 19_000, high: 40_000, exact: false }),
+        entries: Some(EntryCount { count: 20_000 + number, low: 19_000, high: 40_000, exact: false }),
         metaindex: vec![Name::cut(b"filter.leveldb.BuiltinBloomFilter2")],
         filter: Some(FilterBlock {
             policy: "leveldb.BuiltinBloomFilter2".to_owned(),
@@ -82,7 +82,7 @@ fn outcome(bits: u32, levels: u8) -> Outcome {
     let size = about(f64::from(bits) * 1e6);
     Outcome {
         size,
-        bytes_per_key: f64::from(bits) / 8.0,
+        bytes_per_entry: f64::from(bits) / 8.0,
         rates,
         reads: Some(Reads {
             random: about(3.0 * rate),
@@ -146,6 +146,7 @@ pub(super) fn tuning(advises: bool) -> Tuning {
             bytes: 4 << 20,
             of_bytes: 10 << 20,
             entries: about(8e6),
+            distinct_keys: None,
             all: false,
         },
         levels: vec![level(1), level(2)],

@@ -54,7 +54,7 @@ fn a_failure_has_an_object_and_a_message() {
     assert_eq!(
         line,
         concat!(
-            r#"{"schema_version":1,"object":"tuning","input":"my db","path":"my db","path_bytes":null,"#,
+            r#"{"schema_version":2,"object":"tuning","input":"my db","path":"my db","path_bytes":null,"#,
             r#""error_kind":"missing","notes":[],"status":"error","error":"no such \"file\"","#,
             r#""policy":null,"policy_assumed":null,"sample":null,"levels":null,"now":null,"budget":null,"#,
             r#""uniform":null,"by_level":null,"advice":null,"lookups":null,"memory":null,"faults":null}"#,

@@ -250,7 +250,7 @@ impl<'a> Case<'a> {
         let mut keys = BTreeMap::new();
         for line in outcome.json()?.into_iter().filter(|line| line["object"] == "table") {
             ensure!(line["status"] == "sound", "verify: {line}");
-            keys.insert(file_name(&line)?, line["keys"].as_u64().context("keys")?);
+            keys.insert(file_name(&line)?, line["entries"].as_u64().context("entries")?);
         }
         for (name, stored) in &self.tables {
             let found = keys.get(name);

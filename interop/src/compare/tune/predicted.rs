@@ -232,7 +232,7 @@ mod tests {
     fn outcome() -> Value {
         let estimate = json!({"value": 0.5, "low": 0.4, "high": 0.6});
         json!({
-            "size": {"value": 100, "low": 90, "high": 110}, "bytes_per_key": 1.5,
+            "size": {"value": 100, "low": 90, "high": 110}, "bytes_per_entry": 1.5,
             "rates": {"formula": null, "random": null, "neighbours": null, "near": null, "lookups": null},
             "reads": {"random": estimate, "neighbours": estimate, "near": {"changed": estimate}, "lookups": null,
                 "present": estimate},

@@ -1,0 +1,147 @@
+//! The number of different keys in several tables: counted while they are few, estimated from the
+//! smallest of their hashes when they are many.
+
+use crate::audit::rates::mix;
+
+/// The number of hashes that are kept. With all of them in use, the estimate is off by less than
+/// 0.8 % in 19 of 20 cases.
+const KEPT: usize = 1 << 16;
+/// The quantile of the normal distribution for an interval of 95 %.
+const Z: f64 = 1.96;
+
+/// The different keys seen so far, as the smallest of their hashes.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(crate) struct KeySketch {
+    hashes: Vec<u64>,
+    /// Hashes from here on are not kept; `None`: all of them are.
+    bound: Option<u64>,
+}
+
+/// A number of different keys, with its interval of 95 %.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SketchedNumber {
+    pub keys: u64,
+    pub low: u64,
+    pub high: u64,
+    /// All keys were counted.
+    pub exact: bool,
+}
+
+impl KeySketch {
+    pub(crate) fn add(&mut self, key: &[u8]) {
+        self.add_hash(key_hash(key));
+    }
+
+    fn add_hash(&mut self, hash: u64) {
+        if self.bound.is_some_and(|bound| hash >= bound) {
+            return;
+        }
+        self.hashes.push(hash);
+        if self.hashes.len() >= 2 * KEPT {
+            self.shrink();
+        }
+    }
+
+    /// Adds all keys that `other` has seen.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        if let Some(bound) = other.bound {
+            self.bound = Some(self.bound.map_or(bound, |own| own.min(bound)));
+            self.hashes.retain(|hash| *hash < bound);
+        }
+        other.hashes.iter().for_each(|hash| self.add_hash(*hash));
+        self.shrink();
+    }
+
+    fn shrink(&mut self) {
+        self.hashes.sort_unstable();
+        self.hashes.dedup();
+        if let Some(bound) = self.hashes.get(KEPT) {
+            self.bound = Some(*bound);
+            self.hashes.truncate(KEPT);
+        }
+    }
+
+    pub(crate) fn number(&self) -> SketchedNumber {
+        let mut all = self.clone();
+        all.shrink();
+        let kept = all.hashes.len() as u64;
+        let Some(bound) = all.bound else {
+            return SketchedNumber { keys: kept, low: kept, high: kept, exact: true };
+        };
+        // Below the bound lies this share of all hashes.
+        let share = bound as f64 / 2_f64.powi(64);
+        let keys = kept as f64 / share;
+        let error = Z / (kept as f64).sqrt();
+        let part = |factor: f64| (keys * factor).round() as u64;
+        SketchedNumber {
+            keys: part(1.0),
+            low: part(1.0 - error).max(kept),
+            high: part(1.0 + error),
+            exact: false,
+        }
+    }
+}
+
+/// A hash of 64 bits, all of which depend on all bytes of the key.
+pub(super) fn key_hash(key: &[u8]) -> u64 {
+    let (words, rest) = key.as_chunks::<8>();
+    let start = mix(key.len() as u64 + 1);
+    let hash = words.iter().fold(start, |hash, word| mix(hash ^ u64::from_le_bytes(*word)));
+    let last = rest.iter().fold(0, |last, &byte| last << 8 | u64::from(byte));
+    mix(hash ^ last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sketch(keys: std::ops::Range<u64>) -> KeySketch {
+        let mut sketch = KeySketch::default();
+        keys.for_each(|key| sketch.add(format!("{key:09}").as_bytes()));
+        sketch
+    }
+
+    #[test]
+    fn few_keys_are_counted() {
+        let mut all = sketch(0..60_000);
+        all.merge(&sketch(50_000..60_003));
+        all.merge(&sketch(0..60_000));
+        let number = all.number();
+        assert_eq!((number.keys, number.low, number.high, number.exact), (60_003, 60_003, 60_003, true));
+        assert_eq!(KeySketch::default().number().keys, 0);
+    }
+
+    #[test]
+    fn many_keys_are_estimated_within_the_interval() {
+        // Each number is a sample of its own, as all hashes below its bound count.
+        let mut held = 0;
+        for number in 1..=20_u64 {
+            let (start, keys) = (number << 32, 70_000 * number);
+            let found = sketch(start..start + keys).number();
+            assert!(!found.exact && found.low < found.keys && found.keys < found.high, "{found:?}");
+            assert!(found.high - found.low < found.keys / 50, "{found:?}");
+            held += u64::from((found.low..=found.high).contains(&keys));
+        }
+        assert!(held >= 18, "{held}");
+    }
+
+    #[test]
+    fn what_is_in_both_counts_once_however_many_they_are() {
+        let (one, other) = (sketch(0..400_000), sketch(300_000..500_000));
+        let mut both = one.clone();
+        both.merge(&other);
+        let mut reversed = other;
+        reversed.merge(&one);
+        assert_eq!(both, reversed);
+        let number = both.number();
+        assert!((number.low..=number.high).contains(&500_000), "{number:?}");
+        // A sketch of few keys does not lose the bound of one of many.
+        let mut few = sketch(0..10);
+        few.merge(&one);
+        assert_eq!(few, {
+            let mut one = one;
+            one.shrink();
+            one
+        });
+    }
+}

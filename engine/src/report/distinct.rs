@@ -1,0 +1,163 @@
+//! The number of different keys of several tables.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use super::count::{DistinctKeys, EntryCount, EntrySum};
+use super::inspect::{Table, TableLevel};
+use crate::audit::stats::KeySketch;
+
+/// The number of different keys of several tables. It serializes to [`DistinctKeys`], if there are tables and it is
+/// known of each.
+#[derive(Clone, Default, Debug)]
+pub struct DistinctSum(BTreeMap<TableLevel, LevelKeys>);
+
+/// The different keys of the tables of one level.
+#[derive(Clone, Default, Debug)]
+struct LevelKeys {
+    tables: u64,
+    /// The keys of those tables all of whose keys were seen, and the number of the other tables.
+    seen: KeySketch,
+    unseen: u64,
+    /// The number for some table is not known.
+    is_partial: bool,
+    /// The sum of the tables' numbers, with the squares of their errors.
+    sum: EntrySum,
+    /// The greatest lower bound of a table, and the sum of the upper bounds.
+    least: u64,
+    most: u64,
+    /// No two tables have a key in common, but for versions of the last key of one and the first of the next.
+    are_disjoint: bool,
+}
+
+impl DistinctSum {
+    /// Adds the keys of a table.
+    pub fn add(&mut self, table: &Table) {
+        if !table.is_missing() {
+            self.0.entry(table.place()).or_default().add(table);
+        }
+    }
+
+    /// The keys of some places only.
+    #[must_use]
+    pub(crate) fn of_places(&self, is_meant: impl Fn(TableLevel) -> bool) -> Self {
+        let meant = self.0.iter().filter(|(place, _)| is_meant(**place));
+        Self(meant.map(|(place, keys)| (*place, keys.clone())).collect())
+    }
+
+    /// The number of different keys. `None`: there are no tables, or of some nothing is known.
+    pub fn number(&self) -> Option<DistinctKeys> {
+        let numbers: Vec<_> = self.0.values().map(LevelKeys::number).collect::<Option<_>>()?;
+        if let [number] = &*numbers {
+            return Some(*number);
+        }
+        let low = numbers.iter().map(|number| number.low).max()?;
+        let high = numbers.iter().fold(0, |sum: u64, number| sum.saturating_add(number.high));
+        if self.0.values().any(|keys| keys.unseen > 0) {
+            return Some(DistinctKeys { count: None, low, high, exact: false });
+        }
+        let mut seen = KeySketch::default();
+        self.0.values().for_each(|keys| seen.merge(&keys.seen));
+        Some(within(&seen, low, high))
+    }
+}
+
+/// The number of the keys seen, which lies between `low` and `high`.
+fn within(seen: &KeySketch, low: u64, high: u64) -> DistinctKeys {
+    let number = EntryCount::from(seen);
+    if number.exact {
+        return number.into();
+    }
+    let [count, low, high] =
+        [number.count, number.low, number.high].map(|number| number.clamp(low, high.max(low)));
+    EntryCount { count, low, high, exact: false }.into()
+}
+
+impl LevelKeys {
+    fn add(&mut self, table: &Table) {
+        self.are_disjoint = matches!(table.place(), TableLevel::Level(1..));
+        self.tables += 1;
+        let Some(DistinctKeys { count: Some(count), low, high, exact }) = table.distinct_keys else {
+            self.is_partial = true;
+            return;
+        };
+        self.sum.add(Some(EntryCount { count, low, high, exact }));
+        self.least = self.least.max(low);
+        self.most = self.most.saturating_add(high);
+        match &table.seen {
+            Some(seen) => self.seen.merge(seen),
+            None => self.unseen += 1,
+        }
+    }
+
+    fn number(&self) -> Option<DistinctKeys> {
+        if self.is_partial {
+            return None;
+        }
+        let EntryCount { count, low, high, exact } = self.sum.number()?;
+        let of_seen = (self.unseen == 0).then(|| within(&self.seen, self.least, self.most));
+        Some(match of_seen {
+            _ if self.tables == 1 => DistinctKeys { count: Some(count), low, high, exact },
+            Some(seen) if seen.exact => seen,
+            _ if self.are_disjoint => {
+                let low = low.saturating_sub(self.tables.saturating_sub(1)).max(self.least);
+                DistinctKeys { count: Some(count), low, high, exact: false }
+            }
+            Some(seen) => seen,
+            None => DistinctKeys { count: None, low: self.least, high: self.most, exact: false },
+        })
+    }
+}
+
+impl Serialize for DistinctSum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.number().serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A table on this level with the keys `keys`. `seen`: all of them were seen.
+    fn table(level: u8, keys: std::ops::Range<u64>, seen: bool) -> Table {
+        let mut sketch = KeySketch::default();
+        keys.clone().for_each(|key| sketch.add(&key.to_be_bytes()));
+        let distinct = EntryCount { exact: seen, ..EntryCount::exactly(keys.end - keys.start) };
+        Table {
+            level: Some(level),
+            live: Some(true),
+            distinct_keys: Some(distinct.into()),
+            seen: seen.then_some(sketch),
+            ..Table::default()
+        }
+    }
+
+    fn number(tables: &[Table]) -> Option<DistinctKeys> {
+        let mut sum = DistinctSum::default();
+        tables.iter().for_each(|table| sum.add(table));
+        sum.number()
+    }
+
+    #[test]
+    fn keys_that_several_tables_hold_count_once() {
+        let all = number(&[table(0, 0..50, true), table(0, 40..90, true), table(1, 0..100, true)]);
+        assert_eq!(all, Some(EntryCount::exactly(100).into()));
+        assert_eq!(number(&[]), None);
+        let unknown = Table { distinct_keys: None, ..table(1, 0..9, true) };
+        assert_eq!(number(&[table(0, 0..50, true), unknown]), None);
+    }
+
+    #[test]
+    fn where_tables_were_sampled_the_number_lies_between_bounds() {
+        let bounds = |low, high| Some(DistinctKeys { count: None, low, high, exact: false });
+        assert_eq!(number(&[table(0, 0..50, false), table(0, 40..90, true)]), bounds(50, 100));
+        // On levels from 1 on no key is in two tables, but for versions at their ends.
+        let level = [table(1, 0..50, false), table(1, 50..90, true)];
+        let sum = DistinctKeys { count: Some(90), low: 89, high: 90, exact: false };
+        assert_eq!(number(&level), Some(sum));
+        let [one, other] = level;
+        assert_eq!(number(&[one, other, table(2, 0..200, false)]), bounds(200, 290));
+    }
+}
