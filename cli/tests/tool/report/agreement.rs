@@ -376,17 +376,18 @@ fn all_databases_of_the_test_data_agree() {
 fn all_tables_of_the_test_data_agree() {
     let mut wrong = Vec::new();
     let mut number = 0;
+    // To try other filters takes most of the time.
+    let step = if std::env::var_os("FILTERBLOCK_ALL_TABLES").is_some() { 1 } else { 5 };
     for below in ["tables", "basho", "bedrock", "constructed"] {
         let files = fs::read_dir(tables::testdata().join(below)).unwrap();
         let mut paths: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "ldb"));
         paths.sort();
-        for (at, path) in paths.iter().enumerate() {
+        for path in paths.iter().step_by(step) {
             number += 1;
-            // To try other filters takes most of the time.
-            wrong.extend(check(path, at % 3 == 0));
+            wrong.extend(check(path, true));
         }
     }
     none_wrong(&wrong);
-    assert!(number >= 30, "{number}");
+    assert!(number * step >= 30, "{number}");
 }
