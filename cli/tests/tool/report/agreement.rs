@@ -339,7 +339,11 @@ fn filters_in_use(faces: &mut Faces) {
     let near = faces.head().get("keys near stored ones passing").cloned();
     let shown = near.as_deref().and_then(|text| text.trim_matches(['<', '>', '%', ' ']).parse::<f64>().ok());
     let told = ends(&now["rates"]["neighbours"]).map(|ends| ends.map(|end| end * 100.0));
-    let rounded = shown.map(|shown| [shown * 0.95 - 1e-9, shown * 1.05 + 1e-9]);
+    let rounded = shown.map(|shown| match near.as_deref().and_then(|text| text.chars().next()) {
+        Some('<') => [0.0, shown],
+        Some('>') => [shown, 100.0],
+        _ => [shown * 0.95 - 1e-9, shown * 1.05 + 1e-9],
+    });
     faces.must(meet(rounded, told), || format!("near keys pass {near:?}, {}", now["rates"]["neighbours"]));
 }
 
