@@ -1,6 +1,7 @@
 //! Results as a page.
 
 mod document;
+#[cfg(feature = "fs")]
 mod ledger;
 mod pictures;
 mod request;
@@ -11,5 +12,6 @@ mod tests;
 mod verdict;
 mod words;
 
+#[cfg(feature = "fs")]
 pub use ledger::repair_page;
 pub use request::{Page, PageRequest};

@@ -1,5 +1,6 @@
 //! Pages of invented databases.
 
+#[cfg(feature = "fs")]
 mod ledger;
 mod markup;
 mod models;
