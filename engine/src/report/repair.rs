@@ -211,9 +211,9 @@ pub struct LossReport {
     pub bytes: Option<u64>,
     /// Number of operations of a log that are lost. `None`: it is not known, or the file is a table.
     pub operations: Option<u64>,
-    /// Last sequence number that was read before a loss of a log. `None`: there is none, or the file is a table.
+    /// Last sequence number that was read before the loss, in a log. `None`: there is none, or the file is a table.
     pub last_sequence_before: Option<u64>,
-    /// First sequence number that was read after a loss of a log. `None`: there is none, or the file is a table.
+    /// First sequence number that was read after the loss, in a log. `None`: there is none, or the file is a table.
     pub first_sequence_after: Option<u64>,
     /// Number of keys of which a newer version may be lost in this range.
     pub doubtful: u64,

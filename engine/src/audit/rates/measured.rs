@@ -29,8 +29,8 @@ impl MeasuredRate {
 
     /// The rate if `passed` of `asked` keys passed; `None` if none was asked for.
     ///
-    /// The keys may be spread over filters by a plan, as long as each filter gets its share: that makes the
-    /// variance smaller than the interval supposes.
+    /// The number of keys for each filter may be fixed in advance, in proportion to the filter's weight, rather
+    /// than left to chance: the variance is then smaller than the interval assumes.
     pub fn of(passed: u64, asked: u64) -> Option<Self> {
         (asked > 0).then(|| Self::wilson(passed as f64 / asked as f64, asked as f64, asked))
     }

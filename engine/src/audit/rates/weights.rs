@@ -1,12 +1,12 @@
 //! The weight of a filter in a rate: the share of absent keys that the index sends to it.
 //!
-//! Absent keys that are distributed as the stored ones come to a data block as often as it has entries. A filter
-//! counts by the entries of the data blocks that it covers, whatever the number of these blocks. Its own size tells
-//! how many they are, as LevelDB gives each entry the same number of bits.
+//! Absent keys that are distributed as the stored ones come to a data block as often as it has entries. So the
+//! weight of a filter is the number of entries in its data blocks, however many blocks these are. The size of the
+//! filter tells that number, as LevelDB gives each entry the same number of bits.
 
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
-/// The filters of a block by weight, each with the offset of a data block that it covers.
+/// The filters of a filter block with their weights, each with the offset of a data block that it covers.
 #[derive(Debug)]
 pub(crate) struct FilterWeights<'a> {
     filters: &'a FilterStats,

@@ -48,7 +48,8 @@ impl KeyCounter {
         Self { seen: notes.then(Default::default), ..Self::default() }
     }
 
-    /// Begins a data block. Without it, an entry may be a version of the last key of the block before.
+    /// Begins a data block. A caller that counts all blocks in order does not call this, so that the first entry of
+    /// a block is compared with the last one of the block before.
     pub(super) fn begin(&mut self) {
         self.now = BlockKeys::default();
         self.last.clear();
