@@ -173,7 +173,7 @@ impl Sample {
                 (None, Some(filters)) => made.ask(filters.reader(), handle.offset),
                 (None, None) => continue,
             };
-            // As many lookups come to the block as it has entries.
+            // Lookups come to a block in proportion to its entries.
             answers.add(passed, asked, self.keys.end().entries as f64);
         }
         Ok((self.keys.end(), entries.size() as u64))
