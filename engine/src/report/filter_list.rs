@@ -91,7 +91,7 @@ pub struct FilterCost {
     /// Bits a key that the estimate assumes, with LevelDB's range of 2 KiB for each filter.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: u64,
-    /// Entries of the table, for each of which there are so many bits.
+    /// Entries of the table, each of which takes `bits_per_key` bits.
     pub entries: EntryCount,
     /// Size of the filter block in bytes.
     pub size: u64,

@@ -125,18 +125,18 @@ pub struct RepairedFile {
     pub size: Option<u64>,
     /// Number of the file's entries that are saved.
     pub entries: u64,
-    /// First user key of a table's sound blocks, in hexadecimal. `None`: it has none, or is not a table.
+    /// First user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
     #[serde(serialize_with = "key")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
     pub first_key: Option<Vec<u8>>,
-    /// Last user key of a table's sound blocks, in hexadecimal. `None`: it has none, or is not a table.
+    /// Last user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
     #[serde(serialize_with = "key")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
     pub last_key: Option<Vec<u8>>,
     /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
-    /// Offsets of a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether
-    /// operations are lost there.
+    /// Offsets in a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether operations
+    /// are lost there.
     pub damaged: Vec<u64>,
     /// Number of lost ranges of the file.
     pub losses: u64,

@@ -40,9 +40,9 @@ pub struct Totals {
     /// for none.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
-    /// Different keys of all tables: a key that several tables hold counts once. Those of which all data blocks
-    /// were read are compared key by key; of others bounds are known. `None`: there are no tables, or one whose
-    /// keys are not known.
+    /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks
+    /// were read are compared key by key; for others, only bounds are known. `None`: there are no tables, or one
+    /// whose keys are not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
@@ -269,7 +269,7 @@ impl LevelTotals {
 }
 
 impl TableRates {
-    /// `None`: the entries of the table are not known, or not what its filters do.
+    /// `None`: the number of the table's entries is not known, or what its filters do.
     pub(crate) fn of(table: &Table) -> Option<Self> {
         let of = Self {
             place: table.place(),

@@ -333,8 +333,8 @@ pub struct TableRecord<'d> {
 }
 
 impl TableRecord<'_> {
-    /// Returns true if the keys of a table are in bytewise order: as its MANIFEST names the order, or, if none
-    /// names any, as the user says by `claimed`.
+    /// Returns true if the keys of a table are in bytewise order: according to its MANIFEST or, if no MANIFEST
+    /// names an order, according to the user (`claimed`).
     pub(crate) fn is_bytewise_or(record: Option<Self>, claimed: bool) -> bool {
         record.filter(|record| record.comparator.is_some()).map_or(claimed, |record| record.is_bytewise)
     }
