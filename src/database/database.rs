@@ -155,8 +155,8 @@ impl Database {
         self.manifest().is_ok_and(Manifest::is_bytewise)
     }
 
-    /// All tables: the live ones by level and number, then the files that are not live by number and name,
-    /// and finally those of these files that could not be looked at.
+    /// All tables: the live ones by level and number, then the other files by number and name. Of the
+    /// latter, those that could not be looked at come last.
     ///
     /// This costs a few binary searches for each table.
     pub fn tables(&self) -> impl Iterator<Item = DatabaseTable<'_>> {

@@ -86,8 +86,8 @@ impl Database {
         }
     }
 
-    /// Returns `true` if all faults were there in an earlier reading, too. Numbers of tables are never used
-    /// again: a table that is live in both was live all the time in between, and was looked for in between.
+    /// Returns `true` if all faults were there in an earlier reading, too. Table numbers are never reused,
+    /// so a table that is live in both was live all the time: if neither found its file, it is missing.
     fn is_confirmed_by(&self, before: &Self) -> bool {
         match (&self.manifest, &before.manifest) {
             (Ok(now), Ok(then)) => {

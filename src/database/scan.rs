@@ -83,8 +83,8 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     way: Option<Way>,
     /// The direction in which each source reached its entry.
     ways: Vec<Way>,
-    /// On the way back: the newest version of a key, which is the current entry unless older versions are
-    /// still `gathering`, and the key at which the scan turned back, whose versions are passed over.
+    /// On the way back: the newest version of a key found so far. It is the current entry, unless a step is
+    /// still `gathering` versions. Those of `skipped`, the key at which the scan turned, are passed over.
     saved: Option<Saved<'d>>,
     gathering: bool,
     skipped: Option<Vec<u8>>,

@@ -277,7 +277,8 @@ impl fmt::Debug for KeyBuf {
 mod tests {
     use super::*;
 
-    /// Growing doubles the room, so nearly all keys find room. No more room is made than needed.
+    /// Growing doubles the room, so nearly all keys find room. The buffer grows only for a key that
+    /// does not fit.
     #[cfg_attr(miri, ignore = "takes minutes")]
     #[test]
     fn room_doubles_and_is_used_up() {

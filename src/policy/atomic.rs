@@ -150,7 +150,7 @@ impl AtomicBloomFilter {
         self.add(&key.to_le_bytes());
     }
 
-    /// Adds many keys, byte strings or strings.
+    /// Adds many keys, each a byte string or a string.
     ///
     /// This is faster than single additions if the iterator announces (by its `size_hint`) many
     /// keys for the size of the filter: at least one for every 64 * k bits. Their bits are then

@@ -22,9 +22,9 @@ use crate::io::{Console, EXIT_ERROR};
 
 /// Looks into LevelDB tables (.ldb, .sst) and their Bloom filters.
 ///
-/// Files are opened for reading only and without a lock, so that databases in use can be looked at.
-/// Only `build`, `extract -o`, `rebuild`, `repair` and `report` write files. `rebuild` and `repair` lock a
-/// database, and `rebuild --in-place` alone changes it.
+/// Files are opened for reading only and without a lock, so that databases in use can be looked at. Only
+/// `build`, `extract -o`, `rebuild`, `repair` and `report` write files. `rebuild` and `repair` lock a
+/// database, and only `rebuild` without `--to` changes it.
 #[derive(Parser)]
 #[command(name = "filterblock", version, after_help = EXAMPLES, max_term_width = 100, propagate_version = true)]
 pub(crate) struct Arguments {

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     table: Option<OsString>,
     /// The keys, in the form that filters are made from: in a database's tables, the user keys
     ///
-    /// A key that begins with a dash or has the name of a file needs -- before it.
+    /// A key that begins with a dash, or is also the path of a file or database, needs -- before it.
     #[arg(value_name = "KEY", required_unless_present_any = ["keys_from", "files_from", "behind"])]
     words: Vec<OsString>,
     #[arg(last = true, value_name = "KEY", hide = true)]

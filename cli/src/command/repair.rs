@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
 enum Page<'a> {
     None,
     Standard,
-    /// The file, which has to be possible before the work begins.
+    /// The file, created before the work begins so that its faults show first, and its path as given.
     File(WholeFile, &'a Path),
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     Ok(console.finish(written.map(|()| status)))
 }
 
-/// Refuses the name of a page that a database has, or might have.
+/// Refuses to write a page to a file whose name a file of a database has, or might have.
 pub(super) fn check_name(output: &Path) -> Result<(), String> {
     // A link may have any name; its target is replaced.
     if is_of_database(output) || fs::canonicalize(output).is_ok_and(|target| is_of_database(&target)) {

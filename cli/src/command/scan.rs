@@ -42,8 +42,9 @@ pub(crate) struct Arguments {
     carve: bool,
     /// Correct one wrong bit of each block of tables, and of each record of logs
     ///
-    /// The checksum tells the bit, where only one fits. The block then has to decode, with its keys in order and
-    /// between those around it. Each correction is told on standard error. The files stay as they are.
+    /// The checksum tells which bit is wrong, if only one fits. A corrected block has to decode, with its keys
+    /// in order and within the bounds that the index gives. Each correction is reported on standard error. The
+    /// files stay as they are.
     #[arg(long, conflicts_with = "carve")]
     correct: bool,
     /// Show only keys

@@ -167,7 +167,7 @@ fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()>
     line(console, "", what)
 }
 
-/// Writes the rates of false positives: those measured, and that by the bits set.
+/// Writes the rates of false positives: those measured, and the one estimated from the bits set.
 fn rates(filter: &FilterBlock, console: &mut Console) -> io::Result<()> {
     let mut label = "false positives";
     for (rate, keys) in

@@ -15,7 +15,7 @@ pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
 
 pub(crate) struct TextInspect {
     list_filters: bool,
-    /// Exactly one path was given.
+    /// One path was given, without --recursive and without a list of paths.
     is_single: bool,
     /// The layout of listings of tables outside folders.
     outside: ListingKind,

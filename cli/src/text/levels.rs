@@ -33,15 +33,15 @@ pub(super) fn entry_error(sum: &EntrySum) -> String {
     if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }
 
-/// The cell of a level, by the number of entries on all levels and the characters to draw with, if
-/// there are any.
+/// Makes a level's cell, given the number of entries on all levels and the characters to draw with,
+/// if there are any.
 type LevelCell = fn(&LevelTotals, (u64, Option<Signs>)) -> Cell;
 
 fn unfiltered(tables: u64) -> Cell {
     Cell::toned(count(tables), if tables > 0 { Tone::Bad } else { Tone::Plain })
 }
 
-/// The share of all `entries`.
+/// A level's share of all `entries`; `None` if its own number is not known.
 fn share(level: &LevelTotals, entries: u64) -> Option<f64> {
     level.entries.count.map(|of| ratio(of, entries))
 }

@@ -23,7 +23,7 @@ pub(crate) struct Listing {
     kind: ListingKind,
     /// A table without a filter was shown with the cost of one.
     shows_cost: bool,
-    /// A number of entries was shown that is an estimate.
+    /// An estimated number of entries was shown.
     shows_estimate: bool,
 }
 

@@ -14,12 +14,13 @@ use crate::report::{
 };
 use crate::words::{count, counted, counted_as, size};
 
-/// The most files, losses and keys that are listed of each.
+/// The most files that are listed, the most losses, and the most keys.
 const MOST: usize = 800;
-/// The most offsets that are listed of a file.
+/// The most offsets that are listed for a file.
 const MOST_OFFSETS: usize = 20;
 
-/// The ledger of a repair of the database at `path`, as a page of HTML without scripts and whole by itself.
+/// The ledger of a repair of the database at `path`, as an HTML page without scripts that needs no other
+/// files.
 pub fn repair_page(path: &Path, report: &RepairReport) -> String {
     let path = text(escape_path(path).to_string().as_bytes());
     let what = match report.status {
@@ -94,7 +95,7 @@ fn numbers(report: &RepairReport) -> Markup {
     }
 }
 
-/// Whether all losses are known.
+/// The section that tells whether all losses are known.
 fn completeness(report: &RepairReport) -> Markup {
     html! {
         section {
@@ -212,7 +213,7 @@ fn doubtful_key(key: &DoubtfulKey) -> Vec<Cell> {
     ]
 }
 
-/// All files, those first of which there is something to tell.
+/// All files, first those about which there is something to tell.
 fn files(report: &RepairReport) -> Markup {
     let is_plain = |file: &&RepairedFile| {
         matches!(file.standing, FileStanding::Live | FileStanding::Trusted)

@@ -349,8 +349,8 @@ fn contents(folder: &Folder) -> Result<Contents> {
     }
 }
 
-/// Returns true if [`try_out`](UndoFolder::try_out) has put the file [`TRIAL`] there: it is the database's own, or a
-/// new one without contents.
+/// Returns true if the file [`TRIAL`] may be from [`try_out`](UndoFolder::try_out): it names a MANIFEST, as a link to
+/// the database's own does, or it is empty.
 fn is_of_trial(folder: &Folder) -> bool {
     current_name(folder).is_ok()
         || matches!(folder.look(TRIAL), Ok(Some(found)) if found.is_file() && found.len == 0)

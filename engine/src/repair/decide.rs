@@ -60,7 +60,7 @@ pub struct SavedKey<'s> {
     pub sequence: u64,
     /// The value.
     pub value: &'s [u8],
-    /// The version is covered by a right checksum, if need be after one bit was corrected.
+    /// A right checksum covers the version, if need be after one bit was corrected.
     pub is_covered: bool,
 }
 

@@ -20,7 +20,7 @@ use crate::walk::Storage;
 ///
 /// # Errors
 ///
-/// Those of [`repair`](super::repair) on reading the database.
+/// Those of [`repair`](super::repair) in reading the database.
 pub fn dry_run(
     storage: &dyn Storage,
     dir: &Path,

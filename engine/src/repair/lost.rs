@@ -16,7 +16,7 @@ const SEEK_TAG: u64 = u64::MAX << 8 | 1;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Bound {
     pub(crate) user_key: Vec<u8>,
-    /// Entries of this very key may be lost.
+    /// The range includes this key. If not, the lost entries of the key are at most older versions.
     pub(crate) is_inclusive: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Loss {
     pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
     /// The number of keys that are doubtful because a newer version may be lost here.
     pub(super) doubtful: u64,
-    /// The number of keys here whose versions are from obsolete files.
+    /// The number of doubtful keys whose newest version left is from an obsolete file.
     pub(super) filled: u64,
     /// The number of keys for which a filter rules out that a version is lost here.
     pub(super) denied: u64,

@@ -6,7 +6,8 @@
 //! 1  all MANIFESTs, and the one that can be trusted                    manifests
 //! 2  the readable parts of each table and each log; one wrong bit is   table, log, batch; `audit::correct`
 //!    corrected by the checksum
-//! 3  the live files: by the MANIFEST, or by entries that files share   survey, members
+//! 3  the live files, according to the MANIFEST or by entries that      survey, members
+//!    files share
 //! 4  the losses, and their places                                      lost, place
 //! 5  all entries in order; of each key the newest, and whether that    merge, decide
 //!    is certain

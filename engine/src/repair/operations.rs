@@ -15,8 +15,8 @@ use super::table::{PartialEntry, options};
 
 /// The most bytes of memory for a run.
 const RUN: usize = 128 << 20;
-/// The bytes before each value in a run that is in a file: the index of the file it is from, and whether its checksum
-/// is right.
+/// The length of what precedes each value in a run on disk: the index among the members of the file that the value is
+/// from, and a byte that tells whether the operation's checksum is right.
 const PREFIX: usize = 5;
 
 /// Operations of logs.
@@ -81,7 +81,7 @@ impl Operations {
         Ok(())
     }
 
-    /// Adds an entry of a table that no checksum covers.
+    /// Adds a table's entry that no checksum covers.
     ///
     /// # Errors
     ///

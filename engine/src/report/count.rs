@@ -33,7 +33,7 @@ pub struct DistinctKeys {
     pub exact: bool,
 }
 
-/// The number of entries of several tables. It serializes to an [`EntryCount`], if it is known of a table.
+/// The number of entries of several tables. It serializes to an [`EntryCount`], or to null if no number is known.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct EntrySum {
     /// Number of entries of those tables for which it is known; `None`: it is known for none.

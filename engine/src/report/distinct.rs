@@ -8,8 +8,8 @@ use super::count::{DistinctKeys, EntryCount, EntrySum};
 use super::inspect::{Table, TableLevel};
 use crate::audit::stats::KeySketch;
 
-/// The number of different keys of several tables. It serializes to [`DistinctKeys`], if there are tables and it is
-/// known of each.
+/// The number of different keys of several tables. It serializes to [`DistinctKeys`], or to null if there are no
+/// tables or the number of one is not known.
 #[derive(Clone, Default, Debug)]
 pub struct DistinctSum(BTreeMap<TableLevel, LevelKeys>);
 
@@ -27,7 +27,7 @@ struct LevelKeys {
     /// The greatest lower bound of a table, and the sum of the upper bounds.
     least: u64,
     most: u64,
-    /// No two tables have a key in common, but for versions of the last key of one and the first of the next.
+    /// No two tables have a key in common, except for versions of the last key of one and the first of the next.
     are_disjoint: bool,
 }
 
@@ -39,14 +39,14 @@ impl DistinctSum {
         }
     }
 
-    /// The keys of some places only.
+    /// The keys of the tables of some [`TableLevel`]s only.
     #[must_use]
     pub(crate) fn of_places(&self, is_meant: impl Fn(TableLevel) -> bool) -> Self {
         let meant = self.0.iter().filter(|(place, _)| is_meant(**place));
         Self(meant.map(|(place, keys)| (*place, keys.clone())).collect())
     }
 
-    /// The number of different keys. `None`: there are no tables, or of some nothing is known.
+    /// The number of different keys. `None`: there are no tables, or the number of some is not known.
     pub fn number(&self) -> Option<DistinctKeys> {
         let numbers: Vec<_> = self.0.values().map(LevelKeys::number).collect::<Option<_>>()?;
         if let [number] = &*numbers {
@@ -153,7 +153,7 @@ mod tests {
     fn where_tables_were_sampled_the_number_lies_between_bounds() {
         let bounds = |low, high| Some(DistinctKeys { count: None, low, high, exact: false });
         assert_eq!(number(&[table(0, 0..50, false), table(0, 40..90, true)]), bounds(50, 100));
-        // On levels from 1 on no key is in two tables, but for versions at their ends.
+        // On levels from 1 on no key is in two tables, except for versions at their ends.
         let level = [table(1, 0..50, false), table(1, 50..90, true)];
         let sum = DistinctKeys { count: Some(90), low: 89, high: 90, exact: false };
         assert_eq!(number(&level), Some(sum));

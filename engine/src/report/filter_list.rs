@@ -41,17 +41,17 @@ pub struct FilterBlock {
     /// Number of probes per key, *k*. `None`: the filters differ in it, or none has it.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1, going by the bits set. A filter counts by its entries, as
-    /// many absent keys come to it; its size tells them. `None`: there are no data blocks, or in a bare filter
-    /// block no filters, or the encoding cannot be read.
+    /// Share of absent keys expected to pass, 0 to 1, going by the bits set. A filter is weighted by its number of
+    /// entries, as absent keys come to it in that proportion; its size tells the number. `None`: there are no data
+    /// blocks, or in a bare filter block no filters, or the encoding cannot be read.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// Measured share of random keys that pass. A filter is asked as often as it has entries. `None`: there was
+    /// Measured share of random keys that pass. A filter is asked in proportion to its entries. `None`: there was
     /// nothing to ask, or no data block was looked at.
     pub random_fpr: Option<MeasuredRate>,
-    /// Share of neighbours that pass, as measured in up to 16 data blocks, each by its entries: keys that are
-    /// not stored, made from stored ones by changing a byte or appending six. `None`: none was asked for, or `key_format` is
-    /// null.
+    /// Share of neighbours that pass: keys that are not stored, made from stored ones by changing a byte or appending
+    /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: none was asked for, or `key_format`
+    /// is null.
     pub neighbour_fpr: Option<MeasuredRate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
     /// block is well formed.
@@ -91,7 +91,7 @@ pub struct FilterCost {
     /// Bits a key that the estimate assumes, with LevelDB's range of 2 KiB for each filter.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub bits_per_key: u64,
-    /// Entries of the table, for each of which there are so many bits.
+    /// Entries of the table, each of which takes `bits_per_key` bits.
     pub entries: EntryCount,
     /// Size of the filter block in bytes.
     pub size: u64,

@@ -41,7 +41,7 @@ pub struct Table {
     /// Entries of the table, deletions and older versions of a key among them. Filters are sized by these.
     /// `None`: no data block could be decoded, or none was looked at.
     pub entries: Option<EntryCount>,
-    /// Different keys among the entries: all versions of a key, deletions among them, count once. They set the
+    /// Different keys among the entries: all versions of a key, deletions among them, count once, as they set the
     /// same bits of a filter. `None`: as for `entries`.
     pub distinct_keys: Option<DistinctKeys>,
     /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type

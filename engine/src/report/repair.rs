@@ -125,18 +125,18 @@ pub struct RepairedFile {
     pub size: Option<u64>,
     /// Number of the file's entries that are saved.
     pub entries: u64,
-    /// First user key of a table's sound blocks, in hexadecimal. `None`: it has none, or is not a table.
+    /// First user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
     #[serde(serialize_with = "key")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
     pub first_key: Option<Vec<u8>>,
-    /// Last user key of a table's sound blocks, in hexadecimal. `None`: it has none, or is not a table.
+    /// Last user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
     #[serde(serialize_with = "key")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
     pub last_key: Option<Vec<u8>>,
     /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
-    /// Offsets of a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether
-    /// operations are lost there.
+    /// Offsets in a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether operations
+    /// are lost there.
     pub damaged: Vec<u64>,
     /// Number of lost ranges of the file.
     pub losses: u64,
@@ -211,9 +211,9 @@ pub struct LossReport {
     pub bytes: Option<u64>,
     /// Number of operations of a log that are lost. `None`: it is not known, or the file is a table.
     pub operations: Option<u64>,
-    /// Last sequence number that was read before a loss of a log. `None`: there is none, or the file is a table.
+    /// Last sequence number that was read before the loss, in a log. `None`: there is none, or the file is a table.
     pub last_sequence_before: Option<u64>,
-    /// First sequence number that was read after a loss of a log. `None`: there is none, or the file is a table.
+    /// First sequence number that was read after the loss, in a log. `None`: there is none, or the file is a table.
     pub first_sequence_after: Option<u64>,
     /// Number of keys of which a newer version may be lost in this range.
     pub doubtful: u64,

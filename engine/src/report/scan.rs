@@ -22,8 +22,8 @@ pub struct Row<'a> {
     pub path: &'a Path,
     /// The offset of the data block, or of the log's record, in the file.
     pub offset: u64,
-    /// The offset in the file of the byte in which one wrong bit of the block or record was corrected. `None`: it is as
-    /// stored.
+    /// The offset in the file of the byte in which one wrong bit of the block or record was corrected. `None`: the
+    /// block or record is as stored.
     pub corrected: Option<u64>,
     /// The role of the file in its database; `None` if it was given by itself.
     pub state: Option<FileState>,

@@ -90,7 +90,8 @@ impl Display for Hex<'_> {
     }
 }
 
-/// Writes the digits of `bytes` to `room`, which has to be at least as long, and returns them.
+/// Writes the hexadecimal digits of `bytes` to `room`, which has to have exactly as many elements, and
+/// returns them.
 fn hex_in<'r>(room: &'r mut [[u8; 2]], bytes: &[u8]) -> &'r str {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| DIGITS.get(usize::from(value & 0xf)).copied().unwrap_or_default();

@@ -40,9 +40,9 @@ pub struct Totals {
     /// for none.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
-    /// Different keys of all tables: a key that several tables hold counts once. Those of which all data blocks
-    /// were read are compared key by key; of others bounds are known. `None`: there are no tables, or one whose
-    /// keys are not known.
+    /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks
+    /// were read are compared key by key; for others, only bounds are known. `None`: there are no tables, or one
+    /// whose keys are not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
@@ -55,8 +55,8 @@ pub struct Totals {
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Mean of `estimated_fpr` of the tables, each by the share of absent keys for which lookups come to it; one
-    /// without filters lets all pass, and obsolete ones do not count. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come
+    /// to it; a table without filters lets all pass, and obsolete tables do not count. `None`: no table has one.
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
@@ -101,8 +101,9 @@ pub struct LevelTotals {
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
-    /// Mean of `estimated_fpr` of the tables, each by the share of absent keys for which lookups come to it; one
-    /// without filters lets all pass. Obsolete tables count by their entries. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come
+    /// to it; a table without filters lets all pass. Obsolete tables are weighted by their entries. `None`: no
+    /// table has one.
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
@@ -240,7 +241,7 @@ impl LevelTotals {
         }
     }
 
-    /// Adds the rates of a table. Obsolete tables count by their entries.
+    /// Adds the rates of a table. Obsolete tables are weighted by their entries.
     pub(crate) fn add_rates(&mut self, rates: &TableRates, weights: &LookupWeights) {
         let weight = match rates.place {
             TableLevel::NotLive => rates.entries as f64,
@@ -268,7 +269,7 @@ impl LevelTotals {
 }
 
 impl TableRates {
-    /// `None`: the entries of the table are not known, or not what its filters do.
+    /// `None`: the number of the table's entries is not known, or what its filters do.
     pub(crate) fn of(table: &Table) -> Option<Self> {
         let of = Self {
             place: table.place(),

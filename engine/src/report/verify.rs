@@ -158,7 +158,7 @@ impl Verified {
     }
 }
 
-/// The number of verdicts of each kind, and their sums.
+/// The number of verdicts of each status, and the sums of their entries and denied keys.
 #[derive(Clone, Default, Debug)]
 pub struct VerdictCounts {
     /// The number of verdicts with the status `sound`.

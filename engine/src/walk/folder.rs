@@ -118,7 +118,8 @@ impl Folder {
         self.database.manifest().ok()?.incomplete_tail()
     }
 
-    /// The name of the order of user keys; `None` if the MANIFEST cannot be relied on.
+    /// The name of the comparator that orders the user keys. `None` if the MANIFEST cannot be relied on, or
+    /// records none.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.database.comparator()
     }
@@ -211,8 +212,8 @@ impl Folder {
         numbered.map(|file| &*file.path).chain(strays.map(|stray| &*stray.path))
     }
 
-    /// The logs that are not empty files, oldest first, each with true if it may hold writes that are in no
-    /// table yet.
+    /// The logs that have contents and are not links, oldest first, each with true if it may hold writes that
+    /// are in no table yet.
     pub fn logs(&self) -> impl Iterator<Item = (&DatabaseFile, bool)> {
         let logs = self.database.logs().filter_map(|log| match log.file {
             FileState::Present(file) => Some((file, log.is_live)),
@@ -332,8 +333,8 @@ pub struct TableRecord<'d> {
 }
 
 impl TableRecord<'_> {
-    /// Returns true if the keys of a table are in bytewise order: as its MANIFEST names the order, or, if none
-    /// names any, as the user says by `claimed`.
+    /// Returns true if the keys of a table are in bytewise order: according to its MANIFEST or, if no MANIFEST
+    /// names an order, according to the user (`claimed`).
     pub(crate) fn is_bytewise_or(record: Option<Self>, claimed: bool) -> bool {
         record.filter(|record| record.comparator.is_some()).map_or(claimed, |record| record.is_bytewise)
     }

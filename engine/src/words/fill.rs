@@ -1,10 +1,10 @@
-//! The reason why fewer bits of filters are set than half of them.
+//! The reason why fewer than half of the bits of filters are set.
 
 use super::numbers::{distinct_keys, entries, percent};
 use crate::report::Table;
 
-/// A sentence without its full stop about a table many of whose entries are versions of other keys, so that its
-/// filters are emptier than usual. `None`: there are few such entries, or their number is not known.
+/// A sentence, without its full stop, about a table in which many entries are further versions of a key, so
+/// that its filters are emptier than usual. `None`: there are few such entries, or their number is not known.
 pub fn versions_text(table: &Table) -> Option<String> {
     let (number, keys, fill) = (table.entries?, table.distinct_keys?, table.expected_fill()?);
     table.has_versions().then(|| {

@@ -50,8 +50,8 @@ pub(super) fn hash_eights(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32
 ///
 /// # Safety
 ///
-/// There have to be `2 * G` arrays or one less, and eight times as many keys, `stride` bytes apart,
-/// each with `len` readable bytes, the first of them at `first`.
+/// `hashes` has to have `2 * G` arrays or one less. At `first`, there have to be eight keys for each array,
+/// `stride` bytes apart, each with `len` readable bytes.
 #[target_feature(enable = "avx512f")]
 #[inline]
 unsafe fn hash_groups<const G: usize>(

@@ -21,8 +21,8 @@ const LOW_HALVES: __mmask16 = 0x5555;
 /// Computes positions of eight hashes at once: remainders by the number of bits, as the fractional
 /// part of the quotient, times the number of bits.
 ///
-/// This is exact for up to 2^20 bits, as `positions` argues for building. Here each hash has a lane
-/// of 64 bits, and reciprocals come from a table.
+/// This is exact for up to 2^20 bits: see the module `positions`, which computes the same to build filters.
+/// Here each hash has a lane of 64 bits, and reciprocals come from a table.
 #[derive(Clone, Copy)]
 struct Positions {
     reciprocal: __m512i,

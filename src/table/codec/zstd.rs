@@ -24,8 +24,8 @@ const DECODER: u64 = 5 << 19;
 ///
 /// The frame's window, from which its data are copied, takes memory too, and grows with them as
 /// well. A window larger than the limit on the contents is refused. Contents, window and decoder
-/// together stay within the limit on memory: at least a quarter of it is left to contents that are
-/// their own window.
+/// together stay within the limit on memory. In a frame without a window size, the contents serve
+/// as the window; at least a quarter of the limit is left for them.
 pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64) -> Result<Vec<u8>> {
     let max_len = limits.contents;
     let corrupt = |found: String| Codec::Zstd.not_data(offset, found);

@@ -251,8 +251,8 @@ impl<R> Table<R> {
     /// asked for. In a table with [Basho's mark](Origin::Basho), filters under the name
     /// `leveldb.BuiltinBloomFilter2` would deny keys that are there if they were read as LevelDB's.
     /// [`filter`](Self::filter) then gives access to the structure of the filter block, with an
-    /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. A RocksDB filter of
-    /// the whole table is not a filter block.
+    /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. There is no such
+    /// access to a RocksDB filter of the whole table, as it is not a filter block.
     pub fn filter_error(&self) -> Option<&Error> {
         self.filter.as_ref()?.filters.error.as_ref()
     }

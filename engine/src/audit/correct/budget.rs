@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions};
 
-/// The bytes of blocks and keys that may be decoded of a file.
+/// The bytes of blocks and keys that may be decoded from a file.
 pub(crate) struct Budget {
     meter: Arc<Meter>,
-    /// Bytes of keys that were put together: that costs time, as decoding does.
+    /// Bytes of keys that were put together, which takes time as decoding does.
     keys: Cell<u64>,
     limit: u64,
 }
@@ -18,7 +18,7 @@ impl Budget {
         Self { meter: Arc::default(), keys: Cell::new(0), limit }
     }
 
-    /// The options for reading blocks that count here.
+    /// The options for reading blocks within this budget.
     pub(crate) fn options(&self, options: &ReadOptions) -> ReadOptions {
         options.clone().meter(Arc::clone(&self.meter))
     }
@@ -32,7 +32,7 @@ impl Budget {
         self.limit
     }
 
-    /// Tells whether the limit is exceeded.
+    /// Returns true if the limit is exceeded.
     pub(crate) fn is_spent(&self) -> bool {
         self.meter.bytes_decoded().saturating_add(self.keys.get()) > self.limit
     }

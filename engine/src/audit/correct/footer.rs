@@ -20,12 +20,13 @@ pub(crate) struct Footer {
     pub(crate) index: BlockHandle,
 }
 
-/// The most bytes whose checksums are tried for a footer, in times the length of the file. Handles that differ in one bit
-/// of their size together name less than that.
+/// The most bytes whose checksums are tried for a footer, as a multiple of the length of the file. All variants of a
+/// handle with one bit of its size changed together name less than that.
 const MAX_PASSES: u64 = 8;
 
-/// Reads the footer. One bit of it may be corrected, so that it leads to an index and a metaindex; or one bit of the
-/// index, so that `is_index` holds. `None`: there is no index that can be read.
+/// Reads the footer. If it does not lead to a sound index and a sound metaindex, one bit of the footer is corrected
+/// so that it does, or else one bit of the index so that `is_index` returns `Some`. `None`: there is no index that
+/// can be read.
 pub(crate) fn find<R: ReadAt>(
     source: &R,
     is_index: impl FnMut(&Bytes) -> Option<()>,
@@ -76,7 +77,8 @@ fn decode(footer: &[u8]) -> Option<Footer> {
     Some(Footer { metaindex, index })
 }
 
-/// The blocks to which footers lead that differ in one bit. Most differ in one handle only.
+/// The blocks to which a footer leads as it is and with one bit changed. Most of these footers differ in one handle
+/// only, so their blocks are remembered.
 struct Trials<'s, R> {
     source: &'s R,
     /// The bytes whose checksums may still be tried.
@@ -85,7 +87,7 @@ struct Trials<'s, R> {
 }
 
 impl<R: ReadAt> Trials<'_, R> {
-    /// Tells whether both blocks are there with correct checksums.
+    /// Returns true if both blocks are there with correct checksums.
     fn leads_on(&mut self, footer: Footer) -> bool {
         self.is_sound(footer.index) && self.is_sound(footer.metaindex)
     }

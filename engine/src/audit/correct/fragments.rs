@@ -22,7 +22,7 @@ pub(crate) const MIDDLE: u8 = 3;
 pub(crate) const LAST: u8 = 4;
 /// The most bytes whose checksums are tried in a block to find the next fragment.
 const MAX_TRIED: usize = 4 << 20;
-/// The most bytes whose checksums are tried in a block in all.
+/// The most bytes whose checksums are tried in one block, all attempts taken together.
 const MAX_TRIED_IN_BLOCK: usize = 16 << 20;
 
 /// A piece of the file.
@@ -47,7 +47,7 @@ pub(crate) struct Fragment {
     /// The checksum is right, if need be after one bit was corrected.
     pub(crate) is_sound: bool,
     pub(crate) patch: Option<Patch>,
-    /// The fragment was found by its checksum alone, after something lost.
+    /// The fragment was found by its checksum alone, after a loss.
     pub(crate) is_found: bool,
 }
 
@@ -195,7 +195,7 @@ impl<R: ReadAt> Fragments<R> {
         }
         let patch = |at: usize, mask: u8| Patch { offset: self.offset_of(start.saturating_add(at)), mask };
         if let Some(data) = checked(&self.block, start, header.len) {
-            // A bit is looked for byte by byte.
+            // The search for a wrong bit goes byte by byte, so it costs more than a checksum.
             self.may_try(data.len().saturating_mul(8));
             for bit in wrong_bits(data, header.crc) {
                 found.push(match bit {
@@ -222,7 +222,7 @@ impl<R: ReadAt> Fragments<R> {
         }
     }
 
-    /// Counts bytes whose checksums are tried. Returns false if no more may be.
+    /// Counts bytes whose checksums are tried. Returns false if no more may be tried.
     fn may_try(&self, bytes: usize) -> bool {
         self.tried.set(self.tried.get().saturating_add(bytes));
         self.tried.get() <= MAX_TRIED_IN_BLOCK
@@ -233,7 +233,7 @@ impl<R: ReadAt> Fragments<R> {
         let mut tried = 0_usize;
         let end = self.block.len();
         for at in start.saturating_add(1)..end {
-            // No room for a header here, so none behind it.
+            // Where there is no room for a header, there is none further on.
             let header = Header::at(&self.block, at)?;
             // Nobody writes a fragment without data in the middle of a block.
             if !header.is_of_known_type() || header.len == 0 {

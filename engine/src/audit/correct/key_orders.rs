@@ -44,7 +44,7 @@ impl KeyOrders {
         Self(orders)
     }
 
-    /// The orders of internal keys by the comparator of a database.
+    /// The orders of internal keys under the comparator of a database.
     pub(crate) fn of(comparator: &SharedComparator) -> Self {
         let formats = [KeyFormat::LevelDb, KeyFormat::Basho].into_iter();
         Self(
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers of the known orders that fit a block of these keys.
+    /// The number of known orders that fit a block of these keys.
     fn fitting(keys: &[&[u8]], between: Between<'_>) -> usize {
         struct Any;
         impl filterblock::table::Comparator for Any {
@@ -113,7 +113,7 @@ mod tests {
         let older = &b"a\x01\x07\0\0\0\0\0\0"[..];
         let all = Between::default();
         assert!(fitting(&[a, b], all) >= 3);
-        // The newer version comes first, which only internal keys tell.
+        // The newer version comes first, but only in orders of internal keys.
         assert!(fitting(&[a, older, b], all) >= 2);
         assert_eq!(fitting(&[older, a, b], all), 1);
         assert_eq!(fitting(&[b, a], all), 0);

@@ -9,13 +9,13 @@ use super::fragments::{BLOCK_LEN, FIRST, FULL, Fragments, Piece};
 /// The bytes of a log, with one wrong bit of each fragment corrected where its checksum tells the bit.
 pub(crate) struct CorrectingLog<R> {
     source: R,
-    /// The rest of the block, corrected.
+    /// The unread rest of the current block, corrected.
     block: Bytes,
     /// The offset of the next block.
     offset: u64,
     /// The offset of the record that is being read.
     record: u64,
-    /// Takes the offset of a record, and that of the byte in it that was corrected.
+    /// Called with the offset of a record, and that of the byte in it that was corrected.
     tell: Box<dyn Fn(u64, u64)>,
 }
 
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_wrong_bit_in_any_block_is_corrected_and_told_with_its_record() {
         let mut log = LogWriter::new(Vec::new());
-        // The third record goes over three blocks.
+        // The third record spans three blocks.
         for len in [100, 200, 80_000, 300] {
             log.add_record(&(0..len).map(|at: u32| (at.wrapping_mul(at) >> 4) as u8).collect::<Vec<_>>())
                 .unwrap();

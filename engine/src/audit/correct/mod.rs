@@ -63,8 +63,9 @@ pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     bits
 }
 
-/// Corrects the one wrong bit of a stored block, trailer included, with which `accept` returns `Some`. Returns that, and
-/// the byte's position and the bit in it. `None` unless there is exactly one such bit.
+/// Corrects the one wrong bit of a stored block, trailer included, with whose correction `accept` returns `Some`.
+/// Returns what `accept` returned, the position of the byte, and the bit in it. `None` unless there is exactly one such
+/// bit.
 pub(crate) fn corrected<T>(
     stored: &[u8],
     mut accept: impl FnMut(Bytes) -> Option<T>,
@@ -88,7 +89,7 @@ pub(crate) fn corrected<T>(
 mod tests {
     use super::*;
 
-    /// Other damage may have an explanation by one bit. What does not decode with it is refused.
+    /// One bit may explain other damage, too. What does not decode with that bit corrected is refused.
     #[test]
     fn what_is_not_accepted_is_not_corrected() {
         let sound = [data(), stored_crc(&data()).to_le_bytes().to_vec()].concat();

@@ -1,4 +1,4 @@
-//! Blocks as they are stored: with their checksums, and one bit corrected.
+//! Blocks as they are stored, with their checksums; one wrong bit of each can be corrected.
 
 use std::io;
 
@@ -29,8 +29,8 @@ pub(crate) fn is_sound(stored: &[u8]) -> bool {
     parts.is_some_and(|(data, crc)| stored_crc(data) == u32::from_le_bytes(*crc))
 }
 
-/// Reads the block at `handle`, and returns the result of `accept` for it. If its checksum is wrong, the one bit is
-/// corrected with which `accept` returns `Some`.
+/// Reads the block at `handle`, and returns the result of `accept` for it. If its checksum is wrong, the one bit
+/// with whose correction `accept` returns `Some` is corrected.
 pub(crate) fn accept<R: ReadAt, T>(
     source: &R,
     handle: BlockHandle,

@@ -15,14 +15,14 @@ use super::{footer, stored};
 /// The most times that the index is gone through from its start.
 const MAX_STARTS: u32 = 16;
 
-/// A table whose footer, index and data blocks are read with one wrong bit of each corrected, where the checksum tells the
-/// bit and what comes of it fits the index.
+/// A table whose footer, index and data blocks are read with one wrong bit of each corrected, where the checksum tells
+/// the bit and the corrected block fits the index.
 ///
 /// Sound tables are read as they are: a block is looked at here only if its checksum is wrong.
 pub(crate) struct Correcting<R> {
     source: R,
     state: RefCell<State>,
-    /// Takes the offset of a block, and that of the byte in it that was corrected.
+    /// Called with the offset of a block, and that of the byte in it that was corrected.
     tell: Box<dyn Fn(u64, u64)>,
 }
 
@@ -42,7 +42,7 @@ struct Search {
     budget: Budget,
 }
 
-/// A place in the index.
+/// A position in the index.
 struct IndexWalk {
     entries: BlockCursor<'static>,
     before: Option<Vec<u8>>,
@@ -50,9 +50,9 @@ struct IndexWalk {
 }
 
 impl<R: ReadAt> Correcting<R> {
-    /// A table in `source`. `limit`: the bytes of blocks and keys that may be decoded to find wrong bits. `tell` is called
-    /// with the offset of a block and that of the byte in it that was corrected; for footer and index, twice that of the
-    /// byte.
+    /// A table in `source`. `limit`: the bytes of blocks and keys that may be decoded to find wrong bits. `tell` is
+    /// called with the offset of a block and that of the byte in it that was corrected; for footer and index, both are
+    /// the offset of the byte.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl<R: ReadAt> Correcting<R> {
             },
             &mut patches,
         )?;
-        // A sound index was not looked into.
+        // The search for the footer does not look into a sound index.
         if fitting.is_none()
             && let Some(footer) = found
             && let Some(stored) = stored::read(&source, footer.index, &[])?

@@ -1,4 +1,4 @@
-//! The inspection of all that paths lead to.
+//! Inspects everything found at the given paths.
 
 use std::{collections::BTreeMap, io, path::PathBuf};
 

@@ -30,11 +30,11 @@ pub(crate) struct Overview {
     pub(crate) has_records: bool,
     /// The tables in the order of their files' numbers; live ones without a file come first.
     pub(crate) tables: Vec<Table>,
-    /// The different keys of all tables. Which ones they are is not kept for each table.
+    /// The different keys of all tables. The tables themselves no longer hold theirs.
     pub(crate) distinct_keys: DistinctSum,
     /// The weights of the tables in the mean of their rates.
     pub(crate) weights: LookupWeights,
-    /// The places of the live tables in the range of keys.
+    /// The positions of the live tables in the range of keys.
     pub(crate) spans: Spans,
     /// The logs with writes that are in no table yet, and their sizes in bytes.
     pub(crate) logs: Vec<(Vec<u8>, u64)>,
@@ -66,7 +66,7 @@ impl Overview {
         self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
     }
 
-    /// Adds a table, without what only sums need of it.
+    /// Adds a table, and drops what only the sums need of it.
     pub(crate) fn add(&mut self, mut table: Table) {
         self.distinct_keys.add(&table);
         table.seen = None;
@@ -88,7 +88,7 @@ impl Overview {
         }
     }
 
-    /// The sums over the tables of each place, from the top level on.
+    /// The sums over the tables of each [`TableLevel`], from the top level on.
     pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
         self.tables.iter().for_each(|table| self.add_to(places.entry(table.place()).or_default(), table));

@@ -156,7 +156,7 @@ struct Query<'q> {
 struct LookupCosts {
     /// For each key, the most data blocks that a lookup reads.
     blocks: Vec<u64>,
-    /// The number of tables that are not counted in these, as their indexes cannot be used.
+    /// The number of tables that are not counted in `blocks`, as their indexes cannot be used.
     tables_left_out: u64,
 }
 
@@ -170,7 +170,7 @@ impl LookupCosts {
         };
         match blocks {
             Some(blocks) => self.blocks[at] += blocks,
-            // All keys have the same table left out.
+            // The table is left out for all keys alike, so it is counted for the first only.
             None => self.tables_left_out += u64::from(at == 0),
         }
     }

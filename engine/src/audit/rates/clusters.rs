@@ -2,7 +2,7 @@
 
 use super::measured::{MeasuredRate, Z};
 
-/// Sums over groups of questions. Each group is for one filter or table, and weighs as much as the
+/// Sums over groups of questions. Each group is for one filter or table, and is weighted by the
 /// lookups that come to it.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Clusters {

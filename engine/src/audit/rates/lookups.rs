@@ -1,8 +1,8 @@
 //! The weight of a table in the rate of a database: the share of absent keys for which lookups come to it.
 //!
-//! Absent keys are distributed as the stored ones. A lookup comes to every table of level 0 whose range holds the key,
-//! and to one of each level below. So a small table over a wide range is asked as often as a large one. The entries of
-//! a table are taken to be spread evenly over the stretches between ends of tables in its range.
+//! Absent keys are taken to be distributed as the stored ones. A lookup comes to every table of level 0 whose range
+//! holds the key, and to one of each level below. So a small table over a wide range is asked as often as a large one.
+//! The entries of a table are taken to be spread evenly over the stretches between ends of tables in its range.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use filterblock::database::LiveTable;
 
 use crate::report::ends_of;
 
-/// A table in the order of keys.
+/// A table's range of keys.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableRange<'a> {
     pub number: u64,
     /// The first and the last user key.
     pub ends: [&'a [u8]; 2],
-    /// The number of its entries.
+    /// The number of entries in the table.
     pub entries: u64,
 }
 
@@ -33,12 +33,12 @@ impl<'a> TableRange<'a> {
 pub(crate) struct LookupWeights(Option<BTreeMap<u64, f64>>);
 
 impl LookupWeights {
-    /// The weights by the bytewise order of user keys.
+    /// The weights if user keys are in bytewise order.
     pub(crate) fn bytewise(tables: &[TableRange<'_>]) -> Self {
         let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
         ends.sort_unstable();
         ends.dedup();
-        // Places by turns: an end, then what lies between it and the next one.
+        // Positions alternate: an end, then the stretch between it and the next end.
         let at = |key: &[u8]| 2 * ends.partition_point(|end| *end < key);
         let places = |table: &TableRange<'_>| {
             let [first, last] = table.ends.map(at);
@@ -52,12 +52,12 @@ impl LookupWeights {
             change(first, each);
             change(last + 1, -each);
         }
-        // The entries before each place.
+        // The entries before each position.
         let (mut before, mut here, mut sum) = (Vec::with_capacity(changes.len() + 1), 0.0, 0.0);
         for change in changes {
             before.push(sum);
             here += change;
-            // Rounding can leave less than nothing.
+            // Rounding can leave a number slightly below zero.
             sum += f64::max(here, 0.0);
         }
         before.push(sum);
@@ -69,7 +69,8 @@ impl LookupWeights {
         Self(Some(tables.iter().map(weight).collect()))
     }
 
-    /// The weight of a table with this number: its entries if the order of keys is not known, 0 if it is not live.
+    /// The weight of a table with this number: its entries if the order of keys is not known, 0 if the table is not
+    /// live.
     pub(crate) fn of(&self, number: Option<u64>, entries: u64) -> f64 {
         match &self.0 {
             None => entries as f64,
@@ -94,7 +95,7 @@ mod tests {
     #[test]
     fn a_small_table_over_a_wide_range_is_asked_as_often_as_a_large_one() {
         assert_eq!(weights([table(1, "a", "z", 10), table(2, "a", "z", 990)]), [1000.0, 1000.0]);
-        // Half of the keys of the first one lie in the range of each other one.
+        // Half of the keys of the first table lie in the range of each of the other two.
         let [wide, low, high] =
             weights([table(1, "a", "z", 100), table(2, "a", "m", 500), table(3, "n", "z", 300)]);
         assert_eq!(wide, 900.0);

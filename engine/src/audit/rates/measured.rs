@@ -9,7 +9,8 @@ pub(super) const Z: f64 = 1.959_963_984_540_054;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredRate {
-    /// Share of the keys that passed, 0 to 1. A filter counts by the share of such keys that the index sends to it.
+    /// Share of the keys that passed, 0 to 1. A filter is weighted by the share of such keys that the index sends
+    /// to it.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: f64,
     /// Lower end of the rate's 95 % interval, by Wilson's score.
@@ -29,8 +30,8 @@ impl MeasuredRate {
 
     /// The rate if `passed` of `asked` keys passed; `None` if none was asked for.
     ///
-    /// The keys may be spread over filters by a plan, as long as each filter gets its share: that makes the
-    /// variance smaller than the interval supposes.
+    /// The number of keys for each filter may be fixed in advance, in proportion to the filter's weight, rather
+    /// than left to chance: the variance is then smaller than the interval assumes.
     pub fn of(passed: u64, asked: u64) -> Option<Self> {
         (asked > 0).then(|| Self::wilson(passed as f64 / asked as f64, asked as f64, asked))
     }

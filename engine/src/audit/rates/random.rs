@@ -1,8 +1,8 @@
 //! The rate of false positives among random keys.
 //!
-//! Each filter gets questions by its weight: the more entries its data blocks have, the more lookups come to it.
-//! LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers: filters
-//! are asked for these without making keys.
+//! Each filter is asked in proportion to its weight: the more entries its data blocks have, the more lookups come to
+//! it. LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers:
+//! filters are asked for these without making keys.
 
 use std::ops::RangeInclusive;
 
@@ -20,8 +20,8 @@ const ROUND: u64 = 4096;
 /// Filters under these names are asked for LevelDB's hash of a key.
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
-/// Asks the filters for random keys until enough have passed or `most` were asked. `weights`: of these filters. `None`:
-/// there are none, or the policy never looks at a key.
+/// Asks the filters for random keys until enough have passed or `most` were asked. `weights`: those of these filters.
+/// `None`: there are none, or the policy never looks at a key.
 pub(crate) fn random_rate(
     filters: &FilterStats,
     weights: &FilterWeights<'_>,
@@ -54,7 +54,8 @@ pub(crate) fn random_rate(
     let part = weights.sum() / round as f64;
     let (mut passed, mut asked) = (0, 0);
     while asked == 0 || passed < ENOUGH && asked + round <= most {
-        // One question in each of equal parts of the weight, anywhere in it: tables may repeat themselves.
+        // The weight is cut into equal parts, with one question at a random position in each: tables may repeat
+        // themselves.
         let mut places = weights.iter();
         let (mut current, mut end) = (0, 0.0);
         for number in 0..round {
@@ -201,8 +202,8 @@ mod tests {
         }
     }
 
-    /// One filter in ten has twenty times the keys of each other one, and more bits are set in it: two of three absent
-    /// keys come to those.
+    /// One filter in ten has twenty times the entries of each other one, and more of its bits are set: two of three
+    /// absent keys come to such filters.
     #[test]
     fn filters_are_asked_by_their_entries() {
         let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(4));
@@ -213,7 +214,7 @@ mod tests {
             blocks.insert(block << 11);
             builder.start_block(block << 11).unwrap();
             let keys = if block % 10 == 0 { 400 } else { 20 };
-            // Versions of one key set the same bits, and count as entries still.
+            // Versions of one key set the same bits, but each is an entry.
             let versions = if block % 10 == 0 { 1 } else { 20 };
             (0..keys).for_each(|key| builder.add_key(format!("{block} {}", key / versions).as_bytes()));
             entries += f64::from(keys);

@@ -1,23 +1,23 @@
 //! The weight of a filter in a rate: the share of absent keys that the index sends to it.
 //!
-//! Absent keys that are distributed as the stored ones come to a data block as often as it has entries. A filter
-//! counts by the entries of the data blocks that it covers, whatever the number of these blocks. Its own size tells
-//! how many they are, as LevelDB gives each entry the same number of bits.
+//! Absent keys that are distributed as the stored ones come to a data block as often as it has entries. So the
+//! weight of a filter is the number of entries in its data blocks, however many blocks these are. The size of the
+//! filter tells that number, as LevelDB gives each entry the same number of bits.
 
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
-/// The filters of a block by weight, each with the offset of a data block that it covers.
+/// The filters of a filter block with their weights, each with the offset of a data block that it covers.
 #[derive(Debug)]
 pub(crate) struct FilterWeights<'a> {
     filters: &'a FilterStats,
     /// The data blocks of the table; `None` for a filter block without its table.
     blocks: Option<&'a Offsets>,
-    /// The weight of a data block whose filter does not tell it.
+    /// The weight of a data block whose filter does not tell its entries.
     of_block: f64,
     sum: f64,
 }
 
-/// A filter: its index, a data block that it covers, and the number of these.
+/// A filter: its index, the offset of a data block that it covers, and the number of all that it covers.
 type Covering = (u64, u64, u64);
 
 impl<'a> FilterWeights<'a> {
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Filters of so many keys each, for data blocks at these offsets.
+    /// Filters for data blocks at the given offsets, each of the given number of keys.
     fn filters(of: &[(&[u64], u64)]) -> (FilterStats, Offsets) {
         let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(10));
         let mut builder = FilterBlockBuilder::new(Arc::clone(&policy));
@@ -103,7 +103,7 @@ mod tests {
         let found: Vec<_> = weights.iter().collect();
         assert_eq!(found.iter().map(|(offset, _)| *offset).collect::<Vec<_>>(), [0, 2048, 6000]);
         assert_eq!((found[0].1, found[1].1), (400.0, 1200.0));
-        // The smallest filter has 64 bits, whatever its entries: the bits set tell them.
+        // The smallest filter has 64 bits, however few entries it has: the bits set tell their number.
         assert!((25.0..55.0).contains(&found[2].1), "{found:?}");
         assert!((weights.sum() - found.iter().map(|(_, weight)| weight).sum::<f64>()).abs() < 1e-9);
         let [first, second, third] = [0, 1, 2].map(|index| stats.filter(index).unwrap().rate);

@@ -17,7 +17,7 @@ use crate::audit::reading::decode_limit;
 /// The most corrections of one path that are named.
 const MAX_NAMED: usize = 64;
 
-/// How wrong bits are looked for, and those that were found.
+/// How to look for wrong bits, and those found so far.
 #[derive(Clone)]
 pub(super) struct Correction {
     orders: KeyOrders,
@@ -31,7 +31,7 @@ pub(super) struct Correction {
 struct Found {
     bits: BTreeMap<PathBuf, BTreeMap<u64, u64>>,
     count: usize,
-    /// Those that were not yet told.
+    /// The files and offsets of corrected bytes that were not reported yet.
     untold: Vec<(PathBuf, u64)>,
 }
 
@@ -40,7 +40,8 @@ impl Correction {
         Self { orders: KeyOrders::known(), options: options.clone(), max_output, found: Rc::default() }
     }
 
-    /// The same for a database, whose MANIFEST may name the order of its keys.
+    /// The correction for a database, whose MANIFEST may name the order of its keys. It shares the
+    /// bits found.
     pub(super) fn of(&self, database: &Database) -> Self {
         let order = database.comparator().and_then(known_comparator);
         Self { orders: order.map_or_else(KeyOrders::known, |order| KeyOrders::of(&order)), ..self.clone() }
@@ -58,7 +59,8 @@ impl Correction {
         CorrectingLog::new(source, self.teller(path))
     }
 
-    /// Takes the offset of a block or record, and that of the byte in it that was corrected.
+    /// A function that takes note of a correction. It is called with the offset of a block or
+    /// record, and that of the byte in it that was corrected.
     fn teller(&self, path: &Path) -> Box<dyn Fn(u64, u64)> {
         let (found, path) = (Rc::clone(&self.found), path.to_owned());
         Box::new(move |offset, bit| {
@@ -77,7 +79,8 @@ impl Correction {
         self.found.borrow().bits.get(path)?.get(&offset).copied()
     }
 
-    /// What was corrected since the last call, in words, with the files.
+    /// The corrections made since the last call, in words, each with its file. Those beyond the
+    /// most that are named are one item, under `path`.
     pub(super) fn tell(&self, path: &Path) -> Vec<(PathBuf, String)> {
         let Found { count, untold, .. } = std::mem::take(&mut *self.found.borrow_mut());
         let more = count.saturating_sub(untold.len());

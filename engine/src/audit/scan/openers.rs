@@ -1,4 +1,4 @@
-//! Files of a scan: opened in a storage, told apart, and gone since their folder was listed.
+//! The files of a scan: opening them in a storage, telling logs from tables, and noticing that a file has vanished.
 
 use std::path::{Path, PathBuf};
 use std::{cell::OnceCell, collections::BTreeSet, io};
@@ -26,15 +26,15 @@ impl Opener for Stored<'_> {
     }
 }
 
-/// Returns true if the fault is that a file was there when `folder` was read, and is not now. `missing`: the tables
-/// that were not there, once they are known.
+/// Returns true if the fault is that a file was there when `folder` was read, and no longer is. `missing`: the
+/// tables that were not there even then, found out by the first call.
 pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
     let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());
     !missing.contains(path)
 }
 
-/// Returns true if the file is a log by its name.
+/// Returns true if the file's name is that of a log.
 pub(super) fn is_log(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.and_then(FileKind::parse).is_some_and(|(kind, _)| kind == FileKind::Log)

@@ -31,8 +31,8 @@ pub struct ScanRequest {
     pub all: bool,
     /// Find the data blocks of tables by their checksums, without footer and index.
     pub carve: bool,
-    /// Correct one wrong bit of each block of tables and of each record of logs by its checksum. Tables are not carved
-    /// then.
+    /// Correct one wrong bit of each block of tables and of each record of logs, as the checksum tells. Tables are then
+    /// not carved.
     pub correct: bool,
     /// The range of keys to show.
     pub range: KeyRange,
@@ -91,7 +91,7 @@ struct Scan<'a> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
-    /// How wrong bits are corrected; `None`: they are not.
+    /// How wrong bits are corrected; `None`: no bits are corrected.
     correction: Option<Correction>,
     /// The storage of the files; `None`: the local file system.
     storage: Option<&'a dyn Storage>,

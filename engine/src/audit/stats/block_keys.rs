@@ -12,11 +12,11 @@ const MOST_NOTED: u64 = 65;
 /// The types of LevelDB's entries.
 const TYPES: [u8; 2] = [0, 1];
 
-/// The numbers of a data block.
+/// The numbers of entries and of different keys in a data block.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct BlockKeys {
     pub(crate) entries: u64,
-    /// Entries whose user key is another than that of the entry before, which may be in the block before.
+    /// Entries whose user key differs from that of the entry before, which may be in the block before.
     pub(crate) keys: u64,
 }
 
@@ -25,9 +25,10 @@ pub(crate) struct BlockKeys {
 pub(crate) struct KeyCounter {
     now: BlockKeys,
     last: Vec<u8>,
-    /// All keys seen can be internal keys, and are in the order of such.
+    /// All keys seen could be internal keys, and are in the order of internal keys.
     looks_internal: bool,
-    /// The keys seen, as user keys in internal keys and as whole keys. `None`: not all blocks will be decoded.
+    /// The keys seen: the user keys in them, if they are internal keys, and the whole keys. `None`: not all blocks
+    /// will be decoded.
     seen: Option<[KeySketch; 2]>,
 }
 
@@ -43,12 +44,13 @@ impl KeyCounter {
         Self { seen: (blocks <= MOST_NOTED).then(Default::default), ..Self::default() }
     }
 
-    /// A counter for all entries of a table in the order of the file. `notes`: it notes the keys.
+    /// A counter for all entries of a table in the order of the file. `notes`: the counter notes the keys.
     pub(crate) fn of_all(notes: bool) -> Self {
         Self { seen: notes.then(Default::default), ..Self::default() }
     }
 
-    /// Begins a data block. Without it, an entry may be a version of the last key of the block before.
+    /// Begins a data block. A caller that counts all blocks in order does not call this, so that the first entry of
+    /// a block is compared with the last one of the block before.
     pub(super) fn begin(&mut self) {
         self.now = BlockKeys::default();
         self.last.clear();
@@ -101,8 +103,8 @@ fn ends_like_internal(key: &[u8]) -> bool {
 }
 
 /// For each of the data blocks at `offsets`, which ascend, the hash of the user key in the index entry of the block
-/// before it. LevelDB puts the last key of a block there if the next block begins with another version of it, and
-/// else a key before that block's first one.
+/// before it. LevelDB puts the last key of a block into its index entry if the next block begins with another
+/// version of that key, and otherwise a key that comes before the next block's first one.
 pub(super) fn keys_before<R>(table: &Table<R>, offsets: &[u64]) -> BTreeMap<u64, u64> {
     let mut found = BTreeMap::new();
     let (mut index, mut before) = (table.index(), None);

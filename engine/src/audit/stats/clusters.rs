@@ -72,17 +72,19 @@ impl Clusters {
         types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()
     }
 
-    /// The numbers of the table's entries and different keys, by those of the blocks in `sample`. No numbers
-    /// if a place has no block that could be decoded.
+    /// The numbers of the table's entries and different keys, estimated from those of the blocks in
+    /// `sample`. No numbers if a place has no block that could be decoded.
     pub(super) fn counts(&self, sample: &Sample, blocks: &Blocks) -> Counts {
-        // A block has an entry, which may be of a key that the block before has.
+        // A block has at least one entry, but its entries may all be versions of the last key of the
+        // block before.
         let entries = self.estimate(sample, blocks, 1, |block| block.entries);
         let keys = self.estimate(sample, blocks, 0, |block| block.keys);
         let is_internal = sample.has_internal_keys(sample.keys());
         Counts::new(entries, keys, sample.keys().clone(), is_internal)
     }
 
-    /// The estimate of the sum of a number `of` each block, which is at least `least`.
+    /// The estimate of the sum over all blocks of the number that `of` gives, which is at least
+    /// `least` for each.
     fn estimate(
         &self,
         sample: &Sample,

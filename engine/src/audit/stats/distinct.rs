@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn many_keys_are_estimated_within_the_interval() {
-        // Each number is a sample of its own, as all hashes below its bound count.
+        // Each round has other keys, so the estimates are independent of each other.
         let mut held = 0;
         for number in 1..=20_u64 {
             let (start, keys) = (number << 32, 70_000 * number);

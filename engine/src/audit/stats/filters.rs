@@ -105,11 +105,11 @@ impl FilterStats {
         self.filter(self.index_for(offset)).map_or(1.0, |filter| filter.rate)
     }
 
-    /// About the number of entries that filter `index` was made for, in a unit that all filters of the block share:
-    /// its bits, or where these are the fewest that a filter has, the bits that its keys would get by themselves.
-    /// `None`: its size does not tell.
+    /// The approximate number of entries that filter `index` was made for, in a unit that all filters of the block
+    /// share: the bits of the filter or, if these are the fewest that a filter has, the bits that its keys would
+    /// get without that minimum. `None`: the filter does not tell.
     pub(crate) fn relative_entries(&self, index: u64) -> Option<f64> {
-        /// The fewest bits of a filter, and LevelDB's number of probes for each bit a key.
+        /// The fewest bits of a filter, and the number of probes that LevelDB takes for each bit a key.
         const FEWEST: usize = 64;
         const PROBES: f64 = 0.69;
         if self.overlap || self.reader.base_lg() > MAX_BASE_LG {
@@ -126,7 +126,7 @@ impl FilterStats {
         // LevelDB rounds the number of probes down.
         let bits_per_entry = (probes + 0.5) / PROBES;
         let entries = -(1.0 - shape.bits_set as f64 / bits).ln() * bits / probes;
-        // No more keys than these have so few bits.
+        // A filter of more keys than these would have more bits.
         let most = f64::max(bits / bits_per_entry, 1.0);
         Some(entries.clamp(1.0, most) * bits_per_entry)
     }

@@ -93,7 +93,8 @@ impl Counts {
                 let count = parts.estimate(last.map(of), counter.blocks.offsets.len(), least, of);
                 count.map(|count| EntryCount { exact: count.exact && is_sound, ..count })
             };
-            // A block has an entry, which may be of a key that the block before has.
+            // A block has at least one entry, but its entries may all be versions of the last key of the
+            // block before.
             let (count, keys) = (estimate(1, |block| block.entries), estimate(0, |block| block.keys));
             let is_good = count.is_none_or(|count| is_good(count) || number >= entries);
             if is_good || number >= MAX_PARTS || counter.decoded_left == 0 || counter.read_left == 0 {
@@ -104,7 +105,7 @@ impl Counts {
         }
     }
 
-    /// `keys`: the number of different user keys, if keys are internal keys. Whole keys are all different.
+    /// `keys`: the number of different user keys, if keys are internal keys. If not, all keys are different.
     pub(super) fn new(
         entries: Option<EntryCount>,
         keys: Option<EntryCount>,
@@ -151,9 +152,9 @@ impl Parts {
         u64::try_from(start).unwrap_or(u64::MAX)
     }
 
-    /// The estimate of the sum of a number `of` each block; `None` if no block was decoded. `last`: the
-    /// number of the last block. `blocks`: the number of blocks, which is less than the number of entries
-    /// if the index is damaged. `least`: the least number of a block.
+    /// The estimate of the sum over all blocks of the number that `of` gives; `None` if no block was decoded.
+    /// `last`: the number of the last block. `blocks`: the number of blocks, which is less than the number of
+    /// entries if the index is damaged. `least`: the least number of a block.
     fn estimate(
         &self,
         last: Option<u64>,

@@ -106,7 +106,7 @@ impl<'a> Ranges<'a> {
         self.sizing.map_or(joined.bytes, |sizing| sizing.array_len(joined.keys))
     }
 
-    /// The rate that random keys are expected to have with this base_lg: a filter counts by its keys.
+    /// The rate that random keys are expected to have with this base_lg, each filter weighted by its keys.
     /// `None` if k or the rule for sizes is not known.
     fn rate_with(&self, base_lg: u8) -> Option<f64> {
         let probes = self.probes.filter(|_| self.sizing.is_some())?;

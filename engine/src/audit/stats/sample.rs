@@ -118,7 +118,7 @@ impl Sample {
         Ok(sample)
     }
 
-    /// Reads a data block, given with the hash of the key before it. Returns its numbers, and its size
+    /// Reads a data block, given with the hash of the key before it. Returns the block's numbers, and its size
     /// once decompressed.
     fn read<R: ReadAt>(
         &mut self,
@@ -173,7 +173,7 @@ impl Sample {
                 (None, Some(filters)) => made.ask(filters.reader(), handle.offset),
                 (None, None) => continue,
             };
-            // As many lookups come to the block as it has entries.
+            // Lookups come to a block in proportion to its entries.
             answers.add(passed, asked, self.keys.end().entries as f64);
         }
         Ok((self.keys.end(), entries.size() as u64))
@@ -243,7 +243,8 @@ impl Sample {
         &self.keys
     }
 
-    /// Returns true if keys are internal keys: by the filters, or else by the look of all keys that `counter` saw.
+    /// Returns true if keys are internal keys: as the filters show or, if they do not, as all keys that `counter`
+    /// saw look.
     pub(super) fn has_internal_keys(&self, counter: &KeyCounter) -> bool {
         self.key_format().map_or(counter.looks_internal(), |format| format == KeyFormat::Internal)
     }

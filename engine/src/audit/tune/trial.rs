@@ -359,8 +359,8 @@ fn filter_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset
     reader.filter(usize::try_from(index).ok()?)
 }
 
-/// Asks the filters in use for random keys, as `inspect` does: the same filters have one rate. `most`: the most keys to
-/// ask for.
+/// Asks the filters in use for random keys, as `inspect` does, so that both give the same rate for the same filters.
+/// `most`: the most keys to ask for.
 fn ask_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) -> Result<()> {
     let (Some(filter), blocks) = (table.filter(), Blocks::list(table)?) else { return Ok(()) };
     let filters = FilterStats::new(filter.clone());

@@ -61,7 +61,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let sought = sought(input, &lookups);
     let readers = readers(policy);
     let budget = ProbeBudget::for_each_of(input.tables.len());
-    // Merged at once, as results wait for each other.
+    // Each result is merged at once, as results wait for each other.
     let keys = Mutex::new(KeySketch::default());
     let try_one = |table: usize, tables: u64| {
         let plan = Plan {
@@ -127,7 +127,7 @@ fn try_tables(
                     bytes += size;
                     let mut visits = neighbours.get(table).copied().unwrap_or_default();
                     if input.manifest.is_none() {
-                        // Nobody knows which tables a lookup comes to.
+                        // It is not known which tables a lookup comes to.
                         visits.all = trial.entries as f64;
                     }
                     let tally = tallies.entry(input.level(table));

@@ -22,7 +22,7 @@ use crate::{
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// Verifies the table that `source` holds. `record`: its record in the database that it is in.
-/// `may_be_unfinished`: it was found in a folder, and not named as a table. `notes_keys`: the verdict
+/// `may_be_unfinished`: the table was found in a folder, not given by itself. `notes_keys`: the verdict
 /// notes the different keys.
 ///
 /// # Errors

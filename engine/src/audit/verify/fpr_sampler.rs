@@ -1,7 +1,7 @@
 //! The rate of false positives among neighbours of stored keys.
 //!
 //! Some of the filters are asked, evenly spread over the data blocks, for
-//! [neighbours](crate::audit::rates::neighbours) of their keys. Each counts by its entries.
+//! [neighbours](crate::audit::rates::neighbours) of their keys. Each filter is weighted by its entries.
 
 use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash};
 
@@ -102,7 +102,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         if !self.is_chosen {
             return;
         }
-        // As many lookups come to the filter as its data blocks have entries.
+        // Lookups come to a filter in proportion to the entries of its data blocks.
         let weight = self.entries as f64;
         match &self.signed {
             None => {
@@ -121,7 +121,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         self.is_chosen = false;
     }
 
-    /// The share of absent keys that passed, each filter by its entries; `None` if no filter was
+    /// The share of absent keys that passed, each filter weighted by its entries; `None` if no filter was
     /// asked. `hash`: the hash that fits the stored keys, if the policy's name leaves it open.
     pub(super) fn finish(mut self, hash: Option<LegacyHash>) -> Option<MeasuredRate> {
         self.end_filter();

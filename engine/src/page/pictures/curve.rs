@@ -7,7 +7,7 @@ use super::scale::Linear;
 use super::svg::{self, Shape};
 use crate::words::{counted, percent, size};
 
-/// The effects of filters of some settings.
+/// The size of filters and the share of absent keys that pass, for each setting tried.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct TuneCurve {
     pub lines: Vec<CurveLine>,

@@ -31,7 +31,7 @@ pub(super) fn read<R: ReadAt>(
     let Some(mut entries) = stored::read(source, index, &table.patches)?
         .and_then(|stored| stored::entries(&stored, &expected.limits.options))
     else {
-        // Its checksum is right, and yet it does not decode.
+        // The index does not decode, though its checksum is right.
         let whole = Run::begin(expected, &table.facts).cut_off(expected, 0..source.len()?);
         table.lost.push(whole);
         return Ok(());

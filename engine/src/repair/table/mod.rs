@@ -39,7 +39,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// `max_output`: the bytes of blocks and keys that may be decoded; `None`: as many as for all commands.
+    /// `max_output`: the bytes of blocks and keys that may be decoded; `None`: the default of all commands.
     pub(super) fn new(max_output: Option<u64>, file_size: u64) -> Self {
         let budget = Budget::new(decode_limit(max_output, file_size));
         let mut options = budget.options(&options());
@@ -165,7 +165,7 @@ impl SavedTable {
     /// Adds entries that no checksum covers, within the limits: they stay in memory until they are sorted.
     fn add_partial(&mut self, entries: Vec<PartialEntry>, limits: &Limits) {
         for entry in entries {
-            // Twice, as they are kept.
+            // Key and value count twice, as they are also kept.
             let parts = [&entry.key, &entry.value, &entry.key, &entry.value];
             if !parts.into_iter().all(|part| limits.budget.take(part).is_some()) {
                 return;

@@ -56,7 +56,8 @@ fn what_lies_beyond_the_limit_is_lost_and_told() {
         assert!(report.is_complete || max_output < 3000, "{report:?}");
         let why = format!("at most {max_output} bytes of blocks and keys to decode (--max-output)");
         by_the_limit += u64::from(report.losses.iter().any(|loss| loss.why.contains(&why)));
-        // Of each table a block more than the limit, and what is sound of it twice more.
+        // Of each table, the limit and one block more are decoded, and then its sound blocks twice
+        // more.
         assert!(meter.bytes_decoded() <= 4 * (3 * max_output + 4096), "{}", meter.bytes_decoded());
         assert!(keys > 0 && (max_output > 0 || report.losses.len() == 4), "{report:?}");
     }
