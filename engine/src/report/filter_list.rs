@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use serde::{Serialize, Serializer};
 
 use super::count::EntryCount;
+use super::strings::words;
 use crate::audit::rates::MeasuredRate;
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
@@ -193,4 +194,32 @@ impl Serialize for CoveredBlocks<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.iter())
     }
+}
+
+words! {
+    /// The part of keys that a table's filters are made from.
+    KeyFormat {
+        /// The user part of internal keys, as databases write them.
+        Internal = "internal",
+        /// Whole keys.
+        User = "user",
+    }
+}
+
+/// The encoding that a policy's name leaves open: the hash with which stored keys pass, or the relative of
+/// LevelDB that wrote the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// LevelDB's old hash, which takes the last bytes of a key as unsigned.
+    Unsigned,
+    /// LevelDB's old hash, which takes the last bytes of a key as signed.
+    Signed,
+    /// All keys tried fit both hashes.
+    Either,
+    /// Basho's LevelDB, which Riak uses.
+    Basho,
+    /// RocksDB.
+    Rocksdb,
 }

@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::{
     count::{DistinctKeys, EntryCount, bits_per_entry},
     error_kind::ErrorKind,
-    filter_list::{FilterBlock, FilterCost, Filters},
+    filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat},
     frame::Frame,
-    strings::{Name, words},
+    strings::Name,
     subject::{Fetched, Remark, Subject},
     verify::Verdict,
 };
@@ -141,34 +141,6 @@ pub enum InspectStatus {
     /// The file was found in a database's folder, the database does not use it, and it is not a complete
     /// table: it is being written, or was left behind.
     NotLive,
-}
-
-words! {
-    /// The part of keys that a table's filters are made from.
-    KeyFormat {
-        /// The user part of internal keys, as databases write them.
-        Internal = "internal",
-        /// Whole keys.
-        User = "user",
-    }
-}
-
-/// The encoding that a policy's name leaves open: the hash with which stored keys pass, or the relative of
-/// LevelDB that wrote the table.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Dialect {
-    /// LevelDB's old hash, which takes the last bytes of a key as unsigned.
-    Unsigned,
-    /// LevelDB's old hash, which takes the last bytes of a key as signed.
-    Signed,
-    /// All keys tried fit both hashes.
-    Either,
-    /// Basho's LevelDB, which Riak uses.
-    Basho,
-    /// RocksDB.
-    Rocksdb,
 }
 
 /// The facts about a table, with its filters.

@@ -31,13 +31,11 @@ pub use crate::audit::{CutKey, LostKeys};
 pub use count::{DistinctKeys, EntryCount, EntrySum};
 pub use distinct::DistinctSum;
 pub use error_kind::ErrorKind;
-pub use filter_list::{FilterBlock, FilterCost, Filters, LargerRanges, ListedFilter};
+pub use filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat, LargerRanges, ListedFilter};
 pub use findings::{Code, Finding, Findings, Weight};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Frame, Framed};
-pub use inspect::{
-    Dialect, InspectStatus, Inspected, KeyFormat, Table, TableLevel, TableState, ends_of, name_of,
-};
+pub use inspect::{InspectStatus, Inspected, Table, TableLevel, TableState, ends_of, name_of};
 pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,

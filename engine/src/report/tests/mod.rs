@@ -1,3 +1,19 @@
 //! Tests of results as lines of JSON.
 
 mod tune;
+
+use super::{EntryCount, Table, Verdict};
+
+/// Of a damaged table, a verification knows only the entries that it could read.
+#[test]
+fn numbers_of_a_verification_are_taken_over_if_it_has_read_all() {
+    let estimated = EntryCount { count: 100, low: 90, high: 110, exact: false };
+    let mut table = Table { entries: Some(estimated), ..Table::default() };
+    let mut verdict = Verdict { entries: 70, distinct_keys: 60, ..Verdict::default() };
+    table.count(&mut verdict);
+    assert_eq!((table.entries, table.distinct_keys), (Some(estimated), None));
+    verdict.is_complete = true;
+    table.count(&mut verdict);
+    let keys = table.distinct_keys.and_then(|keys| keys.count);
+    assert_eq!((table.entries.map(|of| (of.count, of.exact)), keys), (Some((70, true)), Some(60)));
+}
