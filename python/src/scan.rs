@@ -72,7 +72,14 @@ pub(crate) fn scan(
     on_error: Option<Py<PyAny>>,
 ) -> PyResult<Scan> {
     let range = Range { prefix: prefix.as_ref(), start: start.as_ref(), stop: stop.as_ref() };
-    let request = ScanRequest { all: !newest, carve, range: range.keys()?, limit, internal_keys, ..ScanRequest::default() };
+    let request = ScanRequest {
+        all: !newest,
+        carve,
+        range: range.keys()?,
+        limit,
+        internal_keys,
+        ..ScanRequest::default()
+    };
     let engine = Engine::new().bytewise(is_bytewise(comparator)?);
     let engine = match max_output {
         Some(bytes) => engine.max_output(bytes),

@@ -234,7 +234,15 @@ fn walk(mut cursor: Cursor<'static, Source>, path: &Path, mut producer: Producer
             Ok(true) => {
                 let offset = cursor.block_handle().map_or(0, |handle| handle.offset);
                 let (key, value) = (cursor.key(), cursor.value());
-                producer.entry(&Row { path, offset, corrected: None, state: None, key, version: None, value })?;
+                producer.entry(&Row {
+                    path,
+                    offset,
+                    corrected: None,
+                    state: None,
+                    key,
+                    version: None,
+                    value,
+                })?;
             }
             Ok(false) => return Ok(()),
             Err(error) => {
