@@ -45,9 +45,16 @@ type ListColumn = (Column, fn(&Table, ListingKind) -> Cell, fn(&Totals) -> Strin
 
 /// All columns. Those with the MANIFEST's records are left out if there is no MANIFEST.
 fn columns(kind: ListingKind) -> Vec<ListColumn> {
-    let (left, right, none) = (Column::left, Column::right, |_: &Totals| String::new());
-    let name = left("table", kind.name_width.min(MAX_NAME_WIDTH), 0);
-    let all: [ListColumn; 24] = [
+    let name = Column::left("table", kind.name_width.min(MAX_NAME_WIDTH), 0);
+    let all = table_columns(name).into_iter().chain(filter_columns()).chain(state_columns());
+    let is_shown = |column: &ListColumn| kind.has_records || !["level", "recorded"].contains(&column.0.title);
+    all.filter(is_shown).collect()
+}
+
+/// The columns about a table and its entries, behind that of its name.
+fn table_columns(name: Column) -> [ListColumn; 9] {
+    let (left, right) = (Column::left, Column::right);
+    [
         (name, name_cell, |all| counted(all.tables, "table")),
         (right("level", 8, 3), level_cell, none),
         (
@@ -73,6 +80,13 @@ fn columns(kind: ListingKind) -> Vec<ListColumn> {
             |table, _| or_dash(table.distinct_keys.map(distinct_keys)).into(),
             |all| or_dash(all.distinct_keys.number().map(distinct_keys)),
         ),
+    ]
+}
+
+/// The columns about the filters of a table.
+fn filter_columns() -> [ListColumn; 10] {
+    let right = Column::right;
+    [
         (right("filter size", 11, 2), filter_size_cell, |all| size(all.filter_size)),
         (
             right("bits/entry", 10, 5),
@@ -103,6 +117,13 @@ fn columns(kind: ListingKind) -> Vec<ListColumn> {
             |all| share(all.bits_set, all.bits),
         ),
         (right("k", 2, 0).extra(), |table, _| of(table, |of| or_dash(of.probes)), none),
+    ]
+}
+
+/// The columns about the answers of a table's filters, its state and its names.
+fn state_columns() -> [ListColumn; 5] {
+    let (left, right) = (Column::left, Column::right);
+    [
         (right("rate", 8, 0), rate_cell, |all| or_dash(all.random_fpr.mean().map(measured))),
         (left("state", 10, 0), state_cell, none),
         (
@@ -112,9 +133,12 @@ fn columns(kind: ListingKind) -> Vec<ListColumn> {
         ),
         (left("policy", 27, 0).extra(), policy_cell, none),
         (left("metaindex", 0, 0).extra(), |table, _| metaindex_names(table).into(), none),
-    ];
-    let is_shown = |column: &ListColumn| kind.has_records || !["level", "recorded"].contains(&column.0.title);
-    all.into_iter().filter(is_shown).collect()
+    ]
+}
+
+/// The text of a column that has none for the totals.
+fn none(_: &Totals) -> String {
+    String::new()
 }
 
 /// The name of a table in a listing.

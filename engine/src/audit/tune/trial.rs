@@ -164,11 +164,7 @@ pub(super) fn run<R: ReadAt>(
         }
         // LevelDB writes blocks one after the other. In another order, no filters can be made.
         if handle.offset < end {
-            let offset = handle.offset;
-            let text = format!(
-                "expected data blocks one behind the other, found one at offset {offset} before {end}"
-            );
-            return Err(TuneFailure { text, kind: Some(ErrorKind::Damaged) });
+            return Err(out_of_order(handle.offset, end));
         }
         end = handle.end().unwrap_or(u64::MAX);
         block.enter(table, handle)?;
@@ -184,17 +180,8 @@ pub(super) fn run<R: ReadAt>(
             }
         }
         if entries.prints.len() >= MAX_ENTRIES || handles.peek().is_none() {
-            let mut questions: [Questions; ASKED] = std::array::from_fn(|_| Questions::new(policies.len()));
             entries.prints.sort_unstable();
-            for (question, questions) in QUESTIONS.into_iter().zip(&mut questions) {
-                match question {
-                    Question::Random => random_keys(questions, &entries, plan, &policies, &mut random),
-                    Question::Near(kind) => {
-                        made_keys(kind, questions, &entries, table, plan, &policies, &mut random)?;
-                    }
-                    Question::Present | Question::Own | Question::Stranger(_) => {}
-                }
-            }
+            let mut questions = made_questions(&entries, table, plan, &policies, &mut random)?;
             for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
                 if let Some(questions) =
                     questions.get_mut(kind.place()).filter(|_| entries.holds_block(offset))
@@ -211,6 +198,31 @@ pub(super) fn run<R: ReadAt>(
         ask_random_keys(table, plan.random_keys, now)?;
     }
     Ok(trial)
+}
+
+fn out_of_order(offset: u64, end: u64) -> TuneFailure {
+    let text =
+        format!("expected data blocks one behind the other, found one at offset {offset} before {end}");
+    TuneFailure { text, kind: Some(ErrorKind::Damaged) }
+}
+
+/// Makes up keys of each kind to ask the filters of these entries for.
+fn made_questions<R: ReadAt>(
+    entries: &Entries,
+    table: &Table<R>,
+    plan: &Plan<'_>,
+    policies: &[SharedPolicy],
+    random: &mut SplitMix,
+) -> std::result::Result<[Questions; ASKED], TuneFailure> {
+    let mut questions: [Questions; ASKED] = std::array::from_fn(|_| Questions::new(policies.len()));
+    for (question, questions) in QUESTIONS.into_iter().zip(&mut questions) {
+        match question {
+            Question::Random => random_keys(questions, entries, plan, policies, random),
+            Question::Near(kind) => made_keys(kind, questions, entries, table, plan, policies, random)?,
+            Question::Present | Question::Own | Question::Stranger(_) => {}
+        }
+    }
+    Ok(questions)
 }
 
 fn random_keys(

@@ -14,12 +14,13 @@ use super::settings::{grid, readers};
 use super::tally::{self, LevelTally};
 use super::trial::{self, Plan, Trial};
 use super::{
-    advice::policy_of, conclusion::TuneResults, lookups::settle, near_keys::NearKeys, sample::choose,
-    sample_keys::draw,
+    advice::policy_of, conclusion::TuneResults, lookups::settle, near_keys::NearKeys, questions::Question,
+    sample::choose, sample_keys::draw,
 };
+use crate::audit::policies::Policy;
 use crate::audit::rates::ProbeBudget;
 use crate::audit::stats::KeySketch;
-use crate::report::{TuneFailure, Tuning};
+use crate::report::{Setting, TuneFailure, Tuning};
 use crate::run::Watch;
 
 /// The number of stored keys to draw, and the fewest if each lookup reaches very many tables.
@@ -59,31 +60,19 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
 
     watch.expect(chosen.iter().map(|&table| input.size(table)).sum(), true);
     let sought = sought(input, &lookups);
-    let readers = readers(policy);
-    let budget = ProbeBudget::for_each_of(input.tables.len());
-    // Each result is merged at once, as results wait for each other.
-    let keys = Mutex::new(KeySketch::default());
-    let try_one = |table: usize, tables: u64| {
-        let plan = Plan {
-            settings: &settings,
-            policies: &readers,
-            policy,
-            encoding: input.encoding,
-            near: &near,
-            random: (RANDOM / tables.max(1)).max(FEWEST),
-            made: (MADE / tables.max(1)).max(FEWEST),
-            random_keys: budget.random_keys,
-            seed: table as u64,
-        };
-        let sought = sought.get(table).map_or(&[][..], |sought| sought);
-        let mut trial = input.open(table).and_then(|opened| trial::run(&opened, &plan, sought));
-        if let Ok(trial) = &mut trial {
-            keys.lock().unwrap_or_else(PoisonError::into_inner).merge(&std::mem::take(&mut trial.keys));
-        }
-        watch.add(input.size(table));
-        trial
+    let trials = Trials {
+        input,
+        settings: &settings,
+        readers: &readers(policy),
+        policy,
+        near: &near,
+        sought: &sought,
+        random_keys: ProbeBudget::for_each_of(input.tables.len()).random_keys,
+        keys: Mutex::default(),
+        watch,
     };
-    let (mut tallies, bytes) = try_tables(input, &chosen, &neighbours(input, &lookups), try_one, &mut faults);
+    let (mut tallies, bytes) = trials.run(&chosen, &neighbours(input, &lookups), &mut faults);
+    let keys = trials.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
     let usable = usable(&survey, policy, &faults);
     let mut levels = levels_of(input, &survey, &usable, &mut tallies, settings.len());
     let counted = count_visits(input, &lookups, &usable, &mut levels);
@@ -99,45 +88,88 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
         survey,
         faults,
         bytes,
-        keys: keys.into_inner().unwrap_or_else(PoisonError::into_inner),
+        keys,
     };
     done.report(lookups_of(request, &lookups))
 }
 
-/// Tries tables with `try_one`, which also gets the number of chosen tables on the same level, and adds up the results
-/// by level. Also returns the bytes of the tables that could be tried.
-fn try_tables(
-    input: &Input<'_>,
-    chosen: &[usize],
-    neighbours: &[tally::Visits],
-    try_one: impl Fn(usize, u64) -> Result<Trial, TuneFailure> + Sync,
-    faults: &mut BTreeMap<usize, TuneFailure>,
-) -> (BTreeMap<Option<u8>, LevelTally>, u64) {
-    let mut counts: BTreeMap<Option<u8>, u64> = BTreeMap::new();
-    chosen.iter().for_each(|&table| *counts.entry(input.level(table)).or_default() += 1);
-    let count = |table| counts.get(&input.level(table)).copied().unwrap_or_default();
-    let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
-    let mut bytes = 0;
-    for batch in chosen.chunks(BATCH) {
-        let trials: Vec<_> = batch.par_iter().map(|&table| (table, try_one(table, count(table)))).collect();
-        for (table, trial) in trials {
-            let size = input.size(table);
-            match trial {
-                Ok(trial) => {
-                    bytes += size;
-                    let mut visits = neighbours.get(table).copied().unwrap_or_default();
-                    if input.manifest.is_none() {
-                        // It is not known which tables a lookup comes to.
-                        visits.all = trial.entries as f64;
+/// What is the same in the trials of all tables.
+struct Trials<'a> {
+    input: &'a Input<'a>,
+    settings: &'a [Setting],
+    readers: &'a [Policy],
+    policy: Policy,
+    near: &'a NearKeys,
+    /// The keys that lookups seek in vain, by table.
+    sought: &'a [Vec<(&'a [u8], Question)>],
+    /// The most random keys to ask the filters in use of one table for.
+    random_keys: u64,
+    /// The different keys of all tables. Each trial's are merged at once, as its other results wait in memory.
+    keys: Mutex<KeySketch>,
+    watch: &'a dyn Watch,
+}
+
+impl Trials<'_> {
+    /// Tries tables and adds up the results by level. Also returns the bytes of the tables that could be tried.
+    fn run(
+        &self,
+        chosen: &[usize],
+        neighbours: &[tally::Visits],
+        faults: &mut BTreeMap<usize, TuneFailure>,
+    ) -> (BTreeMap<Option<u8>, LevelTally>, u64) {
+        let input = self.input;
+        let mut counts: BTreeMap<Option<u8>, u64> = BTreeMap::new();
+        chosen.iter().for_each(|&table| *counts.entry(input.level(table)).or_default() += 1);
+        let count = |table| counts.get(&input.level(table)).copied().unwrap_or_default();
+        let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
+        let mut bytes = 0;
+        for batch in chosen.chunks(BATCH) {
+            let trials: Vec<_> =
+                batch.par_iter().map(|&table| (table, self.try_one(table, count(table)))).collect();
+            for (table, trial) in trials {
+                let size = input.size(table);
+                match trial {
+                    Ok(trial) => {
+                        bytes += size;
+                        let mut visits = neighbours.get(table).copied().unwrap_or_default();
+                        if input.manifest.is_none() {
+                            // It is not known which tables a lookup comes to.
+                            visits.all = trial.entries as f64;
+                        }
+                        let tally = tallies.entry(input.level(table));
+                        tally
+                            .or_insert_with(|| LevelTally::new(trial.settings.len()))
+                            .add(&trial, size, visits);
                     }
-                    let tally = tallies.entry(input.level(table));
-                    tally.or_insert_with(|| LevelTally::new(trial.settings.len())).add(&trial, size, visits);
-                }
-                Err(error) => {
-                    faults.entry(table).or_insert(error);
+                    Err(error) => {
+                        faults.entry(table).or_insert(error);
+                    }
                 }
             }
         }
+        (tallies, bytes)
     }
-    (tallies, bytes)
+
+    /// Tries a table. `tables`: the number of chosen tables on its level.
+    fn try_one(&self, table: usize, tables: u64) -> Result<Trial, TuneFailure> {
+        let plan = Plan {
+            settings: self.settings,
+            policies: self.readers,
+            policy: self.policy,
+            encoding: self.input.encoding,
+            near: self.near,
+            random: (RANDOM / tables.max(1)).max(FEWEST),
+            made: (MADE / tables.max(1)).max(FEWEST),
+            random_keys: self.random_keys,
+            seed: table as u64,
+        };
+        let sought = self.sought.get(table).map_or(&[][..], |sought| sought);
+        let mut trial = self.input.open(table).and_then(|opened| trial::run(&opened, &plan, sought));
+        if let Ok(trial) = &mut trial {
+            let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+            keys.merge(&std::mem::take(&mut trial.keys));
+        }
+        self.watch.add(self.input.size(table));
+        trial
+    }
 }

@@ -27,7 +27,6 @@ pub(super) fn read<R: ReadAt>(
     expected: &Expected<'_>,
     table: &mut SavedTable,
 ) -> io::Result<()> {
-    let order = expected.order;
     let Some(mut entries) = stored::read(source, index, &table.patches)?
         .and_then(|stored| stored::entries(&stored, &expected.limits.options))
     else {
@@ -36,22 +35,57 @@ pub(super) fn read<R: ReadAt>(
         table.lost.push(whole);
         return Ok(());
     };
-    let mut damaged = Vec::new();
-    let (mut lost, mut separator, mut run): (Vec<u64>, Option<Vec<u8>>, Option<Run>) =
-        (Vec::new(), None, None);
-    let (mut end, mut count) = (0, 0);
-    for number in 0_u64.. {
-        let Ok(true) = entries.next() else { break };
+    let mut walk = Walk::default();
+    while let Ok(true) = entries.next() {
         let Ok(handle) = entries.handle() else { break };
         if expected.limits.budget.take(entries.key()).is_none() {
-            let run = run.take().unwrap_or_else(|| Run::begin(expected, &table.facts));
+            let run = walk.run.take().unwrap_or_else(|| Run::begin(expected, &table.facts));
             table.lost.push(run.cut_off(expected, handle.offset..source.len()?));
             break;
         }
-        count = number.saturating_add(1);
-        let between = Between { order, after: separator.as_deref(), up_to: Some(entries.key()) };
+        walk.block(source, handle, entries.key(), expected, table)?;
+    }
+    if let Some(run) = walk.run.take() {
+        table.lost.push(run.end(expected, true));
+    }
+    table.blocks = Blocks::Indexed { index, lost: walk.lost, count: walk.count };
+    for (handle, after, up_to) in walk.damaged {
+        let between = Between { order: expected.order, after: after.as_deref(), up_to: Some(&up_to) };
+        save_part(source, handle, &between, expected.limits, table)?;
+    }
+    Ok(())
+}
+
+/// The state of reading one data block after the other.
+#[derive(Default)]
+struct Walk {
+    /// The blocks that are damaged, each with the largest key saved before it and its separator.
+    damaged: Vec<(BlockHandle, Option<Vec<u8>>, Vec<u8>)>,
+    /// The numbers of the blocks that are lost.
+    lost: Vec<u64>,
+    /// The separator of the block before.
+    separator: Option<Vec<u8>>,
+    /// The lost blocks directly before the next one.
+    run: Option<Run>,
+    /// The end of the blocks so far.
+    end: u64,
+    /// The number of blocks so far.
+    count: u64,
+}
+
+impl Walk {
+    /// Reads the next data block. `up_to` is its separator.
+    fn block<R: ReadAt>(
+        &mut self,
+        source: &R,
+        handle: BlockHandle,
+        up_to: &[u8],
+        expected: &Expected<'_>,
+        table: &mut SavedTable,
+    ) -> io::Result<()> {
+        let between = Between { order: expected.order, after: self.separator.as_deref(), up_to: Some(up_to) };
         // No block lies in another one, so each byte is read and decoded once.
-        let is_apart = handle.offset >= end;
+        let is_apart = handle.offset >= self.end;
         let found = match is_apart {
             true => stored::accept(source, handle, &mut table.patches, |stored| {
                 stored::facts(stored, &between, expected.limits)
@@ -60,35 +94,28 @@ pub(super) fn read<R: ReadAt>(
         };
         match found {
             Some(facts) => {
-                if let Some(run) = run.take() {
+                if let Some(run) = self.run.take() {
                     table.lost.push(run.end(expected, false));
                 }
                 table.facts.add(facts);
             }
             None => {
-                lost.push(number);
+                self.lost.push(self.count);
                 if is_apart {
-                    damaged.push((handle, table.facts.largest.clone(), entries.key().to_vec()));
+                    self.damaged.push((handle, table.facts.largest.clone(), up_to.to_vec()));
                 }
-                let run = run.get_or_insert_with(|| Run::begin(expected, &table.facts));
+                let run = self.run.get_or_insert_with(|| Run::begin(expected, &table.facts));
                 run.blocks.push(handle);
-                run.separator = entries.key().to_vec();
+                run.separator = up_to.to_vec();
             }
         }
-        end = end.max(handle.end().unwrap_or_default());
-        let separator = separator.get_or_insert_default();
+        self.end = self.end.max(handle.end().unwrap_or_default());
+        let separator = self.separator.get_or_insert_default();
         separator.clear();
-        separator.extend_from_slice(entries.key());
+        separator.extend_from_slice(up_to);
+        self.count = self.count.saturating_add(1);
+        Ok(())
     }
-    if let Some(run) = run.take() {
-        table.lost.push(run.end(expected, true));
-    }
-    table.blocks = Blocks::Indexed { index, lost, count };
-    for (handle, after, up_to) in damaged {
-        let between = Between { order, after: after.as_deref(), up_to: Some(&up_to) };
-        save_part(source, handle, &between, expected.limits, table)?;
-    }
-    Ok(())
 }
 
 /// Returns `Some` if the entries of a block are handles under ascending internal keys.
