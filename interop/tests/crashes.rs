@@ -1,4 +1,4 @@
-//! Crashes of `rebuild`, at any operation. `FILTERBLOCK_CRASH_STATES` is the number of states for each run of the
+//! Crashes of `rebuild` and `repair`, at any operation. `FILTERBLOCK_CRASH_STATES` is the number of states for each run of the
 //! program, `FILTERBLOCK_CRASH_DATABASES` the number of databases.
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `rebuild` while somebody else exchanges folders. `FILTERBLOCK_CRASH_PROGRAM` takes another program.
+//! `rebuild` and `repair` while somebody else exchanges folders. `FILTERBLOCK_CRASH_PROGRAM` takes another program.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use filterblock_interop::crash::case::Case;
 use filterblock_interop::crash::mode::Mode;
 use filterblock_interop::crash::race::{Place, Setting, races};
 
-const MODES: [Mode; 4] = [Mode::InPlace, Mode::Undo, Mode::Discard, Mode::To];
+const MODES: [Mode; 5] = [Mode::InPlace, Mode::Undo, Mode::Discard, Mode::To, Mode::Repair];
 
 /// A database of few small tables.
 const SEED: u64 = 0;

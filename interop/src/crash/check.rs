@@ -47,7 +47,7 @@ impl Check {
         match mode {
             // Neither goleveldb nor a repair nor a compaction passes over damage.
             Mode::KeepUndecodable => &[LevelDb, Again, Links, Undo],
-            Mode::To => &[LevelDb, Goleveldb, Again, Repair, Links],
+            Mode::To | Mode::Repair => &[LevelDb, Goleveldb, Again, Repair, Links],
             Mode::NoUndo | Mode::Batches | Mode::Discard => &[LevelDb, Goleveldb, Again, Repair, Used, Links],
             Mode::InPlace | Mode::Drop | Mode::Undo => {
                 &[LevelDb, Goleveldb, Again, Repair, Used, Links, Undo]
@@ -131,7 +131,7 @@ impl<'a> Checker<'a> {
                 }
                 self.has_all(root, mode, &case.plan.live)
             }
-            Check::Again if mode == Mode::To => self.copies_again(root),
+            Check::Again if mode.makes_target() => self.copies_again(root, mode),
             Check::Undo => self.undoes(root, mode),
             Check::Links | Check::Durable => Ok(()), // Not by a folder.
             Check::Goleveldb => {
@@ -174,9 +174,9 @@ impl<'a> Checker<'a> {
     }
 
     /// `--to` makes the second database, unless it is there already.
-    fn copies_again(&self, root: &Path) -> Result<()> {
+    fn copies_again(&self, root: &Path, mode: Mode) -> Result<()> {
         let was_there = root.join(TARGET).exists();
-        let (status, said) = self.case.run(Mode::To, root)?;
+        let (status, said) = self.case.run(mode, root)?;
         ensure!(status == i32::from(was_there), "status {status}: {said}");
         for entry in fs::read_dir(root)? {
             // The name of an unfinished folder is lost with the run that knew it.
@@ -186,7 +186,7 @@ impl<'a> Checker<'a> {
         }
         let found = read(&root.join(TARGET), &self.case.options, &self.case.plan.keys)?;
         compare(&found, &self.case.plan.live)?;
-        self.has_all(root, Mode::To, &self.case.plan.live)
+        self.has_all(root, mode, &self.case.plan.live)
     }
 
     /// `--undo` brings the original back, unless it is there.

@@ -12,7 +12,7 @@ use filterblock_crash_states::tree::Entry;
 use super::case::{Case, work_folder};
 use super::check::{Check, Checker};
 use super::log::Kind;
-use super::mode::{DATABASE, Mode};
+use super::mode::{DATABASE, Mode, TARGET};
 use super::record::{Disturbance, Fault};
 use crate::random::Random;
 
@@ -184,8 +184,8 @@ impl Drop for Mounted {
 }
 
 fn is_committed(before: &Tree, after: &Tree) -> Result<bool> {
-    let current = Path::new(DATABASE).join("CURRENT");
-    Ok(before.contents(&current)? != after.contents(&current)?)
+    let (current, target) = (Path::new(DATABASE).join("CURRENT"), Path::new(TARGET));
+    Ok(before.contents(&current)? != after.contents(&current)? || after.listing().contains_key(target))
 }
 
 /// Whether nothing is changed. `--discard` may have begun to remove what it removes.

@@ -8,7 +8,7 @@ use std::path::Path;
 pub const DATABASE: &str = "db";
 /// The folder beside it by which a rebuild is undone.
 pub const UNDO_FOLDER: &str = "db.filterblock-undo";
-/// The second database, which `--to` makes.
+/// The second database, which `--to` makes by `rebuild` or `repair`.
 pub const TARGET: &str = "new";
 /// What the names of folders begin with that `--to` has not finished.
 pub const UNFINISHED: &str = ".filterblock-";
@@ -32,11 +32,13 @@ pub enum Mode {
     KeepUndecodable,
     /// `rebuild --to`.
     To,
+    /// `repair --to` of a database without damage.
+    Repair,
 }
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::InPlace,
         Self::NoUndo,
         Self::Batches,
@@ -45,14 +47,28 @@ impl Mode {
         Self::Drop,
         Self::KeepUndecodable,
         Self::To,
+        Self::Repair,
     ];
 
     /// Those that are disturbed by errors, signals and full file systems.
-    pub const DISTURBED: [Self; 5] = [Self::InPlace, Self::NoUndo, Self::Batches, Self::Undo, Self::Discard];
+    pub const DISTURBED: [Self; 7] = [
+        Self::InPlace,
+        Self::NoUndo,
+        Self::Batches,
+        Self::Undo,
+        Self::Discard,
+        Self::To,
+        Self::Repair,
+    ];
 
     /// Whether the program leaves a folder for `--undo`.
     pub const fn keeps_undo(self) -> bool {
         matches!(self, Self::InPlace | Self::Drop | Self::KeepUndecodable)
+    }
+
+    /// Whether the program makes a second database and leaves the first one as it is.
+    pub const fn makes_target(self) -> bool {
+        matches!(self, Self::To | Self::Repair)
     }
 
     /// What is done with a database in which this was cut off.
@@ -65,7 +81,8 @@ impl Mode {
 
     /// The program's arguments for the database below `root`. `filters`: the options for them.
     pub fn arguments(self, root: &Path, filters: &[&str]) -> Vec<OsString> {
-        let mut arguments = vec![OsString::from("rebuild"), root.join(DATABASE).into()];
+        let command = if self == Self::Repair { "repair" } else { "rebuild" };
+        let mut arguments = vec![OsString::from(command), root.join(DATABASE).into()];
         let mut add = |options: &[&str]| arguments.extend(options.iter().map(OsString::from));
         match self {
             Self::InPlace | Self::Drop | Self::KeepUndecodable => add(&["--in-place"]),
@@ -73,7 +90,7 @@ impl Mode {
             Self::Batches => add(&["--in-place", "--no-undo", "--batch", "8K"]),
             Self::Undo => add(&["--undo"]),
             Self::Discard => add(&["--discard"]),
-            Self::To => add(&["--to"]),
+            Self::To | Self::Repair => add(&["--to"]),
         }
         match self {
             Self::Undo | Self::Discard => {}
@@ -86,6 +103,8 @@ impl Mode {
                 arguments.push(root.join(TARGET).into());
                 arguments.extend(filters.iter().map(OsString::from));
             }
+            // The options for filters are not those of `rebuild`. The tables' own are taken over.
+            Self::Repair => arguments.push(root.join(TARGET).into()),
             Self::InPlace | Self::NoUndo | Self::Batches => add(filters),
         }
         arguments
@@ -103,6 +122,7 @@ impl fmt::Display for Mode {
             Self::Drop => "--in-place --drop",
             Self::KeepUndecodable => "--in-place --keep-undecodable",
             Self::To => "--to",
+            Self::Repair => "repair --to",
         })
     }
 }

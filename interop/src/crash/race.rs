@@ -73,7 +73,7 @@ impl Place {
     /// Those that are in play.
     pub const fn of(mode: Mode) -> &'static [Self] {
         match mode {
-            Mode::To => &[Self::Database, Self::Parent, Self::Target, Self::Unfinished],
+            Mode::To | Mode::Repair => &[Self::Database, Self::Parent, Self::Target, Self::Unfinished],
             _ => &[Self::Database, Self::UndoFolder, Self::Parent],
         }
     }
