@@ -114,14 +114,14 @@ impl Mode {
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::InPlace => "--in-place",
-            Self::NoUndo => "--in-place --no-undo",
-            Self::Batches => "--in-place --no-undo --batch 8K",
-            Self::Undo => "--undo",
-            Self::Discard => "--discard",
-            Self::Drop => "--in-place --drop",
-            Self::KeepUndecodable => "--in-place --keep-undecodable",
-            Self::To => "--to",
+            Self::InPlace => "rebuild --in-place",
+            Self::NoUndo => "rebuild --in-place --no-undo",
+            Self::Batches => "rebuild --in-place --no-undo --batch 8K",
+            Self::Undo => "rebuild --undo",
+            Self::Discard => "rebuild --discard",
+            Self::Drop => "rebuild --in-place --drop",
+            Self::KeepUndecodable => "rebuild --in-place --keep-undecodable",
+            Self::To => "rebuild --to",
             Self::Repair => "repair --to",
         })
     }

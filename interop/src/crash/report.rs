@@ -69,7 +69,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} states after crashes in {} databases", self.all_states(), self.databases)?;
         for (mode, count) in &self.states {
-            writeln!(f, "  {count:6}  of rebuild {mode}")?;
+            writeln!(f, "  {count:6}  of {mode}")?;
         }
         writeln!(f, "  {:6}  of a run after a crash", self.nested)?;
         writeln!(f, "  {:6}  of a run after a kill", self.killed)?;
