@@ -128,6 +128,12 @@ impl Database {
         &self.dir
     }
 
+    /// The database of the same files under another MANIFEST, such as a corrected one. No file is looked for again.
+    #[must_use]
+    pub fn with_manifest(&self, manifest: Manifest) -> Self {
+        Self::new(self.dir.clone(), self.files.clone(), Ok(manifest))
+    }
+
     /// The files of tables and logs, and all others with a name of LevelDB's or goleveldb's.
     pub const fn files(&self) -> &DatabaseFiles {
         &self.files

@@ -85,6 +85,27 @@ fn a_database_is_merged_with_all_its_wrong_bits_corrected() {
     assert!(out.lines().count() == 1 && !told.is_empty());
 }
 
+/// LevelDB's MANIFEST with each bit of some bytes wrong: of its first record's checksum, length, type and data, and of the
+/// last record's end.
+#[test]
+fn a_wrong_bit_of_the_manifest_costs_no_order() {
+    const MANIFEST: &str = "MANIFEST-000008";
+    let whole = run(&args!["scan", database("levels")]).expect(0).out;
+    let len = fs::metadata(database("levels").join(MANIFEST)).unwrap().len() as usize;
+    for at in [0, 4, 6, 12, len - 1] {
+        let copy = copy_of(&database("levels"));
+        let path = copy.path().join(MANIFEST);
+        flip(&path, &[(at, 2)]);
+        let without = run(&args!["scan", copy.path()]);
+        assert!(without.status != 0 || without.out != whole, "{at}");
+        assert_eq!(scan(&[], copy.path(), 0), (whole.clone(), vec![at.to_string()]), "{at}");
+        // Another bit of the record: neither is known, and the folder is what it was.
+        flip(&path, &[(if at + 1 < len { at + 1 } else { at - 1 }, 1)]);
+        let (out, told) = scan(&[], copy.path(), 2);
+        assert!(out != whole && told.is_empty(), "{at}: {told:?}");
+    }
+}
+
 #[test]
 fn entries_of_corrected_blocks_and_records_are_marked() {
     for name in [TABLES[0], LOG] {

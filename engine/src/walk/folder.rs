@@ -92,6 +92,12 @@ impl Folder {
         self.database.dir()
     }
 
+    /// The folder with the same files under another MANIFEST.
+    pub(crate) fn with_manifest(&self, manifest: Manifest) -> Self {
+        let database = self.database.with_manifest(manifest);
+        Self { database, is_listing: self.is_listing, storage: self.storage.clone() }
+    }
+
     pub const fn database(&self) -> &Database {
         &self.database
     }

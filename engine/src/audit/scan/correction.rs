@@ -1,4 +1,4 @@
-//! Tables and logs of a scan, read with wrong bits corrected.
+//! Tables, logs and MANIFESTs of a scan, read with wrong bits corrected.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,11 +6,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use filterblock::database::{Database, Opener};
+use filterblock::database::{Database, Manifest, Opener};
 use filterblock::table::{ReadAt, ReadOptions, known_comparator};
 
 use crate::audit::correct::key_orders::KeyOrders;
 use crate::audit::correct::log::CorrectingLog;
+use crate::audit::correct::patched::Sequential;
 use crate::audit::correct::table::Correcting;
 use crate::audit::reading::decode_limit;
 
@@ -57,6 +58,18 @@ impl Correction {
 
     pub(super) fn log<R: Read>(&self, source: R, path: &Path) -> CorrectingLog<R> {
         CorrectingLog::new(source, self.teller(path))
+    }
+
+    /// Reads a MANIFEST with wrong bits corrected. `None` if it cannot be relied on even so; nothing is told then.
+    pub(super) fn manifest(&self, source: impl ReadAt, path: &Path) -> Option<Manifest> {
+        let found = Self { found: Rc::default(), ..self.clone() };
+        let contents = found.log(Sequential::new(source).ok()?, path);
+        let manifest = Manifest::scan(contents, Manifest::DEFAULT_MEMORY_LIMIT).into_result().ok()?;
+        let Found { count, untold, .. } = found.found.take();
+        let all = &mut *self.found.borrow_mut();
+        all.count = all.count.saturating_add(count);
+        all.untold.extend(untold);
+        Some(manifest)
     }
 
     /// A function that takes note of a correction. It is called with the offset of a block or

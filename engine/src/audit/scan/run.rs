@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::{cell::OnceCell, sync::Arc};
 
-use filterblock::database::{FileOpener, Opener};
+use filterblock::database::{FileKind, FileOpener, Opener};
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
@@ -133,6 +133,7 @@ impl<'a> Scan<'a> {
     }
 
     fn folder(&mut self, subject: Subject<'_>, folder: &Arc<Folder>) -> io::Result<()> {
+        let folder = &self.corrected(Arc::clone(folder));
         for (path, error) in folder.skipped() {
             self.failed(Subject { path, ..subject }, error)?;
         }
@@ -172,6 +173,19 @@ impl<'a> Scan<'a> {
             self.remarks.push(Remark::new(subject.path, text));
         }
         self.files(subject, folder)
+    }
+
+    /// The folder with wrong bits of its MANIFEST corrected, if they are to be corrected and all others are right.
+    fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
+        let correct = || {
+            let correction = self.correction.as_ref()?;
+            let (path, error) = folder.manifest_error()?;
+            let (kind, _) = FileKind::parse(path.file_name()?.to_str()?)?;
+            let is_damaged = ErrorKind::of(error) == ErrorKind::Damaged && kind == FileKind::Manifest;
+            let contents = self.open_plain(path, true).ok().filter(|_| is_damaged)?;
+            correction.manifest(contents, path)
+        };
+        correct().map_or_else(|| Arc::clone(&folder), |manifest| Arc::new(folder.with_manifest(manifest)))
     }
 
     /// Returns true if the tables of a folder have internal keys: as the request says, or else if all tables
@@ -230,7 +244,7 @@ impl<'a> Scan<'a> {
             rounds = if shown.entries > before { 0 } else { rounds + 1 };
             place = rows.into_place();
             folder = match folder::reopen(&folder) {
-                Ok(folder) => folder,
+                Ok(folder) => self.corrected(folder),
                 Err(error) => {
                     self.failed(subject, error)?;
                     return self.end(subject, shown);
@@ -276,11 +290,15 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + 'a>, PathError> {
-        let file: Box<dyn ReadAt + 'a> = match self.storage {
+    fn open_plain(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + 'a>, PathError> {
+        Ok(match self.storage {
             None => Box::new(open_file(path, listed)?),
             Some(storage) => storage.open(path)?,
-        };
+        })
+    }
+
+    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + 'a>, PathError> {
+        let file = self.open_plain(path, listed)?;
         match &self.correction {
             Some(correction) => Ok(Box::new(correction.table(file, path)?)),
             None => Ok(file),
