@@ -19,9 +19,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error, with the numbers that locate and explain it.
 ///
-/// `Display` is complete and takes one line. Bytes that come from a file are
-/// [escaped](crate::escape()), and names and keys of more than 48 bytes are cut.
-/// [`with_path`](Error::with_path) adds the file.
+/// `Display` is complete and takes one line, provided that the text of a source's or policy's own
+/// error does. Bytes that come from a file are [escaped](crate::escape()), and names and keys of
+/// more than 48 bytes are cut. [`with_path`](Error::with_path) adds the file.
 ///
 /// # In errors of your own
 ///

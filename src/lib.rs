@@ -13,9 +13,9 @@
 //! let mut builder = FilterBlockBuilder::new(policy);
 //! builder.start_block(0)?; // the next keys are in the data block at offset 0
 //! builder.add_key(b"apple");
-//! builder.start_block(4130)?; // the offset at which the next data block will lie
+//! builder.start_block(4130)?; // the offset at which the next data block will start
 //! builder.add_key(b"pear");
-//! let block = builder.finish()?; // goes into the file behind the data blocks
+//! let block = builder.finish()?; // goes into the file after the data blocks
 //!
 //! let reader = FilterBlockReader::new(policy, block);
 //! assert!(reader.key_may_match(4130, b"pear")); // read that data block
