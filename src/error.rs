@@ -1,5 +1,5 @@
-//! The library's one error type, grouped by who is at fault: the system below, the file, a limit of
-//! the caller's, the caller, or the caller's filter policy.
+//! The library's one error type. Its variants are grouped by what is at fault: the system below,
+//! the file, a limit, the caller, or the caller's filter policy.
 
 mod parts;
 
@@ -19,14 +19,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error, with the numbers that locate and explain it.
 ///
-/// `Display` is complete and takes one line. Bytes that come from a file are
-/// [escaped](crate::escape()), and names and keys of more than 48 bytes are cut.
-/// [`with_path`](Error::with_path) adds the file.
+/// `Display` is complete and takes one line, provided that the text of a source's or policy's own
+/// error does. Bytes that come from a file are [escaped](crate::escape()), and names and keys of
+/// more than 48 bytes are cut. [`with_path`](Error::with_path) adds the file.
 ///
 /// # In errors of your own
 ///
-/// `?` turns it into an `io::Error`, which gives it back (`io::Error::downcast`). With `thiserror`, a variant
-/// of your own takes it by `#[from]`; without, two `impl`s are needed:
+/// `?` turns an `Error` into an `io::Error`, from which `io::Error::downcast` gets it back. With `thiserror`,
+/// a variant of your own takes an `Error` by `#[from]`. Without it, write the `impl`s yourself:
 ///
 /// ```
 /// use std::{error, fmt};
@@ -84,8 +84,8 @@ pub enum Error {
     },
     /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
     ///
-    /// A caller's own source returns it too, inside an [`io::Error`]. So this variant, unlike the
-    /// others, can be constructed outside the library, and will get no further fields.
+    /// A caller's own source returns it too, inside an [`io::Error`]. So this variant can be
+    /// constructed outside the library, and will get no further fields.
     #[error("{len} bytes at offset {offset} are needed and have not been fetched")]
     NeedRange {
         /// The start of the missing range in the file.
@@ -119,8 +119,9 @@ pub enum Error {
     Corrupt {
         /// The malformed structure.
         what: Structure,
-        /// The structure's offset from the start of the file, or from the start of the filter block
-        /// if that is not in a file.
+        /// The structure's offset from the start of the file. In the errors of a
+        /// [`FilterBlockReader`](crate::FilterBlockReader), the offset from the start of the filter
+        /// block.
         offset: u64,
         /// The format's requirement.
         expected: Cow<'static, str>,
@@ -137,22 +138,23 @@ pub enum Error {
         offset: u64,
         /// The variants that can be read.
         expected: Cow<'static, str>,
-        /// The variant found, and the feature or program that would read it, if any does.
+        /// The variant found, and the feature or program that can read it, if there is one.
         found: Cow<'static, str>,
     },
 
     // --- A limit ---
-    /// More memory or work is needed than a limit allows. Nothing was allocated for it.
+    /// More memory or work is needed than a limit allows. If the need is known beforehand, nothing
+    /// was allocated for it.
     #[error("{what} at offset {offset}: expected at most {limit} bytes, found {found}")]
     #[non_exhaustive]
     Limit {
         /// The object that is too large.
         what: &'static str,
-        /// Its offset in the file or block.
+        /// The object's offset in the file or block.
         offset: u64,
         /// The limit, in bytes.
         limit: u64,
-        /// The size that would be needed, in bytes.
+        /// The size that would be needed, in bytes, as far as it is known.
         found: u64,
     },
 
@@ -166,7 +168,7 @@ pub enum Error {
     BlockOffsetOrder {
         /// The offset given.
         block_offset: u64,
-        /// The offset given before it.
+        /// The offset given before `block_offset`.
         previous: u64,
         /// The lowest offset that is still allowed.
         lowest: u64,
@@ -179,7 +181,7 @@ pub enum Error {
         index: u64,
         /// The key added before.
         previous: Bytes,
-        /// The key that does not come after it.
+        /// The key, which does not come after `previous`.
         key: Bytes,
     },
     /// An earlier error left the table incomplete, so writing it cannot continue.
@@ -196,7 +198,7 @@ pub enum Error {
     KeyStarts {
         /// The number of the start offset, from 0.
         index: usize,
-        /// The lowest value allowed: the start before it.
+        /// The lowest value allowed: the start before this one.
         lowest: usize,
         /// The highest value allowed: the number of bytes.
         highest: usize,

@@ -13,9 +13,9 @@
 //! let mut builder = FilterBlockBuilder::new(policy);
 //! builder.start_block(0)?; // the next keys are in the data block at offset 0
 //! builder.add_key(b"apple");
-//! builder.start_block(4130)?; // the offset at which the next data block will lie
+//! builder.start_block(4130)?; // the offset at which the next data block will start
 //! builder.add_key(b"pear");
-//! let block = builder.finish()?; // goes into the file behind the data blocks
+//! let block = builder.finish()?; // goes into the file after the data blocks
 //!
 //! let reader = FilterBlockReader::new(policy, block);
 //! assert!(reader.key_may_match(4130, b"pear")); // read that data block
@@ -53,8 +53,8 @@
 //! ```
 //!
 //! The tables of a database hold *internal keys*: the user key, then sequence number and type. Read
-//! and write such tables with the option `internal_keys`. Filters are then made over the user key,
-//! as LevelDB makes them, by [`InternalFilterPolicy`].
+//! and write such tables with the option `internal_keys`. Filters are then made from the user keys,
+//! as in LevelDB, by [`InternalFilterPolicy`].
 //!
 //! # The types most people need
 //!
@@ -62,7 +62,7 @@
 //! |---|---|
 //! | write filter blocks | [`FilterBlockBuilder`] |
 //! | read them | [`FilterBlockReader`] |
-//! | choose the filters | [`BloomFilterPolicy`], LevelDB's; over user keys, [`InternalFilterPolicy`] |
+//! | choose the filters | [`BloomFilterPolicy`], LevelDB's; for user keys, [`InternalFilterPolicy`] |
 //! | make filters of your own | [`FilterPolicy`] |
 #![cfg_attr(
     feature = "table",
@@ -83,7 +83,7 @@
 //!   filters.
 //! - [`FilterPolicy`] is for filters of your own. Its page has a worked example, and so has
 //!   [`PrefixPolicy`].
-//! - [`KeyHash`] is a key hashed once, to be looked up in many tables.
+//! - [`KeyHash`] is the hash of a key, computed once to look the key up in many tables.
 #![cfg_attr(feature = "table", doc = "- [`database`] finds the live tables of a folder by its MANIFEST.")]
 //!
 //! # Promises
@@ -94,14 +94,15 @@
 //!    Snappy, LevelDB reads the tables written here, and vice versa.
 //! 2. **Never a false negative.** When in doubt (a filter that is malformed, unknown or unreadable),
 //!    the answer is "may match". It is "no" only if LevelDB says so, as for an empty filter.
-//! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. No memory and no work
-//!    out of proportion to the data: lengths are checked against the file, and against limits the
-//!    caller can set, before anything is allocated.
+//! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. Memory and work are in
+//!    proportion to the data, or bounded by limits that the caller can set: lengths are checked
+//!    against the file and these limits before anything is allocated.
 //! 4. **Errors speak:** [`Error`] says where, what was expected and what was found.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
 #![deny(unsafe_code)]
-// No contents of a file may cause a panic. Exceptions are marked in the code, with their reasons.
+// No contents of a file may cause a panic. Exceptions to these lints are marked in the code, with
+// their reasons.
 #![cfg_attr(
     not(test),
     deny(

@@ -60,10 +60,11 @@ impl ByRange {
         let start = self.sorted.partition_point(|place| level_of(place) < Some(level));
         let end = self.sorted.partition_point(|place| level_of(place) <= Some(level));
         debug_assert!(start <= end, "places are sorted by level");
-        // Errs on the side of a table that is not needed.
+        // The fallback errs on the side of tables that are not needed.
         let mut places = self.sorted.get(start..end).unwrap_or(&self.sorted);
         if !self.unranged.get(usize::from(level)).copied().unwrap_or(true) {
-            // Neither a table that ends before the key nor one that begins after it is among these.
+            // Leaves out the tables that begin after the key, and the first ones, all of which end
+            // before it.
             let is_before = |place: &LookupOrder| {
                 let furthest =
                     tables.get(place.furthest).and_then(|table| KeyFormat::LevelDb.split(&table.largest));

@@ -60,7 +60,8 @@ pub struct DatabaseTable<'a> {
     pub number: u64,
     /// Its role in the database.
     pub status: TableStatus<'a>,
-    /// Its file. [`DatabaseFile::len`](super::DatabaseFile::len) is the size that it really has.
+    /// Its file. [`DatabaseFile::len`](super::DatabaseFile::len) is the size that the file really
+    /// has.
     pub file: FileState<'a>,
 }
 
@@ -72,17 +73,17 @@ pub enum TableStatus<'a> {
     /// missing nevertheless.
     Live(&'a LiveTable),
     /// A file that the database no longer uses, most often a table that was compacted. The MANIFEST
-    /// does not name its number, which is below [`Manifest::next_file_number`]. LevelDB removes it
-    /// when it opens the database next.
+    /// lists no live table with its number, which is below [`Manifest::next_file_number`]. LevelDB
+    /// removes the file when it next opens the database.
     ///
     /// In a database that is open, it may also be a table that a compaction is still writing.
     Obsolete,
     /// A file that the MANIFEST does not account for:
     ///
     /// - Its number is not below [`Manifest::next_file_number`], so no edit that is on disk has
-    ///   named or removed it. It is still being written, was left behind by a crash, comes from
-    ///   another database, or is newer than the MANIFEST. LevelDB removes it when it opens the
-    ///   database next.
+    ///   added or removed it. It is still being written, was left behind by a crash, comes from
+    ///   another database, or is newer than the MANIFEST. LevelDB removes the file when it next
+    ///   opens the database.
     /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` beside
     ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes it.
     Unlisted,
@@ -104,7 +105,7 @@ pub struct DatabaseLog<'a> {
 }
 
 impl<'a> DatabaseTable<'a> {
-    /// The MANIFEST's record of it, if it is live.
+    /// The MANIFEST's record of the table, if it is live.
     pub const fn recorded(&self) -> Option<&'a LiveTable> {
         match self.status {
             TableStatus::Live(recorded) => Some(recorded),
@@ -194,8 +195,8 @@ impl Database {
     /// The tables that a lookup of `user_key` searches, in this order: [`Manifest::tables_for`]. A
     /// lookup searches the logs before them.
     ///
-    /// If all of them are present and none has an entry of the key, no table has. One that is
-    /// unreadable or missing may have it.
+    /// If all of them are present and none has an entry of the key, no live table has one. A table
+    /// that is unreadable or missing may have one.
     ///
     /// Without a sound MANIFEST these are all files of tables, in descending order of their
     /// numbers. That order means nothing: among the entries in all tables, the one with the highest
@@ -254,7 +255,8 @@ impl Database {
         match self.files.table(number) {
             Ok(Some(opened)) if file.path() == Some(&opened.path) => TableStatus::Live(recorded),
             Err(opened) if file.path() == Some(&opened.path) => TableStatus::Live(recorded),
-            // If LevelDB cannot read the first, it reads the second.
+            // If LevelDB cannot open the file with the first name, it opens the one with the
+            // second.
             Err(_) if is_second => TableStatus::Unknown,
             _ => TableStatus::Unlisted,
         }

@@ -24,9 +24,9 @@ use crate::{Error, Result, Structure};
 /// The number of levels that a database has: 0 to 6.
 pub const NUM_LEVELS: u8 = 7;
 
-/// The longest name of a comparator, in bytes. LevelDB has no limit, but names are constants in its
-/// users' code: its own has 26 bytes. The limit keeps the stored and shown parts of a MANIFEST
-/// small.
+/// The longest name of a comparator, in bytes. LevelDB has no limit, but such names are constants
+/// in programs: that of LevelDB's own comparator has 26 bytes. The limit keeps the stored and shown
+/// parts of a MANIFEST small.
 const MAX_COMPARATOR_LEN: usize = 4096;
 
 /// One field of a version edit.
@@ -193,7 +193,7 @@ impl<'a> Fields<'a> {
         self.record.get(self.position..).unwrap_or_default()
     }
 
-    /// The error that `what` is wrong at `position` of the record.
+    /// The error for damage at `position` of the record, where `what` was expected.
     fn corrupt(&self, position: usize, what: &str, found: impl fmt::Display) -> Error {
         Error::corrupt(
             Structure::VersionEdit,
@@ -274,7 +274,7 @@ mod tests {
         all(record).unwrap_err().to_string()
     }
 
-    /// Laid out as `VersionEdit::EncodeTo` does, with its order of fields.
+    /// A record of every field, laid out and ordered as by `VersionEdit::EncodeTo`.
     const EVERY_FIELD: &[u8] = b"\
         \x01\x03cmp\
         \x02\x81\x01\

@@ -25,7 +25,7 @@ pub struct DatabaseFile {
     pub is_link: bool,
 }
 
-/// A directory entry whose metadata could not be read: its size and kind are not known.
+/// A directory entry whose metadata could not be read: its size and type are not known.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct UnreadableFile {
@@ -110,8 +110,8 @@ impl DatabaseFiles {
     ///
     /// A name that cannot be looked at, such as a link that leads nowhere or in a circle, is among
     /// the [`unreadable`](Self::unreadable). A name that only looks like a database's file is among
-    /// the [`strays`](Self::strays). Everything else is passed over, as is a file that vanishes
-    /// meanwhile.
+    /// the [`strays`](Self::strays). Everything else is passed over, as is a file that vanishes in
+    /// the meantime.
     ///
     /// This takes one pass over the names in the folder, and asks the system for the size of each
     /// file that is listed.
@@ -137,8 +137,8 @@ impl DatabaseFiles {
 
     /// Sorts the names and sizes in bytes of a listing, such as that of a folder in object storage.
     ///
-    /// Names are those within the database's folder: one with a slash is passed over. If a name occurs twice,
-    /// the last is used.
+    /// Names are those within the database's folder: a name with a slash is passed over. If a name occurs
+    /// twice, its last size is used.
     ///
     /// ```
     /// use filterblock::database::{DatabaseFiles, FileKind};
@@ -160,7 +160,7 @@ impl DatabaseFiles {
                 None => {}
             }
         }
-        // The sort is stable, so that the last of equal names comes first.
+        // The last of equal names is now the first of them, and stays so, since the sort is stable.
         files.files.reverse();
         files.sort();
         files.files.dedup_by(|later, first| later.path == first.path);
@@ -235,8 +235,8 @@ impl DatabaseFiles {
         self.unreadable.iter()
     }
 
-    /// The names that look like a database's files and do not belong to one, in their order.
-    /// LevelDB passes them over, or fails to open them.
+    /// The names that look like a database's files and do not belong to one, sorted. LevelDB passes
+    /// them over, or fails to open them.
     pub fn strays(&self) -> std::slice::Iter<'_, StrayFile> {
         self.strays.iter()
     }

@@ -47,7 +47,7 @@ impl Database {
 ///
 /// It does not read by itself. [`wanted`](Self::wanted) names the file that is needed next, and
 /// [`supply`](Self::supply) takes its contents or the error of reading it, so that the caller may
-/// wait in between. There are two files at most: only `CURRENT` shows which MANIFEST is the second.
+/// wait in between. At most two files are needed: `CURRENT`, and the MANIFEST that it names.
 ///
 /// Make the listing before `CURRENT` is read. In the opposite order, tables that are removed meanwhile are
 /// missing, and so may be the log with the newest writes. If the database is in use, tables that are written
@@ -176,8 +176,8 @@ impl DatabaseListing {
         }
     }
 
-    /// The database. Without the contents that were [`wanted`](Self::wanted) last, it is one
-    /// without a MANIFEST.
+    /// The database. If contents are still [`wanted`](Self::wanted), it has no MANIFEST, and its
+    /// error says so.
     pub fn into_database(self) -> Database {
         let manifest = match self.state {
             State::Ended(manifest) => manifest,

@@ -18,7 +18,7 @@ pub struct LiveTable {
     pub level: u8,
     /// The number that its file is named after.
     pub number: u64,
-    /// The size that its file has to have, in bytes: LevelDB looks for the footer in front of this
+    /// The size that its file has to have, in bytes: LevelDB looks for the footer right before this
     /// offset.
     pub size: u64,
     /// Its first key: an internal key, at least 8 bytes.
@@ -108,7 +108,8 @@ pub(crate) struct LiveTables {
     tables: BTreeMap<(u8, u64), LiveTable>,
     /// By level, the key at which its next compaction starts.
     compact_pointers: BTreeMap<u8, Bytes>,
-    /// The memory of tables and compact pointers in bytes: an estimate that is rather too high.
+    /// The memory of tables and compact pointers in bytes: an estimate, rather too high than too
+    /// low.
     memory: u64,
     limit: u64,
 }

@@ -17,17 +17,18 @@ use crate::{Error, Result};
 /// The lock files that this process holds.
 static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 
-/// The lock on a database, which is released when this is dropped. Nobody else can open the
-/// database meanwhile, neither LevelDB nor goleveldb, and nobody else had it open when the lock was
-/// taken.
+/// The lock on a database, which is released when this is dropped. While an
+/// [`exclusive`](Self::exclusive) lock is held, nobody else can open the database, neither by
+/// LevelDB nor by goleveldb, and nobody else had it open when the lock was taken. A
+/// [`shared`](Self::shared) lock keeps out all who do not take a shared lock themselves.
 ///
 /// Programs lock the file `LOCK` in the database's folder: on Unix LevelDB by `fcntl` and goleveldb
 /// by `flock`, which do not know of each other. Both locks are taken here. `LOCK` stays where it
 /// is, with its contents.
 ///
 /// **Nothing else in this process may open and close `LOCK` meanwhile**: closing any descriptor of a file
-/// drops the process's `fcntl` locks on it. Even reading it drops them, for example when the folder is
-/// copied. A second `DatabaseLock` is not a danger: it is refused before it opens the file.
+/// drops the process's `fcntl` locks on it. Even code that only reads the file drops them, for example when
+/// it copies the folder. A second `DatabaseLock` is not a danger: it is refused before it opens the file.
 ///
 /// Locks are advisory. On some network file systems other machines do not see them.
 ///
@@ -54,7 +55,7 @@ impl DatabaseLock {
     /// Takes the lock that programs take to open the database in the folder `dir`. This does not
     /// wait.
     ///
-    /// If there is no `LOCK` it is created as LevelDB creates it. On Unix its owner and group are
+    /// If there is no `LOCK`, it is created as LevelDB creates it. On Unix its owner and group are
     /// then those of the folder, if that is allowed, so that the database's own program can lock it
     /// afterwards.
     ///
@@ -64,7 +65,7 @@ impl DatabaseLock {
     ///
     /// - [`Error::InUse`] if another process has the database open, or this one holds a lock on it.
     /// - [`Error::Io`] if `LOCK` cannot be opened for writing, created or locked, is a symbolic
-    ///   link or no regular file.
+    ///   link or not a regular file, or is removed or replaced meanwhile.
     pub fn exclusive(dir: impl AsRef<Path>) -> Result<Self> {
         Self::exclusive_of(&LockFile::in_dir(dir.as_ref())?)
     }
@@ -74,7 +75,7 @@ impl DatabaseLock {
     ///
     /// # Errors
     ///
-    /// As [`exclusive`](Self::exclusive).
+    /// Those of [`exclusive`](Self::exclusive).
     #[cfg(unix)]
     pub fn exclusive_at(folder: impl AsFd, dir: impl AsRef<Path>) -> Result<Self> {
         Self::exclusive_of(&LockFile::at(folder.as_fd(), dir.as_ref())?)
@@ -82,14 +83,14 @@ impl DatabaseLock {
 
     fn exclusive_of(file: &LockFile) -> Result<Self> {
         lock(file, true, &mut held())
-            // It has been created, so it is there.
+            // An exclusive lock creates the file, so there is one.
             .and_then(|lock| lock.ok_or_else(|| Error::io(IoAction::Open, 0, io::ErrorKind::NotFound.into())))
             .map_err(|error| error.with_path(file.path()))
     }
 
     /// Takes a lock under which the database can be read: nobody has it open for writing, and
-    /// nobody can open it as long as the lock is held. Other processes can hold such a lock at the
-    /// same time. This does not wait.
+    /// nobody can open it for writing as long as the lock is held. Other processes can hold such a
+    /// lock at the same time. This does not wait.
     ///
     /// `LOCK` is opened for reading only, so this works on file systems that are read-only.
     ///
@@ -97,7 +98,7 @@ impl DatabaseLock {
     ///
     /// # Errors
     ///
-    /// As [`exclusive`](Self::exclusive).
+    /// Those of [`exclusive`](Self::exclusive).
     pub fn shared(dir: impl AsRef<Path>) -> Result<Option<Self>> {
         match LockFile::in_dir(dir.as_ref()) {
             // A missing folder has no LOCK either.
@@ -111,7 +112,7 @@ impl DatabaseLock {
     ///
     /// # Errors
     ///
-    /// As [`shared`](Self::shared).
+    /// Those of [`shared`](Self::shared).
     #[cfg(unix)]
     pub fn shared_at(folder: impl AsFd, dir: impl AsRef<Path>) -> Result<Option<Self>> {
         Self::shared_of(&LockFile::at(folder.as_fd(), dir.as_ref())?)
@@ -133,7 +134,8 @@ impl Drop for DatabaseLock {
         if let Some(file) = self.file.take() {
             // Closing is not enough: a process that was just started may still share the file.
             _ = file.unlock();
-            // Closed before others may lock: closing it would drop their lock by `fcntl`.
+            // Closed while `held` keeps others from locking: closing it later would drop their lock
+            // by `fcntl`.
             drop(file);
         }
         if let Some(held) = &mut *held {
@@ -162,8 +164,8 @@ fn lock(
     held: &mut Option<HashSet<FileId>>,
 ) -> Result<Option<DatabaseLock>> {
     let held = held.get_or_insert_default();
-    // Looked up rather than opened: opening and closing it would drop a lock that this process
-    // holds.
+    // The file is looked up rather than opened: opening and closing it would drop a lock that this
+    // process holds.
     let known = file.id()?;
     if known.as_ref().is_some_and(|id| held.contains(id)) {
         return Err(Error::InUse { by: "this process" });
@@ -198,7 +200,7 @@ fn lock_opened(
     Ok(DatabaseLock { file: Some(file), id, path: place.path().to_owned(), is_exclusive: exclusive })
 }
 
-/// Locks a file by all means that the programs use.
+/// Locks a file in all the ways that the programs use.
 fn lock_file(file: &File, exclusive: bool) -> Result<()> {
     #[cfg(unix)]
     {
@@ -222,8 +224,8 @@ fn lock_file(file: &File, exclusive: bool) -> Result<()> {
     }
 }
 
-/// True if the error means that a process has the file open without sharing it, as goleveldb does
-/// on Windows.
+/// Returns true if the error means that a process has the file open without sharing it, as
+/// goleveldb does on Windows.
 fn is_shared_by_nobody(error: &io::Error) -> bool {
     const ERROR_SHARING_VIOLATION: i32 = 32;
     cfg!(windows) && error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)

@@ -45,7 +45,7 @@ impl LockFile {
     /// The file in the folder at this path.
     pub(super) fn in_dir(dir: &Path) -> Result<Self> {
         use rustix::fs::{Mode, OFlags};
-        // Such a descriptor needs no permission to list the folder.
+        // A descriptor with `PATH` needs no permission to list the folder.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         #[cfg(not(any(target_os = "linux", target_os = "android")))]

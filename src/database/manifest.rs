@@ -21,8 +21,8 @@ use crate::{Error, Result, Structure};
 
 /// The contents of a MANIFEST: the live tables, and all else that is needed to read them.
 ///
-/// [`read`](Self::read) and [`parse`](Self::parse) return one only if every record of the file is
-/// sound.
+/// [`read`](Self::read) and [`parse`](Self::parse) return one only if every complete record of the
+/// file is sound.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     comparator: Option<Bytes>,
@@ -64,8 +64,8 @@ impl ManifestScan {
 }
 
 impl Manifest {
-    /// The memory that a MANIFEST may take unless another limit is given: 256 MiB, which is about a
-    /// million tables.
+    /// The memory that a MANIFEST may take, in bytes, unless another limit is given: 256 MiB, which
+    /// is about a million tables.
     pub const DEFAULT_MEMORY_LIMIT: usize = 256 << 20;
 
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
@@ -77,7 +77,8 @@ impl Manifest {
     ///
     /// With the file's path:
     ///
-    /// - [`Error::Io`] if one of the two cannot be read, is not there, or is not a regular file.
+    /// - [`Error::Io`] if `CURRENT` or the MANIFEST cannot be read, is not there, or is not a
+    ///   regular file.
     /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record
     ///   of the MANIFEST is damaged, contradicts another, or is missing.
     /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
@@ -92,7 +93,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), without a path.
+    /// Those of [`read`](Self::read), without a path.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         Self::scan(bytes, Self::DEFAULT_MEMORY_LIMIT).into_result()
     }
@@ -101,7 +102,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), for `CURRENT` and for opening the MANIFEST. Damage inside the
+    /// Those of [`read`](Self::read), for `CURRENT` and for opening the MANIFEST. Damage inside the
     /// MANIFEST is in the scan.
     pub fn scan_folder(dir: impl AsRef<Path>, memory_limit: usize) -> Result<ManifestScan> {
         let path = current_manifest(dir.as_ref())?;
@@ -174,7 +175,7 @@ impl Manifest {
         let start = self.tables.partition_point(|table| table.level < level);
         let end = self.tables.partition_point(|table| table.level <= level);
         debug_assert!(start <= end, "tables are sorted by level");
-        // Errs on the side of a table that is not needed.
+        // The fallback errs on the side of tables that are not needed.
         self.tables.get(start..end).unwrap_or(&self.tables)
     }
 
@@ -182,11 +183,11 @@ impl Manifest {
     /// newest first, then those of the levels below it (`Version::Get` in LevelDB's
     /// `db/version_set.cc`).
     ///
-    /// These are the tables whose range of keys leaves room for the key: at most one on each of the
-    /// levels 1 to 6. If several tables of a level have entries of this one key, all of them are
-    /// returned, those with the newest entries first; a lookup needs only the one that its sequence
-    /// number falls into. If tables overlap although they must not, or a range is damaged, all
-    /// tables that may hold the key are returned.
+    /// These are the tables whose range of keys leaves room for the key: on each of the levels 1 to
+    /// 6, usually one at most. If several tables of a level have entries of this one key, all of
+    /// them are returned, those with the newest entries first; a lookup needs only the one that its
+    /// sequence number falls into. If tables overlap although they must not, or a range is damaged,
+    /// all tables that may hold the key are returned.
     ///
     /// Ranges are looked at only if keys are in bytewise order. In any other order, all tables are
     /// returned, those of each of the levels 1 to 6 by number.
@@ -309,7 +310,7 @@ impl Manifest {
 
 impl DatabaseFiles {
     /// The logs that are not in tables yet, oldest first.
-    /// [`log_has_writes`](crate::database::log_has_writes) tells whether one holds anything.
+    /// [`log_has_writes`](crate::database::log_has_writes) tells whether a log holds writes.
     pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
         self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
     }

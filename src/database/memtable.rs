@@ -28,7 +28,7 @@ struct Write {
     key: Range<usize>,
     value: Option<Range<usize>>,
     sequence: u64,
-    /// The number of its log in `logs`.
+    /// The index of its log in `logs`.
     log: usize,
     /// The offset of its record.
     offset: u64,
@@ -95,8 +95,8 @@ impl<'d> Memtable<'d> {
         let bytes = &self.bytes;
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         self.writes.sort_by(|a, b| {
-            // Of two writes with the same number, LevelDB finds a value before a deletion, and
-            // otherwise the later one first.
+            // Of two writes with the same sequence number, LevelDB finds a value before a deletion,
+            // and otherwise the later one first.
             let tag =
                 |write: &Write| Reverse((write.sequence, write.value.is_some(), write.log, write.offset));
             order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))

@@ -1,4 +1,4 @@
-//! Opens the database in a folder, which a writer may change meanwhile (`DBImpl::Recover` in
+//! Opening the database in a folder, which a writer may change meanwhile (`DBImpl::Recover` in
 //! LevelDB's `db/db_impl.cc`).
 
 use std::collections::BTreeSet;
@@ -21,14 +21,15 @@ impl Database {
     /// A database in use is seen in a single state. The folder is listed before the MANIFEST is
     /// read. Live tables that are not in the listing, and the log that the MANIFEST names, are
     /// looked for once more, since they may have been written meanwhile. If tables are missing
-    /// then, or the MANIFEST is missing, damaged or cut off, everything is read again, up to 16
-    /// times, until two consecutive readings agree.
+    /// then, or the MANIFEST is missing, damaged or cut off, everything is read again, at most 16
+    /// times in all, until a reading is sound or agrees with the one before.
     ///
     /// Later on, tables may vanish as the writer goes on. If a table cannot be opened, open the
     /// database again: its entries are then in other tables, which are listed.
     ///
     /// This costs one pass over the folder's names and one over the MANIFEST, which may take as
-    /// much memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]; twice that if something seems wrong.
+    /// much memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]. If something seems wrong, there are at
+    /// least two passes, and twice the memory.
     ///
     /// # Errors
     ///
@@ -38,12 +39,12 @@ impl Database {
         Self::open_with_limit(dir, Manifest::DEFAULT_MEMORY_LIMIT)
     }
 
-    /// As [`open`](Self::open), with `memory_limit` in bytes for the MANIFEST, as in
+    /// Like [`open`](Self::open), but with `memory_limit` in bytes for the MANIFEST, as in
     /// [`Manifest::scan`].
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Those of [`open`](Self::open).
     pub fn open_with_limit(dir: impl AsRef<Path>, memory_limit: usize) -> Result<Self> {
         Self::open_settled(|| Self::read(dir.as_ref(), memory_limit))
     }
@@ -107,7 +108,7 @@ impl Database {
         let is_listed = self.files.iter().any(|file| (file.kind, file.number) == log)
             || self.files.unreadable().any(|file| (file.kind, file.number) == log);
         let log = (!is_listed).then(|| FileKind::Log.file_name(manifest.log_number()));
-        // A number may be on two levels.
+        // A table's number may be on two levels.
         let mut names: BTreeSet<String> =
             self.missing().flat_map(|table| table_names(table.number)).collect();
         names.extend(log);
@@ -142,7 +143,7 @@ mod tests {
                     "sound" => {}
                     "no MANIFEST" => fs::write(dir.join("CURRENT"), "MANIFEST-000777\n").unwrap(),
                     "cut" => {
-                        // The first bytes of a record of 16.
+                        // The first bytes of a record of 16 bytes.
                         let mut manifest = fs::read(source.join("MANIFEST-000008")).unwrap();
                         manifest.extend([0, 0, 0, 0, 16, 0, 1, 9]);
                         fs::write(dir.join("MANIFEST-000008"), manifest).unwrap();

@@ -10,8 +10,8 @@ use crate::table::source::try_open;
 /// Opens the tables and logs of a database, wherever they are, for methods such as
 /// [`Database::scan_with`](super::Database::scan_with).
 ///
-/// Files are named by the paths that [`DatabaseFile::path`](super::DatabaseFile::path) has. In a
-/// listing these are its names, preceded by the location given to
+/// Files are named by the paths that [`DatabaseFile::path`](super::DatabaseFile::path) has. For a
+/// listing, these are the names in it, preceded by the location given to
 /// [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir).
 ///
 /// ```
@@ -82,15 +82,15 @@ pub trait Opener {
     ///
     /// # Errors
     ///
-    /// As [`open_table`](Self::open_table).
+    /// Those of [`open_table`](Self::open_table).
     fn open_log(&mut self, path: &Path) -> io::Result<Self::Log>;
 
     /// Returns a mark that is different for another table of the same length that took this one's
     /// name, such as an `ETag` or the time of the last change. It is requested for each table that
-    /// was opened. If it has changed when a table is opened again, the table is lost, and no byte
+    /// a scan opens. If it has changed when a table is opened again, the table is lost, and no byte
     /// of the other is read.
     ///
-    /// It is empty by default: then only a change of length is noticed.
+    /// The mark is empty by default: then only a change of length is noticed.
     ///
     /// # Errors
     ///

@@ -22,12 +22,12 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// Walks through the entries of a database, those of its logs included, as [`Database::scan`] and
 /// [`Database::scan_versions`] describe.
 ///
-/// [`prev`](Self::prev) goes the other way, and the two can be mixed. A new scan is before the first
-/// entry.
+/// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). A new scan is before
+/// the first entry.
 ///
-/// Damage costs no more than the block or record that it is in: after an error the next call goes on after
-/// it. If a newer version of a key is lost that way, an older one shows instead, even if the newer one was a
-/// deletion.
+/// Damage costs no more than the block or record that it is in or, if a table cannot be opened, that table:
+/// after an error the next call goes on. If a newer version of a key is lost that way, an older one shows
+/// instead, even if the newer one was a deletion.
 ///
 /// A table that was replaced or removed before all of it was read is an error with
 /// [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In that case, open the
@@ -36,10 +36,10 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range
 /// is there, the next call does what this one would have done.
 ///
-/// Memory: the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and the index and a data block of
-/// each table that is open. On each level above 0, one table is open at a time. Errors are not gathered.
-/// However many tables are open, they share [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, whatever opens
-/// them.
+/// A scan takes memory for the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and for the index
+/// and a data block of each table that is open. On each level above 0, one table is open at a time, unless
+/// tables overlap. At most a few errors are kept for each file. However many tables are open, they share
+/// [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, whatever opens them.
 ///
 /// [`ReadOptions::max_output`] limits the bytes decoded of each table.
 ///
@@ -67,14 +67,14 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     /// The indices in `sources` of those at an entry. Once all are started, this is a heap with the
     /// first of all entries on top.
     heap: Vec<usize>,
-    /// The entry on top has been returned or passed over.
+    /// Set if the entry on top has been returned or passed over.
     consumed: bool,
     database: &'d Database,
     /// The numbers of live tables that have no file, in the order in which an error is returned for each.
     missing: std::vec::IntoIter<u64>,
     /// Errors that have not been returned yet: a few for each log, and one for each table at most.
     errors: VecDeque<Error>,
-    /// Only the newest version of each key is returned, and nothing if that is a deletion.
+    /// Set if only the newest version of each key is returned, and nothing if that is a deletion.
     newest: bool,
     /// The user key returned last.
     last: Option<Vec<u8>>,
@@ -84,7 +84,8 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     /// The direction in which each source reached its entry.
     ways: Vec<Way>,
     /// On the way back: the newest version of a key found so far. It is the current entry, unless a step is
-    /// still `gathering` versions. Those of `skipped`, the key at which the scan turned, are passed over.
+    /// still `gathering` versions. The versions of `skipped`, the key at which the scan turned, are passed
+    /// over.
     saved: Option<Saved<'d>>,
     gathering: bool,
     skipped: Option<Vec<u8>>,
@@ -114,7 +115,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`scan`](Self::scan).
+    /// Those of [`scan`](Self::scan).
     pub fn scan_versions(&self, options: &ReadOptions) -> Result<Scan<'_>> {
         self.scan_versions_with(options, FileOpener)
     }
@@ -126,7 +127,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`scan`](Self::scan).
+    /// Those of [`scan`](Self::scan).
     pub fn scan_with<O: Opener>(&self, options: &ReadOptions, opener: O) -> Result<Scan<'_, O>> {
         Scan::new(self, options, opener, true)
     }
@@ -136,15 +137,15 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`scan`](Self::scan).
+    /// Those of [`scan`](Self::scan).
     pub fn scan_versions_with<O: Opener>(&self, options: &ReadOptions, opener: O) -> Result<Scan<'_, O>> {
         Scan::new(self, options, opener, false)
     }
 }
 
 impl Scan<'_> {
-    /// The most memory that the writes of all logs together may take: 1 GiB. LevelDB needs the same
-    /// to open the database. Writes beyond it are left out, with an error.
+    /// The most memory that the writes of all logs together may take, in bytes: 1 GiB. Writes
+    /// beyond it are left out, with an error.
     pub const LOG_LIMIT: usize = 1 << 30;
 
     /// The most files that a scan has open at a time: 48, or fewer if the system allows no more.
@@ -211,7 +212,8 @@ impl<'d, O: Opener> Scan<'d, O> {
     /// # Errors
     ///
     /// One error for each file, block or record that cannot be read or is damaged, and one for each
-    /// table whose keys are not in order. The next call goes on.
+    /// table, or for all tables of a level above 0, if keys are not in order. The next call goes
+    /// on.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     pub fn next(&mut self) -> Result<bool> {
         loop {
@@ -273,7 +275,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         }
     }
 
-    /// Returns the errors that have not been returned yet, one by one.
+    /// Fails with the next error that has not been returned yet, if there is one.
     fn tell_errors(&mut self) -> Result<()> {
         if let Some(error) = self.errors.pop_front() {
             return Err(error);

@@ -24,7 +24,7 @@ pub(super) struct TableOpener<O: Opener> {
 /// The key to start at.
 pub(super) struct Start {
     pub(super) user_key: Vec<u8>,
-    /// The internal key before all versions of it, whatever their types.
+    /// The internal key before all versions of `user_key`, whatever their types.
     pub(super) target: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Run<'d, O: Opener> {
     /// many.
     opened: usize,
     pub(super) current: Option<Current<'d, O>>,
-    /// An error about the order of the run's keys was returned.
+    /// Set once an error about the order of the run's keys was returned.
     pub(super) unordered: bool,
 }
 
@@ -126,7 +126,7 @@ impl<'d, O: Opener> Source<'d, O> {
         }
     }
 
-    /// `value`, that of the current entry, in bytes that outlive it: a view of its data block, or a
+    /// The current entry's `value`, as bytes that outlive the entry: a view of its data block, or a
     /// copy.
     pub(super) fn value(&self, value: &[u8]) -> Bytes {
         match self {

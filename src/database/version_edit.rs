@@ -37,7 +37,7 @@ impl VersionEdit {
     /// Reads one record of a MANIFEST. [`LogReader`](super::LogReader) finds the records.
     ///
     /// If a field that should occur once occurs twice, the last one counts, as in LevelDB. Memory
-    /// is in proportion to the record: up to eight times its length.
+    /// is in proportion to the record.
     ///
     /// ```
     /// use filterblock::database::{LogReader, VersionEdit};

@@ -1,4 +1,4 @@
-//! The subjects of errors: the operation that failed, and the structure that is malformed.
+//! The subjects of errors: the operation that failed, or the structure that is malformed.
 
 /// The operation that the system below failed to complete: [`Error::Io`](crate::Error::Io).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum IoAction {
         /// The number of bytes.
         len: u64,
     },
-    /// Writing.
+    /// Writing to a file or to another writer.
     #[error("writing {len} bytes")]
     #[non_exhaustive]
     Write {
@@ -45,7 +45,7 @@ pub enum IoAction {
     /// Making sure that a file or folder survives a loss of power.
     #[error("syncing")]
     Sync,
-    /// Giving a file the name of another.
+    /// Renaming a file.
     #[error("renaming")]
     Rename,
     /// Removing a file.
@@ -94,7 +94,7 @@ pub enum Structure {
     /// An entry of a block.
     #[error("block entry")]
     Entry,
-    /// The block that names the data blocks.
+    /// The block that lists the data blocks.
     #[error("index")]
     Index,
     /// The block that names the filter block.

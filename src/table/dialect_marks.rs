@@ -17,7 +17,7 @@ pub(super) fn origin_of_name(name: &[u8]) -> Option<Origin> {
     }
 }
 
-/// True if `name`, a key of the metaindex, belongs to a filter that is not a filter block.
+/// Returns true if `name`, a key of the metaindex, belongs to a filter that is not a filter block.
 pub(super) fn is_whole_table_filter(name: &[u8]) -> bool {
     WHOLE_TABLE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }

@@ -127,8 +127,8 @@
 //! 1. Opening reads the footer, then the index and the metaindex, then the filter block that the
 //!    metaindex names. They stay in memory.
 //! 2. A binary search in the index finds the first key at or after the one sought. If there is
-//!    none, the sought key is not in the table. Otherwise, the value is the handle of the only data
-//!    block that can hold it.
+//!    none, the sought key is not in the table. Otherwise, the value there is the handle of the only
+//!    data block that can hold the sought key.
 //! 3. Filter `offset >> base_lg` covers that data block, `offset` being the handle's. If it denies
 //!    the key, the lookup ends here, without reading anything.
 //! 4. The data block is read, its checksum verified, and its contents decompressed.

@@ -24,17 +24,17 @@ use crate::key::parts::{DELETION, MAX_SEQUENCE, VALUE};
 use crate::table::source::open_file;
 use crate::{Error, Result, Structure};
 
-/// Sequence and count, in front of a batch's writes.
+/// The length of a batch's header: the sequence number and the count before its writes.
 pub(super) const BATCH_HEADER_LEN: usize = 12;
 
-/// Reads the writes of a log, in the order in which they were made. That is also the order of their
-/// sequence numbers.
+/// Reads the writes of a log, in the order in which they were made. In a sound log, that is also
+/// the order of their sequence numbers.
 ///
 /// It returns what LevelDB recovers when it opens a database: damage costs the rest of its record
-/// or block, and the next call goes on after it. A batch that the file's end cuts off was never
-/// confirmed to the writer and is left out; [`incomplete_tail`](Self::incomplete_tail) reports it.
+/// or block, and the next call goes on after it. A batch that the file's end cuts off is left out;
+/// [`incomplete_tail`](Self::incomplete_tail) reports it.
 ///
-/// Memory: that of a [`LogReader`]. Time: one pass over the file.
+/// This takes the memory of a [`LogReader`], and one pass over the file.
 ///
 /// ```
 /// use filterblock::database::LogWrites;
@@ -73,7 +73,7 @@ pub struct LogWrite<'a> {
     pub value: Option<&'a [u8]>,
 }
 
-/// A write as ranges of its record.
+/// A write, as ranges in its record.
 struct Parts {
     /// The number of writes of the record up to this one.
     number: u64,
@@ -87,8 +87,8 @@ impl LogWrites<File> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], with the path, if there is no regular file or it may not be read. Later
-    /// errors do not name the path.
+    /// [`Error::Io`], with the path, if `path` does not lead to a regular file, or if the file
+    /// cannot be opened. Later errors do not name the path.
     pub fn open_path(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         open_file(path).map(Self::new).map_err(|error| error.with_path(path))
@@ -109,8 +109,9 @@ impl<R: Read> LogWrites<R> {
     ///
     /// Those of [`LogReader::read_record`], and [`Error::Corrupt`] for a batch that is too short,
     /// whose writes cannot be told apart, or whose count or sequence numbers cannot be right. The
-    /// writes of a batch before its damage were returned, as LevelDB applies them. After an error
-    /// the next call goes on with the next record; after [`Error::Io`] there are no more.
+    /// writes before the damage in a batch have been returned by then, as LevelDB applies them.
+    /// After an error the next call goes on with the next record; after [`Error::Io`] there are no
+    /// more.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its writes")]
     pub fn next(&mut self) -> Result<bool> {
         let mut before = self.write.take();

@@ -38,7 +38,8 @@ pub(super) const LAST: u8 = 4;
 /// [`incomplete_tail`](Self::incomplete_tail) reports it. In the last block, a damaged length can
 /// look the same.
 ///
-/// Memory: one block of 32 KiB and the longest record, up to a limit. Time: one pass over the file.
+/// This takes memory for one block of 32 KiB and for the longest record, up to a limit, and one
+/// pass over the file.
 pub struct LogReader<R> {
     source: R,
     block: Vec<u8>,
@@ -81,7 +82,7 @@ struct Fragment {
 }
 
 impl<R: Read> LogReader<R> {
-    /// The greatest length of a record that is read, unless another limit is set: 64 MiB.
+    /// The greatest length of a record that is read, in bytes, unless another limit is set: 64 MiB.
     pub const DEFAULT_MAX_RECORD_LEN: usize = 64 << 20;
 
     /// Reads `source` from its position, which has to be the start of the file. The source needs no
@@ -130,10 +131,10 @@ impl<R: Read> LogReader<R> {
                 return Ok(None);
             };
             let start = match (kind, started) {
-                // An early LevelDB wrote an empty FIRST where a block had room for no more, and
-                // then the record anew.
+                // An early LevelDB wrote an empty FIRST fragment if a block had room for no more,
+                // and then began the record anew.
                 (FULL | FIRST, Some(start)) if !self.record.is_empty() => {
-                    // It is to be read again, as the start of the next record.
+                    // The fragment is to be read again, as the start of the next record.
                     debug_assert!(data.start >= HEADER_LEN, "data have a header before them");
                     self.position = data.start.saturating_sub(HEADER_LEN);
                     return Err(broken(start, format!("{} at offset {offset}", name(kind))));
@@ -148,8 +149,8 @@ impl<R: Read> LogReader<R> {
                     }
                     return Err(misplaced(offset, "a FULL or FIRST fragment", kind));
                 }
-                // LevelDB takes 5 and 6 for marks of its own, and ends silently at a 5. No writer
-                // of its format writes them.
+                // LevelDB uses 5 and 6 as marks of its own, and ends silently at a 5. No writer of
+                // its format writes them.
                 _ => {
                     self.passing_over = true;
                     return Err(misplaced(offset, "a fragment of type 1 to 4", kind));
@@ -211,8 +212,8 @@ impl<R: Read> LogReader<R> {
                 )));
             };
             if (kind, len) == (BLANK, 0) {
-                // Reserved space goes on to the end of the block. It is only damage where a record
-                // should go on.
+                // Reserved space goes on to the end of the block. It is damage only if a record
+                // should go on there.
                 self.position = self.block.len();
                 let Some(start) = started else { continue };
                 self.passing_over = true;
@@ -269,7 +270,8 @@ impl<R: Read> LogReader<R> {
         Ok(())
     }
 
-    /// Ends reading at `offset`. The bytes left there are `blank` or part of a fragment.
+    /// Ends reading at `offset`. The bytes left there are part of a fragment, unless they are
+    /// `blank`.
     fn end(&mut self, offset: u64, blank: bool) -> Option<Fragment> {
         if !blank {
             self.incomplete_tail = Some(offset);

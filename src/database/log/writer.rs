@@ -7,9 +7,9 @@ use crate::bytes::crc::mask;
 use crate::error::IoAction;
 use crate::{Error, Result};
 
-/// Writes the records of a log or a MANIFEST, in the bytes that LevelDB writes.
+/// Writes the records of a log or a MANIFEST, byte for byte as LevelDB does.
 ///
-/// Each record is one call of `write` for each block of 32 KiB that it reaches into. Making the
+/// Each record takes one call of `write` for each block of 32 KiB that it reaches into. Making the
 /// file durable is left to the caller.
 ///
 /// ```

@@ -8,12 +8,12 @@ use super::batches::BATCH_HEADER_LEN;
 use crate::table::source::open_file;
 use crate::{Error, Result};
 
-/// Returns `true` if the log at `path` holds any write, as [`batch_has_writes`] does.
+/// Returns `true` if the log at `path` holds any write, as far as [`batch_has_writes`] tells.
 ///
 /// # Errors
 ///
-/// As [`batch_has_writes`], with the path, and [`Error::Io`] if the log cannot be opened or is no
-/// regular file.
+/// Those of [`batch_has_writes`], with the path, and [`Error::Io`] if the log cannot be opened or
+/// is not a regular file.
 pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
     let path = path.as_ref();
     open_file(path).and_then(batch_has_writes).map_err(|error| error.with_path(path))
@@ -23,7 +23,7 @@ pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
 /// a batch after damage counts, but one that is cut off does not.
 ///
 /// This does not look into the batch. It reads up to the first batch with a write in it, or the
-/// whole file if there is none. Memory: that of a [`LogReader`].
+/// whole file if there is none, and takes the memory of a [`LogReader`].
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ use super::{Scan, Way};
 use crate::key::parts::DELETION;
 use crate::{InternalKey, Result};
 
-/// The newest version of a key. All its sources are already at keys before it.
+/// The newest version of a key. All sources of the key are already at keys before it.
 pub(super) struct Saved<'d> {
     user_key: Vec<u8>,
     /// The key's other parts.

@@ -32,7 +32,7 @@ impl BlockBuilder {
         Self { restart_interval, buffer: Vec::new(), restarts: vec![0], counter: 0, last_key: Vec::new() }
     }
 
-    /// True if the block has no entries.
+    /// Returns true if the block has no entries.
     pub(in crate::table) fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }

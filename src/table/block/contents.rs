@@ -28,9 +28,9 @@ pub(in crate::table) struct Block {
     /// The end of the entries and start of the restart array.
     pub(in crate::table) entries_end: usize,
     pub(in crate::table) num_restarts: usize,
-    /// The codec that the block was stored in.
+    /// The codec that the block was stored with.
     codec: Codec,
-    /// The maximum length of a key put together from shared and own bytes, which takes memory.
+    /// The greatest length of a key put together from shared and own bytes, which takes memory.
     pub(in crate::table) max_key: usize,
 }
 
@@ -104,7 +104,7 @@ impl Block {
         Self { max_key, ..self }
     }
 
-    /// The codec that the block was stored in.
+    /// The codec that the block was stored with.
     pub(in crate::table) fn codec(&self) -> Codec {
         self.codec
     }
@@ -119,7 +119,7 @@ impl Block {
         self.offset
     }
 
-    /// True if the block has no entries.
+    /// Returns true if the block has no entries.
     pub(in crate::table) fn is_empty(&self) -> bool {
         self.entries_end == 0
     }
@@ -145,8 +145,8 @@ impl Block {
         }
     }
 
-    /// The range of the key of the entry at restart `index`. `None` if the entry has a longer header
-    /// than nearly all, or is damaged: [`long_restart_key`](Self::long_restart_key) decides which.
+    /// The range of the key of the entry at restart `index`. `None` if the entry has an unusually long header
+    /// or is damaged: [`long_restart_key`](Self::long_restart_key) decides which.
     #[inline(always)]
     fn restart_key(&self, index: usize) -> Option<Range<usize>> {
         let at = self.restart(index)?;
@@ -177,8 +177,9 @@ impl Block {
         }
     }
 
-    /// Prefetches the entries from `at`, at restart `index`, to the next restart. Each entry determines the position of
-    /// the next, so otherwise a walk would wait for each of them.
+    /// Prefetches the entries from `at`, the offset in restart `index`, to the next restart, up to
+    /// [`PREFETCHED_BYTES`]. Each entry determines the position of the next, so otherwise a walk would wait for each of
+    /// them.
     #[inline]
     pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
         let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
@@ -212,11 +213,10 @@ impl Block {
         Ok(self.ranges(at, &header)?.0)
     }
 
-    /// Decodes the entry at offset `at` of the block. `None` if it has a longer header than nearly
-    /// all entries, or is damaged: [`header`](Self::header) and [`ranges`](Self::ranges) decide
-    /// which.
+    /// Decodes the entry at offset `at` of the block. `None` if the entry has an unusually long
+    /// header or is damaged: [`header`](Self::header) and [`ranges`](Self::ranges) decide which.
     ///
-    /// A result with an error would pass through memory, and take longer.
+    /// A `Result` would be returned through memory, and take longer.
     #[inline(always)]
     pub(in crate::table) fn entry(&self, at: usize) -> Option<Entry> {
         // The entries are followed by a restart and the number of restarts, so there are four
@@ -330,7 +330,7 @@ impl Block {
 /// The keys at a block's restarts, of which only the starts are looked at.
 pub(in crate::table::block) struct Probes<'b> {
     data: &'b [u8],
-    /// The restarts, and the number of them.
+    /// The restarts and their number, as stored.
     restarts: &'b [[u8; 4]],
     entries_end: usize,
 }
@@ -344,8 +344,8 @@ impl Probes<'_> {
         }
     }
 
-    /// The start of the key of the entry at restart `index`, less its last `SUFFIX` bytes. `None` if the key has fewer
-    /// bytes, if the entry has a longer header than nearly all, or if it is damaged.
+    /// The start of the key of the entry at restart `index`, without the key's last `SUFFIX` bytes. `None` if the key
+    /// has fewer bytes, or if the entry has an unusually long header or is damaged.
     #[inline(always)]
     pub(in crate::table::block) fn start_of<const SUFFIX: usize>(&self, index: usize) -> Option<Start> {
         let at = u32::from_le_bytes(*self.restarts.get(index)?) as usize;
@@ -353,7 +353,8 @@ impl Probes<'_> {
         // of the shortest entry.
         let bytes = self.data.get(at..at.wrapping_add(11))?;
         let header = u32::from_le_bytes(*bytes.first_chunk()?);
-        // Nothing is shared, and the other lengths take a byte each.
+        // In an entry with a short header, nothing is shared and the other lengths take a byte
+        // each.
         if header & 0x80_80ff != 0 {
             return None;
         }

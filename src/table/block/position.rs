@@ -23,13 +23,13 @@ const SHORT: usize = 16;
 /// The position of an iteration within a block. Every call has to be given the same block.
 pub(in crate::table) struct Position {
     state: State,
-    /// The maximum length of a reassembled key.
+    /// The greatest length of a key that is put together.
     max_key: usize,
     /// The offset of the entry after the current one.
     next: usize,
     /// The number of the first restart after the current entry.
     next_restart: usize,
-    /// The offset of that restart. It is `usize::MAX` if there is none.
+    /// The offset of the first restart after the current entry, or `usize::MAX` if there is none.
     next_restart_at: usize,
     /// The current key's range in the block, if it shares no bytes. Otherwise `None`: the key is
     /// then put together in `buffer`, as its first `buffered` bytes.

@@ -1,5 +1,5 @@
-//! The beginnings of keys: the part that two have in common, and the place of a key in bytewise
-//! order.
+//! The beginnings of keys: the part that two keys have in common, and the place of a key in
+//! bytewise order.
 
 /// The length of the longest common prefix of `a` and `b`.
 #[expect(clippy::arithmetic_side_effects, reason = "lengths within the shorter of both slices")]
@@ -24,8 +24,8 @@ pub(in crate::table) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
     }
 }
 
-/// The first eight bytes of a key as a number in the order of keys, with zeros after a shorter
-/// key. If two of them differ, so do the keys, in the same order.
+/// The first eight bytes of a key as a number in the order of keys, with zeros after a shorter key.
+/// If two starts differ, so do the keys, in the same order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Start(u64);
 
@@ -41,15 +41,16 @@ impl Start {
         }
     }
 
-    /// As [`of`](Self::of), for the first `len` of eight bytes.
+    /// The start of a key of `len` bytes. `bytes` begins with the key, or holds its first eight
+    /// bytes.
     #[inline]
     pub(super) fn of_first(bytes: [u8; 8], len: usize) -> Self {
         let behind = if len < 8 { u64::MAX.wrapping_shr((len as u32).wrapping_mul(8)) } else { 0 };
         Self(u64::from_be_bytes(bytes) & !behind)
     }
 
-    /// The start of a key that has the first `shared` bytes in common with the one that starts like this, and goes on
-    /// with bytes that start with `rest`.
+    /// The start of a key that consists of the first `shared` bytes of a key with the start `self`, and of bytes with
+    /// the start `rest`.
     #[inline]
     pub(super) fn followed_by(self, shared: usize, rest: Self) -> Self {
         if shared >= 8 {

@@ -123,7 +123,8 @@ impl Failed {
         }
         match self.error {
             Some(error) if self.tried == 1 || marked.is_some() => error,
-            // bzip2, as RocksDB writes it, in a table with LevelDB's magic. It may well be sound.
+            // bzip2, as RocksDB writes it, in a table with LevelDB's magic. The data may well be
+            // sound.
             None if stored.starts_with(b"BZh") => unsupported("bzip2"),
             _ => {
                 let names: Vec<_> = known.iter().map(|codec| codec.name()).collect();

@@ -79,8 +79,8 @@ impl Codec {
         }
     }
 
-    /// False if the first bytes of `stored` rule this codec out. Always true for a codec whose data
-    /// may begin with anything.
+    /// Returns false if the first bytes of `stored` rule this codec out. Always returns true for a
+    /// codec whose data may begin with any bytes.
     pub(super) fn magic_matches(self, stored: &[u8]) -> bool {
         match self {
             Self::None | Self::Snappy | Self::Deflate | Self::Lz4 => true,
@@ -97,8 +97,8 @@ impl Codec {
         }
     }
 
-    /// True if the codec has a magic. Data that [begin with it](Self::magic_matches) are not
-    /// another codec's.
+    /// Returns true if the codec has a magic. Data that [begin with it](Self::magic_matches) are
+    /// not another codec's.
     pub(super) const fn has_magic(self) -> bool {
         matches!(self, Self::Zstd | Self::Zlib)
     }

@@ -1,5 +1,5 @@
-//! Compression of blocks, by LevelDB (`table/format.cc`, `table/table_builder.cc`) and by its
-//! relatives. Each codec has a file of its own.
+//! Compression of blocks, as LevelDB (`table/format.cc`, `table/table_builder.cc`) and its
+//! relatives use it.
 
 mod compression;
 mod compressor;

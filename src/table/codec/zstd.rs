@@ -22,10 +22,10 @@ const DECODER: u64 = 5 << 19;
 
 /// Decodes into a buffer that grows with the contents, up to their limit.
 ///
-/// The frame's window, from which its data are copied, takes memory too, and grows with them as
-/// well. A window larger than the limit on the contents is refused. Contents, window and decoder
-/// together stay within the limit on memory. In a frame without a window size, the contents serve
-/// as the window; at least a quarter of the limit is left for them.
+/// The frame's window, from which data are copied, takes memory too, and grows with the contents. A
+/// window larger than [`MIN_WINDOW`] and the limit on the contents is refused. Contents, window and
+/// decoder together stay within the limit on memory. In a frame without a window size, the contents
+/// serve as the window, and so take memory twice.
 pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64) -> Result<Vec<u8>> {
     let max_len = limits.contents;
     let corrupt = |found: String| Codec::Zstd.not_data(offset, found);
@@ -39,7 +39,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64)
         }
         error => corrupt(error.to_string()),
     })?;
-    // Zero if the frame does not declare it.
+    // Zero if the frame does not declare its length.
     let declared = decoder.content_size();
     let window = window_buffer_len(declared_window(stored).unwrap_or(declared));
     let max_len = max_len.min(limits.memory.saturating_sub(DECODER).saturating_sub(window));

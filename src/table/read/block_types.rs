@@ -23,7 +23,9 @@ const MAX_TRAILERS: usize = 256;
 /// [`Table::data_block_types`] returns them.
 ///
 /// An entry of the index that is not a handle yields an error, and so does a block that cannot be
-/// read. The other blocks still follow.
+/// read; the other blocks still follow. After an entry that is itself damaged there are no more.
+/// After [`Error::NeedRange`](crate::Error::NeedRange), blocks may be left out: fetch the range and
+/// begin anew.
 pub struct DataBlockTypes<'t, R> {
     table: &'t Table<R>,
     handles: DataBlocks<'t>,

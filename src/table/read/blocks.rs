@@ -83,7 +83,8 @@ impl<'t> BlockCursor<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] if the entry is damaged. Later calls return false.
+    /// [`Error::Corrupt`] if the entry is damaged, or [`Error::Limit`] if its key has to be put
+    /// together and is too long. Later calls return false.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {

@@ -30,18 +30,19 @@ use crate::{Error, Result, Structure};
 /// # }
 /// ```
 ///
-/// One data block is in memory at a time, and each takes one read. Moving from entry to entry
+/// One data block is in memory at a time, and each takes one read. Within a block, moving from entry to entry
 /// allocates nothing once the buffer for keys has grown. Filters are not asked.
 ///
-/// Keys that share their beginning with the one before have to be put together. These count against
+/// Keys that share their beginning with the one before have to be put together. Such keys count against
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
 ///
-/// [`prev`](Self::prev) goes the other way, and the two can be mixed. It takes 4 bytes for each entry
-/// between two restarts, and a copy of the parts of keys that are not shared: the entries before the
-/// current one are found once, not anew for each step as in LevelDB.
+/// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). It takes 4 bytes of
+/// memory for each entry between two restarts, and a copy of the parts of keys that are not shared: the
+/// entries before the current one are found once, not anew for each step as in LevelDB.
 ///
-/// After an error, as after the last entry or before the first, the cursor is at no entry until the next
-/// seek. After [`Error::NeedRange`] it goes on: once the range is there, the same call does what it would
+/// Once it has passed the last entry or, backwards, the first, the cursor is at no entry until the next seek.
+/// The same holds after an error, but [`skip_block`](Self::skip_block) can make it go on with another block.
+/// After [`Error::NeedRange`] it goes on as well: once the range is there, the same call does what it would
 /// have done the first time.
 pub struct Cursor<'t, R> {
     table: Owner<'t, R>,
@@ -88,10 +89,10 @@ impl<R: ReadAt> Table<R> {
         Cursor::new(Owner::Borrowed(self), None)
     }
 
-    /// Turns the table into a cursor before the first entry, for walks through files that are not
-    /// trusted: it owns the table, [`skip_block`](Cursor::skip_block) goes on after damage, and a
-    /// data block that does not lie after the one before is an error. So it decodes each byte of
-    /// the file at most once, until the next seek or turn.
+    /// Turns the table into a cursor before the first entry, which owns the table. It is for walks
+    /// through files that are not trusted: a data block that does not lie after the one before is
+    /// an error, so each byte of the file is decoded at most once until the next seek or change of
+    /// direction. [`skip_block`](Cursor::skip_block) goes on after damage.
     pub fn into_cursor<'t>(self) -> Cursor<'t, R>
     where
         R: 't,
@@ -102,7 +103,7 @@ impl<R: ReadAt> Table<R> {
     /// Iterates over all entries (key and value) in the order of the file.
     ///
     /// Each key is copied, unless its block stores it in one piece. Each value is a view that keeps
-    /// its data block in memory. A [`Cursor`] does neither.
+    /// its data block in memory. A [`Cursor`] lends keys and values instead.
     pub fn iter(&self) -> Iter<'_, R> {
         Iter::new(self.cursor())
     }
@@ -161,10 +162,9 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.next()
     }
 
-    /// Goes on, after an error, with the data block after the one that the error was about: the next call of
-    /// [`next`](Self::next) moves to the first entry there. [`prev`](Self::prev) instead moves to the last
-    /// entry of the block before it. Neither moves anywhere if the index is damaged, or if the limit on
-    /// output is exceeded.
+    /// After an error, leaves the data block that the error was about: the next call of [`next`](Self::next)
+    /// moves to the first entry after that block, and one of [`prev`](Self::prev) to the last entry before
+    /// it. Neither moves anywhere if the index is damaged, or if the limit on output is exceeded.
     pub fn skip_block(&mut self) {
         (self.pending, self.before) = (None, None);
         self.block = None;
@@ -176,8 +176,9 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     ///
     /// # Errors
     ///
-    /// Those of [`seek`](Self::seek). Later calls return false, except after [`Error::NeedRange`],
-    /// when they go on with the next entry.
+    /// Those of [`seek`](Self::seek). Later calls return false until the next seek or
+    /// [`skip_block`](Self::skip_block). After [`Error::NeedRange`], they go on with the next entry
+    /// instead.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
@@ -264,8 +265,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// Counts the key of the entry just reached, if it was put together: keys that share a long
-    /// beginning can be many times the size of their block, and code that asks for them goes
-    /// through all of these bytes. Returns true.
+    /// beginning can together be many times the size of their block, and code that asks for them
+    /// goes through all of these bytes. Returns true.
     #[inline]
     fn count_key(&mut self) -> Result<bool> {
         if let Some(len) = self.entry.copied_key_len() {
@@ -320,7 +321,7 @@ impl<R> Cursor<'_, R> {
         &self.table
     }
 
-    /// True if the cursor is at an entry.
+    /// Returns true if the cursor is at an entry.
     pub fn valid(&self) -> bool {
         self.block.is_some() && self.entry.valid()
     }
@@ -342,7 +343,8 @@ impl<R> Cursor<'_, R> {
         self.block.as_ref().map_or_else(Bytes::new, |(_, block)| self.entry.value_bytes(block))
     }
 
-    /// The handle of the data block that the cursor is in.
+    /// The handle of the data block that holds the current entry, or `None` if there is no current
+    /// entry.
     pub fn block_handle(&self) -> Option<BlockHandle> {
         self.block.as_ref().map(|&(handle, _)| handle)
     }

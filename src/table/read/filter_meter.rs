@@ -81,8 +81,8 @@ pub(in crate::table) trait Counter: Copy {
     #[inline]
     fn answered(self, _passes: bool) {}
 
-    /// Records that the data block has been read. `is_stored` returns true if it has an entry of
-    /// the key; `None` if no filter was asked.
+    /// Records that the data block has been read. `is_stored` returns `Some(true)` if the block has
+    /// an entry of the key, and `None` if the table has no filter.
     #[inline]
     fn passed(self, _is_stored: impl FnOnce() -> Result<Option<bool>>) -> Result<()> {
         Ok(())

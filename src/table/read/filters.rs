@@ -38,7 +38,8 @@ pub(in crate::table) struct FilterEntry {
 
 /// The policy of filters that were found.
 enum Asked {
-    /// A policy that was asked for. `None` once the reader has taken it.
+    /// A policy that was asked for, or an opaque one in its place. `None` once the reader has taken
+    /// it.
     For(Option<SharedPolicy>),
     /// Another policy, with this name. The filter block is then not read.
     Not(String),
@@ -104,7 +105,8 @@ impl Filters {
         let name = entry.key(metaindex.block).strip_prefix(FILTER_PREFIX).unwrap_or_default();
         let handle = entry.handle(metaindex.block)?;
         let error = Some(unknown(name, handle, policies.len()));
-        // A longer name is only quoted in the error: a copy would take memory that is not checked.
+        // A longer name is only quoted in the error: a copy would take memory that is not accounted
+        // for.
         let found = (name.len() <= MAX_NAME)
             .then(|| FilterEntry { handle, policy: Asked::Not(escape(name).to_string()) });
         Ok(Self { error, found, ..none })
@@ -212,7 +214,7 @@ fn whole_table(metaindex: &Block, entry: &Position) -> Error {
 /// A metaindex to look names up in.
 struct Names<'b> {
     block: &'b Block,
-    /// A longer name is an error if it has to be put together.
+    /// The length beyond which a name is an error if it has to be put together, in bytes.
     max_name: usize,
 }
 

@@ -85,8 +85,8 @@ impl<R> Table<R> {
     /// if the metaindex cannot be read; [`filter_error`](Self::filter_error) gives the reason. Also
     /// `None`, without an error, if the footer has no [handle](Self::metaindex_handle) of a metaindex.
     ///
-    /// A name of more than 4 KiB that shares bytes with the previous one is
-    /// [`Error::Limit`](crate::Error::Limit).
+    /// The cursor returns [`Error::Limit`](crate::Error::Limit) at a name of more than 4 KiB that
+    /// shares bytes with the previous one.
     pub fn metaindex(&self) -> Option<BlockCursor<'_>> {
         let metaindex = self.index.metaindex.clone()?;
         Some(BlockCursor::with_max_key(metaindex, self.path.as_deref(), MAX_NAME))

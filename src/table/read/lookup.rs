@@ -19,8 +19,8 @@ use crate::{Error, KeyFormat, Result, Structure};
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lookup {
-    /// The key had this value. The value is a view of its data block, which stays in memory as long
-    /// as the value does.
+    /// The key had this value. A value from a table is a view of its data block, which stays in
+    /// memory as long as the value does.
     Value(Bytes),
     /// The key had been deleted. Older tables need not be searched.
     Deleted,
@@ -35,8 +35,9 @@ impl<R: ReadAt> Table<R> {
     ///
     /// The table has to be a database's, opened with
     /// [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). The lookup
-    /// proceeds as [`get`](Self::get) does, filter included. It allocates the data block and the
-    /// key to seek. In [Basho's](Origin::Basho) tables a value may have expired, which is not
+    /// proceeds as [`get`](Self::get) does, filter included. Apart from reading the data block, it
+    /// allocates the internal key that it seeks, and a buffer for keys that share their beginning
+    /// with others. In [Basho's](Origin::Basho) tables a value may have expired, which is not
     /// checked here.
     ///
     /// # Errors

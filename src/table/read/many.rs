@@ -21,12 +21,14 @@ impl<R: ReadAt> Table<R> {
     /// many results as there are keys, in the same order.
     ///
     /// With 16 keys or more, this is faster than a call for each if index, filters or blocks are not in the processor's
-    /// caches, as the waits for memory of several keys overlap. The source learns [beforehand](ReadAt::will_need) of
-    /// the blocks that 32 keys need, so that a disk reads them side by side. Neighbouring keys in one data block share
-    /// it: if the keys are sorted, nearly every block is read and decompressed only once.
+    /// With 16 keys or more, this is faster than a call for each if index, filters or blocks are not in the processor's
+    /// caches, as the waits for memory of several keys overlap. The source is told [beforehand](ReadAt::will_need)
+    /// which blocks up to 32 keys need, so that a disk can read them at the same time. Keys that follow each other and
+    /// are in the same data block share it: if the keys are sorted, nearly every block is read and decompressed only
+    /// once.
     ///
     /// In addition to the values that are returned, the blocks of up to 32 keys are in memory together, or fewer if
-    /// they take more than a megabyte.
+    /// they take more than 1 MiB.
     ///
     /// ```
     /// use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
@@ -48,9 +50,9 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// The result for a key is an error where [`get`](Self::get) would return one. The other keys have their results.
-    /// [`Error::NeedRange`](crate::Error::NeedRange) thus names for each key the range it lacks: fetch all of these
-    /// ranges, and look those keys up again.
+    /// The result for a key is an error if [`get`](Self::get) would return one. The other keys have their results.
+    /// [`Error::NeedRange`](crate::Error::NeedRange) thus names for each key the range that it lacks: fetch all of
+    /// these ranges, and look those keys up again.
     pub fn get_many(&self, keys: &[&[u8]], values: &mut Vec<Result<Option<Bytes>>>) {
         values.clear();
         if keys.len() < MIN_TOGETHER {
@@ -68,7 +70,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// The result for a key is an error where [`get_at`](Self::get_at) would return one.
+    /// The result for a key is an error if [`get_at`](Self::get_at) would return one.
     pub fn get_many_at(&self, user_keys: &[&[u8]], sequence: u64, lookups: &mut Vec<Result<Lookup>>) {
         lookups.clear();
         let user_order = match self.user_order() {
@@ -97,7 +99,7 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// Returns for many keys, in any order, whether they may be stored: each as [`may_contain`](Self::may_contain)
+    /// Tells for many keys, in any order, whether they may be stored: for each as [`may_contain`](Self::may_contain)
     /// does. `answers` is cleared first.
     ///
     /// This reads nothing. With 16 keys or more, it is faster than a call for each if index or filters are
@@ -105,7 +107,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// The answer for a key is an error where [`may_contain`](Self::may_contain) would return one.
+    /// The answer for a key is an error if [`may_contain`](Self::may_contain) would return one.
     pub fn may_contain_many(&self, keys: &[&[u8]], answers: &mut Vec<Result<bool>>) {
         answers.clear();
         if keys.len() < MIN_TOGETHER {

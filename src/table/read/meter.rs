@@ -32,8 +32,7 @@ impl Meter {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// The number of bytes that sources were asked for. Checksums are computed over these and no
-    /// others.
+    /// The number of bytes that sources were asked for. Checksums are computed over no other bytes.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }

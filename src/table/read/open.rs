@@ -20,7 +20,7 @@ pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if there is none, or if it cannot be read for the reason in the filters' error.
+    /// `None` if there is none, or if it cannot be read: the filters' error then gives the reason.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -49,7 +49,7 @@ impl ReadChunk {
         self.bytes.get(start..start.checked_add(span.len)?)
     }
 
-    /// As [`take`](Self::take), if nothing else is needed of this chunk.
+    /// Like [`take`](Self::take), but for the last part that is needed of this chunk.
     fn into_taken(self, span: Span) -> Option<Bytes> {
         let part = self.slice(span)?;
         if self.owned {
@@ -83,8 +83,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let footer = Footer::decode(footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
-    // Some writers have no metaindex, which zeros show (bedrock-leveldb 0.3.1). No real metaindex has
-    // size 0.
+    // Some writers write no metaindex, and a handle of zeros shows this (bedrock-leveldb 0.3.1). No real
+    // metaindex has size 0.
     let metaindex_span =
         (footer.metaindex != BlockHandle::default()).then(|| blocks.span(footer.metaindex, footer_at));
     let known = metaindex_span.as_ref().and_then(|span| span.as_ref().ok().copied());
@@ -112,7 +112,7 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
             filters.load(|handle| {
                 let filter = blocks.span(handle, span.offset)?;
                 // Sound files have no such overlap. It would let a small file occupy memory for the
-                // same bytes many times.
+                // same bytes more than once.
                 if filter.overlaps(index_span) || filter.overlaps(span) {
                     let expected = "a filter block apart from index and metaindex";
                     let found = format!("offset {} and size {}", handle.offset, handle.size);
@@ -130,8 +130,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     Ok(Opened { footer, index, metaindex, filters })
 }
 
-/// Limits the keys of an index. In a sound index none is longer than the file, unless the file is
-/// small.
+/// Limits the length of the keys of an index that have to be put together. In a sound index no key
+/// is longer than the file, unless the file is small.
 pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block {
     let max_key = usize::try_from(file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
     index.with_max_key(max_key)
@@ -152,9 +152,10 @@ fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usiz
     }
 }
 
-/// Reads index and metaindex as stored, in one read if they lie together.
+/// Reads index and metaindex as stored, unless `tail` has them: in one read if they lie close
+/// together.
 ///
-/// The metaindex is `None` if it has not been read, and an error if reading it failed.
+/// The metaindex is `None` if it is still to be read.
 fn read_indexes<R: ReadAt>(
     blocks: &BlockReader<R>,
     tail: &ReadChunk,

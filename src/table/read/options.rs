@@ -32,7 +32,7 @@ pub struct ReadOptions {
     max_output_factor: u64,
     pub(in crate::table) tail_size: usize,
     pub(in crate::table) internal_keys: bool,
-    /// `None` if it is known to be the [`BytewiseComparator`].
+    /// `None` if the comparator is known to be the [`BytewiseComparator`].
     comparator: Option<SharedComparator>,
     filter_policies: Vec<SharedPolicy>,
     pub(in crate::table) meter: Option<Arc<Meter>>,
@@ -60,13 +60,14 @@ impl Default for ReadOptions {
 impl ReadOptions {
     /// If true, the checksum of every block read is verified. Default: true, unlike LevelDB.
     ///
-    /// Without it, damage can go unnoticed and give wrong answers, but never a panic.
+    /// Without verification, damage can go unnoticed and give wrong answers, but it never causes a
+    /// panic.
     pub fn verify_checksums(self, verify: bool) -> Self {
         Self { verify_checksums: verify, ..self }
     }
 
     /// The greatest size of a compressed block's contents once decompressed, in bytes. Default: 256
-    /// MiB, as a value is never split between blocks. Larger contents are
+    /// MiB, as values can be long and are never split between blocks. Larger contents are
     /// [`Error::Limit`](crate::Error::Limit): before anything is allocated if their length is
     /// declared, else as soon as the limit is reached.
     ///
@@ -76,12 +77,12 @@ impl ReadOptions {
     /// really are that large.
     ///
     /// Zstandard's decoder needs memory of its own. Contents, window and decoder together take at most twice
-    /// the file's size plus this limit, which is taken as 5 MiB if it is lower. In small files, contents of a
-    /// quarter of the limit or more may thus be refused.
+    /// the file's size plus this limit, which is taken as 5 MiB if it is lower. In small files, contents well
+    /// below the limit may thus be refused.
     ///
-    /// The limit is lower if a small file decompresses to so much that its index, metaindex, filter
-    /// block and one data block together would take more than this limit plus twice the file's
-    /// size. Uncompressed blocks are bounded by the file.
+    /// The limit is lower if a file decompresses to so much that its index, metaindex, filter block and one
+    /// data block together would take more than this limit plus twice the file's size. Uncompressed blocks
+    /// are bounded by the file's size.
     pub fn max_block_size(self, bytes: usize) -> Self {
         Self { max_block_size: bytes, ..self }
     }
@@ -89,17 +90,19 @@ impl ReadOptions {
     /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
     /// [`Rewriter`](crate::table::Rewriter) decodes: those of blocks, including blocks decoded
     /// again, and those of keys that have to be put together because they share their beginning
-    /// with others. Beyond it the cursor stops with [`Error::Limit`](crate::Error::Limit). In a
-    /// [`Scan`](crate::database::Scan) of a database it applies to each table. Default: no limit.
+    /// with others. Beyond this limit, the cursor or rewriter stops with
+    /// [`Error::Limit`](crate::Error::Limit). In a [`Scan`](crate::database::Scan) of a database,
+    /// the limit applies to each table. Default: no limit.
     ///
-    /// A small file can name the same block any number of times, and its keys can share long
+    /// The index of a small file can name the same block many times, and its keys can share long
     /// prefixes. For untrusted files, set this to the cost that a walk may have.
     pub fn max_output(self, bytes: u64) -> Self {
         Self { max_output: bytes, ..self }
     }
 
-    /// Raises [`max_output`](Self::max_output) to this many times the file's size if it is lower,
-    /// so that one limit suits files of all sizes. Default: 0, which raises it for none.
+    /// Raises [`max_output`](Self::max_output) to this many times the file's size if the limit is
+    /// lower than that, so that one setting suits files of all sizes. Default: 0, which never
+    /// raises it.
     pub fn max_output_factor(self, times: u64) -> Self {
         Self { max_output_factor: times, ..self }
     }
@@ -210,7 +213,7 @@ impl ReadOptions {
         }
     }
 
-    /// The policies, which take user keys or complete keys.
+    /// The policies as the caller gave them: with internal keys, they take user keys.
     pub(in crate::table) fn policies(&self) -> &[SharedPolicy] {
         &self.filter_policies
     }

@@ -6,8 +6,8 @@ use crate::Result;
 use crate::key::comparator::{Comparator, SharedComparator};
 use crate::table::block::{Block, INTERNAL, Position, Restarts};
 
-/// The order of the stored keys. The usual ones are known here, so that they are compared without
-/// calls.
+/// The order of the stored keys. The usual orders are variants of their own, so that comparing
+/// takes no dynamic call.
 pub(in crate::table) enum KeyOrder {
     Bytewise,
     /// Internal keys, whose user keys are in bytewise order.
@@ -56,7 +56,7 @@ impl KeyOrder {
         }
     }
 
-    /// As [`seek`](Self::seek), from the restart found.
+    /// Like [`seek`](Self::seek), but from a restart that was found before.
     #[inline]
     pub(in crate::table) fn seek_from(
         &self,

@@ -13,14 +13,14 @@ use crate::table::format::Footer;
 /// The index of an open table, with all that a table needs except its source and its filters:
 /// metaindex, file size, and the options it was opened with.
 ///
-/// A cache may hold it longer than the table exists: see [`Table::index_part`](super::Table::index_part) and
-/// [`Table::from_parts`](super::Table::from_parts).
+/// A cache may keep it after the table has been dropped: see [`Table::index_part`](super::Table::index_part)
+/// and [`Table::from_parts`](super::Table::from_parts).
 pub struct TableIndex {
     pub(super) file_len: u64,
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` if there is none, or if it cannot be read for the reason in the filters' error.
+    /// `None` if there is none, or if it cannot be read: the filters' error then gives the reason.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
     /// The identity of this opening of a table among all others.
@@ -55,8 +55,8 @@ impl fmt::Debug for TableIndex {
 
 /// The filters of an open table, or the reason why they are not used.
 ///
-/// A cache may hold them longer than the table exists: see [`Table::filter_part`](super::Table::filter_part)
-/// and [`Table::from_parts`](super::Table::from_parts).
+/// A cache may keep them after the table has been dropped: see
+/// [`Table::filter_part`](super::Table::filter_part) and [`Table::from_parts`](super::Table::from_parts).
 pub struct TableFilter {
     pub(super) filters: Filters,
     /// Equal to the identity of the index that these filters belong to. With the index of another
@@ -86,7 +86,8 @@ pub(super) struct Identity(u64);
 
 impl Identity {
     pub(super) fn new() -> Self {
-        /// The numbers that a thread takes in one go, so that few openings wait for other threads.
+        /// The number of identities that a thread takes at once, so that few openings wait for
+        /// other threads.
         const TAKEN: u64 = 1 << 16;
         static NEXT: AtomicU64 = AtomicU64::new(0);
         thread_local! {

@@ -16,8 +16,8 @@ const READ_AHEAD: usize = 128 << 10;
 /// The blocks of a table as they are stored, with their trailers. All checksums are verified,
 /// whatever the table's options are.
 ///
-/// Data blocks have to lie end to end from the start of the file, in the order of the index. No
-/// byte is thus copied twice, however often the index names it.
+/// Data blocks have to lie end to end from the start of the file, in the order of the index. Thus
+/// no block is copied twice, however often the index names it.
 pub(in crate::table) struct StoredBlocks<'t, R> {
     table: &'t Table<R>,
     blocks: BlockReader<&'t R>,
@@ -70,7 +70,7 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
 
     /// The next data block, with its trailer and its offset. `None` after the last one.
     ///
-    /// After [`Error::NeedRange`] the same call can be made again.
+    /// After [`Error::NeedRange`] the call can be repeated.
     pub(in crate::table) fn next(&mut self) -> Result<Option<(u64, Bytes)>> {
         let handle = match self.pending {
             Some(handle) => handle,
@@ -121,8 +121,8 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
         }
         let left = self.blocks.file_len.saturating_sub(span.offset);
         let len = usize::try_from(left).unwrap_or(usize::MAX).min(self.read_ahead);
-        // A block that is cut off by the window's end is read again. If blocks are small, that is
-        // little.
+        // A block that is cut off by the window's end is read again, which costs little if blocks
+        // are small.
         if span.len <= len / 4 {
             self.window = (0, Bytes::new());
             match self.blocks.read(span.offset, len) {
@@ -131,8 +131,8 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
                     self.window = (span.offset, bytes);
                     return Ok(stored);
                 }
-                // The bytes after the block may be to blame, and not be needed. From now on each
-                // block is read by itself.
+                // The bytes after the block may be to blame, and may not be needed. From now on,
+                // each block is read by itself.
                 Err(_) => self.read_ahead = 0,
             }
         }

@@ -30,29 +30,29 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// # Reads
 ///
 /// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]).
-/// For most tables that is all: **one read**. Parts before these bytes take one more read for index
-/// and metaindex together, or two if they are apart, and one for the filter block: **at most
-/// four**. If a read of several parts together fails, each is tried by itself, so that damage to
-/// one does not take the others with it.
+/// For most tables that is all: **one read**. Parts that begin before these bytes take one more
+/// read for index and metaindex together, or two if they are apart, and one for the filter block:
+/// **at most four**. If a read of several parts together fails, there are more: each part is tried
+/// by itself, so that damage to one does not take the others with it.
 ///
-/// Afterwards, a lookup takes one read, or none if the filter denies the key. A walk takes one for
-/// each data block.
+/// Afterwards, a lookup takes one read, or none if the index or the filter excludes the key. A walk
+/// takes one read for each data block.
 ///
 /// # Memory
 ///
 /// Opening takes at most twice the file's size plus 64 KiB plus [`ReadOptions::max_block_size`]
 /// (for Zstandard at least 5 MiB), and so does the open table with one data block. Every length in
-/// the file is checked against the file's before anything is allocated for it. Views that a source
-/// returns of its own memory stay views, unless they are compressed.
+/// the file is checked against the file's size before anything is allocated for it. If a source
+/// returns views of its own memory, blocks that are not compressed stay views of it.
 ///
 /// # Errors
 ///
 /// No bytes make a method panic or wait forever. In addition to the errors named with each method,
 /// all methods that read return
 ///
-/// - [`Error::Io`] if the source fails or returns a length other than asked for,
+/// - [`Error::Io`] if the source fails or returns another number of bytes than asked for,
 /// - [`Error::NeedRange`] if the source returns it,
-/// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block they need is
+/// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block that they need is
 ///   damaged, of an unknown kind, or too large.
 ///
 /// ```
@@ -121,11 +121,11 @@ impl<R: ReadAt> Table<R> {
         self
     }
 
-    /// Looks `key` up as [`get`](Self::get) does, and returns the first entry at or after it in the
-    /// one data block that may hold it: key and value.
+    /// Looks `key` up as [`get`](Self::get) does, but returns key and value of the first entry at
+    /// or after `key` in the one data block that may hold `key`.
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
-    /// only that data block, and none if its filter denies `key`. `None` therefore does not mean
+    /// only that data block, and none if the filter denies `key`. `None` therefore does not mean
     /// that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds those.
     ///
     /// # Errors
@@ -139,12 +139,13 @@ impl<R: ReadAt> Table<R> {
     /// Returns the value of the entry whose stored key is equal to `key`, according to the table's
     /// comparator.
     ///
-    /// In a database's tables stored keys are internal keys; [`get_at`](Self::get_at) takes a user
+    /// In a database's tables, stored keys are internal keys; [`get_at`](Self::get_at) takes a user
     /// key.
     ///
     /// The value is a view of its data block, which stays in memory as long as the value does.
-    /// Apart from that block, a lookup allocates nothing if keys are in bytewise order, else only a
-    /// buffer for keys that share their beginning with others.
+    /// Apart from reading that block, a lookup with LevelDB's index allocates nothing if keys are
+    /// in bytewise order. In other orders it allocates only a buffer for keys that share their
+    /// beginning with others.
     ///
     /// # Errors
     ///
@@ -157,7 +158,7 @@ impl<R: ReadAt> Table<R> {
         Ok(found.map(|(block, at)| at.into_value(block)))
     }
 
-    /// As [`get`](Self::get), for keys in bytewise order, which need not be put together.
+    /// Like [`get`](Self::get), but for keys in bytewise order, which need not be put together.
     fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let Some(handle) = self.locate(key, ())? else { return Ok(None) };
         let block = self.block(handle, Block::default())?;
@@ -263,12 +264,12 @@ impl<R> Table<R> {
         self.index.blocks_len().saturating_add(filter)
     }
 
-    /// The source.
+    /// The source that the table is read from.
     pub fn source(&self) -> &R {
         &self.blocks.source
     }
 
-    /// The source, for example to add fetched bytes to it. It has to remain a source of the same
+    /// The source, for example to add fetched bytes to it. It has to stay a source of the same
     /// file.
     pub fn source_mut(&mut self) -> &mut R {
         &mut self.blocks.source
@@ -355,8 +356,8 @@ impl Table<std::fs::File> {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open), and [`Error::Io`] if there is no regular file, or it may not
-    /// be read. A pipe is not a regular file and is not waited for.
+    /// Those of [`open`](Self::open), and [`Error::Io`] if `path` does not lead to a regular file,
+    /// or if the file cannot be opened. A pipe is not a regular file and is not waited for.
     pub fn open_path(path: impl Into<PathBuf>, options: &ReadOptions) -> Result<Self> {
         let path = path.into();
         match crate::table::source::open_file(&path).and_then(|file| Self::open(file, options)) {

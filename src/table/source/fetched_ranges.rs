@@ -9,11 +9,11 @@ use bytes::Bytes;
 use super::{ReadAt, beyond_end};
 use crate::Error;
 
-/// Parts of a file that have been fetched: its end, and any others.
+/// Parts of a file that have been fetched: usually its end, and others that were asked for.
 ///
-/// Reading never blocks. A range within one part is returned without a copy; a range that is
-/// missing is [`Error::NeedRange`]. An asynchronous caller fetches that range,
-/// [inserts](FetchedRanges::insert) it and tries again, with the same table or
+/// Reading never waits for the file. A range within one part is returned without a copy. If bytes
+/// are missing, the error is [`Error::NeedRange`]: an asynchronous caller fetches the range that it
+/// names, [inserts](FetchedRanges::insert) it and tries again, with the same table or
 /// [`Cursor`](crate::table::Cursor). Only bytes that are really missing are asked for.
 ///
 /// ```
@@ -41,7 +41,7 @@ struct Parts(BTreeMap<u64, Bytes>);
 impl FetchedRanges {
     /// Returns a source that holds `bytes`, which start at `offset` of a file of `file_len` bytes.
     ///
-    /// `bytes` may be empty: the first read then names the range to fetch.
+    /// `bytes` may be empty: the first read then names the range to fetch. By default,
     /// [`Table::open`](crate::table::Table::open) asks for the last 64 KiB, all it needs of most
     /// tables.
     pub fn new(file_len: u64, offset: u64, bytes: Bytes) -> Self {
@@ -53,7 +53,7 @@ impl FetchedRanges {
     /// Adds `bytes`, which start at `offset` of the file. Bytes that are there already stay. Bytes
     /// at and beyond the end of the file are ignored.
     ///
-    /// Tables and cursors that read from here may be in use meanwhile.
+    /// Tables and cursors that read from this source may be in use at the same time.
     pub fn insert(&self, offset: u64, mut bytes: Bytes) {
         bytes.truncate(to_usize(self.file_len.saturating_sub(offset)));
         self.parts.write().unwrap_or_else(PoisonError::into_inner).insert(offset, bytes);
@@ -115,8 +115,7 @@ impl ReadAt for FetchedRanges {
             return Ok(first.slice(..len));
         }
 
-        // Checks first that all of it is there, so that nothing is allocated for a range that is
-        // not.
+        // All parts are looked up first, so that no buffer is allocated for a range with gaps.
         let (mut parts, mut at) = (Vec::new(), offset);
         while at < end {
             let Some(part) = known.at(at) else {
@@ -167,7 +166,7 @@ mod tests {
         Bytes::from_static(&FILE[range])
     }
 
-    /// The range that `read_at` asks to be fetched.
+    /// The range that `read_at` asks for.
     fn missing(fetched: &FetchedRanges, offset: u64, len: usize) -> (u64, usize) {
         match fetched.read_at(offset, len).unwrap_err().downcast::<Error>() {
             Ok(Error::NeedRange { offset, len }) => (offset, len),

@@ -11,12 +11,13 @@ use crate::{Error, Result};
 ///
 /// # Errors
 ///
-/// [`Error::Io`], without the path, if there is no regular file or it may not be read.
+/// [`Error::Io`], without the path, if `path` does not lead to a regular file, or if the file
+/// cannot be opened.
 pub(crate) fn open_file(path: &Path) -> Result<File> {
     try_open(path).map_err(|error| Error::io(IoAction::Open, 0, error))
 }
 
-/// As [`open_file`], with the system's error.
+/// Like [`open_file`], but with the system's error.
 pub(crate) fn try_open(path: &Path) -> io::Result<File> {
     let regular = |metadata: Metadata| {
         if metadata.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }

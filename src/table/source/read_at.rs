@@ -11,7 +11,8 @@ use bytes::Bytes;
 /// `RandomAccessFile`, `include/leveldb/env.h`).
 ///
 /// The contents must not change while a table is open on them. If they do,
-/// [`Table`](crate::table::Table) returns errors; with checksums verified, never a wrong answer.
+/// [`Table`](crate::table::Table) returns errors or, if checksums are not verified or fit the new
+/// contents, wrong answers.
 ///
 /// Files, bytes in memory and [`FetchedRanges`](crate::table::FetchedRanges) are sources, as are
 /// references and smart pointers to any source, including `dyn` ones. [`Bytes::from_owner`] turns a
@@ -50,7 +51,7 @@ pub trait ReadAt {
     /// the underlying system.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
 
-    /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them side by side:
+    /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them at the same time:
     /// [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
     ///
     /// This does nothing by default. A source that passes reads on to another one should pass this on, too. Faults are
@@ -111,13 +112,14 @@ impl ReadAt for Bytes {
     }
 }
 
-/// Each read is one system call, and reads may run on many threads at the same time.
+/// Each read is one system call, or more if the system returns fewer bytes than asked for. Reads may run on many
+/// threads at the same time.
 ///
 /// With the feature `advise`, the system starts to read the ranges that [will be needed](ReadAt::will_need), on Linux,
 /// Android and FreeBSD: a system call for each range, which is worth it if the file is not in the system's cache.
 ///
 /// On Windows, reads move the file's position. On systems that can read only at the file's own
-/// position, as under WASI, each read takes two calls, and one runs at a time.
+/// position, as under WASI, each read takes two system calls, and reads run one at a time.
 impl ReadAt for std::fs::File {
     fn len(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())

@@ -10,8 +10,8 @@ use crate::table::codec::{Compression, Compressor};
 use crate::table::format::{BlockHandle, Footer, TRAILER_LEN};
 use crate::{Error, Result};
 
-/// Writes to `writer` and counts the bytes. After an error the file is lost, since part of a block
-/// may be in it.
+/// Writes blocks and the footer to `writer`, and counts the bytes. After an error the file is lost,
+/// since part of a block may be in it.
 pub(in crate::table) struct BlockWriter<W> {
     writer: W,
     offset: u64,
@@ -42,7 +42,8 @@ impl<W: Write> BlockWriter<W> {
         Ok(handle)
     }
 
-    /// Writes a block without entries, uncompressed. Leaves its trailer appended to `contents`.
+    /// Writes a block that does not consist of entries, uncompressed. Leaves its trailer appended
+    /// to `contents`.
     pub(in crate::table) fn write_raw(&mut self, contents: &mut Vec<u8>) -> Result<BlockHandle> {
         write_stored(&mut self.writer, &mut self.offset, contents, Compression::None)
     }

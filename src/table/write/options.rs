@@ -12,7 +12,8 @@ use crate::table::codec::Compression;
 use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
 
 /// Options of a [`TableBuilder`](crate::table::TableBuilder): LevelDB's `Options`, as far as they
-/// concern tables. A [`Rewriter`](crate::table::Rewriter) takes those that concern filters.
+/// concern tables. A [`Rewriter`](crate::table::Rewriter) uses those that concern filters and
+/// metaindex.
 ///
 /// The defaults are LevelDB's: blocks of 4 KiB, a restart every 16 entries, Snappy, no filters.
 ///
@@ -90,7 +91,8 @@ impl WriteOptions {
     }
 
     /// Several policies, each of which makes a filter block of its own: for example one under an
-    /// old name and one under the new. Without any, there are no filters. The names have to differ.
+    /// old name and one under the new name. Without any, there are no filters. The names have to
+    /// differ.
     pub fn filter_policies(mut self, policies: Vec<SharedPolicy>) -> Self {
         self.filter_policies = policies;
         self
@@ -158,7 +160,7 @@ impl WriteOptions {
             });
         }
         check_base_lg(self.base_lg)?;
-        // Each name is read once: one that changed between two comparisons would make the sort
+        // Each name is read once: a name that changed between two comparisons could make the sort
         // panic.
         let named = |policy: &SharedPolicy| (policy.name().to_owned(), Arc::clone(policy));
         let mut policies: Vec<(String, SharedPolicy)> = self.filter_policies.iter().map(named).collect();

@@ -44,7 +44,7 @@ use crate::{Error, Result, Structure, quote};
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 ///
-/// # What is verified
+/// # Verification
 ///
 /// The checksums of index, metaindex and data blocks are verified, whatever
 /// [`ReadOptions::verify_checksums`](crate::table::ReadOptions::verify_checksums) says: damage is
@@ -67,7 +67,7 @@ use crate::{Error, Result, Structure, quote};
 ///
 /// In addition to the open table:
 ///
-/// - one data block, as stored and decoded, or the 128 KiB that were read together;
+/// - one data block, as stored and decoded, and up to 128 KiB that were read together;
 /// - the index, as stored and decoded;
 /// - for each filter policy the memory of a [`TableBuilder`](crate::table::TableBuilder#memory).
 ///
@@ -82,7 +82,7 @@ pub struct Rewriter<'t, R, W: Write> {
     filters: Vec<FilterBuilder>,
     restart_interval: u32,
     internal_keys: bool,
-    /// The current data block decoded, and the current entry.
+    /// The current data block, decoded, and the current entry.
     block: Block,
     entry: Position,
     /// The number of bytes counted against the limit on output.
@@ -104,17 +104,19 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// # Errors
     ///
     /// - [`Error::InvalidOption`] if the options are invalid.
-    /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since what they lead
-    ///   to would be lost, or bears the mark of a [relative](crate::Origin) of LevelDB.
-    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Io`] if the index or the metaindex cannot be
-    ///   read.
+    /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since what they lead to
+    ///   would be lost, if it bears the mark of a [relative](crate::Origin) of LevelDB, or if it is
+    ///   compressed in a way that this build cannot read.
+    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Limit`] if the index or the metaindex is too
+    ///   large.
+    /// - [`Error::Io`] or [`Error::NeedRange`] if the index or the metaindex cannot be read.
     pub fn new(table: &'t Table<R>, writer: W, options: &WriteOptions) -> Result<Self> {
         let filters = options.filter_builders()?;
         let read = || {
             let stored = StoredBlocks::new(table)?;
             let codec = match stored.metaindex().and_then(|metaindex| check_metaindex(&metaindex)) {
-                // The blocks that a damaged metaindex led to cannot be found any longer. LevelDB
-                // goes on without filters.
+                // The blocks that a damaged metaindex led to can no longer be found. LevelDB goes
+                // on without filters.
                 Err(Error::Corrupt { .. }) => Codec::None,
                 codec => codec?,
             };
@@ -145,10 +147,10 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     ///
     /// # Errors
     ///
-    /// After [`Error::NeedRange`] the same call can be made again. After any other error the table
-    /// is lost, and every further call returns [`Error::TableAbandoned`]. Nothing of the block was
-    /// written, unless the writer or a filter policy failed. Errors about the table that is read
-    /// name its file, if that is known.
+    /// After [`Error::NeedRange`] the call can be repeated. After any other error the table is
+    /// lost, and every further call returns [`Error::TableAbandoned`]. Nothing of the block was
+    /// written, unless the writer or a filter failed. Errors about the table that is read name its
+    /// file, if that is known.
     ///
     /// - [`Error::Corrupt`] if the block or the index is damaged.
     /// - [`Error::Unsupported`] if the block does not lie right after the one before, or is compressed in
@@ -271,7 +273,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     }
 }
 
-/// Checks that a metaindex has nothing but filters, in encodings that LevelDB reads. Returns its codec.
+/// Checks that a metaindex names only filters, and bears no mark of a relative of LevelDB. Returns its codec.
 fn check_metaindex(metaindex: &Block) -> Result<Codec> {
     let mut at = Position::with_max_key(MAX_NAME);
     while at.next(metaindex)? {

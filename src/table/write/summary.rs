@@ -50,7 +50,7 @@ pub struct FilterSummary {
     pub policy: String,
     /// The number of filters, including the empty ones.
     pub filters: u64,
-    /// The number of empty filters. A filter is empty if no data block starts in its range.
+    /// The number of empty filters, such as those of ranges in which no data block starts.
     pub empty_filters: u64,
     /// The size of the filter block in bytes, without its trailer.
     pub size: u64,

@@ -48,10 +48,10 @@ use crate::{Error, Result};
 ///
 /// - the current data block, and a second buffer to compress it: `block_size` and the largest entry
 ///   each;
-/// - the index: for each data block a key, shortened if its neighbour allows that, and up to 27
+/// - the index: for each data block a key, shortened if its neighbour allows that, and up to 31
 ///   bytes;
 /// - for each filter policy its filters (at 10 bits a key, 1.25 bytes for each key) and 16 bytes a
-///   filter. While [`finish`](Self::finish) writes them there is a second copy, with 4 bytes for
+///   filter. While [`finish`](Self::finish) writes them, there is a second copy, with 4 bytes for
 ///   every range of `1 << base_lg` bytes;
 /// - for each filter policy the keys of the current range, and 8 bytes for each key. With the
 ///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more,
@@ -72,8 +72,8 @@ pub struct TableBuilder<W: Write> {
     filters: Vec<FilterBuilder>,
     data: BlockBuilder,
     index: BlockBuilder,
-    /// The data block just written. Its index entry waits for the next key, to use the shortest key
-    /// between the two.
+    /// The data block just written. Its index entry waits for the next key, so that it can use a
+    /// short key between the block's last key and that one.
     pending: Option<BlockHandle>,
     /// Buffers for the keys and handles of index and metaindex entries.
     scratch: (Vec<u8>, Vec<u8>),
@@ -93,8 +93,8 @@ enum State {
 
 impl<W: Write> TableBuilder<W> {
     /// Starts a new table. `writer` has to be at the beginning of its file. This writes nothing yet
-    /// and never fails: invalid options are reported by the first [`add`](Self::add) or
-    /// [`finish`](Self::finish).
+    /// and never fails: invalid options are reported by the first [`add`](Self::add),
+    /// [`flush`](Self::flush) or [`finish`](Self::finish).
     pub fn new(writer: W, options: WriteOptions) -> Self {
         let (state, filters) = match options.filter_builders() {
             Ok(filters) => (State::Ready, filters),
@@ -129,7 +129,7 @@ impl<W: Write> TableBuilder<W> {
     /// - [`Error::KeyOrder`] if the key does not come after the previous one,
     /// - [`Error::ShortInternalKey`] if it should be an internal key and has fewer than eight
     ///   bytes,
-    /// - [`Error::Limit`] if key and value do not fit into a block of 4 GiB.
+    /// - [`Error::Limit`] if the entry would make its block longer than 4 GiB.
     ///
     /// After these the table is lost, and every further call returns [`Error::TableAbandoned`]:
     ///
@@ -292,7 +292,7 @@ impl<W: Write> TableBuilder<W> {
             None => self.comparator.find_short_successor(name),
         }
         // A key that the comparator has shortened wrongly is replaced by the full key: that costs
-        // space, where the wrong one would cost keys.
+        // space, while the wrong key would hide entries.
         let order = &self.comparator;
         if order.compare(name, last_key).is_lt() || next.is_some_and(|next| order.compare(name, next).is_ge())
         {

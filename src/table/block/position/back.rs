@@ -1,10 +1,9 @@
 //! Going backwards within a block (`Iter::Prev` and `Iter::SeekToLast` of LevelDB's
 //! `table/block.cc`).
 //!
-//! An entry does not record where the one before it begins, so LevelDB parses all entries from the
-//! last restart for each step. Here they are parsed once: [`Back`] keeps the offset of each, and the
-//! bytes of its key that the next one replaced, so that a step back takes no longer than one
-//! forward.
+//! An entry does not record where the one before it begins, so LevelDB parses all entries from the last
+//! restart for each step. Here they are parsed once: [`Back`] keeps the offset of each entry, and the bytes
+//! of its key that the next key replaced, so that a step back costs about as much as a step forward.
 
 use super::{Position, State};
 use crate::table::block::Block;
@@ -12,7 +11,7 @@ use crate::{Error, Result, Structure};
 
 /// The entries from a restart up to the one that a [`Position`] is at.
 ///
-/// This takes 4 bytes for each of them, and the bytes of their keys that are stored.
+/// They take 4 bytes each, and at most as many bytes as the block stores of their keys.
 #[derive(Default)]
 pub(in crate::table) struct Back {
     restart: usize,
@@ -34,8 +33,9 @@ impl Back {
 }
 
 impl Position {
-    /// Moves to the previous entry. Returns false, and is at no entry, if there is none or the position was
-    /// at none. `back` has to be this position's, and the caller has to clear it when the block changes.
+    /// Moves to the previous entry. Returns false if there is none, or if the position was at no entry; it is
+    /// then at no entry. `back` has to be this position's, and the caller has to clear it when the block
+    /// changes.
     pub(in crate::table) fn prev(&mut self, block: &Block, back: &mut Back) -> Result<bool> {
         if !self.valid() {
             return Ok(false);
@@ -83,7 +83,7 @@ impl Position {
                 let shared = block.header(at)?.shared;
                 back.dropped.extend_from_slice(self.key(block).get(shared..).unwrap_or_default());
             }
-            // A block's offsets are of 32 bits, as its restarts are.
+            // Offsets in a sound block have 32 bits, as its restarts do.
             back.offsets.push(at as u32);
             if !self.advance(block)? {
                 break;

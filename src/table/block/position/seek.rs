@@ -37,7 +37,7 @@ impl Position {
         self.go_on(block, |key| comparator.compare(key, target).is_ge())
     }
 
-    /// As [`seek`](Self::seek), for internal keys whose user keys are in bytewise order.
+    /// Like [`seek`](Self::seek), but for internal keys whose user keys are in bytewise order.
     pub(in crate::table) fn seek_internal(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
         let Some((user_key, _)) = target.split_last_chunk::<TAG_LEN>() else {
             return self.seek(block, target, &INTERNAL);
@@ -50,7 +50,7 @@ impl Position {
         self.go_on(block, |key| !is_before(key))
     }
 
-    /// Goes on from a restart to the first entry that `is_sought`.
+    /// Goes on from a restart to the first entry whose key `is_sought` accepts.
     #[inline(always)]
     pub(super) fn go_on(&mut self, block: &Block, is_sought: impl Fn(&[u8]) -> bool) -> Result<bool> {
         if self.pass_known(block) {
@@ -66,8 +66,8 @@ impl Position {
         Ok(false)
     }
 
-    /// As [`seek`](Self::seek), for keys in bytewise order, which need not be put together to be
-    /// compared.
+    /// Like [`seek`](Self::seek), but for keys in bytewise order, which need not be put together to
+    /// be compared.
     pub(in crate::table) fn seek_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
         if !self.enter_bytewise(block, target)? {
             return Ok(false);
@@ -142,11 +142,12 @@ impl Position {
         Ok(true)
     }
 
-    /// Moves from a restart to the entry at the next one, if no other is between them, as in an index: the search has
-    /// compared both keys, and that of the second is not before the one sought. Otherwise stays.
+    /// Moves from a restart to the entry at the next restart, if no other entry is between the two, as in an index: the
+    /// search has compared the keys of both, and the second key is not before the one sought. Otherwise stays.
     #[inline(always)]
     fn pass_known(&mut self, block: &Block) -> bool {
-        // No restart before the first was compared, nor one after the last.
+        // The search does not compare the key at the first restart, which may be at or after the
+        // one sought.
         if self.next_restart == 0 {
             return false;
         }
@@ -199,7 +200,7 @@ impl Position {
                 if at > restart_at {
                     return None;
                 }
-                // Nothing is shared here.
+                // An entry at a restart shares nothing.
                 len = 0;
                 restart = restart.checked_add(1)?;
                 restart_at = block.restart(restart).unwrap_or(usize::MAX);
@@ -229,9 +230,10 @@ impl Position {
         }
     }
 
-    /// As [`scan_bytewise`](Self::scan_bytewise), whatever the keys are.
+    /// Scans as [`scan_starts`](Self::scan_starts) does, but for all keys.
     fn scan_keys(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
-        // The key of each entry passed is before `target`, which it equals in `matched` bytes.
+        // The key of each entry passed is before `target`, and has the first `matched` bytes of
+        // `target`.
         let (mut matched, mut len) = (0, 0);
         while let Some((shared, rest)) = self.step(block, len)? {
             len = shared.saturating_add(rest.len());
@@ -255,8 +257,8 @@ impl Position {
         Ok(None)
     }
 
-    /// Moves before the last restart whose key `is_before` the one sought, or before the first
-    /// restart. Returns false if the block has no entries.
+    /// Moves before the last restart whose key `is_before` accepts or, if there is none, before the
+    /// first restart. Returns false if the block has no entries.
     #[inline]
     pub(super) fn enter(&mut self, block: &Block, is_before: impl Fn(Range<usize>) -> bool) -> Result<bool> {
         self.state = State::End;

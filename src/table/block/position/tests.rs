@@ -17,7 +17,7 @@ fn walk(block: &Block) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(entries)
 }
 
-/// Seeks as LevelDB does, comparing each key, starting with a restart.
+/// Seeks as LevelDB does: finds a restart, then compares the key of each entry from there.
 fn plain_seek(at: &mut Position, block: &Block, target: &[u8], order: &dyn Comparator) -> Result<bool> {
     if !at.enter(block, |key| order.compare(block.bytes(key), target).is_lt())? {
         return Ok(false);
@@ -31,7 +31,7 @@ fn plain_seek(at: &mut Position, block: &Block, target: &[u8], order: &dyn Compa
     Ok(false)
 }
 
-/// Seeks internal keys in both ways. Both lead to the same entry, or to the same error.
+/// Seeks an internal key in three ways, which lead to the same entry or to the same error.
 fn seek_internal(block: &Block, target: &[u8]) {
     let (mut plain, mut at, mut other) = <(Position, Position, Position)>::default();
     let expected = plain_seek(&mut plain, block, target, &INTERNAL).map_err(|error| error.to_string());
@@ -41,8 +41,8 @@ fn seek_internal(block: &Block, target: &[u8]) {
     assert_eq!((&found, other.key(block), other.next), (&expected, plain.key(block), plain.next));
 }
 
-/// Seeks by a comparator, bytewise, and in the plain way. All lead to the same entry, and go on from
-/// there alike, or to the same error.
+/// Seeks by a comparator, bytewise, and in the plain way. All lead to the same entry, or to the same error;
+/// the first two also go on alike.
 fn seek(block: &Block, target: &[u8]) -> Result<Option<Vec<u8>>> {
     let mut at = Position::default();
     let plain = plain_seek(&mut at, block, target, &BytewiseComparator);

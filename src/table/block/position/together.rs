@@ -1,4 +1,4 @@
-//! Seeking for several keys together, so that their cache misses overlap.
+//! Seeking several keys together, so that their cache misses overlap.
 
 use std::hint::select_unpredictable;
 
@@ -16,7 +16,8 @@ pub(in crate::table) const TOGETHER: usize = 32;
 /// The number of restarts that the first steps of a search see, and that are assumed to be in the cache.
 const CACHED_STEPS: usize = 1 << 9;
 
-/// For each of several keys, the restart to go on from, or `None` if the block is damaged there.
+/// For each of several keys, the restart to go on from. `None` if the block has no entries, or is damaged
+/// where the search has read it.
 pub(in crate::table) type Restarts = [Option<usize>; TOGETHER];
 
 /// A key that is sought between two restarts.
@@ -25,7 +26,7 @@ struct Sought<'k> {
     key: &'k [u8],
     start: Start,
     left: usize,
-    /// Less than `left` if the block is damaged there.
+    /// Less than `left` if the block is damaged where the search has read it.
     right: usize,
 }
 
@@ -41,12 +42,12 @@ impl Block {
         })
     }
 
-    /// As [`restarts`](Self::restarts), for keys in bytewise order.
+    /// Like [`restarts`](Self::restarts), but for keys in bytewise order.
     pub(in crate::table) fn restarts_bytewise(&self, keys: &[&[u8]]) -> Restarts {
         self.restarts_by_starts::<0>(keys, |found, key| found < key)
     }
 
-    /// As [`restarts`](Self::restarts), for internal keys whose user keys are in bytewise order.
+    /// Like [`restarts`](Self::restarts), but for internal keys whose user keys are in bytewise order.
     pub(in crate::table) fn restarts_internal(&self, keys: &[&[u8]]) -> Restarts {
         if keys.iter().any(|key| key.len() < TAG_LEN) {
             return self.restarts(keys, &INTERNAL);
@@ -116,7 +117,7 @@ impl Block {
         restarts
     }
 
-    /// Prefetches what the next step reads: first the restarts, then the entries there.
+    /// Prefetches the bytes that the next step reads: first the restarts, then the entries there.
     fn prefetch_middles(&self, sought: &[Sought<'_>]) {
         let probes = self.probes();
         let middles = || sought.iter().map(|sought| middle(sought.left, sought.right.max(sought.left)));
@@ -134,7 +135,7 @@ impl Block {
         Ok(self.prefetch_from(&at))
     }
 
-    /// As [`restart_of`](Self::restart_of), for keys in bytewise order.
+    /// Like [`restart_of`](Self::restart_of), but for keys in bytewise order.
     #[inline]
     pub(in crate::table) fn restart_of_bytewise(&self, key: &[u8]) -> Result<usize> {
         let mut at = Position::default();
@@ -142,7 +143,7 @@ impl Block {
         Ok(self.prefetch_from(&at))
     }
 
-    /// As [`restart_of`](Self::restart_of), for internal keys whose user keys are in bytewise order.
+    /// Like [`restart_of`](Self::restart_of), but for internal keys whose user keys are in bytewise order.
     pub(in crate::table) fn restart_of_internal(&self, key: &[u8]) -> Result<usize> {
         let Some((user_key, _)) = key.split_last_chunk::<TAG_LEN>() else {
             return self.restart_of(key, &INTERNAL);
@@ -161,7 +162,7 @@ impl Block {
 }
 
 impl Position {
-    /// Does what [`seek`](Self::seek) does, from the restart found.
+    /// Does what [`seek`](Self::seek) does, from `restart`, which was found before.
     pub(in crate::table) fn seek_from<C>(
         &mut self,
         block: &Block,
@@ -176,7 +177,7 @@ impl Position {
             && self.go_on(block, |key| comparator.compare(key, target).is_ge())?)
     }
 
-    /// Does what [`seek_bytewise`](Self::seek_bytewise) does, from the restart found.
+    /// Does what [`seek_bytewise`](Self::seek_bytewise) does, from `restart`, which was found before.
     #[inline]
     pub(in crate::table) fn seek_bytewise_from(
         &mut self,
@@ -187,7 +188,7 @@ impl Position {
         Ok(self.stand_at(block, restart)? && self.leave_bytewise(block, target)?)
     }
 
-    /// Does what [`find_bytewise`](Self::find_bytewise) does, from the restart found.
+    /// Does what [`find_bytewise`](Self::find_bytewise) does, from `restart`, which was found before.
     #[inline]
     pub(in crate::table) fn find_bytewise_from(
         &mut self,

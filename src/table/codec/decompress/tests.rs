@@ -45,7 +45,7 @@ fn damage_is_told_by_the_codec_meant() {
         (2, b"\x78\x9c\x01\x00\x00\xff\xff\x00\x00\x00\x02", "expected zlib data, found a wrong checksum"),
         // There is no block of type 3.
         (4, &[0xff; 40], "expected deflate data, found invalid data"),
-        // An empty stored block: cut before its length; whole, but not the last; and followed by
+        // An empty stored block: cut before its length; complete, but not the last; and followed by
         // more.
         (4, b"\x01", "expected deflate data, found an end within them"),
         (4, b"\x00\x00\x00\xff\xff", "expected deflate data, found an end within them"),
@@ -135,7 +135,7 @@ fn zstandard_keeps_to_its_memory() {
     for (len, memory) in
         [(1_u32 << 17, 3_014_658), (2 << 20, 7_077_889), (17 << 17, 7_208_961), (4 << 20, 11_272_193)]
     {
-        // A single segment with a length of four bytes: the window is as long.
+        // A single segment with a length of four bytes: the window is as long as the contents.
         let frame = zeros(&[&[0xa0][..], &len.to_le_bytes()].concat(), len);
         let found = |memory| decompress(3, frame.clone(), 0, 8 << 20, memory);
         assert!(found(memory).is_ok_and(|(contents, _)| contents.len() == len as usize), "{len}");

@@ -21,12 +21,13 @@ impl<R: ReadAt> Cursor<'_, R> {
     /// and stays there until the next seek. The same holds if it was at none, as a new cursor is.
     ///
     /// A damaged block is an error here, while LevelDB passes over it and goes on with the one
-    /// before. To do as LevelDB does, call [`skip_block`](Self::skip_block).
+    /// before. To do as LevelDB does, call [`skip_block`](Self::skip_block) after the error.
     ///
     /// # Errors
     ///
-    /// Those of [`seek`](Self::seek). Later calls return false, except after
-    /// [`Error::NeedRange`](crate::Error::NeedRange), when they go on with the previous entry.
+    /// Those of [`seek`](Self::seek). Later calls return false until the next seek or
+    /// [`skip_block`](Self::skip_block). After [`Error::NeedRange`](crate::Error::NeedRange), they
+    /// go on with the previous entry instead.
     pub fn prev(&mut self) -> Result<bool> {
         let result = self.try_prev();
         self.settle(result)
@@ -52,8 +53,8 @@ impl<R: ReadAt> Cursor<'_, R> {
         self.go_back()
     }
 
-    /// Moves to the last entry of `before`, or of the block before the one that the index is at. Passes
-    /// over blocks without entries.
+    /// Moves to the last entry of the block `self.before` or, without one, of the block before the one that
+    /// the index is at. Passes over blocks without entries.
     fn go_back(&mut self) -> Result<bool> {
         loop {
             let handle = match self.before {

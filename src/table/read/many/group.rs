@@ -1,4 +1,4 @@
-//! A group of keys on their way through index, filters and blocks, each step for all of them.
+//! Takes a group of keys through index, filters and blocks, each step for all of them before the next.
 
 use std::ops::Range;
 
@@ -12,27 +12,27 @@ use crate::table::read::Table;
 use crate::table::read::block_reader::Span;
 use crate::table::source::ReadAt;
 
-/// With more bytes of blocks than this, those that have been read are searched before others are
-/// read.
+/// The number of bytes of blocks in memory beyond which blocks that have been read are searched
+/// before more are read.
 const MAX_BYTES: usize = 1 << 20;
 /// The length of nearly all processors' cache lines, in bytes.
 const CACHE_LINE: usize = 64;
 
-/// The question for each key of a group. Keys are named by their numbers.
+/// The lookup that is made for each key of a group. Keys are referred to by their numbers in the group.
 pub(super) trait Ask {
     type Answer;
-    /// The answer for a key that the index or its filter excludes.
+    /// The answer for a key that the index or the filter excludes.
     const ABSENT: Self::Answer;
 
     /// Looks up one key by itself.
     fn alone(&self, number: usize) -> Result<Self::Answer>;
 
-    /// The answer for a key in the only block that may hold it. The search in the block goes on from
-    /// `restart`.
+    /// The answer for the key, found in `block`, the only block that may hold it. The search there goes on
+    /// from `restart`.
     fn find(&self, number: usize, block: Block, restart: usize) -> Result<Self::Answer>;
 }
 
-/// Memory that all groups of a call use.
+/// Buffers that all groups of a call share.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) places: Vec<KeyBlock>,
@@ -48,13 +48,14 @@ pub(super) struct KeyBlock {
     span: Span,
 }
 
-/// A block as it was read, with its trailer, or `None` if it is the same block as for the key before.
+/// The block that may hold a key, as it was read, with its trailer. `bytes` is `None` if the key before has
+/// the same block.
 struct Stored {
     place: KeyBlock,
     bytes: Option<Bytes>,
 }
 
-/// A block to be searched, starting with a restart.
+/// A decoded block, to be searched from `restart`.
 struct Opened {
     place: KeyBlock,
     block: Block,
@@ -71,7 +72,7 @@ pub(super) fn put<T>(results: &mut [Result<T>], number: usize, result: Result<T>
 }
 
 impl<R: ReadAt> Table<R> {
-    /// Looks up at most [`TOGETHER`] keys, and appends as many results to the others.
+    /// Looks up at most [`TOGETHER`] keys, and appends a result for each to `results`.
     pub(super) fn look_up_group<A: Ask>(
         &self,
         keys: &[&[u8]],
@@ -97,8 +98,8 @@ impl<R: ReadAt> Table<R> {
         self.search_stored(keys, ask, stored, opened, results);
     }
 
-    /// Finds the blocks that may hold the keys, at most [`TOGETHER`]: `scratch.places`. Calls `alone` for keys at which
-    /// the index is damaged.
+    /// Finds the blocks that may hold at most [`TOGETHER`] keys, and puts them into `scratch.places`. Calls `alone` for
+    /// keys whose place in the index cannot be found because of damage.
     pub(super) fn locate_group<'k>(
         &self,
         keys: &[&'k [u8]],
@@ -132,8 +133,8 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// The block that may hold `key`, according to the index, in which the search goes on from `restart`.
-    /// `None` if `key` is after all keys.
+    /// The block that may hold `key`, according to the index, which is searched from `restart`. `None` if
+    /// `key` is after all keys of the index.
     #[inline(always)]
     fn place_from(&self, at: &mut Position, restart: usize, key: &[u8]) -> Result<Option<Span>> {
         let index = &self.index.block;
@@ -156,8 +157,8 @@ impl<R: ReadAt> Table<R> {
         self.blocks.source.will_need(ranges.get(..places.len()).unwrap_or_default());
     }
 
-    /// Reads a block, and prefetches the parts that opening it looks at: the trailer, and the restarts
-    /// before it.
+    /// Reads a block, and prefetches the parts that are needed first when it is opened: the trailer, and the
+    /// restarts before it.
     #[inline(always)]
     fn read_stored<T>(&self, place: KeyBlock, stored: &mut Vec<Stored>, results: &mut [Result<T>]) {
         if stored.last().is_some_and(|before| before.place.span == place.span) {

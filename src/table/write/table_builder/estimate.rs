@@ -8,15 +8,15 @@ use crate::table::block::{BlockBuilder, shared_prefix_len};
 use crate::table::format::{FILTER_PREFIX, FOOTER_LEN, TRAILER_LEN};
 
 impl<W: Write> TableBuilder<W> {
-    /// The size in bytes that the file would have if it were finished now, or more, but never less. It is for
-    /// writers that begin the next table when this one is large enough. It takes hardly any time, and no
-    /// filter is made for it.
+    /// An upper bound of the size, in bytes, that the file would have if it were finished now. It is for
+    /// writers that begin the next table when this one is large enough. Computing it takes hardly any
+    /// time, and makes no filter.
     ///
     /// Blocks that are written are counted as they are. The current data block and the index count
     /// uncompressed, filters as in
     /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len): apart from one data
-    /// block, the difference is what compression saves in the index. (With a comparator that makes the keys
-    /// of the index longer than those of the table, the size may be greater.)
+    /// block, the difference is what compression saves in the index. (A comparator that makes the keys of the
+    /// index longer than those of the table can break this bound.)
     ///
     /// `None` if a policy does not know [how long](crate::FilterPolicy::filter_len) its filters are.
     pub fn estimated_file_size(&self) -> Option<u64> {
