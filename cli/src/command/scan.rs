@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// MiB are found, after damage of up to 1 MiB. Tables and logs of a folder are shown one by one.
     #[arg(long)]
     carve: bool,
-    /// Correct one wrong bit of each block of tables, and of each record of logs
+    /// Correct one wrong bit of each block of tables, and of each record of logs and the MANIFEST
     ///
     /// The checksum tells which bit is wrong, if only one fits. A corrected block has to decode, with its keys
     /// in order and within the bounds that the index gives. Each correction is reported on standard error. The

@@ -99,10 +99,14 @@ fn a_wrong_bit_of_the_manifest_costs_no_order() {
         let without = run(&args!["scan", copy.path()]);
         assert!(without.status != 0 || without.out != whole, "{at}");
         assert_eq!(scan(&[], copy.path(), 0), (whole.clone(), vec![at.to_string()]), "{at}");
+        let verified = run(&args!["verify", copy.path()]).expect(1);
+        let hint = format!("one bit at offset {at} is wrong, which `repair` corrects");
+        assert!(verified.out.contains(&hint), "{at}: {}", verified.out);
         // Another bit of the record: neither is known, and the folder is what it was.
         flip(&path, &[(if at + 1 < len { at + 1 } else { at - 1 }, 1)]);
         let (out, told) = scan(&[], copy.path(), 2);
         assert!(out != whole && told.is_empty(), "{at}: {told:?}");
+        assert!(!run(&args!["verify", copy.path()]).out.contains("which `repair` corrects"));
     }
 }
 

@@ -203,6 +203,14 @@ impl Finding {
         Self { lost: lost.map(Box::new), ..self }
     }
 
+    /// Adds the offset of the byte whose wrong bit is the whole damage.
+    pub fn with_wrong_bit(mut self, offset: Option<u64>) -> Self {
+        if let Some(offset) = offset {
+            self.found.push_str(&format!("; one bit at offset {offset} is wrong, which `repair` corrects"));
+        }
+        self
+    }
+
     /// A finding about a path that could not be looked at. `wanted`: the expectation, unless the error has
     /// one of its own.
     pub fn unreadable(wanted: &str, error: PathError) -> Self {

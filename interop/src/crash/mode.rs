@@ -51,15 +51,8 @@ impl Mode {
     ];
 
     /// Those that are disturbed by errors, signals and full file systems.
-    pub const DISTURBED: [Self; 7] = [
-        Self::InPlace,
-        Self::NoUndo,
-        Self::Batches,
-        Self::Undo,
-        Self::Discard,
-        Self::To,
-        Self::Repair,
-    ];
+    pub const DISTURBED: [Self; 7] =
+        [Self::InPlace, Self::NoUndo, Self::Batches, Self::Undo, Self::Discard, Self::To, Self::Repair];
 
     /// Whether the program leaves a folder for `--undo`.
     pub const fn keeps_undo(self) -> bool {

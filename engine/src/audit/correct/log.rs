@@ -1,10 +1,28 @@
 //! A log whose wrong bits are corrected as it is read.
 
+use std::cell::RefCell;
 use std::io::{self, Read};
+use std::rc::Rc;
 
 use bytes::Bytes;
+use filterblock::database::Manifest;
+use filterblock::table::ReadAt;
 
 use super::fragments::{BLOCK_LEN, FIRST, FULL, Fragments, Piece};
+use super::patched::Sequential;
+
+/// Reads a MANIFEST with wrong bits corrected. Returns it with the offsets of the corrected bytes; `None` if it cannot be
+/// relied on even so.
+pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
+    let bits = Rc::<RefCell<Vec<u64>>>::default();
+    let tell = Rc::clone(&bits);
+    let contents = CorrectingLog::new(
+        Sequential::new(source).ok()?,
+        Box::new(move |_, bit| tell.borrow_mut().push(bit)),
+    );
+    let manifest = Manifest::scan(contents, Manifest::DEFAULT_MEMORY_LIMIT).into_result().ok()?;
+    Some((manifest, bits.take()))
+}
 
 /// The bytes of a log, with one wrong bit of each fragment corrected where its checksum tells the bit.
 pub(crate) struct CorrectingLog<R> {
@@ -71,9 +89,6 @@ impl<R: Read> Read for CorrectingLog<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-    use std::rc::Rc;
-
     use filterblock::database::LogWriter;
 
     use super::*;

@@ -10,8 +10,7 @@ use filterblock::database::{Database, Manifest, Opener};
 use filterblock::table::{ReadAt, ReadOptions, known_comparator};
 
 use crate::audit::correct::key_orders::KeyOrders;
-use crate::audit::correct::log::CorrectingLog;
-use crate::audit::correct::patched::Sequential;
+use crate::audit::correct::log::{self, CorrectingLog};
 use crate::audit::correct::table::Correcting;
 use crate::audit::reading::decode_limit;
 
@@ -62,13 +61,9 @@ impl Correction {
 
     /// Reads a MANIFEST with wrong bits corrected. `None` if it cannot be relied on even so; nothing is told then.
     pub(super) fn manifest(&self, source: impl ReadAt, path: &Path) -> Option<Manifest> {
-        let found = Self { found: Rc::default(), ..self.clone() };
-        let contents = found.log(Sequential::new(source).ok()?, path);
-        let manifest = Manifest::scan(contents, Manifest::DEFAULT_MEMORY_LIMIT).into_result().ok()?;
-        let Found { count, untold, .. } = found.found.take();
-        let all = &mut *self.found.borrow_mut();
-        all.count = all.count.saturating_add(count);
-        all.untold.extend(untold);
+        let (manifest, bits) = log::manifest(source)?;
+        let tell = self.teller(path);
+        bits.into_iter().for_each(|bit| tell(bit, bit));
         Some(manifest)
     }
 

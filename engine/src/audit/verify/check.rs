@@ -57,12 +57,7 @@ pub(crate) fn table<R: ReadAt>(
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let record = record.filter(|_| may_be_unfinished);
-            let mut finding = Finding::of(&error);
-            if let Some(bit) = wrong_bit(&source, size, engine) {
-                finding
-                    .found
-                    .push_str(&format!("; one bit at offset {bit} is wrong, which `repair` corrects"));
-            }
+            let finding = Finding::of(&error).with_wrong_bit(wrong_bit(&source, size, engine));
             explain(&source, &error, finding.found.clone())
                 .map(|found| not_opened(&error, Finding { found, ..finding }, record, &mut verdict))
         }

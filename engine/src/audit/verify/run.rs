@@ -3,14 +3,15 @@
 use std::{io, path::Path};
 
 use filterblock::Error;
+use filterblock::database::FileKind;
 use filterblock::table::{ReadAt, ReadOptions};
 
 use super::check::table;
-use crate::audit::lost_keys::LostKeys;
+use crate::audit::{correct, lost_keys::LostKeys};
 use crate::engine::{Engine, Sink};
 use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
 use crate::run::{Event, InputFile, ListedFolder, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError};
+use crate::walk::{Folder, Inputs, PathError, open_listed};
 
 /// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
@@ -165,11 +166,20 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     skipped.chain([of(path, About::Folder, verdict)]).chain(missing).collect()
 }
 
+/// The offset of the byte whose wrong bit is all that is wrong with the MANIFEST.
+fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
+    let (FileKind::Manifest, _) = FileKind::parse(path.file_name()?.to_str()?)? else { return None };
+    let source =
+        open_listed(folder.storage(), path).ok().filter(|_| ErrorKind::of(error) == ErrorKind::Damaged)?;
+    let (_, bits) = correct::log::manifest(source)?;
+    <[u64; 1]>::try_from(bits).ok().map(|[bit]| bit)
+}
+
 /// The verdict on a folder as a whole, which names the fault of the MANIFEST if there is one, and the path that it
 /// is about.
 fn manifest(folder: &Folder) -> (&Path, Verdict) {
     if let Some((path, error)) = folder.manifest_error() {
-        let finding = Finding::of(error);
+        let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
         // A missing MANIFEST is a fault of the database; one that may not be read is not.
         let is_missing =
             matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);

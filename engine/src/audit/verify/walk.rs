@@ -317,10 +317,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
 
     fn damage_with(&mut self, error: &Error, bounds: Bounds<'_>, bit: Option<u64>) {
         self.complete = false;
-        let (mut finding, encoding) = (Finding::of(error), self.shown_encoding());
-        if let Some(bit) = bit {
-            finding.found.push_str(&format!("; one bit at offset {bit} is wrong, which `repair` corrects"));
-        }
+        let (finding, encoding) = (Finding::of(error).with_wrong_bit(bit), self.shown_encoding());
         let lost = || LostKeys::between(bounds.after, bounds.up_to, encoding);
         self.verdict.findings.add(finding.code, || finding.with_lost(lost()));
     }
