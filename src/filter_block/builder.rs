@@ -137,7 +137,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// On an error the builder is as before.
     ///
     /// - [`Error::BlockOffsetOrder`] if the filter for this offset is already made.
-    /// [`Error::Limit`] if the block would exceed its limit, even if only by the offsets of empty
+    /// - [`Error::Limit`] if the block would exceed its limit, even if only by the offsets of empty
     ///   filters.
     /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
     pub fn start_block(&mut self, block_offset: u64) -> Result<()> {
