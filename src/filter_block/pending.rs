@@ -168,7 +168,7 @@ impl Pending {
         true
     }
 
-    /// Asks the policy, with an empty set, whether it makes filters from hashes, until it has done so.
+    /// Asks the policy, with an empty set, whether it makes filters from hashes, unless it is known to.
     fn try_hashes(&mut self, policy: &impl FilterPolicy) -> Result<()> {
         if self.accepts == Accepts::Unknown {
             policy.create_filter_from_hashes(&[], &mut Vec::new())?;

@@ -165,8 +165,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Checks the block, and reports the first damage found: first of its tail, then of its filters
-    /// in order.
+    /// Checks the block's tail, then its filters in order, and reports the first damage found.
     ///
     /// LevelDB never reports damage, and lets keys match. The check costs one pass over the offset
     /// array.

@@ -1,7 +1,7 @@
 //! The hot loops: LevelDB's hash over several keys, and the bits of its Bloom filters.
 //!
-//! Functions with kernels choose at run time between these, for the CPU at hand, and the portable
-//! code. Both give the same result.
+//! Each function with kernels chooses at run time between the kernel for the CPU at hand and the
+//! portable code. Both give the same result.
 
 #[cfg(all(feature = "simd", target_arch = "aarch64", not(miri)))]
 mod aarch64;

@@ -28,7 +28,7 @@ use std::cmp::Ordering;
 use super::comparator::Comparator;
 use crate::bytes::coding::get_varint64;
 
-/// Smaller types of metadata are followed by nothing: those of all databases, and those of one database.
+/// Types of metadata below these have nothing after them: those of all databases, and those of one database.
 const GLOBAL_SIMPLE: u8 = 7;
 const DATABASE_SIMPLE: u8 = 6;
 /// The number of the first index that a page can make.

@@ -55,7 +55,7 @@ impl KeyBuf {
     }
 
     /// Adds a copy of `key` if it has the common length of the other keys or, if there are none, of
-    /// the keys before the last `clear`. Returns `false` if it does not.
+    /// the keys before the last `clear`. Returns `false` otherwise.
     #[inline]
     pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
         // `count` is the only field written: the next call has to wait for this store.

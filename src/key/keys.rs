@@ -195,7 +195,7 @@ impl<'a> Keys<'a> {
 #[derive(Clone)]
 pub struct KeysIter<'a> {
     keys: Keys<'a>,
-    /// The numbers of the keys left, all below the number of keys.
+    /// The indices of the keys left, all below the number of keys.
     indices: Range<usize>,
 }
 

@@ -32,7 +32,7 @@ const PRIMES: usize = 12_498;
 /// Use it only for tables that Basho's LevelDB wrote on x86-64: read with the wrong one of the two
 /// policies, a filter denies nearly all its keys. Keys of Riak's databases also need
 /// [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy). A
-/// [`Table`](crate::table::Table) with Basho's mark wraps the policy in it by itself.
+/// [`Table`](crate::table::Table) of internal keys with Basho's mark wraps the policy in it by itself.
 ///
 /// A filter takes `bits_per_key` bits for each key, at least 61 in all, a few more for the prime,
 /// and one byte.

@@ -103,8 +103,8 @@ pub trait FilterPolicy: Send + Sync {
     }
 
     /// Appends the [hash](Self::hash_key) of each of `keys` to `hashes`, if the policy hashes several keys
-    /// together in less time than one by one. Otherwise, as by default, or if a key has no hash, it returns
-    /// `false` and appends nothing.
+    /// together in less time than one by one. Otherwise (the default), or if a key has no hash, returns `false`
+    /// and appends nothing.
     ///
     /// The builder calls this for keys of several lengths and for keys that are added together. A policy that
     /// returns `true` for an empty set is expected to return `true` for every set of keys that all have a hash.
@@ -117,7 +117,7 @@ pub trait FilterPolicy: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The errors of [`create_filter`](Self::create_filter). The default is
+    /// The errors of [`create_filter`](Self::create_filter). By default, always
     /// [`Error::HashUnsupported`].
     #[expect(unused_variables, reason = "named for the documentation")]
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
@@ -135,8 +135,8 @@ pub trait FilterPolicy: Send + Sync {
     /// or the greatest possible one if it depends on the keys. `None` (the default) if the length is not
     /// known, or there is no filter for this number.
     ///
-    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls this whenever it
-    /// is called, so this should take hardly any time.
+    /// Every call of [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls
+    /// this, so it should take hardly any time.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn filter_len(&self, num_keys: usize) -> Option<usize> {
         None

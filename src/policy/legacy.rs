@@ -18,6 +18,7 @@ use crate::{Error, Keys, Result};
 const MAX_BITS: u64 = (1 << 32) - 8;
 
 /// The Bloom filter of LevelDB up to 1.17 and of goleveldb, `leveldb.BuiltinBloomFilter`.
+///
 /// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is absent only if the
 /// filter denies it by both the unsigned and the signed hash. The hashes differ only for keys with
 /// a byte of 0x80 or above among the one to three bytes after the last whole four-byte word. For

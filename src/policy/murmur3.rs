@@ -77,8 +77,8 @@ impl Murmur3BloomPolicy {
         bits_per_key_for_rate(p).map(Self::new)
     }
 
-    /// Returns the same policy with k = `probes`. Fewer probes cost less time, and let more absent
-    /// keys pass.
+    /// Returns the same policy with k = `probes`. Fewer probes than the best number take less time,
+    /// and let more absent keys pass.
     ///
     /// # Errors
     ///

@@ -71,9 +71,8 @@ pub struct Table {
     /// True if the MANIFEST lists the table; false if the database does not use it any longer, or not yet.
     /// `None`: it is in no database, or its MANIFEST cannot be relied on.
     pub live: Option<bool>,
-    /// Size of the file that the MANIFEST records, in bytes. LevelDB takes the footer to be where a file of
-    /// that size has it. `None`: the table is not live or in no database, or its MANIFEST cannot be relied
-    /// on.
+    /// Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer where a file of that
+    /// size ends. `None`: the table is not live or in no database, or its MANIFEST cannot be relied on.
     pub recorded_size: Option<u64>,
     /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys
     /// are not known.

@@ -48,7 +48,7 @@ pub struct Report {
     pub error_kind: Option<ErrorKind>,
 }
 
-/// The outcome for a database in a word.
+/// The outcome for a database, in a word.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -34,7 +34,7 @@ pub(super) fn matches_each(
     let mut last = (8, Positions::new(8));
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = if let (34..=65, Some(&probes @ 2..=8)) = (filter.len(), filter.last()) {
-            // The usual size, without a call.
+            // The usual sizes, without a call.
             has_few_bits(probes, bits_held::<32>(filter, positions_held::<32>(filter).of(self::hashes(h))))
         } else if fits_two_registers(filter) {
             matches(h, filter)

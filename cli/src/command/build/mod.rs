@@ -200,7 +200,7 @@ fn write_options(arguments: &Arguments) -> WriteOptions {
 struct BuiltTable<'a, W: Write> {
     builder: TableBuilder<W>,
     arguments: &'a Arguments,
-    /// Room for the key being added: that of the last entry in between.
+    /// The key being added, or the key of the last entry.
     key: Vec<u8>,
     last_line: u64,
 }
