@@ -46,8 +46,9 @@ pub(super) struct PathSources {
     recursive: bool,
     /// Exit with 0 once every path has its results, whatever they are
     ///
-    /// For programs that check each result themselves. Only wrong usage, a list of paths that cannot be read
-    /// to its end and output that cannot be written still have other exit statuses.
+    /// For programs that check each result themselves. Only wrong usage, threads that cannot be started, a
+    /// list of paths that cannot be read to its end and output that cannot be written still have other exit
+    /// statuses.
     #[arg(long)]
     pub(super) keep_going: bool,
 }

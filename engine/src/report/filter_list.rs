@@ -48,11 +48,11 @@ pub struct FilterBlock {
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
     /// Measured share of random keys that pass. A filter is asked in proportion to its entries. `None`: there was
-    /// nothing to ask, or no data block was looked at.
+    /// nothing to ask, the encoding cannot be read, or no data block was looked at.
     pub random_fpr: Option<MeasuredRate>,
     /// Share of neighbours that pass: keys that are not stored, made from stored ones by changing a byte or appending
-    /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: none was asked for, or `key_format`
-    /// is null.
+    /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: none was asked for, the encoding
+    /// cannot be read, or `key_format` is null.
     pub neighbour_fpr: Option<MeasuredRate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
     /// block is well formed.

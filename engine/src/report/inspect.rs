@@ -46,7 +46,8 @@ pub struct Table {
     pub distinct_keys: Option<DistinctKeys>,
     /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
     /// whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
-    /// `None`: no data block was looked at.
+    /// Empty: there are no data blocks, or the table could not be opened. `None`: no data block was looked
+    /// at, as `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
     /// Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
     /// policy. At most 16 names; a last element counts the others.
