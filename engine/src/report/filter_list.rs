@@ -74,8 +74,8 @@ pub struct LargerRanges {
     /// table would save.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 63)))]
     pub base_lg: u8,
-    /// Number of bytes by which the filter block is smaller with `base_lg`, estimated from the sizes of the
-    /// filters.
+    /// Number of bytes by which the filter block would be smaller with `base_lg`, estimated from the sizes of
+    /// the filters.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub saves: u64,
     /// Share of random absent keys expected to pass with `base_lg`, 0 to 1. Of absent keys that are

@@ -55,8 +55,9 @@ pub struct Totals {
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come
-    /// to it; a table without filters lets all pass, and obsolete tables do not count. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come to
+    /// it or, if the order of keys is not known, by its entries. A table without filters lets all pass, and
+    /// obsolete tables do not count. `None`: no table has one.
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
@@ -102,9 +103,9 @@ pub struct LevelTotals {
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
-    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come
-    /// to it; a table without filters lets all pass. Obsolete tables are weighted by their entries. `None`: no
-    /// table has one.
+    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come to
+    /// it or, if the order of keys is not known, by its entries. A table without filters lets all pass. Obsolete
+    /// tables are weighted by their entries. `None`: no table has one.
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
