@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
     discard: bool,
     /// Bits of filter for each key: one number, or one for each level, such as 0=20,1=20,2=17,3=9
     ///
-    /// A level that is not named gets the number of the nearest level above it that is or, if there is none, of
-    /// the nearest below.
+    /// A level without a number gets that of the nearest level above it or, if none above has one, that of the
+    /// nearest level below it.
     #[arg(long, value_name = "BITS", default_value = "10", value_parser = bits_by_level)]
     bits_per_key: BitsByLevel,
     /// The filters' policy, by its name in files; that of the tables if not given
