@@ -1,5 +1,5 @@
-//! Keys side by side in plain bytes, as hashes and kernels take them. Their lengths and bounds are checked once, here:
-//! code without bounds checks relies on them.
+//! Keys side by side in plain bytes, as hashes and kernels take them. The constructors establish their lengths and
+//! bounds, on which code without bounds checks relies.
 
 /// Keys of equal length at equal distances.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl<'a> FixedLenKeys<'a> {
 /// N keys of equal length, to be hashed side by side.
 #[derive(Clone, Copy)]
 pub(crate) struct EqualLenKeys<'a, const N: usize> {
-    /// Keys of equal length. Code without bounds checks relies on it.
+    /// Keys of equal length. Code without bounds checks relies on their being so.
     keys: [&'a [u8]; N],
 }
 
@@ -87,7 +87,7 @@ impl<'a> EqualLenKeys<'a, 8> {
     }
 }
 
-/// The length up to which a key is copied beside others. If a longer one is near the end of the
+/// The length up to which a key is copied beside others. If a longer key is near the end of the
 /// bytes, its whole group is hashed key by key.
 pub(crate) const SLOT: usize = 64;
 
@@ -97,8 +97,8 @@ const STEP: usize = 16;
 /// N keys of any lengths in one run of bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyPtrs<'a, const N: usize> {
-    /// Goes on for `longest` bytes from the start of each key. Code without bounds checks relies on
-    /// it.
+    /// Has at least `longest` bytes from the start of each key. Code without bounds checks relies
+    /// on this.
     bytes: &'a [u8],
     starts: [usize; N],
     lens: [u32; N],
@@ -140,7 +140,7 @@ impl<'a, const N: usize> KeyPtrs<'a, N> {
         &self.lens
     }
 
-    /// Returns the number of bytes to read from the start of each key, in whole sixteens.
+    /// Returns the number of bytes to read from the start of each key, a multiple of 16.
     #[inline]
     pub(crate) fn longest(&self) -> usize {
         self.longest

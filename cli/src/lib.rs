@@ -24,7 +24,7 @@ pub fn main() -> ExitCode {
         }
         Err(error) => {
             let result = error.print();
-            // Otherwise it is help or the version, which the user has asked for.
+            // Otherwise the error is help or the version, which the user has asked for.
             if error.use_stderr() {
                 EXIT_ERROR
             } else {

@@ -54,7 +54,7 @@ mod of_tables {
         dst.push(value as u8);
     }
 
-    /// The length of a varint.
+    /// Returns the length in bytes of the varint of `value`.
     pub(crate) fn varint_len(value: u64) -> usize {
         let bits = 64_u32.saturating_sub(value.leading_zeros()).max(1);
         bits.div_ceil(7) as usize
@@ -65,9 +65,10 @@ mod of_tables {
     pub(crate) enum VarintError {
         /// The bytes end before the varint does.
         Truncated,
-        /// It continues past the last byte that a varint of this width may have.
+        /// The varint continues past the last byte that one of this width may have.
         TooLong,
-        /// The value has more bits than fit. LevelDB drops them and continues with another number.
+        /// The value has more bits than fit. LevelDB drops the surplus bits, and goes on with
+        /// another number.
         Overflow,
     }
 

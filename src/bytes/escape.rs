@@ -56,7 +56,7 @@ impl fmt::Display for Escaped<'_> {
             bytes.iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
         };
         for chunk in self.bytes.utf8_chunks() {
-            // Characters that stay as they are, as many together as there are.
+            // Characters that stay as they are, up to the next special one, are written together.
             let mut rest = chunk.valid();
             let is_special = |c: char| is_active(c) || self.quoted && matches!(c, '"' | '\\');
             while let Some((plain, special)) = rest.find(is_special).and_then(|at| rest.split_at_checked(at))
@@ -77,9 +77,9 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Shows `bytes` in quotes, [escaped](escape). If there are more than 48, shows the first ones and
-/// the number of all: names and keys in a file can have any length, but a message has to stay
-/// short.
+/// Shows `bytes` in quotes, [escaped](escape). If there are more than 48, shows at most the first
+/// 48 and the number of all: names and keys in a file can have any length, but a message has to
+/// stay short.
 ///
 /// ```
 /// assert_eq!(filterblock::quote(b"key\n").to_string(), r#""key\x0a""#);
@@ -189,7 +189,7 @@ mod tests {
             let shown = quote(&emoji.as_bytes()[4 - cut..]).to_string();
             assert_eq!(shown.matches("\\x").count(), cut, "{shown}");
         }
-        // Continuations of nothing.
+        // Continuation bytes without a first byte.
         assert!(quote(&[0x80; 49]).to_string().ends_with(r#"\x80"... (49 bytes)"#));
     }
 

@@ -20,15 +20,15 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// Writes the filter block of a table (LevelDB's `table/filter_block.cc`).
 ///
 /// The calls come in the order `(start_block add_key*)* finish`. Whenever a data block ends, call
-/// `start_block` with the offset at which the next one will lie, then `add_key` with each of its
-/// keys. A key added before any `start_block` belongs to offset 0. After [`finish`](Self::finish)
-/// the builder starts anew.
+/// `start_block` with the offset of the next one, then `add_key` with each key of that block. A key
+/// added before any `start_block` belongs to offset 0. After [`finish`](Self::finish) the builder
+/// starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
 /// end. Once the lengths of the keys differ and the policy hashes keys, it keeps only their
 /// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that will be hashed
-/// [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, and
-/// four bytes of the block then.
+/// [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, which
+/// gives it four bytes of the block.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -100,8 +100,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Returns a builder that makes one filter for every `1 << base_lg` bytes of data blocks. With
     /// 63 there is one filter for the whole table.
     ///
-    /// LevelDB reads all of these. If data blocks are larger than the range, most filters are empty
-    /// and only cost their offsets.
+    /// LevelDB reads filter blocks of any `base_lg` up to 63. If data blocks are larger than the
+    /// range, some filters are empty and only cost their offsets.
     ///
     /// # Errors
     ///
@@ -111,8 +111,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(Self { base_lg, ..Self::new(policy) })
     }
 
-    /// Limits the finished block to `bytes`. The default is 1 GiB, and the 32-bit offsets allow at
-    /// most 4 GiB.
+    /// Limits the finished block to `bytes`. The default is 1 GiB. The 32-bit offsets allow at most
+    /// 2^32 - 1 bytes.
     pub fn with_max_size(self, bytes: u64) -> Self {
         Self { max_size: bytes.min(u64::from(u32::MAX)), ..self }
     }
@@ -130,14 +130,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Starts the data block at `block_offset` of the table. Keys added next belong to it.
     ///
     /// Offsets ascend. Going back is possible within the current range, whose filter is not made
-    /// yet. If the previous range has ended, its filter is made.
+    /// yet. If `block_offset` lies beyond that range, its filter is made.
     ///
     /// # Errors
     ///
     /// On an error the builder is as before.
     ///
     /// - [`Error::BlockOffsetOrder`] if the filter for this offset is already made.
-    /// - [`Error::Limit`] if the block would exceed its limit, if only by the offsets of empty
+    /// - [`Error::Limit`] if the block would exceed its limit, even if only by the offsets of empty
     ///   filters.
     /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
     pub fn start_block(&mut self, block_offset: u64) -> Result<()> {
@@ -161,8 +161,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Adds a key of the current data block. Repeated keys are kept, as LevelDB keeps them, and
-    /// enlarge the filter.
+    /// Adds a key of the current data block. Repeated keys are kept, as in LevelDB, and enlarge the
+    /// filter.
     #[inline]
     pub fn add_key(&mut self, key: &[u8]) {
         self.pending.push(&self.policy, key);
@@ -173,7 +173,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// This is faster for callers that have all keys of a data block at hand: they are copied in one go. If
     /// each range gets its keys in one call and the policy hashes keys [together](FilterPolicy::hash_keys),
-    /// filters are made directly from the keys given.
+    /// all filters but the first are made directly from the keys given.
     ///
     /// ```
     /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
@@ -263,7 +263,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Makes the filter of `keys`, which may be all of the range, in `scratch`.
+    /// Makes the filter of `keys`, which may be all keys of the range, in `scratch`.
     fn make_ahead(&mut self, keys: Keys<'_>) -> Result<()> {
         let Self { policy, scratch, .. } = self;
         make_behind_guard(policy, scratch, |scratch| policy.create_filter(keys, scratch))

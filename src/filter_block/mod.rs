@@ -1,4 +1,4 @@
-//! The filter block: the filters of a table's data blocks, and the start of each one (LevelDB's
+//! The filter block: the filters of a table's data blocks, and the start of each filter (LevelDB's
 //! `table/filter_block.h`).
 //!
 //! ```text
@@ -12,9 +12,9 @@
 //! `i << base_lg .. (i + 1) << base_lg`. A range in which no data block starts has an empty filter:
 //! no bytes, and the same offset as the next filter. All integers are little-endian.
 //!
-//! The block below has two filters that are not empty, `aa` and `bb bb`, for data blocks in the
-//! first and in the third 2 KiB of a file. No data block starts in the second 2 KiB. Offsets in the
-//! left column are hexadecimal:
+//! The block below has two filters that are not empty, `aa` and `bb bb`, for data blocks that start
+//! in the first and in the third 2 KiB of a file. No data block starts in the second 2 KiB. Offsets
+//! in the left column are hexadecimal:
 //!
 //! ```text
 //! 0  aa            filter 0

@@ -8,7 +8,7 @@ const KEPT: usize = 256;
 /// The form in which further keys of a range are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Mode {
-    /// As keys. Those of several lengths are hashed together, `KEPT` at a time, if the policy can.
+    /// As keys. Keys of several lengths are hashed together, `KEPT` at a time, if the policy can.
     #[default]
     BatchedHashes,
     /// As keys: one of them has no hash, or the policy does not hash keys together.
@@ -26,7 +26,7 @@ enum Accepts {
     BatchedHashes,
 }
 
-/// The keys of the current range, end to end. Those added or kept by hash are in `hashes`.
+/// The keys of the current range, end to end. Keys added or kept by hash are in `hashes`.
 #[derive(Default)]
 pub(super) struct Pending {
     keys: KeyBuf,
@@ -47,7 +47,7 @@ impl Pending {
         }
     }
 
-    /// Adds keys: by one copy, or by their hashes if there are many.
+    /// Adds keys: in one copy or together by their hashes if possible, otherwise one by one.
     pub(super) fn push_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) {
         if self.keys.push_all_if_same_len(keys) {
             return;
@@ -98,8 +98,8 @@ impl Pending {
         self.keys.push(key);
     }
 
-    /// Returns `true` if the policy hashes keys together and makes filters from hashes, and every key of the
-    /// range has a hash so far.
+    /// Returns `true` if the policy hashes keys together and makes filters from hashes, and if no key of the
+    /// range is known to have no hash.
     #[inline]
     pub(super) fn hashes_together(&mut self, policy: &impl FilterPolicy) -> bool {
         match self.accepts {
@@ -121,7 +121,7 @@ impl Pending {
         together
     }
 
-    /// Replaces the keys by their hashes, unless one has none.
+    /// Replaces the keys by their hashes, unless a key has none.
     #[cold]
     fn hash_buffered(&mut self, policy: &impl FilterPolicy) {
         let keys = std::mem::take(&mut self.keys);
@@ -130,12 +130,12 @@ impl Pending {
         if hashed {
             self.keys.clear();
         } else {
-            // A key has no hash. All of them are kept as keys, and not tried again and again.
+            // A key has no hash. All keys stay keys, so that hashing is not tried again and again.
             self.mode = Mode::Keys;
         }
     }
 
-    /// Adds keys by their hashes, hashed together. Returns `false`, and adds none, if that is
+    /// Adds keys by their hashes, hashed together. Returns `false` and adds no key if that is
     /// impossible.
     fn try_hash_run(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) -> bool {
         let before = self.hashes.len();
@@ -149,8 +149,8 @@ impl Pending {
         done
     }
 
-    /// Replaces the keys, all of the same length so far, by their hashes, and takes further ones by theirs. Returns
-    /// `false` if there are none or they cannot be hashed.
+    /// Replaces the keys, all of the same length so far, by their hashes, and has further keys taken by hash. Returns
+    /// `false` if there are no keys, if their lengths differ, or if they cannot be kept as hashes.
     fn switch_to_hashes(&mut self, policy: &impl FilterPolicy) -> bool {
         let Self { keys, hashes, .. } = self;
         let (pending, added) = (keys.as_keys(), hashes.len());
@@ -168,7 +168,7 @@ impl Pending {
         true
     }
 
-    /// Asks the policy once, with an empty set, whether it makes filters from hashes.
+    /// Asks the policy, with an empty set, whether it makes filters from hashes, unless it is known to.
     fn try_hashes(&mut self, policy: &impl FilterPolicy) -> Result<()> {
         if self.accepts == Accepts::Unknown {
             policy.create_filter_from_hashes(&[], &mut Vec::new())?;

@@ -14,8 +14,9 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 
 /// Looks keys up in the filters of a table (LevelDB's `table/filter_block.cc`).
 ///
-/// Any bytes are accepted. If they are malformed, every key "may match", and [`check`](Self::check)
-/// reports the damage. An empty filter matches nothing, unless the policy answers otherwise.
+/// Any bytes are accepted. If the offsets of a filter are malformed, every key "may match" it, and
+/// [`check`](Self::check) reports the damage. An empty filter matches nothing, unless the policy
+/// answers otherwise.
 ///
 /// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
 /// allocates nothing.
@@ -34,7 +35,7 @@ const CACHED_OFFSETS: usize = 32 << 10;
 /// The bytes of one filter, according to its entries in the offset array.
 enum FilterSlice<'a> {
     At(&'a [u8]),
-    /// Empty, at an offset beyond the filters. LevelDB denies every key here too.
+    /// Empty, at an offset beyond the filters. As in LevelDB, every key is denied.
     EmptyBeyond,
     Malformed,
 }
@@ -43,7 +44,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Reads `contents`, the block without its trailer. `policy` has to be the policy that wrote
     /// it.
     ///
-    /// This never fails: malformed contents mean "may match".
+    /// This never fails: where contents are malformed, keys may match.
     pub fn new(policy: P, contents: B) -> Self {
         let (array_offset, num_filters, base_lg) = decode(contents.as_ref());
         Self { policy, contents, array_offset, num_filters, base_lg }
@@ -80,7 +81,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         answers.clear();
         // A query that a policy leaves unanswered may match.
         answers.resize(queries.len(), true);
-        // Made once, as filling it for each batch takes time.
+        // Made once, since it takes time to fill the array for each batch.
         let mut probes = [(&[][..], &[][..]); PREFETCHED];
         for (queries, answers) in queries.chunks(PREFETCHED).zip(answers.chunks_mut(PREFETCHED)) {
             self.fetch_offsets(queries);
@@ -88,8 +89,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Answers few queries, at most `N` and [`PREFETCHED`]. `answers` has to have as many elements, all of
-    /// them `true`.
+    /// Answers a few queries, at most `N` and [`PREFETCHED`]. `answers` has to have an element for each
+    /// query, all of them `true`.
     #[cfg(feature = "table")]
     pub(crate) fn few_may_match<const N: usize>(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
         const { assert!(N <= PREFETCHED) };
@@ -122,7 +123,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         if self.base_lg > MAX_BASE_LG {
             return;
         }
-        // Starts with a number that is not the first query's.
+        // Starts with a number that differs from that of the first filter.
         let first = queries.first().map_or(0, |(block_offset, _)| block_offset >> self.base_lg);
         let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {
@@ -164,7 +165,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Checks the block, and reports the first damage found from the block's end to its start.
+    /// Checks the block's tail, then its filters in order, and reports the first damage found.
     ///
     /// LevelDB never reports damage, and lets keys match. The check costs one pass over the offset
     /// array.
@@ -306,8 +307,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 }
 
-/// Returns the array's offset, the number of its entries, and base_lg. A malformed block has no
-/// entries.
+/// Returns the array's offset, the number of its entries, and base_lg. There are no entries if the
+/// block is shorter than its tail, or if the array would begin inside the tail or beyond it.
 fn decode(contents: &[u8]) -> (usize, usize, u8) {
     let Some((array_end, array_offset, base_lg)) = tail(contents) else { return (0, 0, 0) };
     match array_end.checked_sub(array_offset) {
@@ -316,7 +317,7 @@ fn decode(contents: &[u8]) -> (usize, usize, u8) {
     }
 }
 
-/// Returns the end of the array, its offset and base_lg, as the block's last bytes have them.
+/// Returns the end of the array, its offset and base_lg, as stored in the block's last bytes.
 /// `None` if there are too few bytes.
 fn tail(contents: &[u8]) -> Option<(usize, usize, u8)> {
     let array_end = contents.len().checked_sub(TAIL_LEN)?;

@@ -79,9 +79,9 @@ pub(crate) fn last_step(h: u32, rest: u32) -> u32 {
 /// The seed of LevelDB's Bloom filters (`util/bloom.cc`).
 pub const BLOOM_SEED: u32 = 0xbc9f_1d34;
 
-/// Returns the hash of LevelDB up to 1.17 on x86, which reads the one to three bytes after the
-/// last whole four-byte word as signed. It equals [`leveldb`] if these are below 0x80, and costs
-/// the same.
+/// Returns the hash of LevelDB up to 1.17 on x86, which reads the one to three bytes after the last
+/// whole four-byte word as signed. It equals [`leveldb`] if these bytes are below 0x80, and takes
+/// hardly longer.
 ///
 /// ```
 /// use filterblock::hash::{BLOOM_SEED, hash_signed_tail, leveldb};

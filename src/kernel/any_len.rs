@@ -17,8 +17,8 @@ pub(crate) trait AnyLenKeys: Copy {
 }
 
 /// Hashes keys of any lengths, starting with key `from`, one for each of `hashes`. The longest key
-/// of a group of 32, sixteen or four determines the number of steps for the group, but no branch
-/// depends on the length of a single key.
+/// of a group of 32, sixteen or four determines the number of steps for the group. Few branches
+/// depend on the length of a single key.
 #[inline(never)]
 pub(crate) fn hash_any_len(keys: impl AnyLenKeys, from: usize, seed: u32, hashes: &mut [u32]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -72,7 +72,7 @@ fn in_groups<const N: usize>(
     }
 }
 
-/// Hashes `count` keys that are at the end of their bytes, or are long.
+/// Hashes `count` keys that cannot be read side by side where they lie.
 #[inline(never)]
 fn hash_apart<const N: usize>(
     keys: impl AnyLenKeys,
@@ -89,7 +89,7 @@ fn hash_apart<const N: usize>(
     }
 }
 
-/// Copies the keys into `slots`. `None` if one is longer than its slot.
+/// Copies the keys into `slots`. `None` if a key is longer than its slot.
 #[inline(always)]
 fn copied<'a, const N: usize>(keys: [&[u8]; N], slots: &'a mut [[u8; SLOT]; N]) -> Option<KeyPtrs<'a, N>> {
     for (key, slot) in keys.iter().zip(slots.iter_mut()) {

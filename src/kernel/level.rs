@@ -92,7 +92,7 @@ pub(super) fn chosen() -> Chosen {
     }
 }
 
-/// Held by tests that set the level, which is that of all threads.
+/// Held by tests that set the level, which all threads share.
 #[cfg(test)]
 pub(super) static LEVEL_IS_SET: std::sync::Mutex<()> = std::sync::Mutex::new(());
 

@@ -1,7 +1,7 @@
 //! The hot loops: LevelDB's hash over several keys, and the bits of its Bloom filters.
 //!
-//! Each function here chooses at run time between the portable code and the kernels for the CPU at
-//! hand. Both give the same result.
+//! Each function with kernels chooses at run time between the kernel for the CPU at hand and the
+//! portable code. Both give the same result.
 
 #[cfg(all(feature = "simd", target_arch = "aarch64", not(miri)))]
 mod aarch64;
@@ -60,8 +60,8 @@ pub(crate) fn hash_eight_of(probes: &[(&[u8], &[u8]); 8], seed: u32, hashes: &mu
     keys.inspect(|keys| portable::hash_eight(*keys, seed, hashes)).is_some()
 }
 
-/// Hashes keys of the same length side by side, as [`hash_eight`] does. `hashes` has room for whole
-/// eights.
+/// Hashes keys of the same length side by side, as [`hash_eight`] does. `hashes` has room for the
+/// number of keys, rounded up to a multiple of eight.
 #[inline]
 pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -81,7 +81,7 @@ pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u
 }
 
 /// Sets the bits of the keys with the first `count` of these hashes, at least one. `area` has a
-/// byte for each bit, 8 to 2^29 bytes in whole eights. The other hashes may be overwritten.
+/// byte for each bit, 8 to 2^29 bytes, a multiple of eight. The other hashes may be overwritten.
 #[inline]
 pub(crate) fn set_spread(area: &mut [u8], probes: u8, hashes: &mut [u32; 64], count: usize) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -108,7 +108,7 @@ pub(crate) fn set_packed(array: &mut [u8], probes: u8, hashes: &[u32]) {
     portable::set_packed(array, probes, hashes);
 }
 
-/// Packs the bytes of `area`, which are 0 or 1 and come in whole eights, into bits at its start.
+/// Packs the bytes of `area`, which are 0 or 1 and a multiple of eight in number, into bits at its start.
 pub(crate) fn pack(area: &mut [u8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     let done = match level::chosen() {
@@ -212,8 +212,9 @@ fn runs<'a>(probes: &[(&[u8], &'a [u8])], mut each: impl FnMut(Range<usize>, &'a
     }
 }
 
-/// Returns `true` if two of three neighbours looked at have the filter of the one before, as where
-/// keys are looked up in their order. Answers are the same either way.
+/// Looks at three of the probes, and returns `true` if at least two of them have the filter of the
+/// probe before. That is usual if keys are looked up in their order. The answers do not depend on
+/// this.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[inline]
 fn has_runs(probes: &[(&[u8], &[u8])]) -> bool {
@@ -222,7 +223,7 @@ fn has_runs(probes: &[(&[u8], &[u8])]) -> bool {
     [1, last.div_ceil(2), last].into_iter().filter(|at| is_same(*at)).count() >= 2
 }
 
-/// Returns the kernels for AVX2 if they, or those for more, are in use.
+/// Returns the kernels for AVX2 if this level or a higher one is in use.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[inline]
 fn avx2() -> Option<Avx2> {

@@ -45,7 +45,7 @@ impl Modulus {
     }
 
     /// As [`new`](Self::new), for a divisor that is used only a few times. This costs a division
-    /// only with 512 or more.
+    /// only for divisors of 512 or more.
     #[inline(always)]
     pub(crate) fn of_small(divisor: u64) -> Self {
         let known = usize::try_from(divisor).ok().and_then(|divisor| RECIPROCALS.get(divisor));

@@ -8,8 +8,8 @@ pub(crate) fn prefetch(byte: &u8) {
 
 /// Prefetches the first byte of each key, and the first and the last byte of each filter, once for
 /// neighbours that have the same filter.
-// This takes a dozen instructions a probe: it compares no lengths, as it does not matter if a
-// filter of another length is at the same address, and checks none before a prefetch.
+// This takes a dozen instructions a probe. It compares no lengths, since it does not matter if a
+// filter of another length is at the same address, and it checks no length before a prefetch.
 #[inline]
 pub(crate) fn prefetch_probes(probes: &[(&[u8], &[u8])]) {
     let mut last = std::ptr::null();
@@ -26,7 +26,7 @@ pub(crate) fn prefetch_probes(probes: &[(&[u8], &[u8])]) {
 /// Prefetches the byte at `index`, if there is one.
 #[inline(always)]
 fn prefetch_at(bytes: &[u8], index: usize) {
-    // Such an instruction may have any address, which spares a comparison of the index.
+    // A prefetch instruction may have any address, which saves a comparison of the index.
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     super::avx2::prefetch(bytes.as_ptr().wrapping_add(index));
     #[cfg(all(feature = "simd", target_arch = "aarch64", not(miri)))]

@@ -19,7 +19,7 @@ impl<const N: usize> Rows<N> {
         let end = area.as_ptr_range().end.addr().next_multiple_of(64);
         let room = room.as_mut_ptr().cast::<u8>();
         let skipped = end.wrapping_sub(room.addr()) % ALIAS;
-        // `skipped` is below ALIAS, so N positions fit behind it. It is a multiple of 64, as both
+        // `skipped` is below ALIAS, so N positions fit after it. It is a multiple of 64, as both
         // addresses are.
         room.wrapping_add(skipped).cast()
     }

@@ -5,7 +5,7 @@ use super::level::{ALL, LEVEL_IS_SET, best, current, set};
 use super::{copy_short, hash_any_len, hash_fixed_len, pack, portable, set_spread};
 use crate::{KeyBuf, Keys};
 
-/// Sizes of areas in bytes: around those at which code may change its ways, up to the limit for positions of 20 bits.
+/// Sizes of areas in bytes: small ones, and those around the sizes at which other code may take over.
 fn sizes() -> Vec<usize> {
     let around = [512, 1 << 12, 1 << 15, 1 << 16, 1 << 20, 1 << 21]
         .into_iter()
@@ -13,7 +13,7 @@ fn sizes() -> Vec<usize> {
     (8..=400).step_by(8).chain(around).collect()
 }
 
-/// Hashes at both ends of what 32 bits hold, and between.
+/// Hashes at both ends of the range of 32 bits, and between.
 fn hashes(seed: u32) -> [u32; 64] {
     let ends = [0, 1, 7, 8, u32::MAX, u32::MAX - 1, 1 << 31, (1 << 31) - 1];
     std::array::from_fn(|at| {
@@ -47,8 +47,8 @@ fn bits_are_set_and_packed_as_by_the_portable_code() {
     assert!(set(before));
 }
 
-/// Filters are the same whatever the order of hashes, but they are documented to be in that of the
-/// keys.
+/// Filters are the same whatever the order of hashes, but hashes are documented to be in the order of
+/// their keys.
 #[test]
 fn hashes_are_in_the_order_of_their_keys() {
     let _alone = LEVEL_IS_SET.lock().unwrap();
@@ -67,7 +67,7 @@ fn hashes_are_in_the_order_of_their_keys() {
     assert!(set(before));
 }
 
-/// Each length beside others, in a buffer with room behind the keys and in bytes that end with them.
+/// Hashes each length beside others: in a buffer with room after the keys, and in bytes that end with the last key.
 #[test]
 fn keys_of_any_lengths_are_hashed_to_their_ends() {
     let _alone = LEVEL_IS_SET.lock().unwrap();
@@ -116,8 +116,7 @@ fn short_keys_are_copied_whole() {
     assert!(set(before));
 }
 
-/// Neighbours share a filter where keys are looked up in their order, and hardly where they are
-/// not.
+/// Neighbours share a filter if keys are looked up in their order, and seldom if they are not.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[test]
 fn runs_are_told_from_random_order() {

@@ -14,13 +14,15 @@ pub trait Comparator: Send + Sync {
     /// to change too.
     fn name(&self) -> &str;
 
-    /// Compares `a` to `b`. Any bytes have a place in the order, since damaged files hold any.
+    /// Compares `a` to `b`. Every byte string needs a place in the order, since damaged files can
+    /// hold any.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 
     /// May shorten `start` to any key that is not before `start` and is before `limit`. It is
     /// called only if `start` comes before `limit`.
     ///
-    /// The index names each data block by such a key. By default `start` stays as it is.
+    /// The index names each data block but the last by such a key. By default `start` stays as it
+    /// is.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {}
 
@@ -71,11 +73,11 @@ impl Comparator for BytewiseComparator {
         a.cmp(b)
     }
 
-    /// Adds one to the first byte that differs and cuts `start` after it, if the result is before
-    /// `limit`.
+    /// Adds one to the first byte that differs and cuts `start` after it, if the byte is then still
+    /// below that of `limit`.
     fn find_shortest_separator(&self, start: &mut Vec<u8>, limit: &[u8]) {
         let differs = start.iter().zip(limit).enumerate().find(|(_, (a, b))| a != b);
-        // If one is a prefix of the other, no byte differs and nothing is cut.
+        // If one key is a prefix of the other, no byte differs and nothing is cut.
         if let Some((index, (byte, limit))) = differs
             && let Some(next) = byte.checked_add(1).filter(|next| next < limit)
         {

@@ -28,16 +28,17 @@ use std::cmp::Ordering;
 use super::comparator::Comparator;
 use crate::bytes::coding::get_varint64;
 
-/// The smallest type of metadata that more bytes follow: of all databases, and of a single one.
+/// Types of metadata below these have nothing after them: those of all databases, and those of one database.
 const GLOBAL_SIMPLE: u8 = 7;
 const DATABASE_SIMPLE: u8 = 6;
-/// The first number of an index that a page made.
+/// The number of the first index that a page can make.
 const FIRST_INDEX: u64 = 30;
 
 /// Orders keys as Chromium's IndexedDB does, whose databases name this comparator `idb_cmp1`.
 ///
 /// Chromium takes some keys of different bytes for equal, and so does this comparator: the numbers
-/// 0 and −0, for example. [`is_exact`](Self::is_exact) returns true if a key has no such equal.
+/// 0 and −0, for example. [`is_exact`](Self::is_exact) returns `true` if a key can be decoded and
+/// has no such equal.
 ///
 /// Keys that Chromium cannot decode are equal to all others there, which is not an order. Here they
 /// come after all others, byte by byte.
@@ -132,7 +133,7 @@ impl<'a> Reader<'a> {
     fn varint(&mut self) -> Option<u64> {
         let (value, len) = get_varint64(self.rest).ok()?;
         let last = self.take(len)?.last();
-        // A number may be written with leading zeros.
+        // A varint may be longer than its number needs.
         self.is_exact &= len == 1 || last != Some(&0);
         Some(value)
     }
@@ -326,7 +327,7 @@ const fn rank(kind: u8) -> u8 {
 
 /// Compares two values. Arrays can be nested as deep as the keys are long, so this does not recurse.
 fn compare_values(a: &mut Reader<'_>, b: &mut Reader<'_>) -> Option<Ordering> {
-    // Of each array that is open: the elements still to compare, and the order if all are equal.
+    // For each open array: the number of elements still to compare, and the order if all are equal.
     let mut open: Vec<(u64, Ordering)> = Vec::new();
     loop {
         let (kind, other) = (a.byte()?, b.byte()?);

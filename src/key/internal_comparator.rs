@@ -8,7 +8,7 @@ use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::parts::{MAX_SEQUENCE, VALUE};
 use crate::bytes::coding::put_fixed64;
 
-/// The greatest tag. It comes first among the entries of its user key.
+/// The greatest tag of LevelDB's types. A key with it comes first among those of its user key.
 const SEEK_TAG: u64 = MAX_SEQUENCE << 8 | VALUE as u64;
 
 /// Orders internal keys by user key, then by sequence and type descending, so that the newest comes
@@ -72,8 +72,8 @@ impl<C: Comparator> fmt::Debug for InternalKeyComparator<C> {
     }
 }
 
-/// Orders Basho's internal keys by user key, then the newest first. Keys that are not internal keys
-/// come before all others.
+/// Orders Basho's internal keys by user key, then from the newest to the oldest. Keys that are not
+/// internal keys come before all others.
 pub(crate) struct BashoKeyComparator {
     user: SharedComparator,
 }

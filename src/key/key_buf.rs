@@ -54,8 +54,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds a copy of `key` if it is as long as all others. Returns `false` if it is not, or if it
-    /// may be the first.
+    /// Adds a copy of `key` if it has the common length of the other keys or, if there are none, of
+    /// the keys before the last `clear`. Returns `false` otherwise.
     #[inline]
     pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
         // `count` is the only field written: the next call has to wait for this store.
@@ -108,9 +108,9 @@ impl KeyBuf {
         true
     }
 
-    /// Adds a copy of `key` if keys of several lengths have been added, there are fewer than
-    /// `most`, and there is room for it. Returns `false` if it does not. No branch depends on the
-    /// length of `key`, up to 64 bytes.
+    /// Adds a copy of `key` if it has at most 64 bytes, the buffer keeps the starts of its keys and
+    /// has at least one but fewer than `most`, and there is room for another. Returns `false` if it
+    /// adds nothing. No branch depends on the length of `key`, up to 64 bytes.
     #[inline(always)]
     pub(crate) fn push_if_mixed(&mut self, key: &[u8], most: usize) -> bool {
         let Mixed { starts, end } = &mut self.mixed;
@@ -215,7 +215,7 @@ impl KeyBuf {
     }
 }
 
-/// Copies `key`, which is at most as long as `room`, to its start, as two pieces that may overlap.
+/// Copies `key`, which is at most as long as `room`, to the start of `room`, as two pieces that may overlap.
 #[inline(always)]
 fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
     if let Ok(key) = <&[u8; 16]>::try_from(key) {
@@ -231,8 +231,8 @@ fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
         || copy_ends::<1>(key, room);
 }
 
-/// Copies a key of N to 2N bytes: its first N, then its last N. Returns `false` if it is shorter
-/// than N.
+/// Copies a key of N to 2N bytes: its first N, then its last N. Returns `false` if the key is
+/// shorter than N.
 #[inline(always)]
 fn copy_ends<const N: usize>(key: &[u8], room: &mut [u8; SHORT]) -> bool {
     let (Some(head), Some(tail)) = (key.first_chunk::<N>(), key.last_chunk::<N>()) else { return false };

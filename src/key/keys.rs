@@ -12,7 +12,7 @@ use crate::kernel;
 use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 use crate::{Error, Result};
 
-/// A view of many keys that lie end to end. Copying it copies no keys.
+/// A view of many keys that lie end to end. Copying the view copies no keys.
 ///
 /// Keys are in the order in which they were added, and repeated keys are kept. A filter counts them
 /// all ([`len`](Keys::len)) when it chooses its size.
@@ -67,9 +67,10 @@ impl<'a> Keys<'a> {
     /// Returns the keys as [`new`](Self::new) takes them: their bytes end to end, and the start of
     /// each key. This is for policies of other libraries, which take keys in this form.
     ///
-    /// Neither is copied for keys that have come from `new`. The starts are made for keys that are
-    /// known to be of equal length. The bytes are copied if a policy sees only a part of each key,
-    /// as the one in [`InternalFilterPolicy`](crate::InternalFilterPolicy) does.
+    /// Neither bytes nor starts are copied for keys that have come from `new`. The starts are made
+    /// for keys that are known to be of equal length. The bytes are copied if a policy sees only a
+    /// part of each key, as the policy in [`InternalFilterPolicy`](crate::InternalFilterPolicy)
+    /// does.
     ///
     /// ```
     /// use filterblock::KeyBuf;
@@ -194,7 +195,7 @@ impl<'a> Keys<'a> {
 #[derive(Clone)]
 pub struct KeysIter<'a> {
     keys: Keys<'a>,
-    /// The numbers of the keys left, all below the number of keys.
+    /// The indices of the keys left, all below the number of keys.
     indices: Range<usize>,
 }
 

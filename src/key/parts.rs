@@ -78,7 +78,7 @@ impl KeyFormat {
     ///
     /// # Errors
     ///
-    /// [`Error::ShortInternalKey`] if a key is too short, and those of `make`.
+    /// [`Error::ShortInternalKey`] if a key is too short, and the errors of `make`.
     #[inline]
     pub(crate) fn with_user_keys(
         self,

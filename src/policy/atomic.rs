@@ -13,17 +13,17 @@ use crate::{Error, Result, Structure};
 /// a lock.
 ///
 /// It has the same bits for the same keys as a filter of
-/// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy). [`write_filter`](Self::write_filter)
-/// turns it into one for a filter block.
+/// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) with as many bits and probes.
+/// [`write_filter`](Self::write_filter) writes it as such a filter, for a filter block.
 ///
-/// An integer of any type stands for the key of its eight bytes as `u64`, lowest first, so `7_u8`
-/// and `7_u64` are the same key. A string stands for the key of its bytes in UTF-8.
+/// An unsigned integer of any type stands for the key of its eight bytes as `u64`, lowest first, so
+/// `7_u8` and `7_u64` are the same key. A string stands for the key of its bytes in UTF-8.
 ///
 /// # Threads
 ///
-/// A thread finds every key whose addition happened before its lookup, thanks to any
-/// synchronization such as a lock, a channel or a join. While a key is being added, other threads
-/// may or may not find it.
+/// A thread finds every key whose addition happened before its lookup. Any synchronization
+/// establishes this order, such as a lock, a channel or a join. While a key is being added, other
+/// threads may or may not find it.
 ///
 /// Relaxed atomic operations suffice for that. Bits are only ever set, by an OR that loses no other
 /// thread's bit. Each bit stands for itself and guards no other memory. A read sees every OR that
@@ -42,8 +42,8 @@ use crate::{Error, Result, Structure};
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct AtomicBloomFilter {
-    /// A power of two of words. Bit p is bit p % 64 of word p / 64. In little-endian bytes, that is
-    /// also its position in the encoding.
+    /// The number of words is a power of two. Bit p is bit p % 64 of word p / 64. In little-endian
+    /// bytes, that is also its position in the encoding.
     words: Box<[AtomicU64]>,
     probes: u8,
 }
@@ -62,9 +62,10 @@ impl AtomicBloomFilter {
         Self::allocate(round_up(u128::from(bits), 0)?, probes)
     }
 
-    /// Returns a filter with room for `keys` keys of `bits_per_key` bits each, rounded up as in
-    /// [`new`](Self::new). The number of probes is the best for that: ln 2 * `bits_per_key`. More
-    /// keys can be added, but they raise the rate of false positives.
+    /// Returns a filter for `keys` keys, with `bits_per_key` bits for each, rounded up as in
+    /// [`new`](Self::new). The number of probes is the best for that: ln 2 * `bits_per_key`,
+    /// rounded to the nearest, at least 1 and at most 64. More keys can be added, but they raise
+    /// the rate of false positives.
     ///
     /// # Errors
     ///
@@ -73,8 +74,8 @@ impl AtomicBloomFilter {
         Self::allocate(round_up(bit_array::wished_bits(keys, bits_per_key), keys)?, best_probes(bits_per_key))
     }
 
-    /// Returns a filter that lets at most the share `p` of absent keys pass while it holds no more
-    /// than `keys` keys.
+    /// Returns a filter that is expected to let at most the share `p` of absent keys pass while it
+    /// holds no more than `keys` keys.
     ///
     /// # Errors
     ///
@@ -222,7 +223,7 @@ impl AtomicBloomFilter {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] unless both have equally many bits and probes.
+    /// [`Error::InvalidOption`] unless both filters have the same numbers of bits and probes.
     pub fn merge(&self, other: &Self) -> Result<()> {
         if self.bits() != other.bits() || self.probes != other.probes {
             let shape = |filter: &Self| format!("{} bits and {} probes", filter.bits(), filter.probes);
@@ -238,8 +239,8 @@ impl AtomicBloomFilter {
 
     /// Removes all keys.
     ///
-    /// This needs exclusive access: during an `add`, it could leave only a part of a key's bits,
-    /// and deny an added key.
+    /// This needs exclusive access: during an `add`, it could clear some of the key's bits and
+    /// leave the others, so that the key would be denied although it was added.
     pub fn clear(&mut self) {
         for word in &mut self.words {
             *word.get_mut() = 0;

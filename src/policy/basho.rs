@@ -10,7 +10,7 @@ use crate::lanes::EqualLenKeys;
 use crate::{Error, Keys, Result};
 
 /// The largest number of bits. The original counts bits in a 32-bit integer, and rounds them up to
-/// whole bytes in it.
+/// whole bytes in the same integer.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
 /// The k for ten bits a key, and for Riak's 16. Loops of a known length are faster.
@@ -32,7 +32,7 @@ const PRIMES: usize = 12_498;
 /// Use it only for tables that Basho's LevelDB wrote on x86-64: read with the wrong one of the two
 /// policies, a filter denies nearly all its keys. Keys of Riak's databases also need
 /// [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy). A
-/// [`Table`](crate::table::Table) with Basho's mark wraps the policy in it by itself.
+/// [`Table`](crate::table::Table) of internal keys with Basho's mark wraps the policy in it by itself.
 ///
 /// A filter takes `bits_per_key` bits for each key, at least 61 in all, a few more for the prime,
 /// and one byte.
@@ -67,7 +67,7 @@ impl BashoBloom2Policy {
     /// rounded down, at least 1 and at most 30. Riak uses [16](Self::default) bits.
     ///
     /// Making a filter of more than `i32::MAX` bits a key, which the original's integer cannot
-    /// hold, is an error.
+    /// hold, is an error, and so is one of more than 2^32 - 8 bits in all.
     pub const fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: BloomFilterPolicy::new(bits_per_key).probes() }
     }
@@ -89,8 +89,8 @@ impl BashoBloom2Policy {
         self.probes
     }
 
-    /// Returns the length of the bit array for `keys` keys, in bytes: the smallest whose modulus is
-    /// not below the number of bits.
+    /// Returns the length of the bit array for `keys` keys, in bytes: the least whose modulus is at
+    /// least the number of bits asked for.
     fn array_len(&self, keys: usize) -> Result<usize> {
         let bits = bit_array::wished_bits(keys as u64, self.bits_per_key);
         if bits > u128::from(MAX_BITS) || self.bits_per_key > i32::MAX as u32 {
@@ -104,7 +104,7 @@ impl BashoBloom2Policy {
         Ok(len)
     }
 
-    /// Appends a filter of the keys with these hashes, `count` of them.
+    /// Appends a filter for the `count` keys with these hashes.
     fn create(&self, count: usize, hashes: impl Iterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
         let array_len = self.array_len(count)?;
         let modulus = modulus(array_len);
@@ -143,7 +143,7 @@ impl Default for BashoBloom2Policy {
 /// of its bits, or all of them in arrays of [`PRIMES`] bytes or more.
 fn modulus(len: usize) -> u64 {
     /// The differences between `8 * len` and the largest prime below it. They fit into 8 bits:
-    /// primes this small are never more than 72 apart.
+    /// neighbouring primes of this size are at most 72 apart.
     static GAPS: LazyLock<Vec<u8>> = LazyLock::new(prime_gaps);
 
     let gap = GAPS.get(len).map_or(0, |&gap| u64::from(gap));

@@ -5,15 +5,15 @@ use std::fmt;
 use super::{FilterPolicy, FilterShape, KeyHash, Origin};
 use crate::{KeyFormat, Keys, Result};
 
-/// Makes another policy look at the user key only, in Riak's databases. Keys of types 2 and 3 have
-/// 16 bytes after the user key there, not eight.
+/// Makes another policy look at the user key only, in Riak's databases. There, keys of types 2 and
+/// 3 have 16 bytes after the user key, not eight.
 ///
 /// The name stays the inner policy's. For keys of LevelDB's own types, 0 and 1,
 /// [`InternalFilterPolicy`](crate::policy::InternalFilterPolicy) does the same. If any key of a
 /// filter has a time, making the filter copies the user keys.
 ///
-/// A key too short for its suffix is not an internal key. Looking one up answers "may match";
-/// making a filter for one is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key too short for its suffix is not an internal key. A lookup of such a key returns `true`;
+/// making a filter for it fails with [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct BashoInternalFilterPolicy<P> {
     policy: P,

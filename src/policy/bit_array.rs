@@ -1,7 +1,7 @@
 //! The layout that all Bloom filters here share: an array of bits, then one byte, the number of
 //! probes.
 //!
-//! Bit p is bit p % 8, from the lowest, of byte p / 8.
+//! Bit p is bit p % 8 of byte p / 8, counted from the lowest.
 
 use super::FilterShape;
 use crate::kernel::{self, MAX_PROBES};

@@ -11,7 +11,7 @@ use crate::{Error, Keys, Result};
 /// The number of bits beyond n * buckets.
 const EXCESS: u64 = 20;
 
-/// The largest number of bits: whole words of 64, below the 2^31 bits that signed positions reach.
+/// The largest number of bits: a multiple of 64 below 2^31, since positions are signed.
 const MAX_BITS: u64 = (1 << 31) - 64;
 
 /// The last row of Cassandra's table: the most buckets per element.
@@ -53,8 +53,8 @@ const FINEST: f64 = 0.000744;
 /// LevelDB opens tables with such filters, but does not use the filters.
 ///
 /// A filter takes its buckets (bits) for each key, 20 more bits, rounded up to whole words of eight
-/// bytes, and one byte. Making it takes two passes over each key and K bits to set. A lookup takes
-/// two passes and up to K bits to read.
+/// bytes, and one byte. Making a filter takes two passes over each key, and sets K bits for it. A
+/// lookup takes two passes over the key, and reads up to K bits.
 ///
 /// ```
 /// use filterblock::{CassandraBloomPolicy, FilterPolicy, KeyBuf};
@@ -74,9 +74,9 @@ const FINEST: f64 = 0.000744;
 /// `h1 = hash(key, 0)` and `h2 = hash(key, h1)`, by MurmurHash2 with Cassandra's tail, the K bits
 /// of a key are `|(h1 + i * h2) % bits|` for i from 0, in signed 32-bit arithmetic.
 ///
-/// A reader takes K from the filter, so any policy reads filters of any sizing. A key "may match"
-/// unless the array is one or more whole words, within the limit, and K is 1 to 15. The filter of
-/// no bytes matches nothing.
+/// A reader takes K from the filter, so any `CassandraBloomPolicy` reads filters of any sizing.
+/// Every key may match if the array is not one or more whole words within the limit, or if K is not
+/// 1 to 15. A filter of no bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CassandraBloomPolicy {
     sizing: Sizing,
@@ -89,8 +89,8 @@ enum Sizing {
 }
 
 impl CassandraBloomPolicy {
-    /// Returns a policy for filters of `buckets_per_element` bits a key, at least 1 and at most 15,
-    /// with the best K for them.
+    /// Returns a policy for filters of `buckets_per_element` bits a key, raised to 1 or lowered to
+    /// 15 if it is outside these limits, with the best K for them.
     ///
     /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has as
     /// many bits a key as do fit.
@@ -101,7 +101,7 @@ impl CassandraBloomPolicy {
     /// Returns a policy for filters of the fewest bits a key, and then the fewest probes, for which
     /// Cassandra's table promises the false-positive rate `p`.
     ///
-    /// The table starts at two bits a key, with a rate of 0.393.
+    /// A filter has at least two bits a key, with a rate of 0.393.
     ///
     /// # Errors
     ///
@@ -123,8 +123,8 @@ impl CassandraBloomPolicy {
     ///
     /// # Errors
     ///
-    /// [`Error::FilterSize`] if not even one bit a key fits into 2^31 - 64 bits, or if too few bits
-    /// fit for the wanted rate.
+    /// [`Error::FilterSize`] if one bit a key and the 20 more bits do not fit below 2^31, or if too
+    /// few bits fit for the wanted rate.
     pub fn bits_and_probes(&self, keys: u64) -> Result<(u64, u8)> {
         const MOST_BITS: u64 = i32::MAX as u64 - EXCESS;
         let most = MOST_BITS.checked_div(keys).unwrap_or(MAX_BUCKETS).min(MAX_BUCKETS);
@@ -134,7 +134,7 @@ impl CassandraBloomPolicy {
                 (buckets, best(buckets).0)
             }
             Sizing::Rate(p) => {
-                // If two buckets and one probe suffice, Cassandra swaps the two numbers, by
+                // If two buckets and one probe suffice, Cassandra itself swaps the two numbers by
                 // mistake: it takes one bucket and K = 2.
                 let buckets = (2..MAX_BUCKETS).find(|&buckets| best(buckets).1 <= p).unwrap_or(MAX_BUCKETS);
                 let probes = row(buckets).iter().position(|&rate| rate <= p);
@@ -150,7 +150,7 @@ impl CassandraBloomPolicy {
         Ok((bits.next_multiple_of(64).min(MAX_BITS), probes))
     }
 
-    /// Appends a filter of the keys with these hashes, `count` of them.
+    /// Appends a filter for the `count` keys with these hashes.
     fn create(&self, count: usize, hashes: impl Iterator<Item = KeyHash>, dst: &mut Vec<u8>) -> Result<()> {
         let (bits, probes) = self.bits_and_probes(count as u64)?;
         let modulus = Modulus::of_small(bits);
@@ -190,7 +190,7 @@ fn hash_four(keys: EqualLenKeys<'_, 4>) -> [KeyHash; 4] {
     murmur2_twice_of_four(keys).map(pair)
 }
 
-/// Looks a key up. `modulus` prepares the modulus by the number of bits.
+/// Looks a key up. `modulus` returns the prepared modulus for a number of bits.
 #[inline]
 fn may_match(hash: KeyHash, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool {
     match decode(filter) {
@@ -205,7 +205,7 @@ fn may_match(hash: KeyHash, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus)
     }
 }
 
-/// Yields the positions of a key's bits, given the modulus by the number of bits.
+/// Yields the positions of a key's bits. `modulus` is that of the number of bits.
 ///
 /// The absolute value of a signed remainder is the remainder of the absolute value.
 #[inline]

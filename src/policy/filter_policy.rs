@@ -11,7 +11,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 /// Makes filters for sets of keys and looks keys up in them (LevelDB's
 /// `include/leveldb/filter_policy.h`).
 ///
-/// A filter may claim that an absent key is there, but never denies one that is. For every key
+/// A filter may claim that an absent key is there, but never denies a key that is. For every key
 /// given to [`create_filter`](Self::create_filter), [`key_may_match`](Self::key_may_match) returns
 /// `true` on the filter appended. Answers depend on nothing but the arguments.
 ///
@@ -59,8 +59,8 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 ///
 /// [`PrefixPolicy`](super::PrefixPolicy) makes filters over a prefix of each key.
 pub trait FilterPolicy: Send + Sync {
-    /// Returns the name under which tables store this policy's filters, without `filter.` before
-    /// it.
+    /// Returns the name under which tables store this policy's filters, without the prefix
+    /// `filter.`.
     fn name(&self) -> &str;
 
     /// Appends a filter for `keys` to `dst` and leaves its previous contents untouched.
@@ -81,16 +81,16 @@ pub trait FilterPolicy: Send + Sync {
     /// from [`key_may_match`](Self::key_may_match). If the lengths differ, the shorter one counts,
     /// and answers beyond it stay as they are.
     ///
-    /// By default pairs are answered one by one. A policy that waits for memory can look several up
-    /// together here.
+    /// By default, pairs are answered one by one. A policy whose lookups wait for memory can answer
+    /// several together here.
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
         for (&(key, filter), answer) in probes.iter().zip(answers) {
             *answer = self.key_may_match(key, filter);
         }
     }
 
-    /// Returns the hash, if this policy looks at `key` only through a hash. `None` (the default) if
-    /// there is none, for this key or for any.
+    /// Returns the hash of `key`, if this policy looks at the key only through a hash. `None` (the
+    /// default) if the policy has no hash for this key, or for any key.
     ///
     /// A policy that returns a hash also has to implement
     /// [`create_filter_from_hashes`](Self::create_filter_from_hashes) and
@@ -102,12 +102,12 @@ pub trait FilterPolicy: Send + Sync {
         None
     }
 
-    /// Appends the [hash](Self::hash_key) of each of `keys` to `hashes`, if the policy hashes several
-    /// keys together in less time than one by one. Returns `false`, and appends nothing, if it does
-    /// not, as by default, or if a key has no hash.
+    /// Appends the [hash](Self::hash_key) of each of `keys` to `hashes`, if the policy hashes several keys
+    /// together in less time than one by one. Otherwise (the default), or if a key has no hash, returns `false`
+    /// and appends nothing.
     ///
     /// The builder calls this for keys of several lengths and for keys that are added together. A policy that
-    /// returns `true` for no keys is expected to do so for others, too, unless one has no hash.
+    /// returns `true` for an empty set is expected to return `true` for every set of keys that all have a hash.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn hash_keys(&self, keys: Keys<'_>, hashes: &mut Vec<KeyHash>) -> bool {
         false
@@ -117,7 +117,8 @@ pub trait FilterPolicy: Send + Sync {
     ///
     /// # Errors
     ///
-    /// As [`create_filter`](Self::create_filter), and [`Error::HashUnsupported`] by default.
+    /// The errors of [`create_filter`](Self::create_filter). By default, always
+    /// [`Error::HashUnsupported`].
     #[expect(unused_variables, reason = "named for the documentation")]
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
         Err(Error::HashUnsupported { policy: self.name().to_owned() })
@@ -134,14 +135,14 @@ pub trait FilterPolicy: Send + Sync {
     /// or the greatest possible one if it depends on the keys. `None` (the default) if the length is not
     /// known, or there is no filter for this number.
     ///
-    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls this each time,
-    /// so it should take hardly any time.
+    /// Every call of [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls
+    /// this, so it should take hardly any time.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn filter_len(&self, num_keys: usize) -> Option<usize> {
         None
     }
 
-    /// Measures a filter: the number of its bits, of bits that are set and of probes of a key, and
+    /// Measures a filter: the numbers of its bits, of its set bits and of the probes for a key, and
     /// the resulting rate of false positives. This costs one pass over the filter.
     ///
     /// `filter` can be any bytes if it comes from a damaged file. `None` (the default) if the bytes
@@ -154,10 +155,9 @@ pub trait FilterPolicy: Send + Sync {
     /// Returns `true` if this policy reads the filters under its name in tables of `origin`, a
     /// relative of LevelDB. The default is `false`.
     ///
-    /// The question comes up if a relative gave one of LevelDB's names to another encoding: so far
-    /// in tables with [Basho's mark](Origin::Basho), for filters under
-    /// `leveldb.BuiltinBloomFilter2`. Such filters are left to policies that return `true`. Without
-    /// one, every key may match.
+    /// This matters if a relative gave one of LevelDB's names to another encoding: so far in tables
+    /// with [Basho's mark](Origin::Basho), for filters under `leveldb.BuiltinBloomFilter2`. Such
+    /// filters are left to policies that return `true`. If there is none, every key may match.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn reads_dialect(&self, origin: Origin) -> bool {
         false

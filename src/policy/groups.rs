@@ -12,7 +12,7 @@ const GROUP: usize = 32;
 ///
 /// First the filters of a group are prefetched, then its keys are hashed, then they are looked up.
 /// The branch at which a lookup ends is often mispredicted. By then all hashes are done, so that
-/// none has to be started again.
+/// the processor does not have to start one again.
 #[inline]
 pub(super) fn in_groups<H: Copy, const N: usize>(
     probes: &[(&[u8], &[u8])],

@@ -12,10 +12,10 @@ use std::fmt;
 ///
 /// [`BloomFilterPolicy`](super::BloomFilterPolicy) can make and query filters by hashes that are not its own.
 /// It promises to use only the lower 32 bits of a hash, as `h` in [its
-/// encoding](super::BloomFilterPolicy#encoding). So other programs' filters that have LevelDB's bits over
-/// another hash can be made and read bit for bit, such as those of mini-lsm and agatedb, whose `h` is the
-/// 32-bit fingerprint of FarmHash. All keys of a filter have to be added by hash and looked up by hash; a
-/// policy that wraps this one can do both by key:
+/// encoding](super::BloomFilterPolicy#encoding). So it can make and read, bit for bit, filters of other
+/// programs that set LevelDB's bits by another hash, such as mini-lsm and agatedb, whose `h` is the 32-bit
+/// fingerprint of FarmHash. All keys of a filter have to be added by hash and looked up by hash; a policy
+/// that wraps `BloomFilterPolicy` can do both by key:
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, Error, FilterPolicy, KeyBuf, KeyHash, Keys, Result};

@@ -14,7 +14,7 @@ use crate::kernel::matches;
 use crate::{Error, Keys, Result};
 
 /// The largest number of bits. goleveldb counts bits in a 32-bit integer, and rounds them up to
-/// whole bytes in it.
+/// whole bytes in the same integer.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
 /// The Bloom filter of LevelDB up to 1.17 and of goleveldb, `leveldb.BuiltinBloomFilter`.
@@ -22,11 +22,12 @@ const MAX_BITS: u64 = (1 << 32) - 8;
 /// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is absent only if the
 /// filter denies it by both the unsigned and the signed hash. The hashes differ only for keys with
 /// a byte of 0x80 or above among the one to three bytes after the last whole four-byte word. For
-/// such keys, if absent, the second hash costs a second search and about doubles the false
+/// absent keys of this kind, the second hash costs a second search and about doubles the false
 /// positives.
 ///
-/// Filters equal goleveldb's byte for byte. They take `bits_per_key` bits for each key, at least 64
-/// in all, and one byte. Their layout is that of [`BloomFilterPolicy`].
+/// Except with [`LegacyHash::Signed`], filters equal goleveldb's byte for byte. They take
+/// `bits_per_key` bits for each key, at least 64 in all, and one byte. Their layout is that of
+/// [`BloomFilterPolicy`].
 ///
 /// ```
 /// use filterblock::{FilterPolicy, KeyBuf, LegacyBloomPolicy};

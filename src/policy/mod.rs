@@ -14,7 +14,7 @@
 //! The first and the third have the same name, by Basho's choice. They are told apart by the mark
 //! in the tables of Basho's LevelDB, [`Origin::Basho`].
 //!
-//! Three policies wrap another one and choose the part of a key that it sees:
+//! Three policies wrap another policy, and choose the part of a key that it sees:
 //!
 //! | policy | name in the table | part of the key |
 //! |---|---|---|
@@ -31,7 +31,7 @@
 //! A policy must find every key that it made a filter for:
 //! [`key_may_match`](FilterPolicy::key_may_match) returns `true` for each key given to
 //! [`create_filter`](FilterPolicy::create_filter). The answer depends on nothing but the key and
-//! the filter. The call never panics, since a damaged file can hand over any bytes as a filter;
+//! the filter. The call must not panic, since a damaged file can hand over any bytes as a filter;
 //! when in doubt, it returns `true`. A new filter is appended to the buffer, whose previous bytes
 //! stay as they are, even on an error. The name stands for the encoding: if old readers would
 //! misread new filters, the name has to change. A policy that hashes keys gives the same filters
@@ -45,9 +45,9 @@
 //! [bit array][k: 1 byte]
 //! ```
 //!
-//! Bit p of the array is bit p % 8, from the lowest, of byte p / 8. k is the number of bits that
-//! each key sets. The policies differ in the length of the array and in the positions of a key's
-//! bits, which each policy's page describes.
+//! Bit p of the array is bit p % 8 of byte p / 8, counted from the lowest. k is the number of bits
+//! that each key sets. The policies differ in the length of the array and in the positions of a
+//! key's bits, which each policy's page describes.
 
 mod atomic;
 mod basho;

@@ -17,17 +17,17 @@ const USUAL_PROBES: u8 = 7;
 /// The largest k. Other values of the filter's last byte are free for other encodings.
 const MAX_PROBES: u8 = 64;
 
-/// The Bloom filter of Go's `bloom` libraries, by MurmurHash3 over a power of two of bits,
-/// `filterblock.Murmur3BloomFilter1`.
+/// The Bloom filter of Go's `bloom` libraries, `filterblock.Murmur3BloomFilter1`: it hashes keys
+/// with MurmurHash3, and its number of bits is a power of two.
 ///
 /// The encoding is this library's own. LevelDB opens tables with such filters, but does not use the
 /// filters.
 ///
 /// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64
-/// bits, and one byte. So it takes up to twice the bits, and has fewer false positives accordingly.
-/// The bits come from four 64-bit hashes, so large filters, and those with many probes, lose no
-/// accuracy to the hash. Making a filter takes a pass over each key and k bits to set. A lookup
-/// takes a pass and up to k bits to read. The four hashes are more than a
+/// bits, and one byte. So it can take up to twice the bits asked for, and then has fewer false
+/// positives. The bits come from four 64-bit hashes, so large filters, and those with many probes,
+/// lose no accuracy to the hash. Making a filter takes a pass over each key, and sets k bits for
+/// it. A lookup takes a pass over the key, and reads up to k bits. The four hashes are more than a
 /// [`KeyHash`](crate::policy::KeyHash) holds, so these filters need the keys.
 ///
 /// [`AtomicBloomFilter`](crate::policy::AtomicBloomFilter) is the same filter in memory.
@@ -50,9 +50,9 @@ const MAX_PROBES: u8 = 64;
 /// `h[2], h[3]` that of the key followed by a byte 0x01. Bit i of a key's k bits, from 0, is
 /// `h[i % 2] + i * h[2 + (i + 1) / 2 % 2]` modulo m, in 64-bit arithmetic.
 ///
-/// A reader takes k from the filter, so any policy reads filters of any sizing. A key "may match"
-/// unless the array has a power of two of bytes, at least 8 and at most 2^31, and k is 1 to 64. The
-/// filter of no bytes matches nothing.
+/// A reader takes k from the filter, so any `Murmur3BloomPolicy` reads filters of any sizing. Every
+/// key may match if the length of the array is not a power of two of at least 8 and at most 2^31
+/// bytes, or if k is not 1 to 64. A filter of no bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Murmur3BloomPolicy {
     bits_per_key: u32,
@@ -66,8 +66,8 @@ impl Murmur3BloomPolicy {
         Self { bits_per_key, probes: best_probes(bits_per_key) }
     }
 
-    /// Returns a policy for filters of the fewest bits a key that let at most the share `p` of
-    /// absent keys pass, before rounding up to a power of two.
+    /// Returns a policy for filters of the fewest bits a key that are expected to let at most the
+    /// share `p` of absent keys pass, before rounding up to a power of two.
     ///
     /// # Errors
     ///
@@ -77,8 +77,8 @@ impl Murmur3BloomPolicy {
         bits_per_key_for_rate(p).map(Self::new)
     }
 
-    /// Returns the same policy with k = `probes`. Fewer probes cost less time, and let more absent
-    /// keys pass.
+    /// Returns the same policy with k = `probes`. Fewer probes than the best number take less time,
+    /// and let more absent keys pass.
     ///
     /// # Errors
     ///
@@ -163,7 +163,7 @@ fn may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     }
 }
 
-/// As [`may_match`], for one of many keys. More code does no harm where it runs again and again.
+/// As [`may_match`], for lookups of many keys, where more code does no harm.
 #[inline]
 fn one_of_many_may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     match decode(filter) {

@@ -6,13 +6,13 @@
 pub enum Origin {
     /// Basho's LevelDB (Riak). The mark is `stats.sst1`.
     ///
-    /// Its filters under `leveldb.BuiltinBloomFilter2` are not LevelDB's, and its keys with a time
-    /// have eight bytes more.
+    /// Its filters under `leveldb.BuiltinBloomFilter2` are not LevelDB's, and its internal keys
+    /// with a time are eight bytes longer.
     Basho,
     /// RocksDB, in its oldest format, which ends in LevelDB's magic. The mark is
     /// `rocksdb.properties`, or a filter under a name of RocksDB's.
     ///
-    /// Its filters are in another encoding, and so are compressed blocks other than those of Snappy
-    /// and zlib.
+    /// Its filters are in another encoding than LevelDB's, and so are its compressed blocks, except
+    /// those of Snappy and zlib.
     RocksDb,
 }

@@ -9,16 +9,16 @@ use crate::{KeyBuf, Keys, Result};
 /// Makes another policy look only at a prefix of each key. A function of the caller's returns the
 /// length of the prefix.
 ///
-/// Such a filter answers for whole groups of keys: "is there any key of user 7?". It is smaller
-/// than one over complete keys, as each group is counted once.
+/// Such a filter answers for whole groups of keys: "is there any key of user 7?". If groups hold
+/// several keys, it is smaller than a filter over complete keys, since each group is counted once.
 ///
 /// The function always has to return the same length for the same key. With another function, or
 /// another version of it, stored keys may be denied. So the policy has a name of its own, under
 /// which tables store its filters, and the name has to change with the function.
 ///
-/// A key without a prefix (`None`) is in no filter. A lookup of it may match unless the filter is
-/// empty. Keys with equal prefixes have equal answers, so keys that a comparator takes for equal
-/// need equal prefixes.
+/// A key without a prefix (`None`) is in no filter. A lookup of such a key may match unless the
+/// filter is empty. Keys with equal prefixes have equal answers, so keys that a comparator takes
+/// for equal need equal prefixes.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, PrefixPolicy};

@@ -19,7 +19,7 @@ use crate::{Error, Result};
 /// LevelDB's do, let more keys pass, above all filters of few keys: at ten bits a key, 1.2 times
 /// the rate with 40 keys and 1.05 times with 1,000. `n` counts different keys.
 ///
-/// The result is 1 if `k` is 0, or if there are keys but no bits. Otherwise it is 0 without keys.
+/// The result is 1 if `k` is 0, or if there are keys but no bits. Otherwise it is 0 if `n` is 0.
 ///
 /// ```
 /// let rate = filterblock::expected_false_positive_rate(10_000, 6, 1000);
@@ -46,15 +46,15 @@ impl BloomFilterPolicy {
     /// Rounding k down costs a little: a rate of 0.0084 takes eleven bits a key, while ten would
     /// suffice with the best k.
     ///
-    /// Small filters exceed `p`, as all probes of a key stem from one 32-bit hash. Measured for
-    /// 0.01, they let pass 1.3 times the rate with ten keys, the rate itself with 40, and 0.9 times
-    /// the rate with 200 or more. For 0.001 the factors are 4.7, 1.9 and 1.0. In a filter of n keys
-    /// the rate never falls below n / 2^32, however many bits it has.
+    /// Small filters exceed `p`, as all probes of a key stem from one 32-bit hash. Filters for 0.01
+    /// were measured to let pass 1.3 times that share with ten keys, the share itself with 40, and
+    /// 0.9 times the share with 200 or more. For 0.001 the factors are 4.7, 1.9 and 1.0. In a
+    /// filter of n keys the rate never falls below n / 2^32, however many bits it has.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] unless `p` is at least 2^-32, below which no filter gets even with
-    /// a single key, and below 1.
+    /// [`Error::InvalidOption`] unless `p` is at least 2^-32 and below 1. Even a filter of a single
+    /// key does not get below 2^-32.
     ///
     /// ```
     /// use filterblock::BloomFilterPolicy;

@@ -19,7 +19,7 @@ impl FilterShape {
     /// Returns the measures of a Bloom filter that probes `probes` of its bits: absent keys pass at
     /// the rate of `(bits_set / bits)^probes`.
     ///
-    /// Without bits, no key passes. Without probes, every key does.
+    /// Without bits, no key passes. With bits but without probes, every key does.
     #[must_use]
     pub fn bloom(bits: u64, bits_set: u64, probes: u32) -> Self {
         let exponent = i32::try_from(probes).unwrap_or(i32::MAX);

@@ -10,8 +10,8 @@ use crate::{KeyFormat, Keys, Result};
 ///
 /// LevelDB wraps the policy of every database this way. The name stays the inner policy's.
 ///
-/// A key of fewer than eight bytes is not an internal key. Looking one up answers "may match";
-/// making a filter for one is [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
+/// A key of fewer than eight bytes is not an internal key. A lookup of such a key returns `true`;
+/// making a filter for it fails with [`Error::ShortInternalKey`](crate::Error::ShortInternalKey).
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct InternalFilterPolicy<P> {
     policy: P,

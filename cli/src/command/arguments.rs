@@ -46,8 +46,9 @@ pub(super) struct PathSources {
     recursive: bool,
     /// Exit with 0 once every path has its results, whatever they are
     ///
-    /// For programs that check each result themselves. Only wrong usage, a list of paths that cannot be read
-    /// to its end and output that cannot be written still have other exit statuses.
+    /// For programs that check each result themselves. Only wrong usage, threads that cannot be started, a
+    /// list of paths that cannot be read to its end and output that cannot be written still have other exit
+    /// statuses.
     #[arg(long)]
     pub(super) keep_going: bool,
 }
@@ -85,8 +86,8 @@ pub(super) struct Limits {
     /// The most bytes to decode from each file: its blocks, and the keys in them
     ///
     /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB for one block. A
-    /// block never takes more memory than it really holds, or could hold according to its stored size. K, M
-    /// and G after the number mean 2^10, 2^20 and 2^30 bytes.
+    /// block never takes more memory than its contents, or than they could have according to its stored size.
+    /// K, M and G after the number mean 2^10, 2^20 and 2^30 bytes.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_output: Option<u64>,
 }
@@ -129,8 +130,8 @@ pub(super) enum KeyOrder {
     Bytewise,
 }
 
-/// A policy that tables can be built with. Basho's is not among them: it has the name of another one, and a
-/// table with it needs marks that only Riak's tables have.
+/// A policy that tables can be built with. Basho's is not among them: it has the name of another policy, and
+/// a table with it needs marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);
 

@@ -14,8 +14,8 @@ const EXIT_NO_FILTER: u8 = 1;
 
 /// Write the bare filter block of a table to standard output
 ///
-/// The block is written as it is in the table, without the compression type and checksum after it,
-/// even if its offsets are malformed. `filterblock inspect --block` reads it.
+/// The block is written decompressed and without the compression type and checksum after it, even if
+/// its offsets are malformed. `filterblock inspect --block` reads it.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

@@ -19,8 +19,8 @@ const EXIT_DAMAGE: u8 = 1;
 /// Show what tables and their filters are like
 ///
 /// Reads the index, the metaindex, the filter block and the trailers of the data blocks, and decompresses
-/// only some data blocks of each table, so that even large databases can be looked at: at most 80 where
-/// blocks are alike, and up to about a thousand where the number of keys cannot be estimated otherwise.
+/// only some data blocks of each table: at most 80 if blocks are alike, and up to about a thousand if the
+/// number of keys cannot be estimated otherwise. So even large databases can be looked at.
 ///
 /// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a table,
 /// fewer in large folders, and for keys near those stored in the blocks that are read.

@@ -43,12 +43,12 @@ pub(super) fn input_name(path: &Path) -> String {
     if is_standard(path) { "standard input".to_owned() } else { escape_path(path).to_string() }
 }
 
-/// Opens an input. It may be a pipe: shells offer one for the output of a command.
+/// Opens an input. The path may be that of a pipe: shells offer one for the output of a command.
 fn open_input(path: &Path) -> io::Result<Box<dyn Read>> {
     if is_standard(path) { Ok(Box::new(io::stdin().lock())) } else { Ok(Box::new(File::open(path)?)) }
 }
 
-/// A line without its line break: LF or CR LF, or none at the end of a file.
+/// Returns a line without its line break: LF or CR LF and, at the end of a file, CR or none.
 pub(super) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
@@ -98,7 +98,8 @@ fn digits(text: &[u8], start: usize) -> Result<Vec<u8>, String> {
 fn unescape(text: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
-    // Every run between the escapes could be hexadecimal digits as well, and at least one is not empty.
+    // `may_be_digits`: every run between the escapes could be hexadecimal digits as well. `has_plain`: at least one run
+    // is not empty.
     let (mut may_be_digits, mut has_plain) = (true, false);
     loop {
         let plain = rest.iter().position(|&byte| byte == b'\\').unwrap_or(rest.len());

@@ -60,8 +60,8 @@ pub(crate) struct Arguments {
     /// Show only, for each table, how many of the keys may be there
     #[arg(long)]
     count: bool,
-    /// The order of the keys where no MANIFEST names one, so that the index gives the one data block that may
-    /// hold a key
+    /// The order of the keys where no MANIFEST names one; with it, the index gives the one data block that
+    /// may hold a key
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
     #[command(flatten)]
@@ -188,15 +188,16 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
     }
 }
 
-/// Separates the tables and folders to ask from the keys to look up, among the arguments without a name. `before` and
-/// `behind`: those before and after `--`. A list of paths or a file of keys may be given as well.
+/// Separates the tables and folders to ask from the keys to look up, among the arguments without a name: `before` has
+/// those before `--`, and `behind` those after it. A list of paths or a file of keys may be given as well.
 ///
-/// If there are keys after `--`, all words before it are tables. Otherwise the first word is the table, and there is
-/// none with a list of paths. The other words are keys, except that with a file of keys all words may be tables.
+/// If there are keys after `--`, all words before it are tables. Otherwise the first word is the table, unless there is
+/// a list of paths, and the other words are keys. With a file of keys, all words are tables if each is the path of a
+/// file or database, or a URL.
 ///
 /// # Errors
 ///
-/// A key that is also a table's path, which is more likely meant.
+/// A key that is also the path of a file or database, since that is more likely to be meant.
 fn split(
     mut before: Vec<OsString>,
     behind: Vec<OsString>,

@@ -26,8 +26,9 @@ const EXIT_IN_USE: u8 = 3;
 /// before they are put to use.
 ///
 /// With --to, the original stays as it is. With --in-place, a crash at any time leaves the old
-/// database or the new one, and the next rebuild clears away what is left. The former tables are
-/// kept beside the database, in DB.filterblock-undo, until --undo or --discard.
+/// database or the new one (with --batch, one with some tables replaced), and the next rebuild
+/// clears away what is left. The former tables are kept beside the database, in
+/// DB.filterblock-undo, until --undo or --discard.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 #[command(group(ArgGroup::new("how").required(true).args(["to", "in_place", "undo", "discard"])))]
@@ -49,7 +50,8 @@ pub(crate) struct Arguments {
     discard: bool,
     /// Bits of filter for each key: one number, or one for each level, such as 0=20,1=20,2=17,3=9
     ///
-    /// A level that is not named gets the number of the level above it.
+    /// A level without a number gets that of the nearest level above it or, if none above has one, that of the
+    /// nearest level below it.
     #[arg(long, value_name = "BITS", default_value = "10", value_parser = bits_by_level)]
     bits_per_key: BitsByLevel,
     /// The filters' policy, by its name in files; that of the tables if not given
@@ -58,8 +60,8 @@ pub(crate) struct Arguments {
     /// The hash of leveldb.BuiltinBloomFilter, if the tables do not show it
     #[arg(long, value_enum)]
     hash: Option<Hash>,
-    /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table; as in the tables if not
-    /// given
+    /// One filter for every 2^LG bytes of data blocks; 63 means one for the whole table; as in the tables if
+    /// not given
     #[arg(long, value_name = "LG", value_parser = clap::value_parser!(u8).range(..=63))]
     base_lg: Option<u8>,
     /// Remove the filters
@@ -148,7 +150,7 @@ impl From<Hash> for LegacyHash {
 
 /// Parses bits a key: a number, or numbers by level.
 fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
-    /// More bits take space without lowering the rate: k is 30 at most.
+    /// Beyond this, more bits take space and hardly lower the rate.
     const MOST: u32 = 100;
     let bits = |text: &str| text.parse().ok().filter(|bits| (1..=MOST).contains(bits));
     let parsed = match text.contains('=') {

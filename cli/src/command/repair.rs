@@ -26,9 +26,9 @@ const EXIT_INCOMPLETE: u8 = 5;
 
 /// Make a new database from what can be saved of a damaged one
 ///
-/// The damaged database is only read. One wrong bit in a block, in the MANIFEST or in a log is
-/// corrected by its checksum. The report lists the files with losses, the lost ranges of keys, and
-/// the keys of which a newer version may have been lost.
+/// The damaged database is only read. One wrong bit in a block, or in a record of the MANIFEST or
+/// of a log, is corrected by its checksum. The report lists the files with losses, the lost ranges
+/// of keys, and the keys of which a newer version may have been lost.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// The treatment of keys of which a newer version may be lost
     #[arg(long, value_enum, default_value = "newest")]
     prefer: Preference,
-    /// The comparator whose order keys are in: bytewise, or a name; that of the MANIFEST if not given
+    /// The comparator that orders the keys: bytewise, or a name; that of the MANIFEST if not given
     #[arg(long, value_name = "NAME")]
     comparator: Option<String>,
     /// The new filters' policy, by its name in files; that of the tables if not given
@@ -60,8 +60,8 @@ pub(crate) struct Arguments {
     /// Write nothing: only show what would be saved
     #[arg(long)]
     dry_run: bool,
-    /// Write the report as a page for a browser, too: a file, which appears whole or not at all and replaces
-    /// what is there; - is standard output, for the page alone
+    /// Also write the report as a page for a browser to this file, which appears complete or not at all and
+    /// replaces what is there; - is standard output, for the page alone
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
     /// Write JSON, one object a line: files, losses and doubtful keys, then the database
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     Ok(console.finish(shown.map(|()| status)))
 }
 
-/// Where the page goes.
+/// The destination of the page.
 enum Page<'a> {
     None,
     Standard,

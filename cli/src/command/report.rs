@@ -20,7 +20,8 @@ const EXIT_FINDINGS: u8 = 1;
 /// verdict and the command to run. Pictures and tables follow: tables by level, what their filters
 /// let pass, how full they are, and all that `verify` finds.
 ///
-/// One line goes to standard output: the verdict, for loops over many databases.
+/// One line goes to standard output, unless the page does: the verdict, for loops over many
+/// databases.
 ///
 /// The database is only read, without a lock, and may be in use.
 #[derive(Args)]

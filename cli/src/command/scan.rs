@@ -24,7 +24,7 @@ const EXIT_DAMAGED: u8 = 1;
 /// A line is a key, a tab and a value, both escaped as in all output. With --hex, `filterblock build
 /// --hex` reads the lines.
 ///
-/// A damaged block is skipped and reported. Older versions of its keys may then show.
+/// A damaged block is skipped and reported. Older versions of its keys may then be shown.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

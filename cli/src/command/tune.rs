@@ -32,8 +32,8 @@ pub(crate) struct Arguments {
     /// The keys of --lookups are in hexadecimal, or escaped as results show them
     #[arg(long, requires = "lookups")]
     hex: bool,
-    /// The most bytes that filters may take, such as 5M; if not given, what they take today, or 10
-    /// bits a key where tables have none
+    /// The most bytes that filters may take, such as 5M; if not given, what they take today or, if
+    /// some tables have none, what 10 bits a key would take in all tables
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     budget: Option<u64>,
     /// Advise no rebuild if all tables together take less than this

@@ -1,5 +1,5 @@
-//! Standard output and standard error: buffered, coloured if that is wanted, and never a reason to
-//! panic.
+//! Standard output, which is buffered, and standard error: coloured if that is wanted, and never a
+//! reason to panic.
 
 use std::fmt::{self, Display};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -11,7 +11,7 @@ use clap::ColorChoice;
 use filterblock::{escape_path, table::Meter};
 use filterblock_engine::report::{Folder, Remark};
 
-/// The exit status for wrong usage, or an input that is missing or cannot be read.
+/// The exit status for wrong usage, for an input that is missing or cannot be read, and for other errors.
 pub(crate) const EXIT_ERROR: u8 = 2;
 /// The exit status if the reader of the results went away before their end. Shells show the same for a program that was
 /// ended by SIGPIPE.
@@ -165,7 +165,8 @@ impl Console {
         remarks.iter().for_each(|remark| self.message_about(&remark.about, &remark.text));
     }
 
-    /// Writes to standard error why the MANIFEST of a folder cannot be relied on, and what that means for what follows.
+    /// Writes to standard error why the MANIFEST of a folder cannot be relied on, if so, and the `meaning` of that for
+    /// what follows.
     pub(crate) fn fault_of(&mut self, folder: &Folder, meaning: &str) {
         if let Some(error) = &folder.error {
             self.message(format_args!("{error}; {meaning}"));
@@ -179,7 +180,7 @@ impl Console {
 
     /// Writes a message to standard error, after the results written so far.
     pub(crate) fn message(&mut self, message: impl Display) {
-        // This error shows again when the next result is written, or at the end.
+        // An error here shows again when the next result is written, or at the end.
         let _ = self.out.flush();
         let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
         // There is nowhere left to report an error of standard error.

@@ -51,7 +51,8 @@ pub(crate) struct Unfinished {
 }
 
 impl Unfinished {
-    /// Makes a temporary file. A signal cannot leave it behind, not even at its creation.
+    /// Makes a temporary file. A signal that is waited for cannot leave the file behind, not even
+    /// at its creation.
     pub(crate) fn create<T>(
         make: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
@@ -112,7 +113,7 @@ impl Drop for Deferred {
     }
 }
 
-/// Starts the thread that waits for signals. The first one that is not put off ends the program.
+/// Starts the thread that waits for signals. The first signal that is not put off ends the program.
 fn watch() -> io::Result<()> {
     let mut signals = system::Signals::new()?;
     let wait = move || {
@@ -190,7 +191,7 @@ mod system {
             Ok(Self(caught))
         }
 
-        /// Polls a flag: Windows has nothing else to wait for.
+        /// Polls a flag: `signal_hook` offers nothing to wait for on Windows.
         pub(super) fn wait(&mut self) -> Option<i32> {
             while !self.0.swap(false, Ordering::Relaxed) {
                 thread::sleep(Duration::from_millis(50));

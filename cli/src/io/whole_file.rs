@@ -42,7 +42,7 @@ impl WholeFile {
             }
         }
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // Otherwise the message would name a temporary file.
+        // Checked here, since otherwise the message would name a temporary file.
         if let Some(folder) = folder
             && let Err(error) = fs::metadata(folder)
         {

@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(line(&layout, ["longer than 6", "", ""]), "longer than 6");
         // Seven digits take two more columns than there are.
         assert_eq!(line(&layout, ["a", "1234567", "x"]), "a       1234567  x");
-        // Two columns for each character, and none for the second part of the last.
+        // Wide characters take two columns each, and a combining character takes none.
         assert_eq!(line(&layout, ["世界", "1", "x"]), "世界        1  x");
         assert_eq!(line(&layout, ["e\u{301}", "1", "x"]), "e\u{301}           1  x");
         let layout = Layout::new(

@@ -52,7 +52,7 @@ pub(crate) fn write(filters: &Filters, console: &mut Console) -> io::Result<()> 
     };
     for filter in filters.iter() {
         layout.write_open(console, cells.iter().map(|cell| cell(&filter)).collect())?;
-        // Written one by one, as all of them as text might be larger than the file.
+        // Offsets are written one by one, since all of them as text might be larger than the file.
         for offset in filter.data_blocks.iter().take(named).skip(1) {
             write!(console, " {offset}")?;
         }

@@ -14,7 +14,7 @@ pub(super) const ESTIMATE_NOTE: &str = "~ estimated from some data blocks of eac
 
 /// The width to fit lines into where there is no terminal.
 pub(super) const WIDTH: usize = 100;
-/// The width of the bar for the share of all keys, in characters.
+/// The width of the bar for the share of all entries, in characters.
 const BAR_WIDTH: usize = 12;
 
 /// A level as a listing names it; `None`: tables that are not live.

@@ -43,7 +43,8 @@ pub(crate) struct ListingKind {
 /// A column, its cell for a table, and its text for the totals.
 type ListColumn = (Column, fn(&Table, ListingKind) -> Cell, fn(&Totals) -> String);
 
-/// All columns. Those with the MANIFEST's records are left out if there is no MANIFEST.
+/// The columns of a listing. Those with the MANIFEST's records are left out if no MANIFEST records
+/// the tables.
 fn columns(kind: ListingKind) -> Vec<ListColumn> {
     let name = Column::left("table", kind.name_width.min(MAX_NAME_WIDTH), 0);
     let all = table_columns(name).into_iter().chain(filter_columns()).chain(state_columns());
@@ -51,7 +52,7 @@ fn columns(kind: ListingKind) -> Vec<ListColumn> {
     all.filter(is_shown).collect()
 }
 
-/// The columns about a table and its entries, behind that of its name.
+/// The columns about a table and its entries. The first is that of its name.
 fn table_columns(name: Column) -> [ListColumn; 9] {
     let (left, right) = (Column::left, Column::right);
     [
@@ -259,7 +260,7 @@ fn compression_cell(table: &Table, _: ListingKind) -> Cell {
     or_dash(names.map(|names| names.join(", "))).into()
 }
 
-/// The size of the filter block, or the cost of one if there is none.
+/// The size of the filter block or, if there is none, what one would take.
 fn filter_size_cell(table: &Table, _: ListingKind) -> Cell {
     match table.filter_cost {
         Some(cost) => Cell::toned(format!("(~{})", size(cost.size)), Tone::Dim),
@@ -296,7 +297,7 @@ fn state_cell(table: &Table, _: ListingKind) -> Cell {
     match table.state_of_the_rest() {
         TableState::Damaged => Cell::toned("damaged", Tone::Bad),
         TableState::NoFilter => Cell::toned("no filter", Tone::Dim),
-        // It is not a complete table, and need not be one.
+        // The file is not a complete table, and need not be one.
         TableState::Unfinished => Cell::toned("unfinished", Tone::Dim),
         TableState::UnknownPolicy => "unknown".into(),
         _ => "ok".into(),

@@ -16,7 +16,7 @@ pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {
     let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
     let all = width.saturating_mul(steps.len());
     let mut filled = ((share * all as f64).round() as usize).min(all);
-    // Only a share of 0 is drawn empty, and only a share of 1 full.
+    // With two steps or more, only a share of 0 is drawn empty, and only a share of 1 full.
     if share > 0.0 && share < 1.0 && all > 1 {
         filled = filled.clamp(1, all - 1);
     }
@@ -26,9 +26,9 @@ pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {
     format!("[{}{rest}{}]", full.repeat(signs), " ".repeat(width.saturating_sub(used)))
 }
 
-/// The fill of filters within brackets, one character a part: the higher, the more bits are set. A
-/// part without a key is blank; one with malformed or unknown filters, but no other filter of a
-/// key, has a question mark.
+/// The fill of filters within brackets, one character for each part: the higher, the more bits are
+/// set. A part without a key is blank. A part whose filters of keys are all malformed or unknown
+/// has a question mark.
 pub(super) fn fill_line(fill: &FillBins, signs: Signs) -> String {
     let signs: String = fill.bins.iter().map(|bin| fill_sign(bin, signs)).collect();
     format!("[{signs}]")

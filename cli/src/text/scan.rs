@@ -1,4 +1,4 @@
-//! Entries for people: one line each, as `filterblock build` reads them.
+//! Entries for people, one line each. In hexadecimal, `filterblock build --hex` reads the lines.
 
 use std::io::{self, Write as _};
 
@@ -19,7 +19,7 @@ pub(crate) enum ValuePart {
 /// Writes entries.
 pub(crate) struct Entries {
     pub(crate) value: ValuePart,
-    /// Sequence number, type and place are shown.
+    /// Sequence number, type, state and place are shown.
     version: bool,
     hex: bool,
     line: Vec<u8>,

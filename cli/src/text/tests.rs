@@ -84,7 +84,7 @@ fn the_fill_of_filters_fits_the_terminal() {
     for width in [29, 40, 80] {
         let lines = line(width);
         assert_eq!(lines[0].len(), width.min(21 + 69), "{lines:?}");
-        // None of the three is lost, though a sign may stand for several.
+        // None of the three filters is lost, though a sign may stand for several.
         assert_eq!(lines[0].matches('-').count(), 3, "{lines:?}");
     }
     assert_eq!(line(40)[1], "                   up to 4 filters a sign, blank: no keys");

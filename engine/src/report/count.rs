@@ -84,7 +84,7 @@ impl EntrySum {
         self.is_partial |= count.is_none();
     }
 
-    /// The sum with its interval; `None`: no number is known. The tables' errors are independent of each other.
+    /// The sum with its interval; `None`: no number is known. The tables' errors are taken to be independent.
     pub fn number(&self) -> Option<EntryCount> {
         let (count, error) = (self.count?, self.squared_error.sqrt().round() as u64);
         let (low, high) = (count.saturating_sub(error), count.saturating_add(error));

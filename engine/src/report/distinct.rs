@@ -39,7 +39,7 @@ impl DistinctSum {
         }
     }
 
-    /// The keys of the tables of some [`TableLevel`]s only.
+    /// The keys of only those tables whose level `is_meant` accepts.
     #[must_use]
     pub(crate) fn of_places(&self, is_meant: impl Fn(TableLevel) -> bool) -> Self {
         let meant = self.0.iter().filter(|(place, _)| is_meant(**place));
@@ -153,7 +153,7 @@ mod tests {
     fn where_tables_were_sampled_the_number_lies_between_bounds() {
         let bounds = |low, high| Some(DistinctKeys { count: None, low, high, exact: false });
         assert_eq!(number(&[table(0, 0..50, false), table(0, 40..90, true)]), bounds(50, 100));
-        // On levels from 1 on no key is in two tables, except for versions at their ends.
+        // On levels of 1 or more, no key is in two tables, except for versions at their ends.
         let level = [table(1, 0..50, false), table(1, 50..90, true)];
         let sum = DistinctKeys { count: Some(90), low: 89, high: 90, exact: false };
         assert_eq!(number(&level), Some(sum));

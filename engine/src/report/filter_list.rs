@@ -21,12 +21,12 @@ pub struct FilterBlock {
     pub offset: u64,
     /// Size of the filter block in bytes, without its trailer.
     pub size: u64,
-    /// Binary logarithm of the length of the range of offsets that one filter covers. The block is malformed
-    /// if it is above 63.
+    /// Binary logarithm of the length of the range of offsets that one filter covers. A block with a value
+    /// above 63 is malformed.
     pub base_lg: u8,
     /// Number of filters, empty ones included.
     pub filters: u64,
-    /// Number of empty filters: those whose ranges hold no data block.
+    /// Number of empty filters: those without bytes, as for ranges in which no data block begins.
     pub empty_filters: u64,
     /// Number of bytes of the filter block that hold the offsets of the filters.
     pub offset_array_bytes: u64,
@@ -39,20 +39,20 @@ pub struct FilterBlock {
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Number of probes per key, *k*. `None`: the filters differ in it, or none has it.
+    /// Number of probes per key, *k*. `None`: the number differs from filter to filter, or no filter has one.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
     /// Share of absent keys expected to pass, 0 to 1, going by the bits set. A filter is weighted by its number of
-    /// entries, as absent keys come to it in that proportion; its size tells the number. `None`: there are no data
-    /// blocks, or in a bare filter block no filters, or the encoding cannot be read.
+    /// entries, which its size tells, as absent keys come to it in that proportion. `None`: there are no data blocks,
+    /// or in a bare filter block no filters, or the encoding cannot be read.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
     /// Measured share of random keys that pass. A filter is asked in proportion to its entries. `None`: there was
-    /// nothing to ask, or no data block was looked at.
+    /// nothing to ask, the encoding cannot be read, or no data block was looked at.
     pub random_fpr: Option<MeasuredRate>,
     /// Share of neighbours that pass: keys that are not stored, made from stored ones by changing a byte or appending
-    /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: none was asked for, or `key_format`
-    /// is null.
+    /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: none was asked for, the encoding
+    /// cannot be read, or `key_format` is null.
     pub neighbour_fpr: Option<MeasuredRate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
     /// block is well formed.
@@ -74,8 +74,8 @@ pub struct LargerRanges {
     /// table would save.
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 63)))]
     pub base_lg: u8,
-    /// Number of bytes by which the filter block is smaller with `base_lg`, estimated from the sizes of the
-    /// filters.
+    /// Number of bytes by which the filter block would be smaller with `base_lg`, estimated from the sizes of
+    /// the filters.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub saves: u64,
     /// Share of random absent keys expected to pass with `base_lg`, 0 to 1. Of absent keys that are
@@ -102,7 +102,7 @@ pub struct FilterCost {
 #[derive(Clone, Debug)]
 pub struct Filters {
     pub(crate) stats: FilterStats,
-    /// The data blocks that they cover; `None` for a filter block without its table.
+    /// The data blocks that the filters cover; `None` for a filter block without its table.
     pub(crate) blocks: Option<Offsets>,
 }
 

@@ -30,8 +30,8 @@ pub struct Table {
     /// use it, and it is not a complete table: it is being written, or was left behind. Faults of the
     /// filters, and a size other than `recorded_size`, leave it `ok`.
     pub status: InspectStatus,
-    /// First fault of the table, and the number of others; with `not-live`, the reason why the file is not a
-    /// complete table. `None`: `status` is `ok`.
+    /// First fault of the table, and the number of other faults; with `not-live`, the reason why the file is
+    /// not a complete table. `None`: `status` is `ok`.
     pub error: Option<String>,
     /// Size of the file in bytes. `None`: the file could not be opened.
     pub file_size: Option<u64>,
@@ -46,7 +46,8 @@ pub struct Table {
     pub distinct_keys: Option<DistinctKeys>,
     /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
     /// whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
-    /// `None`: no data block was looked at.
+    /// Empty: there are no data blocks, or the table could not be opened. `None`: no data block was looked
+    /// at, as `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
     /// Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
     /// policy. At most 16 names; a last element counts the others.
@@ -71,8 +72,8 @@ pub struct Table {
     /// True if the MANIFEST lists the table; false if the database does not use it any longer, or not yet.
     /// `None`: it is in no database, or its MANIFEST cannot be relied on.
     pub live: Option<bool>,
-    /// Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer at the end of that
-    /// size. `None`: the table is not live or in no database, or its MANIFEST cannot be relied on.
+    /// Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer where a file of that
+    /// size ends. `None`: the table is not live or in no database, or its MANIFEST cannot be relied on.
     pub recorded_size: Option<u64>,
     /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys
     /// are not known.
@@ -80,7 +81,7 @@ pub struct Table {
     /// Reason why the filters cannot be used: the metaindex or the filter block cannot be read, or their
     /// encoding is not the one that their name implies. `None`: there is no such reason.
     pub filter_error: Option<String>,
-    /// The filter block. `None`: the table has none of a known policy, or it could not be read.
+    /// The filter block. `None`: the table has no filter block of a known policy, or it could not be read.
     pub filter: Option<FilterBlock>,
     /// Estimated cost of a filter block for a table that has none. `None`: the table has a filter block of
     /// any policy, or too little of it could be read for an estimate.
@@ -232,7 +233,7 @@ impl Table {
         subject.path.clone_into(&mut self.path);
     }
 
-    /// Takes over the numbers of entries and keys from a verification, which decoded all of them.
+    /// Takes over the numbers of entries and keys from a verification, if it decoded all of them.
     pub(crate) fn count(&mut self, verdict: &mut Verdict) {
         if verdict.is_complete {
             self.entries = Some(EntryCount::exactly(verdict.entries));
@@ -246,7 +247,8 @@ impl Table {
         self.data_blocks.is_some()
     }
 
-    /// The kind of the first of the [`findings`](Self::findings).
+    /// The kind of the first of the [`findings`](Self::findings). `None` also for an incomplete file that the database
+    /// does not use.
     fn error_kind(&self) -> Option<ErrorKind> {
         if self.is_not_live() {
             return None;
@@ -274,7 +276,7 @@ impl Table {
         self.kind == Some(ErrorKind::Missing) && !self.unreadable
     }
 
-    /// Returns true if the table is damaged: its blocks, its filters or its size.
+    /// Returns true if the table has a fault: in its blocks, in its filters or in its size.
     pub fn is_damaged(&self) -> bool {
         let filter = self.filter.as_ref();
         (self.error.is_some() && !self.is_not_live())
@@ -335,7 +337,7 @@ impl Table {
         self.metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }
 
-    /// The name of the policy of its filters, known or not. `None`: it has no filters.
+    /// The name of the policy of the table's filters, known or not. `None`: the table has no filters.
     pub fn policy(&self) -> Option<&[u8]> {
         let known = self.filter.as_ref().map(|filter| filter.policy.as_bytes());
         known.or_else(|| self.filter_names().next())
@@ -351,13 +353,13 @@ impl Table {
         self.file_size.or(self.recorded_size).unwrap_or_default()
     }
 
-    /// The bits of its filters for each of its entries; `None` if one of the two is not known.
+    /// The bits of its filters for each of its entries; `None` if either number is 0 or not known.
     pub fn bits_per_entry(&self) -> Option<f64> {
         bits_per_entry(self.filter.as_ref()?.bits, self.entries.map(|entries| entries.count))
     }
 
-    /// The share of the bits of its filters that its different keys are expected to set: about half where every entry
-    /// is of a key of its own. `None`: a number that it depends on is not known.
+    /// The share of the bits of its filters that its different keys are expected to set: about half if every entry is
+    /// of a key of its own. `None`: there are no bits, or a number that the share depends on is not known.
     pub fn expected_fill(&self) -> Option<f64> {
         let filter = self.filter.as_ref().filter(|filter| filter.bits > 0)?;
         let (probes, keys) = (f64::from(filter.probes?), self.distinct_keys?.count? as f64);

@@ -8,7 +8,7 @@ use crate::audit::rates::MeasuredRate;
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// The number. It may have a fraction even where it counts something.
+    /// The number. It may have a fraction even if it counts things.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub value: f64,
     /// Lower end of the 95 % interval. The same as `value` if the number is exact.
@@ -110,8 +110,9 @@ pub struct Reads {
 pub enum NearKind {
     /// A stored key with a byte changed.
     Changed,
-    /// A stored key whose number, or else its last bytes as a number, is changed to one missing before the
-    /// next stored key or, where no gap is known, to one close by.
+    /// A stored key with its number changed to one between its own and that of the next stored key or, where
+    /// no such gap is known, to one close by. In a key without a number, the last bytes are taken as its
+    /// number.
     Between,
     /// A stored key without its last bytes.
     Cut,

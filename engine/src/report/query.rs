@@ -35,7 +35,7 @@ pub struct KeyBlocks {
     /// The number of the table's data blocks.
     pub of: u64,
     /// True if the index or the key range in the MANIFEST narrowed the search; false if the filters of all
-    /// blocks were asked, or none.
+    /// blocks were asked, or no filters were.
     pub by_index: bool,
     /// There are filters to ask.
     pub filtered: bool,
@@ -208,7 +208,7 @@ pub enum QueryLine<'a> {
         /// The answers that are wanted.
         answers: &'a mut dyn Iterator<Item = Answer<'a>>,
     },
-    /// The number of answers for a table or log that a key may be there.
+    /// The answers for a table or log, counted.
     Count(Count<'a>),
     /// The cost of lookups in the preceding database.
     Lookups {

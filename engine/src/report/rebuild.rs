@@ -40,7 +40,7 @@ pub struct Report {
     #[serde(skip)]
     pub tables: Vec<TableReport>,
     /// Facts that are good to know, such as the files that were cleared away, and those that could not be
-    /// after the commit.
+    /// cleared away after the commit.
     #[serde(skip)]
     pub notes: Vec<String>,
     /// The kind of fault in the files, if there is one.
@@ -64,13 +64,13 @@ pub enum RebuildStatus {
     Discarded,
     /// This run only completed an earlier one that had been cut off.
     Finished,
-    /// The request or the state of the files does not allow it.
+    /// The request or the state of the files does not allow the run.
     Refused,
     /// Another program has the database open.
     InUse,
     /// A signal asked the program to stop.
     Interrupted,
-    /// An error of the system, or a file that cannot be read, prevented it.
+    /// An error of the system, or a file that cannot be read, prevented the run.
     Failed,
 }
 

@@ -23,8 +23,8 @@ pub struct RepairReport {
     pub is_complete: bool,
     /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported.
     pub unknown: Vec<String>,
-    /// Name of the trusted MANIFEST. `None`: none is trusted, and the entries of files decide which of them
-    /// are live.
+    /// Name of the trusted MANIFEST. `None`: none is trusted, and the entries of files decide which files are
+    /// live.
     pub manifest: Option<String>,
     /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
     pub comparator: Option<Name>,
@@ -69,13 +69,13 @@ pub enum RepairStatus {
     Repaired,
     /// Nothing was written: the report shows what a repair would do.
     DryRun,
-    /// The request or the state of the files does not allow it.
+    /// The request or the state of the files does not allow the run.
     Refused,
     /// Another program has the database open.
     InUse,
     /// A signal asked the program to stop.
     Interrupted,
-    /// An error of the system, or a file that cannot be read, prevented it.
+    /// An error of the system, or a file that cannot be read, prevented the run.
     Failed,
 }
 
@@ -119,7 +119,7 @@ pub struct RepairedFile {
     /// MANIFEST that is relied on. `distrusted`: one that is not. `missing`: a live table without a file that
     /// can be read.
     pub standing: FileStanding,
-    /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or it is not a table.
+    /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
     /// Size of the file in bytes. `None`: there is no such file.
     pub size: Option<u64>,

@@ -18,7 +18,7 @@ use crate::audit::decode_limit_text;
 /// One version of a key, and the place where it was found.
 #[derive(Debug)]
 pub struct Row<'a> {
-    /// The file.
+    /// The path of the file that holds the entry.
     pub path: &'a Path,
     /// The offset of the data block, or of the log's record, in the file.
     pub offset: u64,
@@ -162,7 +162,7 @@ pub struct End<'a> {
 }
 
 impl<'a> End<'a> {
-    /// The end of the file or database that `subject` names. `entries`: the number of those shown.
+    /// The end of the file or database that `subject` names. `entries`: the number of entries shown.
     pub fn new(subject: Subject<'a>, entries: u64) -> Self {
         Self { frame: Frame::new("end", &subject, None), entries }
     }

@@ -138,7 +138,7 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// Writes `value` as one line.
+/// Writes `value` as a line of JSON in printable ASCII.
 pub fn write_line<T: Serialize>(to: impl Write, value: &T) -> io::Result<()> {
     let mut pieces = Pieces { to, bytes: [0; PIECES], len: 0 };
     value.serialize(&mut ser::Serializer::with_formatter(&mut pieces, Ascii))?;

@@ -40,9 +40,9 @@ pub struct Totals {
     /// for none.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
-    /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks
-    /// were read are compared key by key; for others, only bounds are known. `None`: there are no tables, or one
-    /// whose keys are not known.
+    /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks were
+    /// read are compared key by key; for others, the number is estimated, or only its bounds are known. `None`: there
+    /// are no tables, or one whose keys are not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
@@ -55,8 +55,9 @@ pub struct Totals {
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come
-    /// to it; a table without filters lets all pass, and obsolete tables do not count. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come to
+    /// it or, if the order of keys is not known, by its entries. A table without filters lets all pass, and
+    /// obsolete tables do not count. `None`: no table has one.
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
@@ -95,15 +96,16 @@ pub struct LevelTotals {
     /// Entries of those tables for which their number is known. `None`: it is known for none.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
-    /// Different keys of the tables. From level 1 on, no two tables hold the same key, so that their numbers add
-    /// up. `None`: there are no tables, or one whose keys are not known.
+    /// Different keys of the tables. On level 1 and higher, two tables of a level have at most a key at their ends in
+    /// common, so that their numbers add up but for these keys. `None`: there are no tables, or one whose keys are not
+    /// known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
-    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come
-    /// to it; a table without filters lets all pass. Obsolete tables are weighted by their entries. `None`: no
-    /// table has one.
+    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come to
+    /// it or, if the order of keys is not known, by its entries. A table without filters lets all pass. Obsolete
+    /// tables are weighted by their entries. `None`: no table has one.
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
     #[serde(serialize_with = "mean")]
@@ -212,7 +214,7 @@ impl Totals {
         }
     }
 
-    /// The bits of filters for each entry of the tables that have some.
+    /// The bits of filters for each entry of the tables that have filters.
     pub fn bits_per_entry(&self) -> Option<f64> {
         bits_per_entry(self.bits, self.filtered_entries.count)
     }
@@ -269,7 +271,7 @@ impl LevelTotals {
 }
 
 impl TableRates {
-    /// `None`: the number of the table's entries is not known, or what its filters do.
+    /// `None`: the number of the table's entries or the effect of its filters is not known.
     pub(crate) fn of(table: &Table) -> Option<Self> {
         let of = Self {
             place: table.place(),

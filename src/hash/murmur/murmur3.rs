@@ -8,7 +8,7 @@ use crate::lanes::EqualLenKeys;
 /// Returns the MurmurHash3 x64 128 with seed 0 twice, two words each: of `key`, and of `key`
 /// followed by a byte 0x01.
 ///
-/// The whole blocks of the key, which both have in common, are hashed once.
+/// The whole blocks of the key are hashed once for both.
 #[inline]
 pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     let (blocks, tail) = key.as_chunks::<16>();
@@ -72,8 +72,8 @@ impl Murmur3 {
         Self { h1: self.h1 ^ k1, h2: self.h2 ^ k2 }.mix(len)
     }
 
-    /// Ends the hash of a key of `len` bytes with its last up to 15, and that of the same key
-    /// followed by a byte 0x01.
+    /// Ends the hash of a key of `len` bytes with `tail`, its last bytes, at most 15, and the hash
+    /// of the same key followed by a byte 0x01.
     #[inline(always)]
     fn finish_twice(mut self, tail: &[u8], len: u64) -> [u64; 4] {
         if tail.is_empty() {

@@ -7,7 +7,7 @@ use super::positions::Positions;
 use super::registers::{load, rotate_right_17};
 use crate::kernel::rows::Rows;
 
-/// The number of bits set at a time: all six of a key at ten bits a key.
+/// The number of bits of a key that are set at a time: all six at ten bits a key.
 const BITS: usize = 6;
 
 #[target_feature(enable = "avx2,bmi1,bmi2")]
@@ -24,7 +24,8 @@ pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
         while left > 0 {
             let count = left.min(BITS);
             for row in 0..count {
-                // This changes nothing, but spares the stores below a proof by arithmetic.
+                // This changes nothing, but shows without arithmetic that the stores below are within the
+                // area.
                 let positions = _mm256_min_epu32(positions.of(h), beyond);
                 // SAFETY: `row` is below BITS, so the rows have room for eight words. The store
                 // needs no alignment.

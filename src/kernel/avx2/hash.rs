@@ -111,8 +111,8 @@ unsafe fn words(key: impl Fn(usize) -> *const u8) -> [__m256i; 4] {
     [first, second, _mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd)]
 }
 
-/// Hashes sixteen keys of any lengths, as two groups of eight: while one waits for a step, the CPU
-/// works at the other.
+/// Hashes sixteen keys of any lengths, as two groups of eight: while one group waits for a step,
+/// the CPU works on the other.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn hash_places(keys: &KeyPtrs<'_, 16>, seed: u32) -> [u32; 16] {
     let (first, starts) = (keys.bytes().as_ptr(), keys.starts());
@@ -146,7 +146,7 @@ struct Group {
     /// The number of whole words of each key.
     words: __m256i,
     h: __m256i,
-    /// The word after the whole ones.
+    /// The word after the whole words of each key.
     rest: __m256i,
 }
 

@@ -1,6 +1,6 @@
 //! Kernels for x86-64 with AVX2. The portable code gives the same results and is their oracle.
 //!
-//! `unsafe` is confined to this folder, for two reasons. Functions compiled for AVX2 may only be
+//! They need `unsafe` for two reasons. Functions compiled for AVX2 may only be
 //! called on a CPU that has it, of which [`Avx2`] is the proof. And loads and stores take pointers.
 
 #![allow(unsafe_code)]
@@ -16,12 +16,12 @@ use std::arch::x86_64::*;
 
 use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 
-/// Proof that the CPU has AVX2, and BMI1 and BMI2, without which no CPU with AVX2 was ever made.
+/// Proof that the CPU has AVX2, BMI1 and BMI2. CPUs with AVX2 have the other two in practice.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Avx2(());
 
 impl Avx2 {
-    /// Returns `true` if the CPU has all of it.
+    /// Returns `true` if the CPU has all three.
     pub(in crate::kernel) fn is_available() -> bool {
         std::arch::is_x86_feature_detected!("avx2")
             && std::arch::is_x86_feature_detected!("bmi1")
@@ -36,7 +36,7 @@ impl Avx2 {
         Self(())
     }
 
-    /// Hashes eight keys of equal length side by side. `start` is the hash of no word.
+    /// Hashes eight keys of equal length side by side. `start` is the hash before any word.
     #[inline]
     pub(in crate::kernel) fn hash_eight(self, keys: EqualLenKeys<'_, 8>, start: u32, hashes: &mut [u32; 8]) {
         // SAFETY: `self` proves that the CPU has AVX2.
@@ -44,7 +44,7 @@ impl Avx2 {
     }
 
     /// As [`hash_eight`](Self::hash_eight), for the keys of eight (key, filter) pairs if all have the same
-    /// length. Returns `false` otherwise. `start` gives the hash of no word for that length.
+    /// length. Returns `false` otherwise. `start` gives the hash before any word for that length.
     #[inline]
     pub(in crate::kernel) fn hash_eight_of(
         self,
@@ -56,7 +56,8 @@ impl Avx2 {
         unsafe { hash::hash_eight_of(probes, start, hashes) }
     }
 
-    /// Hashes keys of equal length side by side. `hashes` has room for whole eights.
+    /// Hashes keys of equal length side by side. `hashes` has room for their number, rounded up to a multiple
+    /// of eight.
     #[inline]
     pub(in crate::kernel) fn hash_fixed_len(
         self,
@@ -82,8 +83,8 @@ impl Avx2 {
         unsafe { copy::copy_short(key, room) }
     }
 
-    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, in whole eights.
-    /// Returns `false`, and sets none, unless it has 64 to 2^29 bytes.
+    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, a multiple of eight.
+    /// Returns `false`, and sets none, unless `area` has 64 to 2^29 bytes.
     #[inline]
     pub(in crate::kernel) fn set_spread(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) -> bool {
         let fits = (64..=1 << 29).contains(&area.len());

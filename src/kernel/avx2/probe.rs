@@ -1,8 +1,8 @@
 //! Probing filters.
 //!
 //! An array of up to 128 bytes is held in registers, from which permutations pick the words of all
-//! bits of a key. From a larger array, eight plain loads fetch them, which takes less time than a
-//! gather for a single key. Neither branches on a bit.
+//! bits of a key. From a larger array, six or eight plain loads fetch the words, which takes less
+//! time than a gather for a single key. Neither branches on a single bit.
 
 use std::arch::x86_64::*;
 
@@ -34,7 +34,7 @@ pub(super) fn matches_each(
     let mut last = (8, Positions::new(8));
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = if let (34..=65, Some(&probes @ 2..=8)) = (filter.len(), filter.last()) {
-            // The usual size, without a call.
+            // The usual sizes, without a call.
             has_few_bits(probes, bits_held::<32>(filter, positions_held::<32>(filter).of(self::hashes(h))))
         } else if fits_two_registers(filter) {
             matches(h, filter)
@@ -53,7 +53,7 @@ pub(super) fn matches_each(
     }
 }
 
-/// The largest array, in bytes, for which positions of bits and offsets of bytes have 32 bits.
+/// The largest array probed here, in bytes: positions of its bits and offsets of its bytes have 32 bits.
 pub(super) const MAX_GATHERED: usize = 1 << 26;
 
 /// Probes one filter, which has an array of 8 bytes to 64 MiB, for each hash.
@@ -71,7 +71,8 @@ pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
     }
 }
 
-/// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths panic.
+/// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths give wrong answers or
+/// panic.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn hold_all<const HALF: usize>(filter: &[u8], probes: u8, hashes: &[u32], answers: &mut [bool]) {
@@ -181,7 +182,7 @@ fn in_4_registers(filter: &[u8], probes: u8, h: u32) -> bool {
     has_bits_held::<64>(filter, probes, h)
 }
 
-/// Handles arrays of 8 to 511 bytes and up to six bits: those of ten bits a key.
+/// Handles arrays of 8 to 511 bytes and up to six probes, as at ten bits a key.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather6_small(array: &[u8], probes: u8, h: u32) -> bool {
@@ -189,7 +190,7 @@ fn gather6_small(array: &[u8], probes: u8, h: u32) -> bool {
     has_few_bits(probes, scattered.bits_at::<6>(hashes(h)))
 }
 
-/// Handles longer arrays, and up to six bits.
+/// Handles larger arrays, and up to six probes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather6(array: &[u8], probes: u8, h: u32) -> bool {
@@ -197,7 +198,7 @@ fn gather6(array: &[u8], probes: u8, h: u32) -> bool {
     has_few_bits(probes, scattered.bits_at::<6>(hashes(h)))
 }
 
-/// Handles arrays of any length and any number of bits.
+/// Handles arrays of any length and any number of probes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather8(array: &[u8], probes: u8, h: u32) -> bool {
@@ -270,7 +271,8 @@ static LENGTHS: Lengths = {
     lengths
 };
 
-/// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths panic.
+/// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths give wrong answers or
+/// panic.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn has_bits_held<const HALF: usize>(filter: &[u8], probes: u8, h: u32) -> bool {

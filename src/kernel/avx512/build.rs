@@ -14,7 +14,7 @@ const ROWS: usize = 8;
 /// read back at once would wait for its store, and the arithmetic fits in beside the many stores.
 const BEHIND: usize = 6;
 
-/// Sets the bits of the keys with these hashes, of which the last eight may be left out.
+/// Sets the bits of the keys with these hashes, without the last eight unless `all_of_last`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 16]], all_of_last: bool) {
     assert!((1..=super::positions::MAX_BITS).contains(&area.len()) && !hashes.is_empty());

@@ -14,7 +14,7 @@ fn step<const SHIFT: u32>(h: __m512i, words: __m512i) -> __m512i {
     _mm512_xor_si512(h, _mm512_srli_epi32::<SHIFT>(h))
 }
 
-/// Hashes as many keys as come in eights, and returns their number.
+/// Hashes the keys that make up whole eights, and returns their number.
 #[target_feature(enable = "avx512f")]
 pub(super) fn hash_eights(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32; 8]]) -> usize {
     let (bytes, stride, len) = (keys.bytes(), keys.stride(), keys.key_len());
@@ -44,9 +44,9 @@ pub(super) fn hash_eights(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32
     done
 }
 
-/// Hashes keys in G groups of sixteen, the last of which may be half as large. Each step of a hash
-/// waits for the one before it. While one group waits, the CPU works at another, which it would not
-/// find by itself: too many instructions are between them.
+/// Hashes keys in G groups of sixteen, the last of which may be half as large. Each step of a hash waits for
+/// the one before it. While one group waits, the CPU works on another, which it would not find by itself: too
+/// many instructions are between them.
 ///
 /// # Safety
 ///
@@ -62,7 +62,7 @@ unsafe fn hash_groups<const G: usize>(
     hashes: &mut [[u32; 8]],
 ) {
     debug_assert!(hashes.len() == 2 * G || hashes.len() == 2 * G - 1);
-    // The number of the last four keys. In place of missing ones, a group hashes others once more.
+    // The number of the last four keys. In place of missing keys, a group hashes other keys once more.
     let last = hashes.len() * 2 - 1;
     // SAFETY: as the caller promises.
     let all: [_; G] = unsafe {
@@ -192,7 +192,7 @@ struct Group {
     /// The number of whole words of each key.
     words: __m512i,
     h: __m512i,
-    /// The word after the whole ones.
+    /// The word after the whole words of each key.
     rest: __m512i,
 }
 

@@ -19,7 +19,7 @@ use crate::lanes::{FixedLenKeys, KeyPtrs};
 pub(in crate::kernel) struct Avx512(());
 
 impl Avx512 {
-    /// Returns `true` if the CPU has all of it.
+    /// Returns `true` if the CPU has all of these.
     pub(in crate::kernel) fn is_available() -> bool {
         Avx2::is_available()
             && std::arch::is_x86_feature_detected!("avx512f")
@@ -44,8 +44,8 @@ impl Avx512 {
         unsafe { Avx2::assume_available() }
     }
 
-    /// Hashes as many keys of equal length side by side as come in eights. Returns their number.
-    /// `start` is the hash of no word.
+    /// Hashes the keys that make up whole eights side by side; all keys have the same length.
+    /// Returns the number of keys hashed. `start` is the hash before any word.
     #[inline]
     pub(in crate::kernel) fn hash_eights(
         self,

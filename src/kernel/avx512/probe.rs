@@ -9,7 +9,8 @@ use std::arch::x86_64::*;
 use super::registers::{madd52hi, madd52lo};
 use crate::kernel::encoding::MAX_PROBES;
 
-/// The smallest array that a builder makes, in bytes. The portable code probes smaller ones.
+/// The smallest array that a builder makes, in bytes. In smaller ones, the portable code looks up single
+/// hashes.
 const MIN_HELD: usize = 8;
 
 /// The largest array that fits into registers, in bytes.
@@ -116,7 +117,7 @@ fn words<const N: usize>(register: impl Fn(usize) -> __m512i, index: __m512i) ->
     if N == 1 {
         return _mm512_permutexvar_epi64(index, register(0));
     }
-    // The lower three bits of an index choose a word of a register, the fourth one of two.
+    // The lower three bits of an index choose a word of a register, and the fourth bit one of two registers.
     let low = _mm512_permutex2var_epi64(register(0), index, register(1));
     if N == 2 {
         return low;
@@ -129,7 +130,7 @@ fn words<const N: usize>(register: impl Fn(usize) -> __m512i, index: __m512i) ->
     _mm512_mask_mov_epi64(low, is_high, high)
 }
 
-/// Returns a mask of the hashes whose bit is set. Each is in the lower half of a lane.
+/// Returns a mask of the hashes whose bit is set. Each hash is in the lower half of a lane.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn set<const N: usize>(register: impl Fn(usize) -> __m512i, positions: Positions, h: __m512i) -> __mmask8 {
@@ -158,7 +159,7 @@ fn has_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
     has_lanes(left, set::<N>(|number| lines.load(number), positions, h))
 }
 
-/// As [`has_bits`], for up to eight bits.
+/// As [`has_bits`], for up to eight probes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline]
 fn has_few_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
@@ -243,7 +244,7 @@ pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
         65..=128 => has_bits_of_each::<2>(array, probes, hashes, answers),
         129..=192 => has_bits_of_each::<3>(array, probes, hashes, answers),
         193..=MAX_HELD => has_bits_of_each::<4>(array, probes, hashes, answers),
-        // Not called for these.
+        // The callers exclude all other lengths.
         _ => {}
     }
 }
@@ -259,7 +260,7 @@ pub(super) fn matches_each(
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = match filter.split_last() {
             _ if !fits(filter) => other(h, filter),
-            // The usual sizes and numbers of bits, without a call.
+            // The usual lengths of arrays and numbers of probes, without a call.
             Some((&probes @ ..=8, array)) if array.len() <= 64 => has_few_bits::<1>(array, probes, h),
             Some((&probes @ ..=8, array)) if array.len() > 192 => has_few_bits::<4>(array, probes, h),
             _ => matches(h, filter),

@@ -2,9 +2,9 @@
 
 use crate::lanes::SLOT;
 
-/// Copies `key`, which is at most as long as `room`, to its start. With 8 bytes or more, no branch
-/// depends on the length: there are always eight copies, the last of which coincide for shorter
-/// keys.
+/// Copies `key`, which is at most as long as `room`, to the start of `room`. With 8 bytes or more,
+/// no branch depends on the length: there are always eight copies, the last of which coincide for
+/// shorter keys.
 #[inline(always)]
 pub(in crate::kernel) fn copy_short(key: &[u8], room: &mut [u8; SLOT]) {
     const WORD: usize = 8;

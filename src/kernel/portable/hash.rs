@@ -33,7 +33,7 @@ pub(in crate::kernel) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashe
     rest.fill_with(|| leveldb(next(), seed));
 }
 
-/// Hashes four keys of equal length. `start` is the hash of no word.
+/// Hashes four keys of equal length. `start` is the hash before any word.
 #[inline]
 fn hash_four(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
     let mut h = [start; 4];
@@ -67,7 +67,7 @@ pub(in crate::kernel) fn hash_places(keys: &KeyPtrs<'_, 4>, seed: u32) -> [u32; 
     }
     for (index, key) in [a, b, c, d].into_iter().enumerate() {
         let (words, bytes) = (lens[index] as usize / 4, lens[index] % 4);
-        // Without last bytes, there may be no further word.
+        // A key without last bytes may have no further word.
         let rest = key.get(words).map_or(0, |word| LittleEndian::read_u32(word));
         let next = last_step(h[index], rest & ((1 << (8 * bytes)) - 1));
         h[index] = select_unpredictable(bytes > 0, next, h[index]);

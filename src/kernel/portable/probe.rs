@@ -3,8 +3,8 @@
 use crate::kernel::encoding::MAX_PROBES;
 use crate::kernel::modulus::Modulus;
 
-/// The number of bytes used of a longer array. Positions are 32-bit hashes modulo the number of
-/// bits, so further bytes have no position.
+/// The most bytes of an array that are used. Positions are 32-bit hashes modulo the number of bits,
+/// so further bytes have no position.
 const MAX_LEN: u64 = 1 << 29;
 
 /// A filter's bit array, with the modulus for positions in it.
@@ -59,8 +59,8 @@ pub(in crate::kernel) fn matches(h: u32, filter: &[u8]) -> bool {
 
 #[inline(always)]
 pub(in crate::kernel) fn matches_inlined(h: u32, filter: &[u8]) -> bool {
-    // Ten bits a key, the usual setting, and a filter whose reciprocal is known: apart, so that the
-    // other cases cost it no registers.
+    // Ten bits a key, the usual setting, in an array whose reciprocal is known. This case is apart,
+    // so that the others cost it no registers.
     if let Some((6, array)) = filter.split_last()
         && let Some(modulus) = Modulus::known(array.len())
     {

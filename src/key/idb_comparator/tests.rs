@@ -142,7 +142,7 @@ fn entries_of_an_index_are_compared_by_primary_key_before_the_sequence() {
         entry(1.0, 0, 3.0),
         entry(2.0, 0, 0.0),
     ]);
-    // Without a primary key it comes first, whatever its sequence is.
+    // An entry without a primary key comes first, whatever its sequence is.
     let bare = |sequence: &[u8]| key([1, 1, 31], &[&number(1.0)[..], sequence].concat());
     assert_eq!(IdbComparator.compare(&bare(&[]), &bare(&[7])), Ordering::Equal);
     assert_eq!(IdbComparator.compare(&bare(&[7]), &entry(1.0, 0, 0.0)), Ordering::Less);

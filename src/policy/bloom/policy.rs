@@ -13,15 +13,15 @@ use crate::{Error, Keys, Result};
 /// bits would stay unused.
 const MAX_BITS: u64 = 1 << 32;
 
-/// The number of keys up to which a filter is made without the methods that pay off only for more: hashing keys side by
-/// side, and setting bits as bytes that are packed at the end.
+/// The greatest number of keys whose filter is made without hashing in batches and without a byte for each bit. Both
+/// pay off only for more keys.
 const FEW: usize = 6;
 
 /// LevelDB's own Bloom filter (`util/bloom.cc`), `leveldb.BuiltinBloomFilter2`.
 ///
 /// A filter takes `bits_per_key` bits for each key, at least 64 in all, and one byte. At ten bits a
-/// key, about one absent key in a hundred passes. Making a filter takes a hash and k bits to set
-/// for each key. A lookup takes a hash and up to k bits to read.
+/// key, about one absent key in a hundred passes. Making a filter hashes each key once, and sets k
+/// bits for it. A lookup hashes the key, and reads up to k bits.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
@@ -39,8 +39,8 @@ const FEW: usize = 6;
 /// The filter has the [common layout](crate::policy#encoding). `h` is LevelDB's
 /// [hash](crate::hash::leveldb) of the key with [its seed](crate::hash::BLOOM_SEED), and `delta` is
 /// `h` rotated right by 17. k times, bit `h % bits` is set and `h += delta`, in 32-bit arithmetic.
-/// k above 30 is reserved for other encodings: such a filter matches every key. A filter of fewer
-/// than two bytes matches nothing.
+/// k above 30 is reserved for other encodings: a filter with such a k matches every key. A filter of
+/// fewer than two bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
     bits_per_key: u32,
@@ -51,9 +51,9 @@ impl BloomFilterPolicy {
     /// Returns a policy for filters of `bits_per_key` bits a key. k is 0.69 * `bits_per_key`,
     /// rounded down, at least 1 and at most 30.
     ///
-    /// With 0 bits a key, a filter has 64 bits and k = 1, the smallest there is, for any number of
+    /// With 0 bits a key, a filter has 64 bits and k = 1, the least possible, for any number of
     /// keys. Making a filter of more than `i32::MAX` bits a key, which the original's integer
-    /// cannot hold, is an error.
+    /// cannot hold, is an error, and so is one of more than 2^32 bits in all.
     pub const fn new(bits_per_key: u32) -> Self {
         let probes = match (bits_per_key as f64 * 0.69) as u32 {
             0 => 1,
@@ -95,8 +95,8 @@ impl BloomFilterPolicy {
         Ok((bits as u64).max(64).div_ceil(8) as usize)
     }
 
-    /// Appends a filter for `count` keys. `hash` is called with the number of a key, an array and a number of
-    /// keys: it stores the hashes of that many keys in the array, starting with that key.
+    /// Appends a filter for `count` keys. `hash` is called with the index of a key, an array, and a number of
+    /// keys. It stores the hashes of that many keys in the array, starting with the key at the index.
     #[inline]
     pub(in crate::policy) fn create(
         &self,

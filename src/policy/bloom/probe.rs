@@ -3,7 +3,7 @@
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel;
 
-/// The number of filters prefetched before the first is probed.
+/// The number of filters that are prefetched before the first of them is probed.
 pub(crate) const PREFETCHED: usize = 128;
 
 /// The number of keys that are hashed and looked up side by side.

@@ -12,8 +12,8 @@ pub(super) struct KeyValue {
     pub(super) value: Vec<u8>,
 }
 
-/// Reads lines of a key, a tab and a value. They end with LF or CR LF, like all lines that the tool
-/// reads.
+/// Reads lines of a key, a tab and a value. Lines end with LF or CR LF, like all lines that the
+/// tool reads.
 pub(super) struct Lines<R> {
     input: R,
     name: String,

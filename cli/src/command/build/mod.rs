@@ -50,13 +50,13 @@ pub(crate) struct Arguments {
     /// The filters' policy, by its name; given several times, the table gets filters of each
     #[arg(long, value_name = "NAME", value_enum, default_values_t = [PolicyName(Policy::Builtin2)])]
     policy: Vec<PolicyName>,
-    /// One filter for every 2^LG bytes of data blocks; 63 is one for the whole table
+    /// One filter for every 2^LG bytes of data blocks; 63 means one for the whole table
     #[arg(long, value_name = "LG", default_value_t = 11, value_parser = clap::value_parser!(u8).range(..=63))]
     base_lg: u8,
     /// Size at which a data block ends, before compression, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 4096)]
     block_size: usize,
-    /// Number of keys that share prefixes until one is written in full
+    /// One key in this many is written in full; the others share a prefix with the key before them
     #[arg(long, value_name = "KEYS", default_value_t = 16)]
     restart_interval: u32,
     /// Compression of the blocks; every LevelDB reads both
@@ -151,7 +151,7 @@ fn open_input(path: &Path) -> Result<Input, String> {
     if is_standard(path) {
         return Ok(watched(io::stdin().lock(), None));
     }
-    // Checked before it is opened, as Windows opens no folders.
+    // The path is checked before it is opened, since Windows opens no folders.
     if path.is_dir() {
         return Err(about(path)("is a folder, not a file of lines"));
     }
@@ -196,11 +196,11 @@ fn write_options(arguments: &Arguments) -> WriteOptions {
         .internal_keys(arguments.internal_keys)
 }
 
-/// The table being built, and the last entry for messages about it.
+/// The table being built. Messages about its order name the line of the last entry.
 struct BuiltTable<'a, W: Write> {
     builder: TableBuilder<W>,
     arguments: &'a Arguments,
-    /// The key of the last entry.
+    /// The key being added, or the key of the last entry.
     key: Vec<u8>,
     last_line: u64,
 }
@@ -220,8 +220,8 @@ impl<W: Write> BuiltTable<'_, W> {
         }
         // Dropping the lines ends the progress bar.
         drop(lines);
-        // Of equal keys, the first line comes first; in a database the last one, as it is the
-        // newest.
+        // Of equal keys, the first line comes first. With internal keys, the last line does, since
+        // it is the newest version.
         entries.sort_unstable_by(|a, b| {
             let by_line = a.line.cmp(&b.line);
             a.key.cmp(&b.key).then(if self.arguments.internal_keys { by_line.reverse() } else { by_line })

@@ -20,8 +20,8 @@ pub(crate) struct Ranking {
 /// The gain of a rebuild.
 struct Gain {
     path: PathBuf,
-    /// The number of data blocks that a lookup no longer reads: of an absent or of a stored key,
-    /// whichever is more.
+    /// The number of data blocks that a lookup no longer reads: the lookup of an absent key or of a
+    /// stored key, whichever saves more.
     reads: f64,
     /// The number of bytes by which the filters grow; negative if they shrink.
     bytes: f64,
