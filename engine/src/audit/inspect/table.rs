@@ -9,7 +9,7 @@ use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableS
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
 use crate::{audit::file_type::explain, words::compression_names};
 
-/// Inspects the table that `source` holds. A table that cannot be opened is a result as well, which has the reason.
+/// Inspects the table that `source` holds. For a table that cannot be opened, the result has the reason.
 ///
 /// # Errors
 ///

@@ -76,7 +76,7 @@ impl OverviewFindings {
         }
     }
 
-    /// Returns true if nothing was found.
+    /// Returns true if there are neither findings nor faults.
     pub(crate) fn is_empty(&self) -> bool {
         self.codes.is_empty() && self.seen.is_empty()
     }

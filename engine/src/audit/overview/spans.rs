@@ -55,7 +55,7 @@ impl Spans {
         for change in changes {
             before.push(sum);
             here += change;
-            // Rounding can make this negative.
+            // Rounding can make the number negative.
             sum += f64::max(here, 0.0);
         }
         let all = before.last().copied().unwrap_or_default();

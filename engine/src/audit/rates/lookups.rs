@@ -1,8 +1,9 @@
 //! The weight of a table in the rate of a database: the share of absent keys for which lookups come to it.
 //!
 //! Absent keys are taken to be distributed as the stored ones. A lookup comes to every table of level 0 whose range
-//! holds the key, and to one of each level below. So a small table over a wide range is asked as often as a large one.
-//! The entries of a table are taken to be spread evenly over the stretches between ends of tables in its range.
+//! holds the key, and to at most one of each level below. So a small table over a wide range is asked as often as a
+//! large one. The entries of a table are taken to be spread evenly over the stretches between ends of tables in its
+//! range.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,7 @@ pub(crate) struct Neighbours {
     random: SplitMix,
     /// The number of keys to make for the current filter.
     count: usize,
-    /// The keys to make others from; `None` once these are made.
+    /// The keys to make others from; `None` once the others are made.
     seeds: Option<KeyBuf>,
     seed_bytes: usize,
     /// The hashes of the keys seen before others were made.
@@ -38,7 +38,7 @@ struct Candidate {
     hash: u64,
     /// The key's index in `made`.
     at: usize,
-    /// It turned out to be stored.
+    /// The key turned out to be stored.
     struck: bool,
 }
 
@@ -163,8 +163,7 @@ fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     }
 }
 
-/// A fast hash of low quality. A generated key that collides with a stored
-/// one is skipped.
+/// A fast hash of low quality. A generated key that collides with a stored one is skipped.
 #[inline]
 pub(crate) fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -201,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The keys asked for if these are stored.
+    /// The keys that the filter is asked for if its keys are `stored`.
     fn asked(stored: &[&[u8]], partial: bool) -> Vec<Vec<u8>> {
         // One filter of a byte, for all offsets.
         let filters = FilterBlockReader::new(Witness::default(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 63]);
