@@ -31,14 +31,15 @@ pub struct ScanRequest {
     pub all: bool,
     /// Find the data blocks of tables by their checksums, without footer and index.
     pub carve: bool,
-    /// Correct one wrong bit of each block of tables and of each record of logs, as the checksum tells. Tables are then
-    /// not carved.
+    /// Correct one wrong bit of each block of tables and of each fragment of logs, if the checksum tells which bit it
+    /// is.
     pub correct: bool,
     /// The range of keys to show.
     pub range: KeyRange,
     /// The greatest number of entries to show; `None`: all.
     pub limit: Option<u64>,
-    /// True if the keys of tables outside of databases are internal keys. `None`: their filters or first keys decide.
+    /// True if the keys of tables that are shown one by one are internal keys. `None`: those of a database's tables
+    /// are; for other tables, their filters or first keys decide.
     pub internal_keys: Option<bool>,
 }
 
@@ -91,7 +92,7 @@ struct Scan<'a> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
-    /// How wrong bits are corrected; `None`: no bits are corrected.
+    /// The correction of wrong bits; `None`: no bits are corrected.
     correction: Option<Correction>,
     /// The storage of the files; `None`: the local file system.
     storage: Option<&'a dyn Storage>,
@@ -196,8 +197,8 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Shows the entries of a database. Goes on after the last one if a file was removed because the database no longer
-    /// uses it.
+    /// Shows the entries of a database. Goes on after the last entry shown if a file was removed because the database
+    /// no longer uses it.
     fn database<O: Opener>(
         &mut self,
         subject: Subject<'_>,

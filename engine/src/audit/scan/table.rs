@@ -26,7 +26,7 @@ pub(super) struct Versions<'a> {
     pub(super) format: Option<KeyFormat>,
     range: &'a KeyRange,
     all: bool,
-    /// The last user key in the range, if only the newest versions are shown.
+    /// The user key in the range that was seen last, if only the newest versions are shown.
     last: Option<Vec<u8>>,
 }
 
@@ -60,8 +60,8 @@ pub(super) fn format_of(origin: Option<Origin>) -> KeyFormat {
     if origin == Some(Origin::Basho) { KeyFormat::Basho } else { KeyFormat::LevelDb }
 }
 
-/// Returns true if the keys are internal keys, judging by the filters, or else by the first keys. The
-/// table has to be opened as if they were not.
+/// Returns true if the keys are internal keys, judging by the filters, or else by the first keys. The table
+/// has to be opened as if its keys were not internal keys.
 pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     let by_filters = || {
         let filters = table.filter().cloned().map(FilterStats::new);

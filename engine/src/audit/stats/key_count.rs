@@ -60,9 +60,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Decodes up to 1025 data blocks, spread over the index. No numbers: none of the first 65 tried can
-    /// be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been decoded
-    /// already.
+    /// Decodes up to 1025 data blocks, spread over the index. There are no numbers if none of the first 65
+    /// tried can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been
+    /// decoded already.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -105,7 +105,8 @@ impl Counts {
         }
     }
 
-    /// `keys`: the number of different user keys, if keys are internal keys. If not, all keys are different.
+    /// `keys`: the number of different user keys, which counts if keys are internal keys. Otherwise, all keys
+    /// are different.
     pub(super) fn new(
         entries: Option<EntryCount>,
         keys: Option<EntryCount>,

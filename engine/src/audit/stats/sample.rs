@@ -243,8 +243,8 @@ impl Sample {
         &self.keys
     }
 
-    /// Returns true if keys are internal keys: as the filters show or, if they do not, as all keys that `counter`
-    /// saw look.
+    /// Returns true if keys are internal keys, judging by the filters or, if these do not tell, by the look of all keys
+    /// that `counter` saw.
     pub(super) fn has_internal_keys(&self, counter: &KeyCounter) -> bool {
         self.key_format().map_or(counter.looks_internal(), |format| format == KeyFormat::Internal)
     }

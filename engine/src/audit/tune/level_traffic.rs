@@ -114,8 +114,8 @@ pub(super) fn levels_of(
     levels.into_values().collect()
 }
 
-/// The number of lookups of each kind, and the share of the user's lookups without a value that find a
-/// deletion.
+/// The number of lookups of each kind, and the share that finds a deletion among those of the user's lookups
+/// that find no value.
 pub(super) struct Counted {
     lookups: [u64; KINDS],
     deleted: f64,

@@ -74,7 +74,7 @@ struct Entries {
     prints: Vec<u64>,
     /// Keys drawn evenly from all that were seen, each with the next one.
     seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// The index of the last key in `seeds`; `None` if it is not there.
+    /// The index in `seeds` of the key added last; `None` if it is not among them.
     last_seed: Option<usize>,
     first: Option<Vec<u8>>,
     last: Vec<u8>,

@@ -108,8 +108,8 @@ impl Handles {
         true
     }
 
-    /// Returns true if the values are handles. Other values may look like handles, but they do not
-    /// name blocks that were found, nor stretches that follow each other.
+    /// Returns true if the values are handles. Other values may look like handles, but are unlikely to name
+    /// blocks that were found, or stretches that follow each other.
     const fn are_meant(&self) -> bool {
         self.count > 0
             && (self.known * 2 >= self.count || self.contiguous + 1 == self.count && self.count > 1)

@@ -146,7 +146,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
     }
 
     /// Decides by the keys of the first data block whether keys are internal keys. Riak's are
-    /// recognized by the first block that has a time in its keys: without one, they look like
+    /// recognized by the first block that has a time in its keys: without a time, they look like
     /// LevelDB's.
     fn try_keys(&mut self, handle: BlockHandle) {
         if self.is_tried {
