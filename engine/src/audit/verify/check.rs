@@ -108,7 +108,7 @@ fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool,
 
 fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
     let is_used = record.is_none_or(|record| record.live.is_some());
-    // It is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
+    // The table is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
     if is_not_whole(error) && !is_used {
         verdict.is_not_live = true;
         verdict.notes.push(Note::NotWhole(Box::new(finding)));
@@ -339,7 +339,7 @@ mod tests {
                 |event: &Event| if let Event::Read { offset } = event { Some(*offset) } else { None };
             events.iter().filter_map(offset).collect::<Vec<_>>()
         };
-        // The end of the file and 16 blocks with their trailers once more.
+        // Before the walk, the end of the file and 16 blocks with their trailers are read.
         let is_progress = |event: &Event| matches!(event, Event::Progress(_));
         assert!(reads(before).len() > 16 && !before.iter().any(is_progress), "{before:?}");
         let in_order = reads(walk);

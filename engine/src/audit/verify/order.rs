@@ -24,7 +24,7 @@ pub(super) enum ExpectedOrder {
 /// Follows the keys of a table and its index.
 pub(super) struct OrderCheck {
     expected: ExpectedOrder,
-    /// The order is known.
+    /// The order is known, or presumed.
     is_checked: bool,
     /// The order of user keys; `None`: bytewise, or not known.
     order: Option<SharedComparator>,

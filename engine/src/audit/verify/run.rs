@@ -96,7 +96,7 @@ impl VerifyOutcome {
                     show,
                 )
             }
-            // Reported at the beginning of the folder.
+            // The beginning of the folder reports it.
             Event::Failed { target, .. } if target.listed => Ok(()),
             Event::Failed { target, error } => {
                 let verdict = unreadable("a table or a database folder", error);

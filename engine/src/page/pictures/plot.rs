@@ -43,7 +43,7 @@ impl Interval {
         0.0 <= low && low <= value && value <= high && high.is_finite()
     }
 
-    /// The rate at which a point is drawn: where no false positive was found, the greatest likely rate.
+    /// The rate at which a point is drawn: the greatest likely rate if no false positive was found.
     pub(super) fn shown_rate(self) -> f64 {
         if self.value > 0.0 { self.value } else { self.high }
     }

@@ -12,7 +12,7 @@ use crate::words::{count, counted, percent, size};
 const MOST: usize = 2000;
 /// The greatest number of lanes of a level, for tables that overlap.
 const MOST_LANES: usize = 16;
-/// The room for all lanes, and the smallest and most for one, in pixels.
+/// The room for all lanes, and the least and the most for one, in pixels.
 const ALL_LANES: f64 = 360.0;
 const LANE: (f64, f64) = (10.0, 36.0);
 /// The room for a level's name above its lanes, and the room below them.

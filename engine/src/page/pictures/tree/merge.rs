@@ -31,7 +31,8 @@ pub(crate) struct TreeTable {
 pub(crate) enum TableFilter {
     /// The share of absent keys that pass, from 0 to 1.
     Rate(f64),
-    /// There are filters, but no rate is known: they were not measured, are damaged, or not known here.
+    /// There are filters, but no rate is known: it was not measured, or the filters are damaged or of an
+    /// unknown policy.
     Unknown,
     Missing,
 }
