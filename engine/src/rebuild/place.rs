@@ -91,7 +91,7 @@ fn check_owner(dir: &Folder, command: &str) -> Result<()> {
     Err(Failure::refused(dir.path(), why))
 }
 
-/// Refuses where locks, renames and links cannot be relied on.
+/// Refuses a system or a file system on which locks, renames and links cannot be relied on.
 fn check_platform(dir: &Folder) -> Result<()> {
     if cfg!(windows) {
         let why = "expected another system than Windows for this; --to makes a copy";

@@ -14,7 +14,7 @@ use crate::words::{counted, percent};
 pub(crate) struct RatePoint {
     /// The name of the file, safe to print.
     pub name: String,
-    /// The size of all filters in bits for each key of the table.
+    /// The size of all filters in bits for each entry of the table.
     pub bits_per_entry: f64,
     /// The measured rate, from 0 to 1.
     pub rate: Interval,

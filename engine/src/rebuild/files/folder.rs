@@ -139,7 +139,7 @@ impl Folder {
                 check_regular(&found, follow)?;
             }
             let file = system::open(&self.handle, name, follow)?;
-            // Another file may have taken its place by now.
+            // Another file may have taken the place of the one that was checked.
             check_regular(&system::status_of(&file)?, follow)?;
             Ok(file)
         })
@@ -169,7 +169,7 @@ impl Folder {
         self.write_new(name, &contents, None)
     }
 
-    /// Reads what [`write_note`](Self::write_note) has written.
+    /// Reads a note that [`write_note`](Self::write_note) has written.
     pub(crate) fn read_note(&self, name: &str) -> io::Result<Vec<u8>> {
         let contents = self.read(name, MAX_NOTE)?;
         contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))

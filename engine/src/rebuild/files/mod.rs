@@ -4,7 +4,7 @@
 //! link at any time, but a descriptor always refers to the same folder. A path is resolved once, by [`Folder::open`],
 //! and from then on only used for messages.
 //!
-//! Each call is an [`Operation`]. Tests record the calls, make them fail, and replace folders between them.
+//! Nearly all calls are [`Operation`]s. Tests record them, make them fail, and replace folders between them.
 
 mod folder;
 #[cfg(all(test, unix))]

@@ -1,4 +1,5 @@
-//! The state that all open folders of one run share. Every system call on them goes through it.
+//! The state that all open folders of one run share. The calls of the system that an [`Operation`] describes go through
+//! it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -81,7 +81,7 @@ impl Sample {
         }
         let mut bytes = builder.finish().unwrap().0;
         if self == Self::Damaged && *number == 20 {
-            // In the first data block.
+            // The byte is in the first data block.
             bytes[30] ^= 1;
         }
         let table =
