@@ -95,7 +95,8 @@ impl Reader<'_> {
                 self.record = Some(Record { offset: fragment.offset, ..Record::default() });
             }
             MIDDLE | LAST if self.record.is_none() => {
-                // The start of its record is lost, which is recorded already unless it is missing without a trace.
+                // The start of the fragment's record is lost. The loss is recorded already, unless the start is missing
+                // without a trace.
                 if !matches!(self.log.spans.last(), Some(Span::Damage(_))) {
                     self.damage(fragment.offset);
                 }

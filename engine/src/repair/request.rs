@@ -23,7 +23,7 @@ pub struct RepairRequest {
     pub hash: Option<LegacyHash>,
     /// Bits a key; `None`: about as many as the filters of the tables have.
     pub bits_per_key: Option<u32>,
-    /// Nothing is written.
+    /// No database is made.
     pub dry_run: bool,
     /// The greatest number of bytes of blocks and keys to decode of each table; `None`: 100 times its size, but at least
     /// 256 MiB. What lies beyond is lost.

@@ -17,7 +17,7 @@ use crate::rebuild::{Failure, Folder, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
 
-/// The numbers to use where no table shows one: bits a key, and bytes of a block.
+/// The numbers to use if no table shows one: bits a key, and bytes of a block.
 const USUAL_BITS: u32 = 10;
 const USUAL_BLOCK: u64 = 4096;
 /// The smallest and the greatest size at which new tables end, in bytes.

@@ -86,7 +86,7 @@ pub(super) enum Blocks {
     /// The index names the blocks. `lost`: the numbers of its entries for lost blocks, in ascending order.
     /// `count`: the number of entries that were looked at.
     Indexed { index: BlockHandle, lost: Vec<u64>, count: u64 },
-    /// Found by their checksums, in the order of the file.
+    /// The blocks that were found by their checksums, in the order of the file.
     Found(Vec<BlockHandle>),
 }
 
