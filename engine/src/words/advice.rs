@@ -86,7 +86,7 @@ pub fn rebuild_text(now: &Outcome, choice: &Choice, has_none: bool) -> String {
 }
 
 /// The gain of a rebuild in reads: `10 times fewer wasted reads for 2 MiB more`. `None`: the reads do not
-/// become much fewer, or are not known.
+/// decrease noticeably, or are not known.
 fn gain(now: &Outcome, then: &Outcome) -> Option<String> {
     let (now_reads, then_reads) = (now.reads?.absent().value, then.reads?.absent().value);
     let factor = now_reads / then_reads;

@@ -78,7 +78,7 @@ fn decode(footer: &[u8]) -> Option<Footer> {
 }
 
 /// The blocks to which a footer leads as it is and with one bit changed. Most of these footers differ in one handle
-/// only, so their blocks are remembered.
+/// only, so the verdict on each block is remembered.
 struct Trials<'s, R> {
     source: &'s R,
     /// The bytes whose checksums may still be tried.

@@ -35,7 +35,7 @@ pub(in crate::audit) struct BlockCandidates {
 ///
 /// `is_bytewise`: the user says that the keys are in bytewise order, which counts if no MANIFEST names an order.
 /// `record`: the table's record in the database that it is in. `depth`: unless it is [`Depth::All`], the data blocks
-/// read lie side by side in three places.
+/// read lie side by side in up to three places.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The search for keys in all that paths lead to.
+//! The search for keys in everything that the given paths lead to.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ const MAX_SEED_BYTES: usize = 64 << 10;
 /// The most bytes of keys to make for a filter. If keys are long, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
 
-/// The neighbours of the keys of one filter after another.
+/// Makes neighbours of the keys of one filter after another.
 #[derive(Default, Debug)]
 pub(crate) struct Neighbours {
     random: SplitMix,
@@ -115,8 +115,8 @@ impl Neighbours {
         self.candidates.dedup_by_key(|candidate| candidate.hash);
     }
 
-    /// Asks for the keys made, and returns how many passed, and how many were asked for. `offset`: that of a
-    /// data block that the filter covers.
+    /// Asks the filter for the keys made. Returns how many passed, and how many were asked for. `offset`:
+    /// that of a data block that the filter covers.
     pub(crate) fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
         &mut self,
         filters: &FilterBlockReader<P, B>,
@@ -222,7 +222,7 @@ mod tests {
         let some = asked(&stored, true);
         assert!(some.len() > 100 && some.len() < all.len(), "{}", some.len());
         assert!(some.iter().all(|key| stored[0] < &key[..] && &key[..] < stored[2]));
-        // In an order that is not known, no key is known to be between.
+        // If the order is not known, no key is known to lie between others.
         assert_eq!(asked(&[b"key7", b"key5", b"key3"], true).len(), 0);
     }
 

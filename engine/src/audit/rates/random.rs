@@ -12,8 +12,7 @@ use super::measured::MeasuredRate;
 use super::weights::FilterWeights;
 use crate::audit::stats::FilterStats;
 
-/// The number of keys that have to pass: the interval then is about a seventh of the rate to either
-/// side.
+/// The number of keys that have to pass: the interval then reaches about a seventh of the rate to either side.
 const ENOUGH: u64 = 200;
 /// The approximate number of questions between two checks of the number that passed.
 const ROUND: u64 = 4096;

@@ -5,9 +5,9 @@
 pub struct KeyRange {
     /// The bytes that all keys begin with.
     pub prefix: Option<Vec<u8>>,
-    /// The first key of the range, if it is there.
+    /// The lower bound of the range, which is part of it.
     pub from: Option<Vec<u8>>,
-    /// The key that ends the range, and is not in it.
+    /// The upper bound of the range, which is not part of it.
     pub to: Option<Vec<u8>>,
 }
 

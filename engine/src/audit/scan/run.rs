@@ -1,4 +1,4 @@
-//! The entries of all that paths lead to.
+//! The entries of everything that the given paths lead to.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -99,7 +99,7 @@ struct Scan<'a> {
     sink: &'a mut dyn FnMut(ScanLine<'_>) -> io::Result<()>,
     /// The number of entries that may still be shown.
     left: u64,
-    /// The file is one of a database without a MANIFEST, and is shown by itself.
+    /// The file is one of a database without a sound MANIFEST, and is shown by itself.
     lacks_manifest: bool,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,

@@ -72,7 +72,7 @@ pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
         return format == sample::KeyFormat::Internal;
     }
     let mut trial = KeyTrial::new(format_of(table.origin()));
-    // Each byte is read once at most, however often an index names a damaged block.
+    // Each byte is read at most once, however often an index names a damaged block.
     let mut read_to = 0;
     for handle in table.data_blocks().flatten() {
         let Some(end) = handle.end().filter(|&end| handle.offset >= read_to && end <= table.file_size())

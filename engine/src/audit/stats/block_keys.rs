@@ -16,7 +16,7 @@ const TYPES: [u8; 2] = [0, 1];
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct BlockKeys {
     pub(crate) entries: u64,
-    /// Entries whose user key differs from that of the entry before, which may be in the block before.
+    /// The number of entries whose user key differs from that of the entry before, which may be in the block before.
     pub(crate) keys: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The verification of all that paths lead to.
+//! The verification of everything that the given paths lead to.
 
 use std::{io, path::Path};
 

@@ -36,7 +36,7 @@ impl KnownBlocks {
         }
     }
 
-    /// Adds a stretch without sound blocks. The first damaged block in it began where it begins.
+    /// Adds a stretch without sound blocks. The first damaged block in the stretch began at its start.
     pub(crate) fn add_gap(&mut self, gap: &Range<u64>) {
         if self.gaps.len() < REMEMBERED {
             self.gaps.insert(gap.start);
