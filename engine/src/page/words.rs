@@ -21,7 +21,7 @@ pub(super) fn text(name: &[u8]) -> String {
     }
 }
 
-/// A message, which is already escaped. It is only cut if it is long.
+/// A message, which has been escaped already, with its end cut off if it is long.
 pub(super) fn message(text: &str) -> String {
     const LONGEST: usize = 1000;
     match text.char_indices().nth(LONGEST) {
@@ -38,7 +38,7 @@ fn escaped(name: &[u8]) -> String {
     }
 }
 
-/// A name as an element that keeps its direction to itself.
+/// A name as an HTML element, which keeps the direction of its text to itself.
 pub(super) fn name(bytes: &[u8]) -> Markup {
     html! { code { (text(bytes)) } }
 }

@@ -33,7 +33,7 @@ pub(super) struct SavedLog {
 /// A stretch of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Span {
-    /// Operations of these numbers, all of which were read.
+    /// The operations numbered `first` to `last`, all of which were read.
     Sound { first: u64, last: u64 },
     /// At this offset, something is lost.
     Damage(u64),

@@ -19,7 +19,7 @@ const RUN: usize = 128 << 20;
 /// from, and a byte that tells whether the operation's checksum is right.
 const PREFIX: usize = 5;
 
-/// Operations of logs.
+/// Operations of logs, and entries of damaged blocks.
 pub(super) struct Operations {
     order: Order,
     /// The folder on whose file system runs are kept.

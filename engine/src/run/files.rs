@@ -24,7 +24,8 @@ pub(crate) struct FileOptions<'a> {
     pub storage: Option<&'a Arc<dyn Storage>>,
 }
 
-/// Looks at all tables that `given` leads to, and calls `show` with the results, in order.
+/// Looks at all tables that `given` leads to, and at logs if the survey reads them. Calls `show` with the results, in
+/// order.
 ///
 /// If tables of a database in use vanish before their turn, those that were made from them are looked at instead.
 ///

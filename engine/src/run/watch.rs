@@ -21,8 +21,8 @@ pub trait Watch: Send + Sync {
         false
     }
 
-    /// Reports that requests begin, or that they are over if `begin` is false. In between, the program should
-    /// not be ended in the middle of a result, but through [`is_interrupted`](Self::is_interrupted).
+    /// Reports that requests begin or, if `begin` is false, that they are over. In between, the program
+    /// should not be ended in the middle of a result, but through [`is_interrupted`](Self::is_interrupted).
     ///
     /// # Errors
     ///

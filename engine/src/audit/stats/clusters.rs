@@ -1,5 +1,5 @@
-//! Data blocks side by side in three places of a table: a sample for sources that need a request for
-//! each place.
+//! Data blocks side by side in up to three places of a table: a sample for sources that need a
+//! request for each place.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -73,7 +73,7 @@ impl Clusters {
     }
 
     /// The numbers of the table's entries and different keys, estimated from those of the blocks in
-    /// `sample`. No numbers if a place has no block that could be decoded.
+    /// `sample`. There are no numbers if a place has no block that could be decoded.
     pub(super) fn counts(&self, sample: &Sample, blocks: &Blocks) -> Counts {
         // A block has at least one entry, but its entries may all be versions of the last key of the
         // block before.

@@ -29,10 +29,10 @@ const FILES_DECODED: u64 = 4;
 
 /// The numbers of one data block for each part of the index.
 struct Parts {
-    /// Number of entries of the index, without the last one.
+    /// The number of entries of the index, without the last one.
     entries: u64,
-    /// For each part the position of the block decoded, and its numbers. `None`: the block could not
-    /// be decoded.
+    /// For each part, the position of the block decoded, and its numbers. `None`: the block could not be
+    /// decoded.
     chosen: Vec<(u64, Option<BlockKeys>)>,
 }
 

@@ -126,7 +126,7 @@ fn lost(now: &Outcome, then: &Outcome) -> f64 {
     of_kinds.fold(certain, f64::max)
 }
 
-/// Returns true if `then` takes much less space than `now`, and reads about as much.
+/// Returns true if `then` takes much less space than `now`, and lookups read about as much.
 fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
 }

@@ -34,7 +34,7 @@ pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, Tune
             chosen.extend(tables);
             continue;
         }
-        // One table from each of `wanted` equal parts.
+        // One table is chosen from each of `wanted` equal parts.
         for part in 0..wanted {
             let (start, end) = (part * count / wanted, (part + 1) * count / wanted);
             let at = start + random.next() % (end - start).max(1);

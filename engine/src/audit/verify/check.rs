@@ -72,7 +72,7 @@ pub(crate) fn table<R: ReadAt>(
     if let Some(record) = record {
         compare_record(size, record, &mut verdict);
     }
-    // The rest: index and filter, and all bytes that could not be read.
+    // The rest is reported here: index and filter, and all bytes that could not be read.
     observer.progress(size.saturating_sub(reported.get()));
     Ok(verdict)
 }
@@ -254,8 +254,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 }
 
-/// Compares a live table with its record in the MANIFEST: its size, by which LevelDB finds the
-/// footer, and its keys, which must not overlap those of other tables on its level.
+/// Compares a live table with its record in the MANIFEST: its size, by which LevelDB finds the footer, and
+/// its keys, which must not overlap those of other tables on its level, unless that is level 0.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
         let is_new = record.is_unlisted && verdict.is_not_live;

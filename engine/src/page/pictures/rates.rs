@@ -25,7 +25,7 @@ pub(crate) struct Rates {
     pub points: Vec<RatePoint>,
     /// The rates that the formula gives, as bits an entry and rate, by rising bits. May be empty.
     pub formula: Vec<(f64, f64)>,
-    /// Tables that have no point, since they have no filters or none of a known rate.
+    /// The number of tables without a point: they have no filters, or none whose rate is known.
     pub left_out: u64,
 }
 
@@ -35,8 +35,8 @@ const MOST: usize = 2000;
 const CELLS: (f64, f64) = (48.0, 32.0);
 /// The bits an entry that the axis holds in any case.
 const LEAST_BITS: f64 = 16.0;
-/// The greatest number of bits an entry that the axis reaches: the first number or, if that is more, the
-/// second one times the median.
+/// The greatest number of bits an entry that the axis reaches is the larger of `USUAL_BITS` and
+/// `TIMES_MEDIAN` times the median of the tables.
 const USUAL_BITS: f64 = 32.0;
 const TIMES_MEDIAN: f64 = 4.0;
 /// The room beyond the smallest and the greatest rate, as a multiple of the rate.
@@ -47,7 +47,7 @@ const HEIGHT: f64 = 220.0;
 #[derive(Clone, PartialEq, Default, Debug)]
 struct Dot {
     tables: u64,
-    /// The mean positions of their marks on both axes, from 0 to 1.
+    /// The mean positions of the tables' points on both axes, from 0 to 1.
     x: f64,
     y: f64,
     /// No false positive was found, so that the rate is somewhere below.
@@ -55,7 +55,7 @@ struct Dot {
     title: String,
 }
 
-/// Draws a point for each table, or for tables near each other if there are over 2,000.
+/// Draws a point for each table or, if there are over 2,000, a point for tables near each other.
 pub(crate) fn rates(rates: &Rates) -> Markup {
     let sound: Vec<&RatePoint> = rates.points.iter().filter(can_show).collect();
     let odd = rates.points.len().saturating_sub(sound.len()) as u64;

@@ -21,8 +21,8 @@ impl Linear {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// From two to `most` values of the scale, `most` being 3 or more: multiples of 1, 2 or 5 times a power
-    /// of 10 times `unit`, as many as possible.
+    /// From two to `most` values of the scale, `most` being 3 or more. They are the multiples of the smallest
+    /// step that yields no more values: 1, 2 or 5 times a power of 10, times `unit`.
     pub(super) fn ticks(self, most: usize, unit: f64) -> Vec<f64> {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;

@@ -1,5 +1,5 @@
-//! Somebody replaces a folder with a link to another one, before each operation in turn. The contents of the other one
-//! stay as they are, and the database loses nothing, wherever it is now.
+//! Somebody replaces a folder with a link to another one, before each operation in turn. The contents of the folder
+//! that the link leads to stay as they are, and the database loses nothing, wherever it is now.
 
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};

@@ -71,7 +71,7 @@ pub(super) struct SavedTable {
     pub(super) partial: Vec<PartialEntry>,
     /// The number of entries that were in `partial`.
     pub(super) saved_partly: u64,
-    /// The reason why blocks were searched for without the footer; `None`: it leads to an index.
+    /// The reason why blocks were searched for without the footer; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,
     pub(super) facts: Facts,
     /// The name of its filters' policy, and their size in bytes, without the parts that do not grow with

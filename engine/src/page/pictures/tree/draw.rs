@@ -26,13 +26,16 @@ const LINE: f64 = 4.0;
 const LEAST_WIDTH: f64 = 0.003;
 /// The smallest height of a rectangle, and of the part of it that is hatched.
 const LEAST_HEIGHT: f64 = 3.0;
-/// The greatest number of rectangles of a lane that have edges. The edges of more would hide them.
+/// The greatest number of rectangles in a lane that are drawn with edges. More edges would hide the
+/// rectangles.
 const MOST_WITH_EDGES: usize = 150;
 
 /// Draws each table as a rectangle: as wide as its key range, as high as it is large, in the colour of its
-/// rate of false positives, hatched without filters. If there are over 2,000, neighbours share one, which is
-/// as high as the mean size of its tables and has the colour of the worst rate. The share of its tables
-/// without filters is hatched. Below a level, a line shows where tables have no filters, even narrow ones.
+/// rate of false positives, and hatched if it has no filters.
+///
+/// If there are over 2,000 tables, neighbours share a rectangle. Its height stands for the mean size of its
+/// tables, its colour is that of the worst rate, and the share of its tables without filters is hatched. A
+/// line below a level shows the ranges of tables without filters, even of narrow ones.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
     let lanes: usize = rows.iter().map(lanes_of).sum();
