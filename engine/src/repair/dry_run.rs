@@ -21,7 +21,7 @@ use crate::walk::Storage;
 ///
 /// # Errors
 ///
-/// Those of [`repair`](super::repair) in reading the database.
+/// Those of [`repair`](super::repair) in reading the database, and in writing temporary files.
 pub fn dry_run(
     storage: &dyn Storage,
     dir: &Path,
