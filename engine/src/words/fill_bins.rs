@@ -17,11 +17,11 @@ pub enum Fill {
 /// Consecutive filters.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct FillBin {
-    /// Number of filters.
+    /// The number of filters.
     pub filters: u64,
-    /// Number of filters without bytes.
+    /// The number of filters without bytes.
     pub empty: u64,
-    /// Number of filters that are malformed, or not described by their policy.
+    /// The number of filters that are malformed, or not described by their policy.
     pub unknown: u64,
     /// The smallest share of bits set, among the filters of known shares; 0 if there are none.
     pub min: f64,

@@ -19,7 +19,7 @@ pub(super) struct Budget {
     start: Spent,
     max_read: u64,
     max_decoded: u64,
-    /// Bytes of keys that were put together: that costs time, as decoding does.
+    /// The number of bytes of keys that were put together, which takes time as decoding does.
     key_bytes: u64,
 }
 

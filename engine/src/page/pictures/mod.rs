@@ -24,9 +24,9 @@ pub(super) use rates::{RatePoint, Rates, rates};
 pub(super) use reads::{ReadsPair, reads};
 pub(super) use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
 
-/// Style sheet for all pictures, for light and dark mode. Its classes begin with `p-`, and so do its
-/// variables. `--p-paper` is the background that it expects. Rates have the colours of viridis, and other
-/// things those of Okabe and Ito, which people with colour blindness can tell apart.
+/// The style sheet for all pictures, for light and dark mode. The names of its classes begin with `p-`, those
+/// of its variables with `--p-`. `--p-paper` is the background that it expects. Rates have the colours of
+/// viridis, and other things those of Okabe and Ito, which people with colour blindness can tell apart.
 pub(super) const STYLE: &str = include_str!("style.css");
 
 #[cfg(test)]
