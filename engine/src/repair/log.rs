@@ -39,7 +39,7 @@ pub(super) enum Span {
     Damage(u64),
 }
 
-/// Reads a log. `add` gets each operation, and whether its checksum is right.
+/// Reads a log. `add` gets each operation, and whether its checksum is correct.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
 //! The fragments of a log or a MANIFEST, with wrong bits corrected. After damage, reading continues
 //! with the next sound fragment.
 //!
-//! A block is 32 KiB. No fragment crosses its end, so a loss never reaches into the next block.
+//! A block is 32 KiB. No fragment crosses its end, so damage to one block never hides the fragments
+//! of the next.
 
 use std::cell::Cell;
 use std::{io, ops::Range};

@@ -115,7 +115,7 @@ fn tuned(
 ///
 /// # Errors
 ///
-/// If the folder is not a database, or has no MANIFEST that can be relied on.
+/// If the folder is not a database, has no MANIFEST that can be relied on, or cannot be listed again.
 fn folder(folder: &Arc<Folder>, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
     let mut folder = Arc::clone(folder);
     let mut attempt = 1;

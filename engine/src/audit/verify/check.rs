@@ -77,7 +77,8 @@ pub(crate) fn table<R: ReadAt>(
     Ok(verdict)
 }
 
-/// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open.
+/// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open;
+/// `None` if no such bit is found.
 fn wrong_bit<R: ReadAt>(source: &R, size: u64, engine: &Engine) -> Option<u64> {
     let found = Rc::new(Cell::new(None));
     let tell = Rc::clone(&found);

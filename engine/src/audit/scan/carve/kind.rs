@@ -73,8 +73,8 @@ impl KnownBlocks {
         kind.unwrap_or(BlockKind::Other)
     }
 
-    /// Returns true if the block at `handle` can be decoded to its last entry. Bytes whose checksum is right
-    /// by chance hardly ever can.
+    /// Returns true if the block at `handle` can be decoded to its last entry. Bytes whose checksum is
+    /// correct by chance hardly ever can.
     pub(crate) fn is_block<R: ReadAt>(source: &R, handle: BlockHandle, options: &ReadOptions) -> bool {
         let size = BlockCursor::read(source, handle, options).and_then(|mut entries| {
             while entries.next()? {}

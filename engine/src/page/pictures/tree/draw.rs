@@ -24,7 +24,7 @@ const BELOW: f64 = 18.0;
 const LINE: f64 = 4.0;
 /// The smallest share of the width for a rectangle that has room beside it.
 const LEAST_WIDTH: f64 = 0.003;
-/// The smallest height of a rectangle, and of the part of it that is hatched.
+/// The smallest height of a rectangle, and of the part of it that is hatched, in pixels.
 const LEAST_HEIGHT: f64 = 3.0;
 /// The greatest number of rectangles in a lane that are drawn with edges. More edges would hide the
 /// rectangles.

@@ -163,7 +163,7 @@ fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a>
     Row { name: &level.name, all: Block::of(&level.tables), lanes, unplaced }
 }
 
-/// Puts `together` neighbours into each block, and blocks beside each other, all of the same width.
+/// Puts `together` neighbours into each block, and lays the blocks side by side, all of the same width.
 fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
     let width = 1.0 / tables.len().div_ceil(together.max(1)).max(1) as f64;
     let blocks = tables.chunks(together.max(1)).enumerate();
@@ -176,7 +176,7 @@ fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
 
 /// Puts `together` neighbours into each block, and blocks that overlap into different lanes.
 fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
-    /// The smallest part of its lane that a block occupies, so that of many at one position none hides
+    /// The smallest part of its lane that a block occupies: none of many blocks at one position hides
     /// another.
     const LEAST: f64 = 1e-4;
     let mut lanes: Vec<(f64, Vec<Block>)> = Vec::new();
