@@ -13,8 +13,8 @@ pub struct RepairRequest {
     pub target: PathBuf,
     /// The treatment of keys of which a newer version may be lost.
     pub prefer: Prefer,
-    /// The name of the comparator whose order the keys are in. `None`: the one that a MANIFEST names, else one that fits
-    /// the tables.
+    /// The name of the comparator whose order the keys are in. `None`: the one that a MANIFEST names, or else one that
+    /// fits the tables.
     pub comparator: Option<String>,
     /// The filters' policy, by its name in files; `None`: that of the tables.
     pub policy: Option<String>,

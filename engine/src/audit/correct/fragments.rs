@@ -45,7 +45,7 @@ pub(crate) struct Fragment {
     /// The type of the fragment, 1 to 4.
     pub(crate) kind: u8,
     pub(crate) data: Bytes,
-    /// The checksum is right, if need be after one bit was corrected.
+    /// The checksum is correct, if need be after one bit was corrected.
     pub(crate) is_sound: bool,
     pub(crate) patch: Option<Patch>,
     /// The fragment was found by its checksum alone, after a loss.

@@ -32,7 +32,7 @@ struct State {
     search: Option<Search>,
 }
 
-/// The index and all else that is needed to judge data blocks.
+/// The index and everything else that is needed to judge data blocks.
 struct Search {
     index: Bytes,
     orders: KeyOrders,

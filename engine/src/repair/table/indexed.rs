@@ -30,7 +30,7 @@ pub(super) fn read<R: ReadAt>(
     let Some(mut entries) = stored::read(source, index, &table.patches)?
         .and_then(|stored| stored::entries(&stored, &expected.limits.options))
     else {
-        // The index does not decode, though its checksum is right.
+        // The index does not decode, though its checksum is correct.
         let whole = Run::begin(expected, &table.facts).cut_off(expected, 0..source.len()?);
         table.lost.push(whole);
         return Ok(());
