@@ -116,7 +116,7 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
         .collect()
 }
 
-/// The approximate number of bits for each entry in the filters of sound tables.
+/// The approximate number of bits for each entry in the filters of tables that have lost nothing.
 fn bits_per_key(live: &Live<'_>) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
     let with = with.filter_map(|(_, table)| Some((table.filters.as_ref()?.1, table.facts.entries)));

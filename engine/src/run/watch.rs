@@ -13,7 +13,7 @@ pub trait Watch: Send + Sync {
     /// Reports the work that has been done since the last call.
     fn add(&self, _done: u64) {}
 
-    /// Reports the total number of bytes fetched from object storage so far, and of the requests for them.
+    /// Reports the total numbers of bytes fetched from object storage so far, and of the requests for them.
     fn fetched(&self, _bytes: u64, _requests: u64) {}
 
     /// Returns true if the work has to end, with the results that exist by then.

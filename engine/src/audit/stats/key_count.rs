@@ -194,7 +194,8 @@ impl Parts {
             }
         }
         let scale = blocks as f64 / (self.entries as f64 + 1.0);
-        // A difference that none of the decoded blocks shows is rarer than one in `number` blocks.
+        // A difference that none of the decoded blocks shows is taken to be rarer than one in `number`
+        // blocks.
         let rare = if number < self.entries { keys / number.max(1) as f64 } else { 0.0 };
         let error = (STANDARD_ERRORS * variance.sqrt()).max(rare) + unknown;
         let at_least = sum.saturating_add(blocks.saturating_sub(decoded).saturating_mul(least));

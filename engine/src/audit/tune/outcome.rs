@@ -204,7 +204,7 @@ impl TuneModel {
         }
     }
 
-    /// Adds the reads in vain of lookups of one kind from a level whose filters have this rate.
+    /// Adds the reads in vain of lookups of one kind on a level whose filters have this rate.
     fn add_reads(
         &self,
         level: &LevelFacts,

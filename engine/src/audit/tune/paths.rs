@@ -162,8 +162,8 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
     Ok(tuning)
 }
 
-/// Returns true if goleveldb opened the database last. Without a LOG file, the database is taken to be
-/// LevelDB's.
+/// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
+/// that file, the database is taken to be LevelDB's.
 fn is_goleveldb(folder: &Folder) -> bool {
     let log = open_listed(folder.storage(), &folder.path().join("LOG"));
     let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());

@@ -19,11 +19,11 @@ const MAX_ENTRIES: usize = 4 << 20;
 /// The most keys to make others from, and the most bytes of keys made.
 const MAX_SEEDS: usize = 4096;
 const MAX_MADE: usize = 16 << 20;
-/// Made-up keys are asked for in rounds of `ROUND`, until `ENOUGH` have passed: the rate is then known
-/// to a tenth.
+/// Made-up keys are asked for in rounds of `ROUND`, until `ENOUGH` have passed: the rate is then known to within a
+/// tenth.
 const ROUND: usize = 4096;
 const ENOUGH: u64 = 400;
-/// Offsets in a part count from a multiple of 2^20, so that ranges stay whole.
+/// Offsets in a part count from a multiple of 2^20, so that ranges of up to that size stay whole.
 const PART_LG: u32 = 20;
 
 /// The settings to try on a table, and the keys to ask for.

@@ -139,7 +139,8 @@ fn strip(lanes: &[Vec<Block>], top: f64, lane: f64, largest: f64) -> Markup {
     }
 }
 
-/// The key ranges of tables without filters, each wide enough to be seen, joined where they touch.
+/// The key ranges of blocks that have tables without filters, each wide enough to be seen, joined where they
+/// touch.
 fn missing(lanes: &[Vec<Block>]) -> Vec<(f64, f64)> {
     let lacking = lanes.iter().flatten().filter(|block| block.missing > 0);
     let mut ranges: Vec<(f64, f64)> = lacking.map(visible_range).collect();
