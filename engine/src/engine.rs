@@ -94,7 +94,8 @@ impl Engine {
         self
     }
 
-    /// Sets the greatest number of tables to look at simultaneously.
+    /// Sets the greatest number of local tables to work on at the same time. By default, it is the number of
+    /// processors.
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);
@@ -108,7 +109,7 @@ impl Engine {
         self
     }
 
-    /// If true, keys are taken to be in bytewise order where no sound MANIFEST names an order.
+    /// If true, keys are taken to be in bytewise order unless a sound MANIFEST names an order.
     #[must_use]
     pub const fn bytewise(mut self, is_bytewise: bool) -> Self {
         self.is_bytewise = is_bytewise;
@@ -138,7 +139,7 @@ impl Engine {
         self
     }
 
-    /// The same engine, with `depth` as the depth to which tables in object storage are read.
+    /// The same engine, except that tables in object storage are read to `depth`.
     #[cfg(feature = "remote")]
     pub(crate) fn to_depth(&self, depth: Depth) -> Self {
         let fleet = FleetOptions { depth, ..self.fleet };

@@ -15,9 +15,9 @@ const LOOKED_AT: u64 = 64 << 10;
 const SALVAGED: u64 = 4 << 20;
 /// The greatest number of bytes that are decoded to count these entries.
 const MAX_DECODED: u64 = 64 << 20;
-/// The fewest bytes that are taken for text, and the fewest line ends, all of them CR LF, that show that a
-/// file was transferred in text mode.
+/// The fewest bytes that are taken as text.
 const MIN_TEXT: usize = 8;
+/// The fewest line ends, all of them CR LF, that show that a file was transferred in text mode.
 const MIN_LINE_ENDS: usize = 4;
 
 /// The kinds of files that are known by their first bytes.
@@ -47,7 +47,7 @@ pub(crate) fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Res
     if !is_not_whole(error) {
         return Ok(text);
     }
-    // It may be a table that was cut short.
+    // The file may be a table that was cut short.
     let start = start(source, SALVAGED)?;
     let whole = start.len() as u64 == source.len().unwrap_or_default();
     let place = if whole { "".into() } else { format!(" in its first {} bytes", start.len()) };
@@ -97,7 +97,8 @@ fn kind_of(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns true if all bytes are lines of text. The last character may be cut off.
+/// Returns true if there are enough bytes, and all of them are lines of text. The last character may be cut
+/// off.
 fn is_text(bytes: &[u8]) -> bool {
     let Some(chunk) = bytes.utf8_chunks().next() else { return false };
     let is_cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());

@@ -28,7 +28,7 @@ pub struct ManifestOutcome {
 
 impl Engine {
     /// Gives `sink` the records of the MANIFESTs that `inputs` lead to, the tables that are live after them, and the
-    /// state. In a folder, CURRENT names the MANIFEST; a file is taken for a MANIFEST.
+    /// state. In a folder, CURRENT names the MANIFEST; a file is read as a MANIFEST.
     ///
     /// Takes memory in proportion to the longest record and to the number of live tables.
     ///
@@ -60,7 +60,7 @@ struct Shown<'a> {
     storage: Option<&'a Arc<dyn Storage>>,
     sink: &'a mut dyn FnMut(ManifestLine<'_>) -> io::Result<()>,
     outcome: ManifestOutcome,
-    /// The messages of this MANIFEST's faults that were reported.
+    /// The messages of the current MANIFEST's faults that were reported.
     faults: Vec<String>,
 }
 

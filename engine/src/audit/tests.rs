@@ -79,7 +79,8 @@ fn small_tail() -> ReadOptions {
 fn resume<T>(path: &Path, file: &Bytes, audit: impl Fn(&FetchedRanges) -> Result<T>) -> (T, usize) {
     let source = FetchedRanges::new(file.len() as u64, 0, Bytes::new());
     let blocks = Table::open(file.clone(), &read_options()).map_or(0, |table| table.data_blocks().count());
-    // Footer, index and metaindex, filter block; of each data block the trailer and the rest.
+    // At most, these are missing: footer, index, metaindex and filter block, and the trailer and
+    // the rest of each data block.
     let most = 4 + 2 * blocks;
     for missing in 0..=most {
         match audit(&source) {
@@ -105,7 +106,7 @@ fn check<T: Debug>(
     let whole = format!("{:?}", audit(file, &read_options()).unwrap());
     let (resumed, missing) = resume(path, file, |source| audit(source, &small_tail()));
     assert_eq!(format!("{resumed:?}"), whole, "{}", path.display());
-    // The same if more is at hand to begin with, as the end of the file usually is.
+    // The result is the same if more is at hand to begin with, as the end of the file usually is.
     let (resumed, fewer) = resume(path, file, |source| audit(source, &read_options()));
     assert_eq!(format!("{resumed:?}"), whole, "{}", path.display());
     assert!(fewer <= missing, "{}: {fewer} {missing}", path.display());

@@ -83,7 +83,7 @@ fn numbers(page: &Shown<'_>) -> Markup {
     numbers.extend(sums.distinct_keys.number().map(|keys| ("distinct keys", distinct_keys(keys))));
     numbers.push(("filters", size(sums.judged_size)));
     numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));
-    // The kinds of keys that a program is likely to ask for are known only where other filters were tried.
+    // The kinds of keys that a program is likely to ask for are known only if other filters were tried.
     let (near, rate) = match page.tuned() {
         Some(tuning) => ("keys near stored ones passing", tuning.now.rates.neighbours),
         None => ("changed or longer keys passing", sums.neighbour_fpr.mean()),

@@ -14,7 +14,7 @@ use crate::report::{
 };
 use crate::words::{count, counted, counted_as, size};
 
-/// The most files that are listed, the most losses, and the most keys.
+/// The most files, losses of each kind, and keys that are listed.
 const MOST: usize = 800;
 /// The most offsets that are listed for a file.
 const MOST_OFFSETS: usize = 20;

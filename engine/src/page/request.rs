@@ -58,7 +58,7 @@ impl Engine {
         let overview = self.overview(inputs.clone(), request.verify)?;
         let strips = overview.telling(MOST).into_iter().filter_map(|table| self.strip(table, storage));
         let strips: Vec<_> = strips.collect();
-        // There is nothing to try other filters on without tables in use.
+        // Other filters are tried only on the tables in use of a database, or on a single table.
         let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;
         let tuning = request.tune.as_ref().filter(|_| has_database);
         let tuning = tuning.map(|request| self.tune_one(inputs, request));

@@ -78,7 +78,7 @@ impl Verdict {
     fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
         let (tone, command) = match &tuning.advice.arguments {
             Some(arguments) => {
-                // The program decides whether that is better.
+                // It depends on the program whether filters are better.
                 let tone = if tuning.has_no_filters() { Tone::Good } else { Tone::Better };
                 (tone, is_database.then(|| rebuild_command(path, arguments)))
             }
@@ -102,7 +102,7 @@ impl Verdict {
     }
 }
 
-/// The worst of the findings, and the advice on it. `None` if there are none.
+/// The worst of the findings, and the advice on it. `None` if there are no findings.
 fn worst(found: &OverviewFindings) -> Option<(String, String)> {
     if found.is_empty() {
         return None;

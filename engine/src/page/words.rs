@@ -9,8 +9,8 @@ use crate::words::count;
 /// The greatest number of bytes of a name that are shown.
 const MOST: usize = 120;
 
-/// A name of a file, or from one, as text that is safe to read: characters that would act on the text around
-/// them are shown as `\xNN`, and of a long name only the start, with its length.
+/// The name of a file, or a name from a file, as text that is safe to read: characters that would act on the
+/// text around them are shown as `\xNN`, and of a long name only the start, with its length.
 pub(super) fn text(name: &[u8]) -> String {
     // Cuts at the end of a character, not inside it.
     let is_inside = |at: &usize| name.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);
@@ -21,7 +21,7 @@ pub(super) fn text(name: &[u8]) -> String {
     }
 }
 
-/// A message, which is already escaped. It is only cut if it is long.
+/// A message, which has been escaped already, with its end cut off if it is long.
 pub(super) fn message(text: &str) -> String {
     const LONGEST: usize = 1000;
     match text.char_indices().nth(LONGEST) {
@@ -38,7 +38,7 @@ fn escaped(name: &[u8]) -> String {
     }
 }
 
-/// A name as an element that keeps its direction to itself.
+/// A name as an HTML element, which keeps the direction of its text to itself.
 pub(super) fn name(bytes: &[u8]) -> Markup {
     html! { code { (text(bytes)) } }
 }

@@ -47,7 +47,7 @@ fn as_text(request: &Options) -> String {
     format!("{:?}", request.filters)
 }
 
-/// Rebuilds an open database, which has no marker, unless this is a dry run.
+/// Rebuilds an open database. What an earlier run left in it has been cleared away, except in a dry run.
 fn rebuild(
     request: &Options,
     how: &InPlace,
@@ -226,8 +226,8 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Makes the undo folder. This comes before the commit, so that it cannot fail after it, and nobody can
-    /// open the database in between.
+    /// Makes the undo folder. This comes before the commit, so that a failure cannot follow the commit, and
+    /// nobody can open the database in between.
     fn make_undo_folder(&self, new: &FileRecord, done: &[NewTable]) -> Result<()> {
         let source = &self.work.source;
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());
@@ -246,7 +246,7 @@ impl Batch<'_> {
         self.place.undo.make(names, &record)
     }
 
-    /// Clears away what was written before the commit.
+    /// Clears away what the run left after `failure`. If the commit has taken place, the new tables stay.
     fn give_up(&self, failure: Failure) -> Failure {
         let so_far = so_far(self.at);
         match recovery::recover(self.place) {

@@ -11,7 +11,7 @@ use crate::report::ErrorKind;
 
 /// The marker's name. LevelDB and goleveldb ignore it.
 const NAME: &str = "filterblock-rebuild";
-/// The marker's name while it is written.
+/// The marker's name while it is being written.
 const TEMPORARY: &str = "filterblock-rebuild.tmp";
 
 /// The version of the marker's format.
@@ -87,7 +87,7 @@ impl Marker {
         if marker.format != FORMAT {
             return Err(refused(format!("one of format {}, not {FORMAT}", marker.format)));
         }
-        // A file that somebody else made must not cause others to be removed.
+        // A file that somebody else made must not cause other files to be removed.
         let is_ours =
             |name: &str| matches!(FileKind::parse(name), Some((FileKind::Table | FileKind::Manifest, _)));
         if let Some(name) = marker.names().find(|name| !is_ours(name)) {
@@ -101,7 +101,7 @@ impl Marker {
         self.new_files.iter().chain(&self.old_files).chain(manifests.map(|manifest| &manifest.name))
     }
 
-    /// Removes the marker, and makes that durable.
+    /// Removes the marker, and makes the removal durable.
     pub(super) fn remove(dir: &Folder) -> Result<()> {
         Self::remove_temporary(dir)?;
         dir.remove(NAME)?;

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Every live table gets a new number, in the order of the old ones over all levels: LevelDB takes the higher
-//! number on level 0 for the newer table, and `RepairDB` does so for all tables. Numbers are above all that
-//! were ever used, since a table of a different size under an old number counts as damage.
+//! number on level 0 for the newer table, and `RepairDB` does so for all tables. The new numbers are above
+//! all that were ever used, since a table of a different size under an old number counts as damage.
 
 pub(crate) mod failure;
 mod file_record;

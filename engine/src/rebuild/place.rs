@@ -17,14 +17,14 @@ pub(super) struct DatabaseFolder {
 }
 
 impl DatabaseFolder {
-    /// Opens the database, and keeps all other programs out. `command`: the command for messages, with `DB` in
+    /// Opens the database, and locks it against all other programs. `command`: the command for messages, with `DB` in
     /// place of the path.
     pub(super) fn open(path: &Path, command: &str) -> Result<Self> {
         Self::open_with(path, command, |dir| lock(dir).map(Some))
     }
 
-    /// Opens the database for reading, and keeps out programs that would write. Nothing is written: if the file LOCK is
-    /// missing, as in a database that no program has opened since it was copied, no lock is taken.
+    /// Opens the database for reading, and locks it against programs that would write. Nothing is written: if the file
+    /// LOCK is missing, as in a database that no program has opened since it was copied, no lock is taken.
     pub(super) fn open_for_reading(path: &Path, command: &str) -> Result<Self> {
         Self::open_with(path, command, lock_for_reading)
     }
@@ -51,7 +51,7 @@ pub(crate) struct Original {
 }
 
 impl Original {
-    /// Opens the database in `dir`, and keeps out programs that would write to it.
+    /// Opens the database in `dir`, and locks it against programs that would write to it.
     pub(super) fn new(dir: Folder) -> Result<Self> {
         check_is_database(&dir)?;
         Self::damaged(dir)
@@ -91,7 +91,7 @@ fn check_owner(dir: &Folder, command: &str) -> Result<()> {
     Err(Failure::refused(dir.path(), why))
 }
 
-/// Refuses where locks, renames and links cannot be relied on.
+/// Refuses a system or a file system on which locks, renames and links cannot be relied on.
 fn check_platform(dir: &Folder) -> Result<()> {
     if cfg!(windows) {
         let why = "expected another system than Windows for this; --to makes a copy";

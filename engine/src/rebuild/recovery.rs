@@ -63,7 +63,7 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     undo.remove_unfinished()?;
     let found = current(dir)?;
     let recovered = if Some(&found) == marker.new.as_ref() {
-        // After a rebuild these have the lowest numbers, and may go in any order.
+        // After a rebuild, the old files have the lowest numbers, and may go in any order.
         remove_all(dir, &marker.old_files, (&live, &found.name), marker.action == Action::Undo)?;
         if marker.action == Action::Undo {
             undo.remove()?;
@@ -131,7 +131,7 @@ fn remove_all(dir: &Folder, names: &[String], live: (&[SourceTable], &str), one_
     dir.sync()
 }
 
-/// Removes the temporary files from which those of these names were to be made.
+/// Removes the temporary files from which the files of these names were to be made.
 fn remove_temporaries(dir: &Folder, names: &[String]) -> Result<()> {
     for (_, number) in names.iter().filter_map(|name| FileKind::parse(name)) {
         dir.remove(FileKind::Temporary.file_name(number))?;

@@ -138,8 +138,8 @@ fn write<'f>(
     Ok((output, rewritten))
 }
 
-/// A new table as it is written. The data blocks are those of the old table, at the same offsets, so they are copied
-/// from file to file, and a file system that can share them does so.
+/// A new table that is being written. The data blocks are those of the old table, at the same offsets, so they are
+/// copied from file to file, and a file system that can share them does so.
 struct Output<'f> {
     /// `None`: nothing is written to a file.
     file: Option<NewFile>,

@@ -1,6 +1,6 @@
 //! The folder beside a database that keeps what a rebuild replaced.
 //!
-//! The undo folder is made in the database's folder and moved to its place as a whole: whoever can write to the
+//! The undo folder is made in the database's folder and moved to its place in one step: whoever can write to the
 //! database's parent folder can neither swap it for another in the meantime nor slip anything into it.
 
 use std::ffi::{OsStr, OsString};
@@ -20,7 +20,7 @@ use crate::report::{ErrorKind, RebuildStatus};
 const SUFFIX: &str = ".filterblock-undo";
 /// The name of the record in the folder.
 const RECORD: &str = "filterblock-undo";
-/// The name of the folder while it is made, in the database's folder. LevelDB and goleveldb ignore it.
+/// The name of the folder while it is being made, in the database's folder. LevelDB and goleveldb ignore it.
 const UNFINISHED: &str = "filterblock-undo.tmp";
 /// The file that [`try_out`](UndoFolder::try_out) puts into the folder: every database has one, and no undo folder
 /// keeps one.
@@ -117,7 +117,7 @@ pub(super) enum Contents {
 }
 
 impl UndoFolder {
-    /// The undo folder for a database that is in `parent`; `None`: the database is refused.
+    /// The undo folder for a database that is in `parent`. Without a parent, the database is refused.
     pub(super) fn of(database: &Folder, parent: Option<Folder>) -> Result<Self> {
         let path = database.path();
         let (Some(parent), Some(name)) = (parent, path.file_name()) else {
@@ -136,7 +136,8 @@ impl UndoFolder {
     ///
     /// # Errors
     ///
-    /// If no rebuild can have made it: it is not a folder, has another owner, lets others write, or holds other files.
+    /// If no rebuild can have made it: it is not a folder, has another owner than the database's folder, lets more
+    /// users write to it, or holds other files.
     pub(super) fn find(&self) -> Result<Option<FoundUndo>> {
         let path = self.path();
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);

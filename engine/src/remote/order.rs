@@ -25,7 +25,8 @@ impl<T> Order<T> {
         Self { is_strict, slots: VecDeque::new(), first: 0 }
     }
 
-    /// The number of results that are announced and not shown.
+    /// The number of results that are announced and not shown, and of those shown although an
+    /// earlier one is not.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }

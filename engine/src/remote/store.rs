@@ -56,7 +56,7 @@ pub(super) struct Store {
     pub(super) has_listing: bool,
     /// The time that each try of a request may take.
     timeout: Duration,
-    /// The requests to all stores.
+    /// The count of the requests to all stores.
     pub(super) traffic: Arc<Traffic>,
 }
 

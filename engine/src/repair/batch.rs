@@ -1,4 +1,4 @@
-//! The operations of one batch in a log, even where a part of it is damaged.
+//! The operations of one batch in a log, even if a part of it is damaged.
 //!
 //! ```text
 //! batch      [sequence of the first operation: fixed64][count: fixed32][operation]*
@@ -68,7 +68,7 @@ impl Record {
     /// Passes the operations that are complete to `add`, in order.
     ///
     /// For a damaged record, these are the operations outside the damage, up to the first one whose end is not known.
-    /// If they do not fill a damaged record exactly for any other reason, there are none.
+    /// If the operations do not fill a damaged record exactly for any other reason, there are none.
     pub(super) fn operations(&self, mut add: impl FnMut(Operation<'_>)) -> BatchSpan {
         let Some((header, _)) = self.data.split_first_chunk::<HEADER_LEN>() else {
             return BatchSpan::default();

@@ -60,7 +60,7 @@ pub struct SavedKey<'s> {
     pub sequence: u64,
     /// The value.
     pub value: &'s [u8],
-    /// A right checksum covers the version, if need be after one bit was corrected.
+    /// A correct checksum covers the version, if need be after one bit was corrected.
     pub is_covered: bool,
 }
 

@@ -1,4 +1,5 @@
-//! A repair that writes nothing, of files in any storage.
+//! A repair that makes no database, of files in any storage. Operations that do not fit into memory are sorted in
+//! temporary files.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,12 +16,12 @@ use crate::rebuild::{Failure, Result};
 use crate::report::{RepairReport, RepairStatus};
 use crate::walk::Storage;
 
-/// Finds out what a repair of the database in the folder `dir` of a storage would save. `each` gets every key, in
-/// ascending order. The target of the request is not looked at, and no lock is taken.
+/// Finds out what a repair of the database in the folder `dir` of a storage would save. `each` gets every key that
+/// would be saved, in ascending order. The target of the request is not looked at, and no lock is taken.
 ///
 /// # Errors
 ///
-/// Those of [`repair`](super::repair) in reading the database.
+/// Those of [`repair`](super::repair) in reading the database, and in writing temporary files.
 pub fn dry_run(
     storage: &dyn Storage,
     dir: &Path,

@@ -33,13 +33,13 @@ pub(super) struct SavedLog {
 /// A stretch of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Span {
-    /// Operations of these numbers, all of which were read.
+    /// The operations numbered `first` to `last`, all of which were read.
     Sound { first: u64, last: u64 },
     /// At this offset, something is lost.
     Damage(u64),
 }
 
-/// Reads a log. `add` gets each operation, and whether its checksum is right.
+/// Reads a log. `add` gets each operation, and whether its checksum is correct.
 ///
 /// # Errors
 ///
@@ -95,7 +95,8 @@ impl Reader<'_> {
                 self.record = Some(Record { offset: fragment.offset, ..Record::default() });
             }
             MIDDLE | LAST if self.record.is_none() => {
-                // The start of its record is lost, which is recorded already unless it is missing without a trace.
+                // The start of the fragment's record is lost. The loss is recorded already, unless the start is missing
+                // without a trace.
                 if !matches!(self.log.spans.last(), Some(Span::Damage(_))) {
                     self.damage(fragment.offset);
                 }

@@ -12,7 +12,7 @@ const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
 /// The tag of a separator that was made from no key: no entry of its user key comes before it.
 const SEEK_TAG: u64 = u64::MAX << 8 | 1;
 
-/// The end of a range of user keys.
+/// An end of a range of user keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Bound {
     pub(crate) user_key: Vec<u8>,

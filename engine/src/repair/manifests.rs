@@ -77,7 +77,7 @@ impl Manifests {
         &self.found
     }
 
-    /// The comparator that the trusted MANIFEST names, or else the newest MANIFEST that names one.
+    /// The comparator that the trusted MANIFEST names, or else that of the newest MANIFEST that names one.
     pub(super) fn comparator(&self) -> Option<&[u8]> {
         let all = self.trusted().into_iter().chain(self.found.iter().rev());
         all.filter_map(|one| one.manifest.comparator()).next()

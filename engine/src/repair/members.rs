@@ -113,8 +113,9 @@ impl Shares {
         self.files.clear();
     }
 
-    /// Decides without a MANIFEST which files are obsolete: of two tables that share an entry, the one with the lower
-    /// number, between the ends of those that were made from it, and every log that shares an entry with a table.
+    /// Decides without a MANIFEST which files are obsolete. Of two tables that share an entry, the one with the lower
+    /// number is obsolete between the ends of all tables that were made from it. Every log that shares an entry with a
+    /// table is obsolete.
     pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
         self.end_of_group();
         let mut made_of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

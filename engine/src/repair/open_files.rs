@@ -9,10 +9,10 @@ use filterblock::table::ReadAt;
 
 use super::input::Input;
 
-/// The most files that stay open between two reads. The others are opened for each block.
+/// The most files that stay open between two reads. The others are opened for each read.
 const MOST: usize = 200;
 
-/// The number of files that are open.
+/// The number of files that stay open.
 pub(super) type OpenFiles = Rc<Cell<usize>>;
 
 /// A file that is opened when it is read.

@@ -16,10 +16,10 @@ use super::table::{PartialEntry, options};
 /// The most bytes of memory for a run.
 const RUN: usize = 128 << 20;
 /// The length of what precedes each value in a run on disk: the index among the members of the file that the value is
-/// from, and a byte that tells whether the operation's checksum is right.
+/// from, and a byte that tells whether the operation's checksum is correct.
 const PREFIX: usize = 5;
 
-/// Operations of logs.
+/// Operations of logs, and entries of damaged blocks.
 pub(super) struct Operations {
     order: Order,
     /// The folder on whose file system runs are kept.
@@ -36,7 +36,7 @@ struct Stored {
     value: Option<Range<usize>>,
     sequence: u64,
     file: usize,
-    /// Its checksum is right.
+    /// Its checksum is correct.
     is_right: bool,
 }
 

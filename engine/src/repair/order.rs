@@ -51,7 +51,8 @@ impl Order {
         KeyFormat::LevelDb.compare(a, b, |a, b| self.compare(a, b))
     }
 
-    /// Returns true if no other bytes are equal to the key, so that its filter never denies it.
+    /// Returns true if the comparator treats only identical bytes as equal to the key. A filter
+    /// made with the key then never denies an equal one.
     pub(super) fn can_be_filtered(&self, user_key: &[u8]) -> bool {
         match self {
             Self::Bytewise => true,

@@ -13,8 +13,8 @@ pub struct RepairRequest {
     pub target: PathBuf,
     /// The treatment of keys of which a newer version may be lost.
     pub prefer: Prefer,
-    /// The name of the comparator whose order the keys are in. `None`: the one that a MANIFEST names, else one that fits
-    /// the tables.
+    /// The name of the comparator whose order the keys are in. `None`: the one that a MANIFEST names, or else one that
+    /// fits the tables.
     pub comparator: Option<String>,
     /// The filters' policy, by its name in files; `None`: that of the tables.
     pub policy: Option<String>,
@@ -23,7 +23,7 @@ pub struct RepairRequest {
     pub hash: Option<LegacyHash>,
     /// Bits a key; `None`: about as many as the filters of the tables have.
     pub bits_per_key: Option<u32>,
-    /// Nothing is written.
+    /// No database is made.
     pub dry_run: bool,
     /// The greatest number of bytes of blocks and keys to decode of each table; `None`: 100 times its size, but at least
     /// 256 MiB. What lies beyond is lost.

@@ -17,7 +17,7 @@ use crate::rebuild::{Failure, Folder, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
 
-/// The numbers to use where no table shows one: bits a key, and bytes of a block.
+/// The numbers to use if no table shows one: bits a key, and bytes of a block.
 const USUAL_BITS: u32 = 10;
 const USUAL_BLOCK: u64 = 4096;
 /// The smallest and the greatest size at which new tables end, in bytes.
@@ -116,7 +116,7 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
         .collect()
 }
 
-/// The approximate number of bits for each entry in the filters of sound tables.
+/// The approximate number of bits for each entry in the filters of tables that have lost nothing.
 fn bits_per_key(live: &Live<'_>) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
     let with = with.filter_map(|(_, table)| Some((table.filters.as_ref()?.1, table.facts.entries)));

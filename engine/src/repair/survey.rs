@@ -112,7 +112,7 @@ struct Same {
     sequence: u64,
     /// One of the entries is in a file that the MANIFEST knows as live.
     is_known: bool,
-    /// The index of a table newer than the MANIFEST that has one of the entries.
+    /// The index of a table that is newer than the MANIFEST and has one of the entries.
     newer: Option<usize>,
 }
 

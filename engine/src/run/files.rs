@@ -24,9 +24,10 @@ pub(crate) struct FileOptions<'a> {
     pub storage: Option<&'a Arc<dyn Storage>>,
 }
 
-/// Looks at all tables that `given` leads to, and calls `show` with the results, in order.
+/// Looks at all tables that `given` leads to, and at logs if the survey reads them. Calls `show` with the results, in
+/// order.
 ///
-/// If a database is in use, tables that vanish before their turn are replaced by those that were made from them.
+/// If tables of a database in use vanish before their turn, those that were made from them are looked at instead.
 ///
 /// # Errors
 ///
@@ -57,7 +58,7 @@ pub(crate) fn files<S: Survey>(
     }
 }
 
-/// Gives out the tables.
+/// Gives out the tables and logs to look at.
 struct Files<'a, 's, 'scope, S: Survey> {
     survey: &'scope S,
     options: FileOptions<'scope>,
@@ -194,8 +195,8 @@ impl Observer for FileObserver<'_> {
     }
 }
 
-/// Shows the results, except for files that vanished: those that took their place are shown at the folder's
-/// end.
+/// Shows the results, except those for files that vanished. The files that took their place are looked at and shown at
+/// the end of the folder.
 struct Shown<'a, S: Survey> {
     survey: &'a S,
     watch: &'a dyn Watch,

@@ -6,7 +6,7 @@ use std::{collections::VecDeque, io, sync::Arc};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// The greatest number of jobs. Each is a thread with its own memory.
+/// The greatest number of jobs. Each runs on a thread of its own, and needs memory for its work.
 pub const MAX_JOBS: i64 = 256;
 
 /// A pool of `jobs` threads, or of as many as there are processors if `jobs` is `None`.
@@ -68,7 +68,7 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
         let over = Arc::clone(&self.over);
         scope.spawn(move |_| {
             if !over.load(Ordering::Relaxed) {
-                // If that fails, nobody waits for the result any longer.
+                // If sending fails, nobody waits for the result any longer.
                 let _ = sender.send(work());
             }
         });
@@ -141,7 +141,7 @@ mod tests {
                         continue;
                     }
                     let work = move || {
-                        // Of every six, the later ones take less time.
+                        // Of every six pieces of work, the later ones take less time.
                         thread::sleep(Duration::from_micros(2000 - 300 * (number as u64 % 6)));
                         number
                     };

@@ -11,7 +11,7 @@ const MAX_ROUNDS: u32 = 16;
 /// compacted, or of a log that was written to a table, are now in new tables.
 ///
 /// `files` names the files to look at in a folder. `look` looks at a file that was not among them before, and
-/// returns false if that has vanished as well. Returns the files given up on.
+/// returns false if the file has vanished as well. Returns the files given up on.
 pub(crate) fn retry_vanished(
     folder: &Arc<Folder>,
     files: impl Fn(&Arc<Folder>) -> Vec<PathBuf>,
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn tables_in_the_place_of_those_that_vanished_are_looked_at_once() {
         assert_eq!(after(|_, _| true), (vec!["000003.ldb".to_owned()], 0));
-        // This one vanishes, too.
+        // Table 3 vanishes, too.
         let again = after(|looks, path| {
             if looks == 1 {
                 fs::rename(path, path.with_file_name("000004.ldb")).unwrap();

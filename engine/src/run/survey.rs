@@ -23,7 +23,7 @@ pub(crate) struct InputFile {
     /// known.
     pub folder: Option<Arc<Folder>>,
     /// The parent folder of a file that the user named, and the reason why that folder cannot be listed. Given once for
-    /// each folder.
+    /// each folder, unless many other folders come in between.
     pub around: Option<(PathBuf, PathError)>,
     /// The number of tables known when this one was found: the more there are, the less can be spent on each.
     pub tables: usize,
@@ -66,8 +66,8 @@ impl ListedFolder {
     }
 }
 
-/// An event of a run. Events are in the order of the inputs. Only tables in object storage may be in the order in which
-/// they were read.
+/// An event of a run. Events are in the order of the inputs. Only those of tables in object storage may be in the order
+/// in which the tables were read.
 #[derive(Debug)]
 pub(crate) enum Event<T> {
     /// A list of paths, which is `input`, could not be read to its end.
@@ -97,7 +97,7 @@ pub(crate) enum Event<T> {
         /// cannot be examined.
         passed_over: Vec<(PathBuf, PathError)>,
     },
-    /// A log, if the survey reads them.
+    /// A log, if the survey reads logs.
     Log {
         /// The log.
         target: InputFile,
@@ -113,7 +113,7 @@ pub(crate) enum Event<T> {
         /// The result, or the reason why the file cannot be opened.
         result: Result<T, PathError>,
     },
-    /// A table or a log vanished, and the files that took its place could not be looked at either.
+    /// A table or a log that was given up on: it has vanished, or has no file although it is live.
     Lost(InputFile),
     /// No more tables of the folder follow. The folder is as it was when it was last listed.
     End(ListedFolder),

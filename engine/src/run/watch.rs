@@ -13,7 +13,7 @@ pub trait Watch: Send + Sync {
     /// Reports the work that has been done since the last call.
     fn add(&self, _done: u64) {}
 
-    /// Reports the total number of bytes fetched from object storage so far, and of the requests for them.
+    /// Reports the total numbers of bytes fetched from object storage so far, and of the requests for them.
     fn fetched(&self, _bytes: u64, _requests: u64) {}
 
     /// Returns true if the work has to end, with the results that exist by then.
@@ -21,8 +21,8 @@ pub trait Watch: Send + Sync {
         false
     }
 
-    /// Reports that requests begin, or that they are over if `begin` is false. In between, the program should
-    /// not be ended in the middle of a result, but through [`is_interrupted`](Self::is_interrupted).
+    /// Reports that requests begin or, if `begin` is false, that they are over. In between, the program
+    /// should not be ended in the middle of a result, but through [`is_interrupted`](Self::is_interrupted).
     ///
     /// # Errors
     ///

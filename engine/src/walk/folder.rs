@@ -1,4 +1,4 @@
-//! The tables and database folders that paths given on the command line lead to.
+//! The tables and database folders to which the given paths lead.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ pub(crate) fn reopen(folder: &Folder) -> Result<Arc<Folder>, PathError> {
 /// A folder of tables, and the database in it if there is one.
 #[derive(Debug)]
 pub struct Folder {
-    /// The database, as far as there is one: any folder opens.
+    /// The database, as far as there is one: any folder can be opened as a database.
     database: Database,
     /// The database was made from a listing, all of whose entries are files.
     is_listing: bool,
@@ -136,7 +136,7 @@ impl Folder {
     }
 
     /// The MANIFEST's record of the table at `path` in this folder. `None` if the MANIFEST cannot be relied
-    /// on, or does not decide whether the table is live.
+    /// on or does not decide whether the table is live, or if the name is that of another kind of file.
     pub fn record(&self, path: &Path) -> Option<TableRecord<'_>> {
         let manifest = self.database.manifest().ok()?;
         let name = path.file_name().and_then(|name| name.to_str());

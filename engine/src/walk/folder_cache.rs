@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::{folder::Folder, input::PathError, storage::Storage};
 
-/// The number of folders remembered, for lists of paths that alternate between folders.
+/// The greatest number of folders remembered, for lists of paths that alternate between folders.
 const MAX_FOLDERS: usize = 16;
 
-/// Remembers the parent folders of the files that were given last.
+/// Remembers the parent folders of the files that were given most recently.
 #[derive(Default)]
 pub(crate) struct FolderCache {
     /// Folders, the most recently used last. `None`: not a database, or it cannot be listed.
@@ -17,7 +17,7 @@ pub(crate) struct FolderCache {
 
 impl FolderCache {
     /// The database that the file at `path` is in. `None` also if its folder cannot be listed: `on_error` is
-    /// then called, once for each folder that is remembered.
+    /// then called, but not again as long as the folder is remembered.
     pub(crate) fn around(
         &mut self,
         path: &Path,

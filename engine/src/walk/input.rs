@@ -16,7 +16,7 @@ pub enum PathError {
     Unexpected { expected: String, found: String },
     /// A folder holds something other than a regular file under a table's or a log's name.
     Skipped { found: &'static str },
-    /// A message of the system, or another one that does not say what was expected.
+    /// A message of the system, or another message that does not say what was expected.
     Failed { message: String, kind: ErrorKind },
 }
 
@@ -138,8 +138,8 @@ pub fn open_file(path: &Path, listed: bool) -> Result<File, PathError> {
     };
     let failure = |error| PathError::of_io(&error, listed);
     refuse_url(path)?;
-    // Opening a pipe would wait for its other end, so the type is checked before, and once more after, as the
-    // file may have been replaced by then.
+    // Opening a pipe would wait for its other end, so the type is checked before opening, and once more
+    // afterwards, as the file may have been replaced in between.
     check(fs::metadata(path).map_err(failure)?)?;
     let file = File::open(path).map_err(failure)?;
     check(file.metadata().map_err(failure)?)?;

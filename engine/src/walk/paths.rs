@@ -1,4 +1,4 @@
-//! The paths given to a command: as arguments, from a list, and the folders below them.
+//! The paths to look at: those given as arguments or in a list, and the folders below them.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -7,8 +7,8 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{input::PathError, storage::Storage, url};
 
-/// The length that every path has to stay below. A longer line means that the file is not a list of
-/// paths.
+/// The length that every path of a list has to stay below. A longer line means that the file is not
+/// a list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 /// A path to look at.

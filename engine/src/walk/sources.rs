@@ -7,7 +7,8 @@ use super::folder::{self, Folder, PathKind};
 use super::paths::{InputPath, into_local};
 use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
 
-/// The table or folder that a path leads to, or its failure. `input` is the path as the user gave it.
+/// The table or folder that a path leads to, or the reason why there is none. `input` is the path as the user
+/// gave it.
 pub(crate) enum Discovered {
     /// A list of paths, which is `input`, could not be read to its end.
     ListFailed { input: Arc<Path>, error: PathError },
@@ -21,7 +22,8 @@ pub(crate) enum Discovered {
         path: PathBuf,
         /// The database that the file is in. `None`: there is none, or its folder cannot be listed.
         folder: Option<Arc<Folder>>,
-        /// The file's parent folder, and the reason why that cannot be listed. Given once for each folder.
+        /// The file's parent folder, and the reason why that cannot be listed. Given once for each folder,
+        /// unless many other folders come in between.
         around: Option<(PathBuf, PathError)>,
     },
     /// A database, or a folder with tables.
@@ -114,8 +116,8 @@ impl EmptyInputs {
         Self { recursive, input: None }
     }
 
-    /// Notes a folder of `input` with nothing in it. Returns true if that is not reported now. `is_input`:
-    /// the folder is the input itself, whose folders follow.
+    /// Notes a folder of `input` with nothing in it. Returns true if the folder is not reported now.
+    /// `is_input`: the folder is the input itself, whose folders follow.
     pub(crate) fn passes_over(&mut self, input: &Arc<Path>, is_input: bool) -> bool {
         if self.recursive && is_input {
             self.input = Some(Arc::clone(input));

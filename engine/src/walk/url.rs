@@ -5,7 +5,7 @@ use std::path::Path;
 #[cfg(feature = "remote")]
 use std::path::PathBuf;
 
-/// The scheme of a URL. `None` for a path, and for a `file:` URL, which names one.
+/// The scheme of a URL. `None` for a path, and for a `file:` URL, which stands for a path.
 pub(crate) fn scheme(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -28,8 +28,8 @@ pub(crate) fn join(url: &Path, name: &str) -> PathBuf {
     url.into()
 }
 
-/// The bytes of the path that `file:/…` or `file:///…` stands for, as Spark and browsers write them.
-/// `None` for anything else.
+/// The bytes of the path that a URL stands for, such as `file:/…`, as Spark writes it, or
+/// `file:///…`, as browsers do. `None` for any other text.
 pub(super) fn local_path(path: &Path) -> Option<Vec<u8>> {
     path.to_str().and_then(local_part).map(decoded)
 }
@@ -58,7 +58,7 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The byte that two hexadecimal digits stand for. `None` if one of them is no such digit.
+/// The byte that two hexadecimal digits stand for. `None` if either is not a hexadecimal digit.
 pub fn hex_byte(digits: [u8; 2]) -> Option<u8> {
     let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
     u8::try_from(high? << 4 | low?).ok()

@@ -7,7 +7,8 @@ use super::numbers::size;
 use super::shell_word::{path_word, shell_word};
 use crate::report::{Budget, BudgetOrigin, Choice, LevelBits, NearKind, Outcome, Reads};
 
-/// If a lookup reads no more blocks than this, the user is not asked for lookups.
+/// The user is not asked for lookups if, for every kind of absent keys, a lookup reads no more blocks than
+/// this.
 const TELLING: f64 = 0.02;
 
 /// A kind of absent keys near stored ones, in words that follow a number of reads.
@@ -20,8 +21,8 @@ pub const fn near_text(kind: NearKind) -> &'static str {
     }
 }
 
-/// A request for the user's lookups, if the reads of the kinds of absent keys differ much. `None`: they do
-/// not, or lookups were given.
+/// A request for the user's lookups, if the kinds of absent keys differ much in their reads. `None`: they do
+/// not, all of them read few blocks, or lookups were given.
 pub fn ask_for_lookups(reads: &Reads) -> Option<&'static str> {
     let kinds = reads.near.all().into_iter().flatten().chain([reads.random]);
     let (least, most) = kinds.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), reads| {
@@ -33,7 +34,8 @@ pub fn ask_for_lookups(reads: &Reads) -> Option<&'static str> {
     )
 }
 
-/// Advice to leave the filters of tables that take fewer than `least` bytes.
+/// Advice to leave the filters as they are, since the tables take `taken` bytes, which are fewer than
+/// `least`.
 pub fn small_text(taken: u64, least: u64) -> String {
     format!(
         "leave the filters as they are: tables of {} fit into any cache, and below {} no program notices other filters",
@@ -83,8 +85,8 @@ pub fn rebuild_text(now: &Outcome, choice: &Choice, has_none: bool) -> String {
     )
 }
 
-/// The gain of a rebuild in reads: `10 times fewer wasted reads for 2 MiB more`. `None`: there is none, or
-/// reads are not known.
+/// The gain of a rebuild in reads: `10 times fewer wasted reads for 2 MiB more`. `None`: the reads do not
+/// decrease noticeably, or are not known.
 fn gain(now: &Outcome, then: &Outcome) -> Option<String> {
     let (now_reads, then_reads) = (now.reads?.absent().value, then.reads?.absent().value);
     let factor = now_reads / then_reads;
@@ -123,7 +125,7 @@ fn size_change(now: &Outcome, then: &Outcome) -> String {
     format!("filters take {} {word}", size(now.abs_diff(then)))
 }
 
-/// The command that follows the advice.
+/// The command that carries out the advice.
 pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     let mut command = format!("filterblock rebuild {} --in-place", path_word(database));
     for argument in arguments {
@@ -133,7 +135,8 @@ pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     command
 }
 
-/// The bits a key of all levels: `20 bits a key on levels 0 and 1, 17 on level 2`, or one number.
+/// The bits a key of all levels: `20 bits a key on levels 0 and 1, 17 on level 2`, or one number if they are
+/// the same.
 pub fn bits_text(choice: &Choice) -> String {
     if let Some(bits) = choice.same_bits() {
         return format!("{bits} {} a key", if bits == 1 { "bit" } else { "bits" });
@@ -153,7 +156,7 @@ pub fn bits_text(choice: &Choice) -> String {
     parts.join(", ")
 }
 
-/// The data blocks that a filter of `base_lg` covers.
+/// The size of the ranges of data blocks that have a filter each, for this `base_lg`.
 pub fn ranges_text(base_lg: u8) -> String {
     /// With this `base_lg` or a greater one, a range is longer than any table.
     const WHOLE_TABLE: u8 = 40;

@@ -1,4 +1,5 @@
-//! Estimated numbers as people read them: with the digits that are known, and marked as estimates.
+//! Estimated numbers as people read them: with the digits that are known. Sizes and counts are marked as
+//! estimates.
 
 use super::numbers::{count, size};
 use crate::report::Estimate;
@@ -6,8 +7,8 @@ use crate::report::Estimate;
 /// The most decimals shown.
 const MOST_DECIMALS: i32 = 6;
 
-/// A number with decimals up to its third significant digit at most, and none worth less than a tenth of
-/// the distance to the interval's farther end.
+/// A number with decimals up to its third significant digit at most, and none worth less than a tenth of the
+/// distance to the interval's farther end. An estimate of 0 is shown as an upper bound.
 pub fn estimate(estimate: Estimate) -> String {
     let Estimate { value, .. } = estimate;
     match distance(estimate) {
@@ -126,7 +127,7 @@ mod tests {
         {
             let exact = of(value, value, value);
             assert_eq!((estimate(exact), interval(exact)), (text.to_owned(), None));
-            // Nor have estimates whose ends look the same.
+            // Estimates whose ends look the same have no interval either.
             let close = of(value, value, value + 1e-9);
             assert_eq!(interval(close), None, "{value}");
             assert_eq!(number(value), text);

@@ -8,7 +8,7 @@ use crate::report::{FilterState, Filters};
 pub enum Fill {
     /// The share of its bits that are set, from 0 to 1.
     Share(f64),
-    /// The filter has no bytes, as no key is in its range.
+    /// The filter has no bytes, as that of a range without keys.
     Empty,
     /// The filter is malformed, or its policy does not describe it.
     Unknown,
@@ -17,17 +17,17 @@ pub enum Fill {
 /// Consecutive filters.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct FillBin {
-    /// Number of filters.
+    /// The number of filters.
     pub filters: u64,
-    /// Number of filters without bytes.
+    /// The number of filters without bytes.
     pub empty: u64,
-    /// Number of filters that are malformed, or not described by their policy.
+    /// The number of filters that are malformed, or not described by their policy.
     pub unknown: u64,
-    /// The smallest share of bits set, among the filters of known shares; 0 if there is none.
+    /// The smallest share of bits set, among the filters of known shares; 0 if there are none.
     pub min: f64,
-    /// The mean share of bits set, among the filters of known shares; 0 if there is none.
+    /// The mean share of bits set, among the filters of known shares; 0 if there are none.
     pub mean: f64,
-    /// The greatest share of bits set, among the filters of known shares; 0 if there is none.
+    /// The greatest share of bits set, among the filters of known shares; 0 if there are none.
     pub max: f64,
 }
 

@@ -65,7 +65,8 @@ pub fn distinct_keys(keys: DistinctKeys) -> String {
     }
 }
 
-/// A share of one, in percent. Only 0 and 1 themselves are shown as 0 % and 100 %.
+/// A share, from 0 to 1, in percent; a dash if it is not a number. Only 0 and 1 themselves are
+/// shown as 0 % and 100 %.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -80,8 +81,8 @@ pub fn percent(share: f64) -> String {
 }
 
 /// A measured rate in percent, with as many digits as its interval allows: the last one is worth no
-/// less than a tenth of the distance to the interval's farther end. A rate without an interval is
-/// exact.
+/// less than a tenth of the distance to the interval's farther end. A rate of 0 or 1 is shown as a
+/// bound. A rate without an interval is exact.
 pub fn measured(measured: MeasuredRate) -> String {
     let MeasuredRate { rate, low, high, .. } = measured;
     if low >= high {
@@ -114,12 +115,12 @@ fn bound(share: f64, round: fn(f64) -> f64) -> String {
 
 /// The number of decimals with which `share` in percent has one significant digit.
 fn decimals(share: f64) -> usize {
-    /// No rate is known to more decimals.
+    /// The greatest number of decimals that is shown.
     const MOST: f64 = 9.0;
     (-(share * 100.0).log10().floor()).clamp(0.0, MOST) as usize
 }
 
-/// `numerator / denominator`; not a number if both are 0.
+/// `numerator / denominator`; not a number if both are 0, and infinite if only the denominator is.
 pub fn ratio(numerator: u64, denominator: u64) -> f64 {
     numerator as f64 / denominator as f64
 }

@@ -8,7 +8,7 @@ use filterblock::table::{Meter, ReadOptions};
 /// The bytes of blocks and keys that may be decoded from a file.
 pub(crate) struct Budget {
     meter: Arc<Meter>,
-    /// Bytes of keys that were put together, which takes time as decoding does.
+    /// The number of bytes of keys that were put together, which takes time as decoding does.
     keys: Cell<u64>,
     limit: u64,
 }

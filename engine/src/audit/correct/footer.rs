@@ -20,8 +20,8 @@ pub(crate) struct Footer {
     pub(crate) index: BlockHandle,
 }
 
-/// The most bytes whose checksums are tried for a footer, as a multiple of the length of the file. All variants of a
-/// handle with one bit of its size changed together name less than that.
+/// The most bytes whose checksums are tried for a footer, as a multiple of the length of the file. The blocks of all
+/// variants of a handle with one bit of its size changed are usually smaller, taken together.
 const MAX_PASSES: u64 = 8;
 
 /// Reads the footer. If it does not lead to a sound index and a sound metaindex, one bit of the footer is corrected
@@ -56,7 +56,7 @@ pub(crate) fn find<R: ReadAt>(
         patches.push(patch);
         return Ok(Some(footer));
     }
-    // The footer is right, and a block to which it leads is damaged.
+    // The footer is taken to be right, and a block to which it leads to be damaged.
     let Some(footer) = as_it_is else { return Ok(None) };
     let mut index_patches = Vec::new();
     let index = stored::accept(source, footer.index, &mut index_patches, is_index)?;
@@ -78,7 +78,7 @@ fn decode(footer: &[u8]) -> Option<Footer> {
 }
 
 /// The blocks to which a footer leads as it is and with one bit changed. Most of these footers differ in one handle
-/// only, so their blocks are remembered.
+/// only, so the verdict on each block is remembered.
 struct Trials<'s, R> {
     source: &'s R,
     /// The bytes whose checksums may still be tried.

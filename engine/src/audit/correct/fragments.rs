@@ -1,7 +1,8 @@
 //! The fragments of a log or a MANIFEST, with wrong bits corrected. After damage, reading continues
 //! with the next sound fragment.
 //!
-//! A block is 32 KiB. No fragment crosses its end, so a loss never reaches into the next block.
+//! A block is 32 KiB. No fragment crosses its end, so damage to one block never hides the fragments
+//! of the next.
 
 use std::cell::Cell;
 use std::{io, ops::Range};
@@ -44,7 +45,7 @@ pub(crate) struct Fragment {
     /// The type of the fragment, 1 to 4.
     pub(crate) kind: u8,
     pub(crate) data: Bytes,
-    /// The checksum is right, if need be after one bit was corrected.
+    /// The checksum is correct, if need be after one bit was corrected.
     pub(crate) is_sound: bool,
     pub(crate) patch: Option<Patch>,
     /// The fragment was found by its checksum alone, after a loss.
@@ -187,7 +188,7 @@ impl<R: ReadAt> Fragments<R> {
     }
 
     /// Corrects the one bit, possibly of the length, that makes the fragment at `start` sound.
-    /// `None`: no bit does, or several do.
+    /// `None`: no bit does, several do, or no more bytes may be tried.
     fn corrected(&self, start: usize, header: Header) -> Option<(Header, Patch)> {
         let mut found = Vec::new();
         if !self.may_try(0) {
@@ -233,9 +234,9 @@ impl<R: ReadAt> Fragments<R> {
         let mut tried = 0_usize;
         let end = self.block.len();
         for at in start.saturating_add(1)..end {
-            // Where there is no room for a header, there is none further on.
+            // Once there is no room for a header, there is none further on either.
             let header = Header::at(&self.block, at)?;
-            // Nobody writes a fragment without data in the middle of a block.
+            // Databases write no fragments without data in the middle of a block.
             if !header.is_of_known_type() || header.len == 0 {
                 continue;
             }
@@ -322,7 +323,8 @@ mod tests {
     fn what_is_behind_damage_in_a_block_is_found() {
         let records = records();
         let mut file = log(&records);
-        // A header and the bytes around it: the records after it are whole.
+        // The header and some data of the second record are lost. The records after it are
+        // complete.
         let second = 7 + 40;
         file[second..second + 60].fill(0);
         let (found, others) = read(&file);

@@ -24,7 +24,7 @@ pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
     Some((manifest, bits.take()))
 }
 
-/// The bytes of a log, with one wrong bit of each fragment corrected where its checksum tells the bit.
+/// The bytes of a log. One wrong bit of each fragment is corrected if the checksum tells which bit it is.
 pub(crate) struct CorrectingLog<R> {
     source: R,
     /// The unread rest of the current block, corrected.

@@ -1,10 +1,11 @@
 //! One wrong bit, found by the checksum.
 //!
-//! A CRC is linear: a wrong bit changes it by a value that depends only on the bit's distance from the end. Taken back
-//! from the end byte by byte, the difference of two checksums becomes a single bit at the byte with the wrong bit.
+//! A CRC is linear: a wrong bit changes it by a value that depends only on the bit's distance from the end. If the
+//! difference of the stored and the computed checksum is run backwards from the end, byte by byte, it becomes a single
+//! bit at the byte with the wrong bit.
 //!
-//! Two wrong bits are never corrected. Other damage can look like two wrong bits by chance, and may even decode once
-//! they are corrected.
+//! Two wrong bits under one checksum are never corrected. Other damage can look like two wrong bits by chance, and may
+//! even decode once they are corrected.
 
 pub(crate) mod budget;
 pub(crate) mod footer;
@@ -38,7 +39,7 @@ pub(crate) fn stored_crc(data: &[u8]) -> u32 {
 
 /// All single bits that, if wrong, explain why `data` do not have the checksum `stored`. Empty if `data` have it.
 ///
-/// By chance, other damage looks like one wrong bit, in 8e-6 of blocks of 4 KiB. So a corrected block still has to be
+/// In 8e-6 of blocks of 4 KiB, other damage looks like one wrong bit by chance. So a corrected block still has to be
 /// checked.
 pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     let found = crc32c::crc32c(data);
@@ -89,7 +90,7 @@ pub(crate) fn corrected<T>(
 mod tests {
     use super::*;
 
-    /// One bit may explain other damage, too. What does not decode with that bit corrected is refused.
+    /// One bit may explain other damage, too. A block that is not accepted with that bit corrected stays as it is.
     #[test]
     fn what_is_not_accepted_is_not_corrected() {
         let sound = [data(), stored_crc(&data()).to_le_bytes().to_vec()].concat();

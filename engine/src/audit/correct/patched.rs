@@ -13,7 +13,7 @@ pub(crate) struct Patch {
     pub(crate) mask: u8,
 }
 
-/// A file, read with these bits flipped.
+/// A file, read with the bits of `patches` flipped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patched<'p, R> {
     pub(crate) source: R,

@@ -15,8 +15,8 @@ use super::{footer, stored};
 /// The most times that the index is gone through from its start.
 const MAX_STARTS: u32 = 16;
 
-/// A table whose footer, index and data blocks are read with one wrong bit of each corrected, where the checksum tells
-/// the bit and the corrected block fits the index.
+/// A table that is read with wrong bits corrected: at most one of the footer or the index, and one of each data block.
+/// A bit of a data block is corrected if its checksum tells the bit, and the corrected block fits the index.
 ///
 /// Sound tables are read as they are: a block is looked at here only if its checksum is wrong.
 pub(crate) struct Correcting<R> {
@@ -32,7 +32,7 @@ struct State {
     search: Option<Search>,
 }
 
-/// What is needed to judge data blocks.
+/// The index and everything else that is needed to judge data blocks.
 struct Search {
     index: Bytes,
     orders: KeyOrders,
@@ -118,7 +118,7 @@ impl<R: ReadAt> ReadAt for Correcting<R> {
     }
 }
 
-/// The orders in which the keys of an index ascend. `None`: it is no index.
+/// The orders in which the keys of an index ascend. `None`: the block is not an index.
 fn index_orders(
     stored: &Bytes,
     orders: &KeyOrders,

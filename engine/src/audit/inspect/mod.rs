@@ -1,4 +1,4 @@
-//! Inspection: the facts about tables and their filters, without reading all of them.
+//! Inspection: the facts about tables and their filters, without reading whole tables.
 
 mod bare_block;
 pub(crate) mod run;

@@ -32,7 +32,7 @@ pub enum InspectLine {
 /// The outcome of an inspection.
 #[derive(Clone, Default, Debug)]
 pub struct InspectOutcome {
-    /// A table or filter block is damaged, missing or unreadable, or a MANIFEST cannot be relied on.
+    /// A table is damaged, missing or unreadable, a filter block is malformed, or a MANIFEST cannot be relied on.
     pub damage: bool,
     /// A path or a part of a table could not be read, or no threads could be started.
     pub unreadable: bool,
@@ -43,7 +43,7 @@ pub struct InspectOutcome {
 }
 
 impl Engine {
-    /// Finds the facts about the tables that `inputs` lead to and about their filters, without reading all of them.
+    /// Finds the facts about the tables that `inputs` lead to and about their filters, without reading whole tables.
     /// `sink` receives them folder by folder, with sums over the tables of each.
     ///
     /// # Errors

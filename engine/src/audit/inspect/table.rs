@@ -9,7 +9,7 @@ use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableS
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
 use crate::{audit::file_type::explain, words::compression_names};
 
-/// Inspects the table that `source` holds. A table that cannot be opened is a result as well, which has the reason.
+/// Inspects the table that `source` holds. For a table that cannot be opened, the result has the reason.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         let is_judged = !stats.filter_unsupported;
         let weights = FilterWeights::new(filters, Some(blocks));
         let estimated_fpr = weights.estimated_rate().filter(|_| is_judged);
-        // Asking for random keys takes longer than all other work on a tail.
+        // Asking for random keys would take longer than all other work at this depth.
         let is_asked = is_judged && depth != Depth::Tail;
         let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.counts.entries);
         // The saving depends on the number of entries.

@@ -9,9 +9,9 @@ use crate::report::{DistinctSum, LevelTotals, Table, TableLevel, TableRates, Tab
 /// The kinds of input that a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A folder with CURRENT or a MANIFEST.
+    /// A folder with CURRENT, a MANIFEST, or a log that is not empty.
     Database,
-    /// A folder with tables and neither CURRENT nor a MANIFEST.
+    /// Any other folder with tables.
     Folder,
     /// A table by itself.
     Table,
@@ -88,7 +88,7 @@ impl Overview {
         }
     }
 
-    /// The sums over the tables of each [`TableLevel`], from the top level on.
+    /// The sums over the tables of each [`TableLevel`], starting with the top level.
     pub(crate) fn places(&self) -> BTreeMap<TableLevel, LevelTotals> {
         let mut places: BTreeMap<_, LevelTotals> = BTreeMap::new();
         self.tables.iter().for_each(|table| self.add_to(places.entry(table.place()).or_default(), table));

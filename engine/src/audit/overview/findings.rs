@@ -13,7 +13,7 @@ const MAX_NOTES: usize = 50;
 pub(crate) struct OverviewFindings {
     /// Every block and every entry was read.
     pub verified: bool,
-    /// The counts of the verdicts by `verify`.
+    /// The counts of the verdicts of `verify`.
     pub counts: VerdictCounts,
     /// The number of findings of each code.
     pub codes: BTreeMap<Code, u64>,
@@ -76,7 +76,7 @@ impl OverviewFindings {
         }
     }
 
-    /// Returns true if nothing was found.
+    /// Returns true if there are neither findings nor faults.
     pub(crate) fn is_empty(&self) -> bool {
         self.codes.is_empty() && self.seen.is_empty()
     }

@@ -95,7 +95,7 @@ impl Fold {
     fn take(&mut self, event: Event<Looked>) {
         match event {
             Event::ListFailed { error, .. } => self.failed = Some(error.to_string()),
-            // Reported at the beginning of the folder.
+            // The beginning of the folder reports it.
             Event::Failed { target, .. } if target.listed => {}
             Event::Failed { error, .. } => self.failed = Some(error.to_string()),
             Event::NotStarted(reason) => self.failed = Some(reason),

@@ -55,7 +55,7 @@ impl Spans {
         for change in changes {
             before.push(sum);
             here += change;
-            // Rounding can make this negative.
+            // Rounding can make the number negative.
             sum += f64::max(here, 0.0);
         }
         let all = before.last().copied().unwrap_or_default();
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(places(&Spans::bytewise(&tables), 1..=3), [[0.0, 1.0], [0.5, 0.5], [0.5, 1.0]]);
         assert_eq!(places(&Spans::bytewise(&[extent(1, 0, 9, "a", "a")]), 1..=1), [[0.0, 0.0]]);
         assert_eq!(Spans::bytewise(&[]).of(1), None);
-        // Ends the wrong way round, which only a damaged MANIFEST has.
+        // Only a damaged MANIFEST has ends the wrong way round.
         let wrong = [extent(1, 0, 100, "z", "a"), extent(2, 0, 100, "b", "c")];
         for [first, last] in places(&Spans::bytewise(&wrong), 1..=2) {
             assert!((0.0..=1.0).contains(&first) && (first..=1.0).contains(&last));

@@ -1,5 +1,5 @@
-//! The data blocks of a table that may hold a key, according to the index, if the order of the keys
-//! is known, and to the filters.
+//! The data blocks of a table that may hold a key, according to the filters and, if the order of the keys is known, to
+//! the index.
 
 use std::collections::BTreeSet;
 
@@ -33,9 +33,9 @@ pub(in crate::audit) struct BlockCandidates {
 
 /// Opens the table that `source` holds, to answer for `keys`.
 ///
-/// `is_bytewise`: the user says that the keys are in bytewise order where no MANIFEST names an order. `record`: the
-/// table's record in the database that it is in. `depth`: unless it is [`Depth::All`], the data blocks read lie side by
-/// side in three places.
+/// `is_bytewise`: the user says that the keys are in bytewise order, which counts if no MANIFEST names an order.
+/// `record`: the table's record in the database that it is in. `depth`: unless it is [`Depth::All`], the data blocks
+/// read lie side by side in up to three places.
 ///
 /// # Errors
 ///

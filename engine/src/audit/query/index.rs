@@ -7,10 +7,10 @@ use super::keys::SoughtKeys;
 use crate::audit::key_encoding::{self, KeyEncoding};
 use crate::audit::stats::sample::KeyFormat;
 
-/// An index whose keys have more bytes than this is not walked: prefix compression lets a small
-/// file hold terabytes.
+/// Keys are not looked up in an index whose keys have more bytes than this, taken together: prefix
+/// compression lets a small file hold terabytes.
 const MAX_INDEX_KEYS: u64 = 256 << 20;
-/// The reason if the keys of the index are not in the encoding that the filters need.
+/// The reason given if the keys of the index are not in the encoding that the filters need.
 const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
 
 /// For each key sought, the offset of the data block that may hold it; `None` if there is none.

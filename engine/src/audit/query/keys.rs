@@ -1,6 +1,6 @@
 //! The keys sought.
 
-/// The keys sought, in the order given, and their order byte by byte.
+/// The keys sought, in the order given, with their bytewise order.
 #[derive(Debug)]
 pub struct SoughtKeys {
     given: Vec<Vec<u8>>,

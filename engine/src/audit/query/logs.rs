@@ -44,7 +44,7 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
             }
         }
     }
-    // LevelDB leaves an incomplete last record out. It may be one that is being written, or one whose damaged length
+    // LevelDB leaves out an incomplete last record. It may be one that is being written, or one whose damaged length
     // hides the records after it.
     let tail = log.incomplete_tail();
     let ends = |at| format!("the log ends within the record at offset {at}");

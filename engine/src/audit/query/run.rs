@@ -1,4 +1,4 @@
-//! The search for keys in all that paths lead to.
+//! The search for keys in everything that the given paths lead to.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::{audit::file_type::explain, words::counted_as};
 pub enum Wanted {
     /// All answers.
     Answers,
-    /// The answers that a key may be there.
+    /// The answers for keys that may be there.
     Matches,
     /// The number of keys that may be there, for each table.
     Counts,
@@ -109,7 +109,7 @@ impl Survey for QuerySurvey {
 
     fn wants(&self, target: &InputFile, _: Depth) -> Fetch {
         match target.record() {
-            // The database does not use it, which is reported at the beginning of the folder.
+            // The database does not use the table, which is reported at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
             record if TableRecord::is_bytewise_or(record, self.engine.is_bytewise) => Fetch::Sample,
             _ => Fetch::Tail,

@@ -36,9 +36,9 @@ impl Clusters {
 
     /// The weighted mean of the groups' rates; `None` if nothing with a weight was asked.
     ///
-    /// `all`: every filter was asked. Otherwise, the filters asked represent others, which may differ
-    /// from them as much as they do from each other. The interval is Wilson's for the number
-    /// of independent questions that would give the same variance (Korn and Graubard, 1998).
+    /// `all`: every filter was asked. Otherwise, the filters asked represent others, which may differ from
+    /// them as much as the filters asked differ from each other. The interval is Wilson's for the number of
+    /// independent questions that would give the same variance (Korn and Graubard, 1998).
     pub(crate) fn rate(&self, all: bool) -> Option<MeasuredRate> {
         if self.asked == 0 || self.weight <= 0.0 {
             return None;
@@ -60,8 +60,8 @@ impl Clusters {
     }
 }
 
-/// The quantile of Student's distribution for an interval of 95 %, by the expansion of Cornish and
-/// Fisher: 1 % low with three degrees of freedom, and exact with many.
+/// The quantile of Student's distribution for an interval of 95 %, by the expansion of Cornish and Fisher. It
+/// is 1 % low with three degrees of freedom, and nearly exact with many.
 fn student(degrees: f64) -> f64 {
     let second = (Z.powi(3) + Z) / 4.0;
     let third = (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / 96.0;
@@ -97,7 +97,7 @@ mod tests {
         (0..16).for_each(|at| clusters.add(if at % 2 == 0 { 100 } else { 0 }, 100, 1.0));
         let some = clusters.rate(false).unwrap();
         assert_eq!((some.rate, some.asked), (0.5, 1600));
-        // Of 16 coins, 8 show heads.
+        // 8 of 16 independent questions would give an interval from 0.28 to 0.72.
         assert!(some.low < 0.28 && some.high > 0.72, "{some:?}");
         assert!(some.low > 0.2 && some.high < 0.8, "{some:?}");
         assert_eq!(clusters.rate(true), MeasuredRate::of(800, 1600));

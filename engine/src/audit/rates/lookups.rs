@@ -1,8 +1,9 @@
 //! The weight of a table in the rate of a database: the share of absent keys for which lookups come to it.
 //!
 //! Absent keys are taken to be distributed as the stored ones. A lookup comes to every table of level 0 whose range
-//! holds the key, and to one of each level below. So a small table over a wide range is asked as often as a large one.
-//! The entries of a table are taken to be spread evenly over the stretches between ends of tables in its range.
+//! holds the key, and to at most one of each level below. So a small table over a wide range is asked as often as a
+//! large one. The entries of a table are taken to be spread evenly over the stretches between ends of tables in its
+//! range.
 
 use std::collections::BTreeMap;
 
@@ -106,7 +107,7 @@ mod tests {
     fn a_table_of_one_key_has_a_weight() {
         let [wide, single] = weights([table(1, "a", "z", 100), table(2, "m", "m", 5)]);
         assert!(wide == 105.0 && (5.0..60.0).contains(&single), "{wide} {single}");
-        // Ends the wrong way round, which only a damaged MANIFEST has.
+        // Only a damaged MANIFEST has ends the wrong way round.
         assert!(weights([table(1, "z", "a", 100)])[0] >= 0.0);
         assert_eq!(LookupWeights::bytewise(&[]).of(Some(3), 9), 0.0);
         assert_eq!(LookupWeights::default().of(None, 9), 9.0);

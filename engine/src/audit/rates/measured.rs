@@ -117,11 +117,11 @@ mod tests {
         mean.add(one, 7.0);
         close(mean.mean().unwrap(), one.low, one.high);
         (0..3).for_each(|_| mean.add(one, 7.0));
-        // Four like it: half the distance.
+        // The mean of four such rates has an interval half as wide.
         let four = mean.mean().unwrap();
         close(four, one.rate - (one.rate - one.low) / 2.0, one.rate + (one.high - one.rate) / 2.0);
         assert_eq!(four.asked, 40_000);
-        // A table without weight counts for nothing but its questions.
+        // Of a table without weight, only the questions are counted.
         mean.add(MeasuredRate::of(1, 1).unwrap(), 0.0);
         assert!((mean.mean().unwrap().rate - 0.01).abs() < 1e-12);
     }

@@ -14,13 +14,13 @@ const MAX_SEED_BYTES: usize = 64 << 10;
 /// The most bytes of keys to make for a filter. If keys are long, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
 
-/// The neighbours of the keys of one filter after another.
+/// Makes neighbours of the keys of one filter after another.
 #[derive(Default, Debug)]
 pub(crate) struct Neighbours {
     random: SplitMix,
     /// The number of keys to make for the current filter.
     count: usize,
-    /// The keys to make others from; `None` once these are made.
+    /// The keys to make others from; `None` once the others are made.
     seeds: Option<KeyBuf>,
     seed_bytes: usize,
     /// The hashes of the keys seen before others were made.
@@ -38,7 +38,7 @@ struct Candidate {
     hash: u64,
     /// The key's index in `made`.
     at: usize,
-    /// It turned out to be stored.
+    /// The key turned out to be stored.
     struck: bool,
 }
 
@@ -115,8 +115,8 @@ impl Neighbours {
         self.candidates.dedup_by_key(|candidate| candidate.hash);
     }
 
-    /// Asks for the keys made, and returns how many passed, and how many were asked for. `offset`: that of a
-    /// data block that the filter covers.
+    /// Asks the filter for the keys made. Returns how many passed, and how many were asked for. `offset`:
+    /// that of a data block that the filter covers.
     pub(crate) fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
         &mut self,
         filters: &FilterBlockReader<P, B>,
@@ -163,8 +163,7 @@ fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     }
 }
 
-/// A fast hash of low quality. A generated key that collides with a stored
-/// one is skipped.
+/// A fast hash of low quality. A generated key that collides with a stored one is skipped.
 #[inline]
 pub(crate) fn hash(key: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -201,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The keys asked for if these are stored.
+    /// The keys that the filter is asked for if its keys are `stored`.
     fn asked(stored: &[&[u8]], partial: bool) -> Vec<Vec<u8>> {
         // One filter of a byte, for all offsets.
         let filters = FilterBlockReader::new(Witness::default(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 63]);
@@ -223,7 +222,7 @@ mod tests {
         let some = asked(&stored, true);
         assert!(some.len() > 100 && some.len() < all.len(), "{}", some.len());
         assert!(some.iter().all(|key| stored[0] < &key[..] && &key[..] < stored[2]));
-        // In an order that is not known, no key is known to be between.
+        // If the order is not known, no key is known to lie between others.
         assert_eq!(asked(&[b"key7", b"key5", b"key3"], true).len(), 0);
     }
 

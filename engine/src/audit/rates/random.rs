@@ -12,16 +12,15 @@ use super::measured::MeasuredRate;
 use super::weights::FilterWeights;
 use crate::audit::stats::FilterStats;
 
-/// The number of keys that have to pass: the interval then is about a seventh of the rate to either
-/// side.
+/// The number of keys that have to pass: the interval then reaches about a seventh of the rate to either side.
 const ENOUGH: u64 = 200;
 /// The approximate number of questions between two checks of the number that passed.
 const ROUND: u64 = 4096;
-/// Filters under these names are asked for LevelDB's hash of a key.
+/// Filters of the policies with these names are asked for random hashes instead of keys.
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
-/// Asks the filters for random keys until enough have passed or `most` were asked. `weights`: those of these filters.
-/// `None`: there are none, or the policy never looks at a key.
+/// Asks the filters for random keys until enough have passed or `most` were asked. `weights`: the weights of the
+/// filters. `None`: no filter has a weight, or the policy never looks at a key.
 pub(crate) fn random_rate(
     filters: &FilterStats,
     weights: &FilterWeights<'_>,
@@ -54,8 +53,8 @@ pub(crate) fn random_rate(
     let part = weights.sum() / round as f64;
     let (mut passed, mut asked) = (0, 0);
     while asked == 0 || passed < ENOUGH && asked + round <= most {
-        // The weight is cut into equal parts, with one question at a random position in each: tables may repeat
-        // themselves.
+        // The weight is cut into equal parts, with one question at a random position in each. A fixed step could
+        // coincide with a pattern that the table repeats.
         let mut places = weights.iter();
         let (mut current, mut end) = (0, 0.0);
         for number in 0..round {
@@ -83,7 +82,7 @@ impl SplitMix {
         mix(self.0)
     }
 
-    /// A number from 0 on and below 1.
+    /// A number that is at least 0 and less than 1.
     pub(crate) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / 2_f64.powi(53)
     }
@@ -168,7 +167,7 @@ mod tests {
     fn the_rate_is_that_of_keys_by_every_policy() {
         let policies: [SharedPolicy; 3] = [
             Arc::new(BloomFilterPolicy::new(8)),
-            // It reads with both hashes; a table was written with one.
+            // The policy reads with both hashes; a table was written with one.
             Arc::new(LegacyBloomPolicy::new(8)),
             Arc::new(CassandraBloomPolicy::new(8)),
         ];

@@ -1,8 +1,8 @@
 //! The weight of a filter in a rate: the share of absent keys that the index sends to it.
 //!
-//! Absent keys that are distributed as the stored ones come to a data block as often as it has entries. So the
-//! weight of a filter is the number of entries in its data blocks, however many blocks these are. The size of the
-//! filter tells that number, as LevelDB gives each entry the same number of bits.
+//! Absent keys that are distributed as the stored ones come to a data block in proportion to its entries. So the weight
+//! of a filter is the number of entries in its data blocks, however many blocks these are. The size of the filter tells
+//! that number, as LevelDB gives each entry the same number of bits.
 
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
@@ -17,7 +17,7 @@ pub(crate) struct FilterWeights<'a> {
     sum: f64,
 }
 
-/// A filter: its index, the offset of a data block that it covers, and the number of all that it covers.
+/// A filter: its index, the offset of a data block that it covers, and the number of data blocks that it covers.
 type Covering = (u64, u64, u64);
 
 impl<'a> FilterWeights<'a> {

@@ -17,7 +17,7 @@ use crate::audit::reading::decode_limit;
 /// The most corrections of one path that are named.
 const MAX_NAMED: usize = 64;
 
-/// How to look for wrong bits, and those found so far.
+/// The settings of the search for wrong bits, and the bits found so far.
 #[derive(Clone)]
 pub(super) struct Correction {
     orders: KeyOrders,
@@ -40,13 +40,15 @@ impl Correction {
         Self { orders: KeyOrders::known(), options: options.clone(), max_output, found: Rc::default() }
     }
 
-    /// The correction for a database, whose MANIFEST may name the order of its keys. It shares the
-    /// bits found.
+    /// The correction for a database, whose MANIFEST may name the order of its keys. Both
+    /// corrections share the bits found.
     pub(super) fn of(&self, database: &Database) -> Self {
         let order = database.comparator().and_then(known_comparator);
         Self { orders: order.map_or_else(KeyOrders::known, |order| KeyOrders::of(&order)), ..self.clone() }
     }
 
+    /// The table in `source`, read with wrong bits corrected.
+    ///
     /// # Errors
     ///
     /// If the footer or the index cannot be read.

@@ -17,7 +17,7 @@ pub(super) struct DatabaseRows<'d, O: Opener> {
     order: Option<SharedComparator>,
     range: &'d KeyRange,
     all: bool,
-    /// The last entry that was shown. Entries up to it are skipped.
+    /// The last entry that was shown. After a resumption, entries up to it are skipped.
     place: Option<ResumePoint>,
     is_resumed: bool,
     ended: bool,
@@ -180,7 +180,7 @@ mod tests {
                 assert!([before, behind].concat() == whole, "{at} of {} in {range:?}", whole.len());
                 assert!(shown(&database, &range, all, end, usize::MAX).0.is_empty());
             }
-            // Interrupted again and again, and each time resumed.
+            // The scan is interrupted again and again, and resumed each time.
             let (mut found, mut place) = (Vec::new(), None);
             loop {
                 let (some, next) = shown(&database, &range, all, place, 37);
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// As if the newest version of the last key were gone when the database is read again.
+    /// The newest version of the last key is gone when the database is read again.
     #[test]
     fn a_key_does_not_come_again_with_an_older_version() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");

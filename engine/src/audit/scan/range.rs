@@ -1,18 +1,18 @@
 //! The range of keys to show, in bytewise order.
 
-/// The bounds given. Keys have to fit all of them.
+/// The bounds of the keys to show. Keys have to meet all of them.
 #[derive(Clone, Debug, Default)]
 pub struct KeyRange {
     /// The bytes that all keys begin with.
     pub prefix: Option<Vec<u8>>,
-    /// The first key of the range, if it is there.
+    /// The lower bound of the range, which is part of it.
     pub from: Option<Vec<u8>>,
-    /// The key that ends the range, and is not in it.
+    /// The upper bound of the range, which is not part of it.
     pub to: Option<Vec<u8>>,
 }
 
 impl KeyRange {
-    /// The first key that may be in the range. `None`: any may be.
+    /// The first key that may be in the range. `None`: any key may be.
     pub fn start(&self) -> Option<&[u8]> {
         self.prefix.as_deref().max(self.from.as_deref())
     }
@@ -39,7 +39,7 @@ impl KeyRange {
 mod tests {
     use super::*;
 
-    /// Against the definition: a key is past the range if no key at or after it is in the range.
+    /// The definition: a key is past the range if no key at or after it is in the range.
     #[test]
     fn the_start_and_the_end_of_a_range_agree_with_what_it_contains() {
         let keys: Vec<Vec<u8>> = (0..=3)

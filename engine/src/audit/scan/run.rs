@@ -1,4 +1,4 @@
-//! The entries of all that paths lead to.
+//! The entries of everything that the given paths lead to.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -31,14 +31,15 @@ pub struct ScanRequest {
     pub all: bool,
     /// Find the data blocks of tables by their checksums, without footer and index.
     pub carve: bool,
-    /// Correct one wrong bit of each block of tables and of each record of logs, as the checksum tells. Tables are then
-    /// not carved.
+    /// Correct one wrong bit of each block of tables and of each fragment of logs, if the checksum tells which bit it
+    /// is.
     pub correct: bool,
     /// The range of keys to show.
     pub range: KeyRange,
     /// The greatest number of entries to show; `None`: all.
     pub limit: Option<u64>,
-    /// True if the keys of tables outside of databases are internal keys. `None`: their filters or first keys decide.
+    /// True if the keys of tables that are shown one by one are internal keys. `None`: those of a database's tables
+    /// are; for other tables, their filters or first keys decide.
     pub internal_keys: Option<bool>,
 }
 
@@ -91,14 +92,14 @@ struct Scan<'a> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
-    /// How wrong bits are corrected; `None`: no bits are corrected.
+    /// The correction of wrong bits; `None`: no bits are corrected.
     correction: Option<Correction>,
     /// The storage of the files; `None`: the local file system.
     storage: Option<&'a dyn Storage>,
     sink: &'a mut dyn FnMut(ScanLine<'_>) -> io::Result<()>,
     /// The number of entries that may still be shown.
     left: u64,
-    /// The file is one of a database without a MANIFEST, and is shown by itself.
+    /// The file is one of a database without a sound MANIFEST, and is shown by itself.
     lacks_manifest: bool,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
@@ -210,8 +211,8 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Shows the entries of a database. Goes on after the last one if a file was removed because the database no longer
-    /// uses it.
+    /// Shows the entries of a database. Goes on after the last entry shown if a file was removed because the database
+    /// no longer uses it.
     fn database<O: Opener>(
         &mut self,
         subject: Subject<'_>,

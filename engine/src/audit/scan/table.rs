@@ -26,7 +26,7 @@ pub(super) struct Versions<'a> {
     pub(super) format: Option<KeyFormat>,
     range: &'a KeyRange,
     all: bool,
-    /// The last user key in the range, if only the newest versions are shown.
+    /// The user key in the range that was seen last, if only the newest versions are shown.
     last: Option<Vec<u8>>,
 }
 
@@ -60,8 +60,8 @@ pub(super) fn format_of(origin: Option<Origin>) -> KeyFormat {
     if origin == Some(Origin::Basho) { KeyFormat::Basho } else { KeyFormat::LevelDb }
 }
 
-/// Returns true if the keys are internal keys, judging by the filters, or else by the first keys. The
-/// table has to be opened as if they were not.
+/// Returns true if the keys are internal keys, judging by the filters, or else by the first keys. The table
+/// has to be opened as if its keys were not internal keys.
 pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     let by_filters = || {
         let filters = table.filter().cloned().map(FilterStats::new);
@@ -72,7 +72,7 @@ pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
         return format == sample::KeyFormat::Internal;
     }
     let mut trial = KeyTrial::new(format_of(table.origin()));
-    // Each byte is read once at most, however often an index names a damaged block.
+    // Each byte is read at most once, however often an index names a damaged block.
     let mut read_to = 0;
     for handle in table.data_blocks().flatten() {
         let Some(end) = handle.end().filter(|&end| handle.offset >= read_to && end <= table.file_size())

@@ -7,7 +7,7 @@ use filterblock::table::Table;
 use super::distinct::{KeySketch, key_hash};
 use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
 
-/// The most data blocks of a table whose keys are noted, so that keys of several tables can be told apart.
+/// The keys of a table with at most this many data blocks are noted, so that keys of several tables can be told apart.
 const MOST_NOTED: u64 = 65;
 /// The types of LevelDB's entries.
 const TYPES: [u8; 2] = [0, 1];
@@ -16,7 +16,7 @@ const TYPES: [u8; 2] = [0, 1];
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct BlockKeys {
     pub(crate) entries: u64,
-    /// Entries whose user key differs from that of the entry before, which may be in the block before.
+    /// The number of entries whose user key differs from that of the entry before, which may be in the block before.
     pub(crate) keys: u64,
 }
 

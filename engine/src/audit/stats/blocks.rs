@@ -82,7 +82,7 @@ impl Blocks {
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
     first: Option<(String, ErrorKind)>,
-    /// The offset of the data block that the first fault is in; `None` if it is in none.
+    /// The offset of the data block that the first fault is in; `None` if it is in no data block.
     block: Option<u64>,
     /// The keys that cannot be read because of the first fault.
     pub lost: Option<LostKeys>,

@@ -1,5 +1,5 @@
-//! Data blocks side by side in three places of a table: a sample for sources that need a request for
-//! each place.
+//! Data blocks side by side in up to three places of a table: a sample for sources that need a
+//! request for each place.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -73,7 +73,7 @@ impl Clusters {
     }
 
     /// The numbers of the table's entries and different keys, estimated from those of the blocks in
-    /// `sample`. No numbers if a place has no block that could be decoded.
+    /// `sample`. There are no numbers if a place has no block that could be decoded.
     pub(super) fn counts(&self, sample: &Sample, blocks: &Blocks) -> Counts {
         // A block has at least one entry, but its entries may all be versions of the last key of the
         // block before.
@@ -109,7 +109,8 @@ impl Clusters {
         let places = means.len() as f64;
         let of_all = means.iter().sum::<f64>() / places;
         let spread: f64 = means.iter().map(|mean| (mean - of_all).powi(2)).sum::<f64>() / (places - 1.0);
-        // A difference that none of the decoded blocks shows is rarer than one in `number` blocks.
+        // A difference that none of the decoded blocks shows is taken to be rarer than one in
+        // `number` blocks.
         let error = (STANDARD_ERRORS * (spread / places).sqrt()).max(of_all / number as f64);
         let times = |mean: f64| (mean.max(0.0) * all as f64).round() as u64;
         let least = sum.saturating_add(all.saturating_sub(number).saturating_mul(least));

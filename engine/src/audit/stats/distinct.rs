@@ -13,7 +13,7 @@ const Z: f64 = 1.96;
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct KeySketch {
     hashes: Vec<u64>,
-    /// Hashes from here on are not kept; `None`: all of them are.
+    /// Only hashes below this are kept; `None`: all are kept.
     bound: Option<u64>,
 }
 

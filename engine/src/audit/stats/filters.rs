@@ -69,8 +69,8 @@ impl FilterStats {
         Some(Filter::described(filter.len(), shape))
     }
 
-    /// The index of each filter that is not empty, and the size of its bits in bytes. Empty if the
-    /// filters share bytes.
+    /// The index of each filter that is not empty, and the size of its bits in bytes. There are none if the filters
+    /// share bytes.
     pub(super) fn array_lens(&self) -> impl Iterator<Item = (u64, u64)> {
         let number = if self.overlap { 0 } else { self.reader.num_filters() };
         (0..number).filter_map(|index| {

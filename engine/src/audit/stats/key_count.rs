@@ -29,10 +29,10 @@ const FILES_DECODED: u64 = 4;
 
 /// The numbers of one data block for each part of the index.
 struct Parts {
-    /// Number of entries of the index, without the last one.
+    /// The number of entries of the index, without the last one.
     entries: u64,
-    /// For each part the position of the block decoded, and its numbers. `None`: the block could not
-    /// be decoded.
+    /// For each part, the position of the block decoded, and its numbers. `None`: the block could not be
+    /// decoded.
     chosen: Vec<(u64, Option<BlockKeys>)>,
 }
 
@@ -60,9 +60,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Decodes up to 1025 data blocks, spread over the index. No numbers: none of the first 65 tried can
-    /// be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been decoded
-    /// already.
+    /// Decodes up to 1025 data blocks, spread over the index. There are no numbers if none of the first 65
+    /// tried can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been
+    /// decoded already.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -105,7 +105,8 @@ impl Counts {
         }
     }
 
-    /// `keys`: the number of different user keys, if keys are internal keys. If not, all keys are different.
+    /// `keys`: the number of different user keys, which counts if keys are internal keys. Otherwise, all keys
+    /// are different.
     pub(super) fn new(
         entries: Option<EntryCount>,
         keys: Option<EntryCount>,
@@ -193,7 +194,8 @@ impl Parts {
             }
         }
         let scale = blocks as f64 / (self.entries as f64 + 1.0);
-        // A difference that none of the decoded blocks shows is rarer than one in `number` blocks.
+        // A difference that none of the decoded blocks shows is taken to be rarer than one in `number`
+        // blocks.
         let rare = if number < self.entries { keys / number.max(1) as f64 } else { 0.0 };
         let error = (STANDARD_ERRORS * variance.sqrt()).max(rare) + unknown;
         let at_least = sum.saturating_add(blocks.saturating_sub(decoded).saturating_mul(least));

@@ -243,8 +243,8 @@ impl Sample {
         &self.keys
     }
 
-    /// Returns true if keys are internal keys: as the filters show or, if they do not, as all keys that `counter`
-    /// saw look.
+    /// Returns true if keys are internal keys, judging by the filters or, if these do not tell, by the look of all keys
+    /// that `counter` saw.
     pub(super) fn has_internal_keys(&self, counter: &KeyCounter) -> bool {
         self.key_format().map_or(counter.looks_internal(), |format| format == KeyFormat::Internal)
     }
@@ -268,7 +268,7 @@ fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     let mut room = table.file_size();
     let most = MAX_BLOCKS as u64;
     for (at, handle) in (0u64..).zip(table.data_blocks()) {
-        // The first entry of each of 16 equal parts of the index.
+        // The first entry of each of 16 equal parts of the index is due.
         let due = blocks.entries <= most || at * most % blocks.entries < most;
         let Ok(handle) = handle else { continue };
         let is_new = blocks.offsets.contains(handle.offset)

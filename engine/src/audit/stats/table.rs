@@ -28,7 +28,8 @@ pub(crate) struct TableStats {
     pub filter_error_kind: Option<ErrorKind>,
     /// The filter error is that a part could not be read.
     pub filter_unreadable: bool,
-    /// The filter error is that the filters are in an encoding that is not taken on trust.
+    /// The filter error means that the filters may be sound, but are in an encoding that is not
+    /// supported.
     pub filter_unsupported: bool,
     /// The software whose mark is in the metaindex; `None` if no mark is known.
     pub origin: Option<Origin>,

@@ -20,7 +20,7 @@ const SHARE_WORTH: f64 = 0.1;
 const SIZE_WORTH: f64 = 0.25;
 const BYTES_WORTH: f64 = 65_536.0;
 const READS_LOST: f64 = 0.001;
-/// The reads that ten bits a key have to save to be mentioned.
+/// The least number of reads that ten bits a key have to save to be mentioned.
 const READS_TELLING: f64 = 0.02;
 
 /// The policy to tune for, and true if it is a guess. `is_goleveldb`: the program that opens the database
@@ -108,9 +108,9 @@ fn reads(outcome: &Outcome) -> (f64, f64) {
     outcome.reads.map_or((0.0, 0.0), |reads| (reads.absent().value, reads.present.value))
 }
 
-/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest one. An
-/// increase that may be chance does not count, nor does one of up to a tenth of the blocks saved for absent
-/// keys.
+/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest
+/// increase. An increase that may be chance does not count, nor does one of up to a tenth of the blocks saved
+/// for absent keys.
 fn lost(now: &Outcome, then: &Outcome) -> f64 {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let certain = (absent_then - absent_now).max(present_then - present_now);
@@ -126,7 +126,7 @@ fn lost(now: &Outcome, then: &Outcome) -> f64 {
     of_kinds.fold(certain, f64::max)
 }
 
-/// Returns true if `then` takes much less space than `now`, and reads about as much.
+/// Returns true if `then` takes much less space than `now`, and lookups read about as much.
 fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
 }

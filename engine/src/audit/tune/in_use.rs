@@ -52,7 +52,8 @@ pub(super) fn in_use(
     counts
 }
 
-/// The hash of filters under the name that two hashes share; `None` if no key shows it.
+/// The hash of filters under the name that two hashes share; `None` if no key of the first 16 tables with
+/// such filters shows it.
 pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> {
     let named = survey.iter().enumerate().filter(|(_, filters)| {
         filters

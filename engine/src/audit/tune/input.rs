@@ -58,8 +58,8 @@ impl Input<'_> {
         self.tables.iter().fold(0, |sum, table| sum.saturating_add(table.size))
     }
 
-    /// The indices of the tables that a lookup of `key` reaches, in the order in which it does. If `manifest`
-    /// is `None`, those of all tables.
+    /// The indices of the tables that a lookup of `key` reaches, in the order in which it reaches them. If
+    /// `manifest` is `None`, the indices of all tables.
     pub(super) fn visits(&self, key: &[u8]) -> Vec<u32> {
         let Some(manifest) = self.manifest else { return (0..self.tables.len() as u32).collect() };
         let all = manifest.tables();

@@ -20,7 +20,7 @@ const MAX_LOOKUPS: usize = 100_000;
 /// The most bytes of stored keys from which the keys of each kind are made.
 const MAX_NEAR_BYTES: usize = 16 << 20;
 
-/// The most tables that a lookup can reach: all of level 0, and one of each level below.
+/// A bound on the number of tables that a lookup can reach: all of level 0, and one of each level.
 pub(super) fn most_visits(input: &Input<'_>) -> u64 {
     let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
     top + u64::from(filterblock::database::NUM_LEVELS)
@@ -114,8 +114,8 @@ pub(super) fn levels_of(
     levels.into_values().collect()
 }
 
-/// The number of lookups of each kind, and the share of the user's lookups without a value that find a
-/// deletion.
+/// The number of lookups of each kind, and the share that finds a deletion among those of the user's lookups
+/// that find no value.
 pub(super) struct Counted {
     lookups: [u64; KINDS],
     deleted: f64,

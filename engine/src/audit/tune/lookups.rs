@@ -120,9 +120,9 @@ fn filters<R: ReadAt>(table: &Table<R>) -> TableFilters {
     }
 }
 
-/// Finds those of the keys `sought`, which are in bytewise order, that the table holds: each by its
-/// number, with the end of its lookup. A block is decoded at most once, and only if the filter does not
-/// deny all its keys.
+/// Finds which of the keys `sought`, which are in bytewise order, are in the table. Returns their numbers,
+/// with the ends of their lookups. A block is decoded at most once, and only if the filter lets a key pass
+/// that is sought in it.
 fn find<'k, R: ReadAt>(
     table: &Table<R>,
     sought: &[(u32, u32)],

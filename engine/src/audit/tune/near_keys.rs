@@ -10,7 +10,7 @@ use crate::report::NearKind;
 
 /// The number of positions, from the start of keys, whose bytes are learned.
 const MAX_POSITIONS: usize = 64;
-/// The most bytes to cut off or to append. Where no gap is known, numbers are changed by less than this.
+/// The most bytes to cut off or to append. If no gap is known, numbers are changed by less than this.
 const MOST: u64 = 4;
 
 /// The form of stored keys.
@@ -114,8 +114,8 @@ impl NearKeys {
         true
     }
 
-    /// Writes a number that is missing between `key` and `next`, or one near that of `key`. Returns false if
-    /// there is none.
+    /// Writes a number that is missing between `key` and `next` or, if no gap is known or it is large, one
+    /// near the number of `key`. Returns false if there is no such number.
     fn number_between(
         &self,
         key: &[u8],

@@ -79,7 +79,7 @@ fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Nota
 }
 
 impl Notation {
-    /// The notation of the numbers in most keys. `None`: none is recognized.
+    /// The notation of the numbers in most keys. `None`: no notation is recognized.
     pub(super) fn of<'k>(keys: impl Iterator<Item = &'k [u8]> + Clone) -> Option<Self> {
         let all = keys.clone().count();
         let most = |are: usize| all > 0 && are * 10 >= all * 9;

@@ -5,8 +5,8 @@ use super::tally::{LevelTally, SettingTally, Z};
 use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
 use crate::report::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
 
-/// If fewer keys than this that lookups find in later tables were asked for, the rate of changed keys is
-/// taken for theirs.
+/// If fewer than this number of keys that lookups find in later tables were asked for, the rate of changed
+/// keys is taken as theirs.
 const FEW: u64 = 500;
 
 /// A level, and the lookups that reach it.
@@ -204,7 +204,7 @@ impl TuneModel {
         }
     }
 
-    /// Adds the reads in vain of lookups of one kind from a level whose filters have this rate.
+    /// Adds the reads in vain of lookups of one kind on a level whose filters have this rate.
     fn add_reads(
         &self,
         level: &LevelFacts,

@@ -16,7 +16,7 @@ use crate::{audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::
 /// The most attempts on a database whose tables vanish meanwhile.
 const ATTEMPTS: u32 = 4;
 
-/// The first bytes of the file LOG of goleveldb (`file_storage.go`). LevelDB's begins with a date.
+/// The first bytes of goleveldb's LOG file (`file_storage.go`). LevelDB's begins with a date.
 const GOLEVELDB_LOG: &[u8] = b"=============== ";
 
 type Result<T> = std::result::Result<T, TuneFailure>;
@@ -115,7 +115,7 @@ fn tuned(
 ///
 /// # Errors
 ///
-/// If it is not a database, or has no MANIFEST that can be relied on.
+/// If the folder is not a database, has no MANIFEST that can be relied on, or cannot be listed again.
 fn folder(folder: &Arc<Folder>, request: &Request, read: &ReadOptions, watch: &dyn Watch) -> Result<Tuning> {
     let mut folder = Arc::clone(folder);
     let mut attempt = 1;
@@ -162,8 +162,8 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
     Ok(tuning)
 }
 
-/// Returns true if goleveldb opened the database last. Without a file LOG, the database is taken for
-/// LevelDB's.
+/// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
+/// that file, the database is taken to be LevelDB's.
 fn is_goleveldb(folder: &Folder) -> bool {
     let log = open_listed(folder.storage(), &folder.path().join("LOG"));
     let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());
@@ -186,7 +186,7 @@ fn log_note(tuning: &Tuning) -> String {
 ///
 /// # Errors
 ///
-/// If it cannot be opened as a table.
+/// If the file cannot be opened as a table.
 fn table(
     path: &Path,
     storage: Option<&Arc<dyn Storage>>,

@@ -21,7 +21,7 @@ pub(super) enum Question {
 }
 
 impl Question {
-    /// Its index in [`QUESTIONS`], and in [`LOOKUPS`] if it is among them.
+    /// The index of this kind in [`QUESTIONS`], and in [`LOOKUPS`] if it is among them.
     pub(super) const fn place(self) -> usize {
         match self {
             Self::Random => 0,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::input::Input;
 use crate::{audit::rates::SplitMix, report::TuneFailure};
 
-/// The bytes of tables to decode, unless all are.
+/// The bytes of tables to decode, unless all tables are decoded.
 const SAMPLE: u64 = 128 << 20;
 
 /// The tables to decode: all, or for each level about the same share of a budget of bytes, evenly
@@ -34,7 +34,7 @@ pub(super) fn choose(input: &Input<'_>, all: bool, faults: &BTreeMap<usize, Tune
             chosen.extend(tables);
             continue;
         }
-        // One table from each of `wanted` equal parts.
+        // One table is chosen from each of `wanted` equal parts.
         for part in 0..wanted {
             let (start, end) = (part * count / wanted, (part + 1) * count / wanted);
             let at = start + random.next() % (end - start).max(1);

@@ -38,8 +38,8 @@ pub(super) fn grid(policy: Policy, in_use: &[(u8, u32)]) -> Vec<Setting> {
     grid
 }
 
-/// The policies known to the programs that use `policy`. LevelDB and goleveldb know only their own;
-/// ours are read only by this library, which knows all.
+/// The policies known to the programs that use `policy`. LevelDB and goleveldb know only their own
+/// policies. This library's own policies are read only by this library, which knows all policies.
 pub(super) fn readers(policy: Policy) -> Vec<Policy> {
     match policy {
         Policy::Builtin2 | Policy::Builtin(_) => vec![policy],

@@ -19,11 +19,11 @@ const MAX_ENTRIES: usize = 4 << 20;
 /// The most keys to make others from, and the most bytes of keys made.
 const MAX_SEEDS: usize = 4096;
 const MAX_MADE: usize = 16 << 20;
-/// Made-up keys are asked for in rounds of `ROUND`, until `ENOUGH` have passed: the rate is then known
-/// to a tenth.
+/// Made-up keys are asked for in rounds of `ROUND`, until `ENOUGH` have passed: the rate is then known to within a
+/// tenth.
 const ROUND: usize = 4096;
 const ENOUGH: u64 = 400;
-/// Offsets in a part count from a multiple of 2^20, so that ranges stay whole.
+/// Offsets in a part count from a multiple of 2^20, so that ranges of up to that size stay whole.
 const PART_LG: u32 = 20;
 
 /// The settings to try on a table, and the keys to ask for.
@@ -74,7 +74,7 @@ struct Entries {
     prints: Vec<u64>,
     /// Keys drawn evenly from all that were seen, each with the next one.
     seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// The index of the last key in `seeds`; `None` if it is not there.
+    /// The index in `seeds` of the key added last; `None` if it is not among them.
     last_seed: Option<usize>,
     first: Option<Vec<u8>>,
     last: Vec<u8>,

@@ -26,7 +26,7 @@ use crate::run::Watch;
 /// The number of stored keys to draw, and the fewest if each lookup reaches very many tables.
 const DRAWN: u64 = 16_384;
 const FEWEST_DRAWN: u64 = 256;
-/// The most visits of lookups to tables to keep in memory, for drawn keys and for the user's.
+/// The most visits of lookups to tables to keep in memory, once for drawn keys and once for the user's.
 const MAX_VISITS: u64 = 4_000_000;
 /// The number of random keys to ask the filters of a level for, the number of keys of each kind to make from stored
 /// ones, and the fewest of either for one table.
@@ -93,7 +93,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     done.report(lookups_of(request, &lookups))
 }
 
-/// What is the same in the trials of all tables.
+/// The settings and results that the trials of all tables share.
 struct Trials<'a> {
     input: &'a Input<'a>,
     settings: &'a [Setting],

@@ -6,8 +6,8 @@ use filterblock::KeyBuf;
 pub(super) const BATCH_KEYS: usize = 64;
 const BATCH_BYTES: u64 = 64 << 10;
 
-/// Keys of one data block, which are looked at together. They take little memory, however many keys
-/// the block has and however long they are.
+/// Keys of one data block, which are looked at together. They take at most 64 KiB more than the
+/// longest of them, however many keys the block has.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) keys: KeyBuf,

@@ -19,7 +19,7 @@ pub(super) struct Budget {
     start: Spent,
     max_read: u64,
     max_decoded: u64,
-    /// Bytes of keys that were put together: that costs time, as decoding does.
+    /// The number of bytes of keys that were put together, which takes time as decoding does.
     key_bytes: u64,
 }
 
@@ -101,7 +101,7 @@ mod tests {
         let of_1000 = budget(None, 1000);
         assert!(of_1000.allows_reading(2000).is_ok());
         assert_eq!(of_1000.allows_reading(2001), Err(Exceeded::Read(2000)));
-        // Keys count up to the limit and not beyond.
+        // Keys may take as many bytes as the limit, but no more.
         let mut small = budget(Some(10), 1000);
         small.spend_keys(10);
         assert_eq!((small.left(), small.check()), (0, Ok(())));

@@ -67,12 +67,13 @@ pub(crate) fn table<R: ReadAt>(
     if let Some(record) = record {
         compare_record(size, record, &mut verdict);
     }
-    // The rest: index and filter, and all bytes that could not be read.
+    // The rest is reported here: index and filter, and all bytes that could not be read.
     observer.progress(size.saturating_sub(reported.get()));
     Ok(verdict)
 }
 
-/// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open.
+/// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open;
+/// `None` if no such bit is found.
 fn wrong_bit<R: ReadAt>(source: &R, size: u64, engine: &Engine) -> Option<u64> {
     let found = Rc::new(Cell::new(None));
     let tell = Rc::clone(&found);
@@ -103,7 +104,7 @@ fn count_keys(counter: KeyCounter, encodings: &[KeyEncoding], is_complete: bool,
 
 fn not_opened(error: &Error, finding: Finding, record: Option<&TableRecord<'_>>, verdict: &mut Verdict) {
     let is_used = record.is_none_or(|record| record.live.is_some());
-    // It is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
+    // The table is being written, or a writer that was stopped left it behind, and LevelDB removes it later.
     if is_not_whole(error) && !is_used {
         verdict.is_not_live = true;
         verdict.notes.push(Note::NotWhole(Box::new(finding)));
@@ -249,8 +250,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 }
 
-/// Compares a live table with its record in the MANIFEST: its size, by which LevelDB finds the
-/// footer, and its keys, which must not overlap those of other tables on its level.
+/// Compares a live table with its record in the MANIFEST: its size, by which LevelDB finds the footer, and
+/// its keys, which must not overlap those of other tables on its level, unless that is level 0.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
         let is_new = record.is_unlisted && verdict.is_not_live;
@@ -334,7 +335,7 @@ mod tests {
                 |event: &Event| if let Event::Read { offset } = event { Some(*offset) } else { None };
             events.iter().filter_map(offset).collect::<Vec<_>>()
         };
-        // The end of the file and 16 blocks with their trailers once more.
+        // Before the walk, the end of the file and 16 blocks with their trailers are read.
         let is_progress = |event: &Event| matches!(event, Event::Progress(_));
         assert!(reads(before).len() > 16 && !before.iter().any(is_progress), "{before:?}");
         let in_order = reads(walk);

@@ -15,7 +15,7 @@ pub(super) struct BlockExtents {
 }
 
 impl BlockExtents {
-    /// Adds a block. One whose end overflows is reported elsewhere.
+    /// Adds a block. A block whose end overflows is reported elsewhere.
     pub(super) fn add(&mut self, handle: BlockHandle) {
         if handle.end().is_some() {
             self.blocks.push(handle);
@@ -25,7 +25,7 @@ impl BlockExtents {
     /// Reports the blocks that reach into others. Returns the number of bytes of the file that are
     /// in no block.
     pub(super) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
-        // Nearly sorted already if the table is sound.
+        // The blocks are nearly sorted already if the table is sound.
         self.blocks.sort();
         self.blocks.dedup();
         let (mut end, mut widest) = (0, BlockHandle::default());

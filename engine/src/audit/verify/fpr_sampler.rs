@@ -14,7 +14,7 @@ const MADE_KEYS: u64 = 4096;
 
 pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     filters: &'a FilterBlockReader<P, B>,
-    /// The same filters read with the signed hash, if that may have made them.
+    /// The same filters, read with the signed hash, if they may have been made with it.
     signed: Option<FilterBlockReader<LegacyBloomPolicy, &'a [u8]>>,
     neighbours: Neighbours,
     /// The number of data blocks from one chosen filter to the next.

@@ -24,16 +24,16 @@ pub(super) enum ExpectedOrder {
 /// Follows the keys of a table and its index.
 pub(super) struct OrderCheck {
     expected: ExpectedOrder,
-    /// The order is known.
+    /// The order is known, or presumed.
     is_checked: bool,
     /// The order of user keys; `None`: bytewise, or not known.
     order: Option<SharedComparator>,
     /// The findings for each possible encoding.
     encodings: Vec<(KeyEncoding, Findings)>,
-    /// The last key so far.
+    /// The key that was checked last.
     last_key: Vec<u8>,
     has_last_key: bool,
-    /// The last separator of the index so far.
+    /// The separator of the index that was checked last.
     separator: Vec<u8>,
     /// Tells whether a key or a separator came last.
     after: After,

@@ -1,4 +1,4 @@
-//! The verification of all that paths lead to.
+//! The verification of everything that the given paths lead to.
 
 use std::{io, path::Path};
 
@@ -97,7 +97,7 @@ impl VerifyOutcome {
                     show,
                 )
             }
-            // Reported at the beginning of the folder.
+            // The beginning of the folder reports it.
             Event::Failed { target, .. } if target.listed => Ok(()),
             Event::Failed { target, error } => {
                 let verdict = unreadable("a table or a database folder", error);

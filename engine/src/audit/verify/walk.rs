@@ -190,7 +190,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             });
             return Ok(());
         }
-        // Inserted before the block is read, so that a damaged block is not read twice either.
+        // The offset is inserted before the block is read, so that a damaged block is not read twice either.
         if let Some(seen) = &mut self.seen {
             seen.insert(handle.offset);
         }

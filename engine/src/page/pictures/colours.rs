@@ -26,7 +26,7 @@ pub(super) const LEGEND_HEIGHT: f64 = 62.0;
 /// The CSS class for a rate.
 pub(super) fn of_rate(rate: f64) -> &'static str {
     let class = CLASSES.iter().find(|(end, _, _)| rate < *end);
-    // Only infinity and values that are not numbers are in none.
+    // Only infinity and values that are not numbers are in no class.
     class.map_or(UNKNOWN, |(_, _, class)| class)
 }
 

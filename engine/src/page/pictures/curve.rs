@@ -108,7 +108,7 @@ fn plot(lines: &[Line<'_>], marks: &[Mark<'_>], limit: Option<f64>) -> RatePlot 
     let marks = marks.iter().map(|(mark, _, _)| (mark.size, mark.rate));
     let (sizes, rates): (Vec<f64>, Vec<Interval>) = points.chain(marks).unzip();
     let largest = sizes.iter().copied().fold(0.0, f64::max);
-    // A budget far beyond all settings is at the edge, so that they keep their room.
+    // A budget far beyond all settings is drawn at the edge, so that the settings keep their room.
     let limit = limit.map(|limit| limit.min(largest * 1.25));
     let sizes = Linear::from_zero(sizes.into_iter().chain(limit));
     RatePlot::new(HEIGHT, sizes, rates.into_iter().map(Interval::shown_rate))
@@ -187,7 +187,7 @@ mod tests {
         for part in ["now: 2 KiB, 1.00 %", "better: 4 KiB, 1.00 %", "budget: 2.9 KiB"] {
             assert!(text.contains(part), "{part}: {text}");
         }
-        // 2 of 4 KiB, and 1 % of 0.001 % to 100 %.
+        // The mark is at 2 of 4 KiB, and at 1 % on the axis from 0.001 % to 100 %.
         assert!(text.contains(r#"<circle class="p-mark-now" cx="50%" cy="124""#), "{text}");
     }
 

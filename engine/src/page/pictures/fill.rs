@@ -73,7 +73,7 @@ fn draw(strip: &FillStrip, names: &[String], top: f64) -> Markup {
             (svg::text(0.0, top + f64::from(at) * NAME + 12.0, Anchor::RIGHT, class, name))
         }
         (svg::rectangle("p-track", (0.0, 1.0), bars, BARS, ""))
-        // One unit per bin, stretched to any width.
+        // The picture has one unit per bin, and is stretched to any width.
         svg y=(number(bars)) width="100%" height=(number(BARS + EMPTY)) preserveAspectRatio="none"
             viewBox={ "0 0 " (bins.len().max(1)) " " (number(BARS + EMPTY)) } {
             (path("p-band", &band(bins)))

@@ -1,8 +1,8 @@
 //! Pictures of a database's filters, as SVG within a page.
 //!
-//! Inputs may be any numbers: those that are not finite are left out, those out of range drawn at the edge,
-//! and the picture says so. Horizontal coordinates are in percent and vertical ones in pixels, so that a
-//! picture fits any width while its text keeps its size. A page needs [`STYLE`] once, and may hold only one
+//! Inputs may be any numbers: those that are not finite are left out, those out of range are drawn at the
+//! edge, and the picture says so. Horizontal coordinates are in percent and vertical ones in pixels, so that
+//! a picture fits any width while its text keeps its size. A page needs [`STYLE`] once, and may hold only one
 //! `tree`, since its hatching has an `id`.
 
 mod colours;
@@ -24,9 +24,9 @@ pub(super) use rates::{RatePoint, Rates, rates};
 pub(super) use reads::{ReadsPair, reads};
 pub(super) use tree::{TableFilter, Tree, TreeLevel, TreeTable, tree};
 
-/// Style sheet for all pictures, for light and dark mode. Its classes begin with `p-`, and so do its
-/// variables. `--p-paper` is the background that it expects. Rates have the colours of viridis, and other
-/// things those of Okabe and Ito, which people with colour blindness can tell apart.
+/// The style sheet for all pictures, for light and dark mode. The names of its classes begin with `p-`, those
+/// of its variables with `--p-`. `--p-paper` is the background that it expects. Rates have the colours of
+/// viridis, and other things those of Okabe and Ito, which people with colour blindness can tell apart.
 pub(super) const STYLE: &str = include_str!("style.css");
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ const TITLE: f64 = 20.0;
 const BELOW: f64 = 42.0;
 /// The greatest number of characters of a line of a list, which has its mark beside it.
 const MOST_TEXT: usize = 50;
-/// The height of a line of a list, and the room for its mark.
+/// The height of a line of a list, and the width of the room for its mark, in pixels.
 const LINE: f64 = 18.0;
 const MARK: f64 = 28.0;
 /// The left padding of pictures of the class `p-axes`: the room for values of the vertical axis.
@@ -43,7 +43,7 @@ impl Interval {
         0.0 <= low && low <= value && value <= high && high.is_finite()
     }
 
-    /// The rate at which a point is drawn: where no false positive was found, the greatest likely rate.
+    /// The rate at which a point is drawn: the greatest likely rate if no false positive was found.
     pub(super) fn shown_rate(self) -> f64 {
         if self.value > 0.0 { self.value } else { self.high }
     }
@@ -63,7 +63,8 @@ pub(super) struct RatePlot {
 }
 
 impl RatePlot {
-    /// A plot that holds the sound ones of `rates`.
+    /// A plot whose axis of rates holds those of `rates` that are finite and above 0, as far as [`RATES`]
+    /// allows.
     pub(super) fn new(height: f64, across: Linear, rates: impl IntoIterator<Item = f64>) -> Self {
         Self { height, across, rates: Log::around(rates, RATES.0, RATES.1) }
     }

@@ -14,7 +14,7 @@ use crate::words::{counted, percent};
 pub(crate) struct RatePoint {
     /// The name of the file, safe to print.
     pub name: String,
-    /// The size of all filters in bits for each key of the table.
+    /// The size of all filters in bits for each entry of the table.
     pub bits_per_entry: f64,
     /// The measured rate, from 0 to 1.
     pub rate: Interval,
@@ -25,7 +25,7 @@ pub(crate) struct Rates {
     pub points: Vec<RatePoint>,
     /// The rates that the formula gives, as bits an entry and rate, by rising bits. May be empty.
     pub formula: Vec<(f64, f64)>,
-    /// Tables that have no point, since they have no filters or none of a known rate.
+    /// The number of tables without a point: they have no filters, or none whose rate is known.
     pub left_out: u64,
 }
 
@@ -35,8 +35,8 @@ const MOST: usize = 2000;
 const CELLS: (f64, f64) = (48.0, 32.0);
 /// The bits an entry that the axis holds in any case.
 const LEAST_BITS: f64 = 16.0;
-/// The greatest number of bits an entry that the axis holds if some tables have as many: this, or this many
-/// times the median if that is more.
+/// The greatest number of bits an entry that the axis reaches is the larger of `USUAL_BITS` and
+/// `TIMES_MEDIAN` times the median of the tables.
 const USUAL_BITS: f64 = 32.0;
 const TIMES_MEDIAN: f64 = 4.0;
 /// The room beyond the smallest and the greatest rate, as a multiple of the rate.
@@ -47,7 +47,7 @@ const HEIGHT: f64 = 220.0;
 #[derive(Clone, PartialEq, Default, Debug)]
 struct Dot {
     tables: u64,
-    /// The mean positions of their marks on both axes, from 0 to 1.
+    /// The mean positions of the tables' points on both axes, from 0 to 1.
     x: f64,
     y: f64,
     /// No false positive was found, so that the rate is somewhere below.
@@ -55,7 +55,7 @@ struct Dot {
     title: String,
 }
 
-/// Draws a point for each table, or for tables near each other if there are over 2,000.
+/// Draws a point for each table or, if there are over 2,000, a point for tables near each other.
 pub(crate) fn rates(rates: &Rates) -> Markup {
     let sound: Vec<&RatePoint> = rates.points.iter().filter(can_show).collect();
     let odd = rates.points.len().saturating_sub(sound.len()) as u64;
@@ -182,7 +182,7 @@ mod tests {
     fn few_tables_have_a_mark_each() {
         let (plot, dots) = all(&[point(10.0, 0.01), point(20.0, 0.0), point(5.0, 0.1)]);
         assert_eq!(plot.across, Linear { low: 0.0, high: 20.0 });
-        // From 0.001 % to 100 %.
+        // The axis goes from 0.001 % to 100 %.
         let shown: Vec<_> = dots.iter().map(|dot| (dot.x, (dot.y * 5.0).round(), dot.is_below)).collect();
         // If no false positive was found, the upper end of the interval is shown: 0.01 %.
         assert_eq!(shown, [(0.5, 3.0, false), (1.0, 1.0, true), (0.25, 4.0, false)]);
@@ -224,7 +224,7 @@ mod tests {
     fn one_table_has_room_around_it() {
         let (plot, dots) = all(&[point(10.0, 0.009)]);
         assert_eq!((plot.across.high, dots[0].x), (16.0, 0.625));
-        // From 0.1 % to 10 %.
+        // The axis goes from 0.1 % to 10 %.
         assert!((0.45..0.5).contains(&dots[0].y), "{}", dots[0].y);
     }
 
@@ -249,7 +249,8 @@ mod tests {
             (40.0, 0.02),
         ];
         let text = rates(&Rates { points: vec![point(12.0, 0.03)], formula, left_out: 0 }).into_string();
-        // From 1 % to 10 %, up to 16 bits: two lines between three points, and one in the list.
+        // The axes reach from 1 % to 10 %, and up to 16 bits: there are two lines between three points, and
+        // one in the list.
         assert_eq!(text.matches(r#"<line class="p-formula""#).count(), 2 + 1, "{text}");
     }
 }

@@ -64,7 +64,7 @@ impl Scale {
     }
 }
 
-/// Draws a pair of bars for each kind of lookup, or of marks where bars would differ too much.
+/// Draws a pair of bars for each kind of lookup, or of marks if bars would differ too much.
 pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
     let intervals = pairs.iter().flat_map(|pair| [Some(pair.now), pair.recommended]).flatten();
     let sound: Vec<Interval> = intervals.filter(Interval::is_sound).collect();
@@ -171,7 +171,7 @@ mod tests {
     fn numbers_far_apart_are_marks_on_a_logarithmic_scale() {
         let text = reads(&[pair(1.0, 0.01)]).into_string();
         assert!(text.contains("logarithmic") && text.contains("<circle class=\"p-now\""), "{text}");
-        // From 0.01 to 10, in three decades.
+        // The scale goes from 0.01 to 10, in three decades.
         let Scale::Log(scale) = Scale::of(&[pair(1.0, 0.01).now, pair(1.0, 0.01).recommended.unwrap()])
         else {
             panic!("linear");

@@ -8,8 +8,8 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// A scale from 0 to the greatest of `values` or beyond it. Values that are not finite or
-    /// below 0 do not count.
+    /// A scale from 0 to the greatest of `values`, or to 1 if none is above 0. Values that are not finite do
+    /// not count.
     pub(super) fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
         let high = values.into_iter().filter(|value| value.is_finite()).fold(0.0, f64::max);
         Self { low: 0.0, high: if high > 0.0 { high } else { 1.0 } }
@@ -21,8 +21,8 @@ impl Linear {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// From two to `most` values of the scale, `most` being 3 or more: multiples of 1, 2 or 5 times a power
-    /// of 10 times `unit`, as many as possible.
+    /// From two to `most` values of the scale, `most` being 3 or more. They are the multiples of the smallest
+    /// step that yields no more values: 1, 2 or 5 times a power of 10, times `unit`.
     pub(super) fn ticks(self, most: usize, unit: f64) -> Vec<f64> {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
@@ -46,7 +46,7 @@ impl Linear {
     /// At most `most` sizes in bytes, multiples of a power of 1,024.
     pub(super) fn size_ticks(self, most: usize) -> Vec<f64> {
         let mut unit = 1.0;
-        // A unit is replaced by the one below if the scale would hold one of it or less.
+        // A unit is taken only if the scale reaches at least twice its size.
         while self.high / unit >= 2048.0 {
             unit *= 1024.0;
         }
@@ -95,7 +95,7 @@ impl Log {
     pub(super) fn ticks(self, most: usize) -> Vec<f64> {
         let decades = self.high.saturating_sub(self.low).unsigned_abs() as usize;
         let step = decades.div_ceil(most.max(2).saturating_sub(1)).max(1);
-        // From the top, so that the greatest is named.
+        // The powers are taken from the top, so that the greatest is named.
         (self.low..=self.high).rev().step_by(step).map(|power| 10_f64.powi(power)).collect()
     }
 

@@ -240,8 +240,8 @@ fn strange() -> Vec<Markup> {
     pictures
 }
 
-/// The names of the elements in `text` that are open, from the outermost, at its end. Panics if an
-/// end fits no start.
+/// The names of the elements that are still open at the end of `text`, from the outermost. Panics if an end
+/// tag does not match the innermost open element.
 fn open_elements(text: &str) -> Vec<&str> {
     let mut open = Vec::new();
     for part in text.split('<').skip(1) {
@@ -285,7 +285,7 @@ fn every_picture_is_sound_svg_whatever_it_shows() {
             let is_negative_size = ["r", "width", "height"].contains(&name) && value.starts_with('-');
             assert!(!is_negative_size, "{name}={value}: {text}");
         }
-        // Paths have digits, signs and letters of commands only.
+        // Paths consist of digits, signs, spaces and letters of commands only.
         let paths = attributes(&text).filter(|(name, _)| *name == "d");
         paths.for_each(|(_, path)| {
             assert!(path.chars().all(|c| " .-0123456789MLHVhvaz".contains(c)), "{path}")

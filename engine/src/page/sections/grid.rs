@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-/// The most lines with which a folded table starts open.
+/// The greatest number of lines with which a folded table starts open.
 const SHORT: usize = 12;
 
 /// A cell of an HTML table.

@@ -137,7 +137,7 @@ impl Node {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
-    /// The pictures in it, without those that are part of another.
+    /// The pictures in the node, without those that are parts of others.
     pub(crate) fn pictures(&self) -> Vec<&Node> {
         match &*self.name {
             "svg" => vec![self],
@@ -145,7 +145,7 @@ impl Node {
         }
     }
 
-    /// All text below it, without style.
+    /// All text below the node, without styles.
     pub(crate) fn words(&self) -> String {
         let texts = self.all().into_iter().filter(|node| node.name.is_empty());
         texts.map(|node| &*node.text).collect()

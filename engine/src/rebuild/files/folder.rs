@@ -17,7 +17,7 @@ use super::volume::{self, FreeSpace};
 use super::{new_file::NewFile, operation::Operation};
 use crate::report::ErrorKind;
 
-/// An open folder. It stays the same one, whatever becomes of its path.
+/// An open folder. On Unix, it stays the same one, whatever becomes of its path.
 ///
 /// Names are those of files in the folder, and have no slash.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ impl Folder {
         Self::open_with(path, purpose, |_, _| Ok(()))
     }
 
-    /// Opens a folder as [`open`](Self::open) does, for writing. As root, refuses if others could replace one of the
-    /// folders on the way.
+    /// Opens a folder as [`open`](Self::open) does, for writing. As root, refuses if another user owns the folder or
+    /// one of those that lead to it, or could replace what is in one of them.
     pub(crate) fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
         /// In a folder with this bit, users may only remove what is theirs.
         const STICKY: u32 = 0o1000;
@@ -139,7 +139,7 @@ impl Folder {
                 check_regular(&found, follow)?;
             }
             let file = system::open(&self.handle, name, follow)?;
-            // Another file may have taken its place by now.
+            // Another file may have taken the place of the one that was checked.
             check_regular(&system::status_of(&file)?, follow)?;
             Ok(file)
         })
@@ -169,7 +169,7 @@ impl Folder {
         self.write_new(name, &contents, None)
     }
 
-    /// Reads what [`write_note`](Self::write_note) has written.
+    /// Reads a note that [`write_note`](Self::write_note) has written.
     pub(crate) fn read_note(&self, name: &str) -> io::Result<Vec<u8>> {
         let contents = self.read(name, MAX_NOTE)?;
         contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))
@@ -334,8 +334,8 @@ impl Folder {
         Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
     }
 
-    /// The note that the old files' group has no access to the new ones in the database at `path`; `None`: the group
-    /// has access.
+    /// The note that the old files' group has no access to the new ones in the database at `path`; `None`: no group has
+    /// lost its access.
     pub(crate) fn note_of_lost_group(&self, path: &Path) -> Option<String> {
         let what =
             "the group of the old files has no rights to the new ones, as it could not be given to them";

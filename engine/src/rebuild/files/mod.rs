@@ -1,10 +1,10 @@
 //! Everything that `rebuild` does to files and folders. No other part of it calls the system for that.
 //!
-//! Everything is relative to an open [`Folder`]. Whoever can write to a folder on the way there may replace it with a
-//! link at any time, but a descriptor always refers to the same folder. A path is resolved once, by [`Folder::open`],
-//! and from then on only used for messages.
+//! On Unix, everything is relative to an open [`Folder`]. Whoever can write to a folder on the way there may replace it
+//! with a link at any time, but a descriptor always refers to the same folder. A path is resolved once, by
+//! [`Folder::open`], and from then on only used for messages. On other systems, folders are known by their paths.
 //!
-//! Each call is an [`Operation`]. Tests record the calls, make them fail, and replace folders between them.
+//! Nearly all calls are [`Operation`]s. Tests record them, make them fail, and replace folders between them.
 
 mod folder;
 #[cfg(all(test, unix))]

@@ -31,13 +31,13 @@ impl NewFile {
         })
     }
 
-    /// Gives the file the owner, group, mode and attributes of `like`.
+    /// On Unix, gives the file the owner, group, mode and attributes of `like`; elsewhere, its permissions.
     pub(crate) fn copy_rights(&self, like: &File) -> io::Result<()> {
         let operation = Operation::Attributes { file: &self.file };
         self.session.perform(operation, || rights::copy(&self.file, like, &self.session))
     }
 
-    /// Gives the file the owner, group, mode, attributes and times of `like`.
+    /// Does the same as [`copy_rights`](Self::copy_rights), and also gives the file the times of `like`.
     pub(crate) fn copy_attributes(&self, like: &File) -> io::Result<()> {
         self.copy_rights(like)?;
         let like = like.metadata()?;

@@ -7,14 +7,15 @@ use super::session::Session;
 #[cfg(unix)]
 use super::{session::Purpose, status::is_root};
 
-/// Gives `to` the owner, the group, the attributes and the mode of `like`, as far as this program may.
+/// Gives `to` the owner, the group, the mode and, on Linux and Android, the attributes of `like`, as far as this
+/// program may.
 ///
-/// If the group cannot be set, that group gets no access to the new file, and the session records this. Only root gives
-/// a copy to another owner.
+/// If the group cannot be set, the mode of `to` gives its group no permissions, and the session records this. Only root
+/// gives a copy to another owner.
 ///
 /// # Errors
 ///
-/// Those of the system. In place, an owner that cannot be set is an error, too. Attributes that cannot be
+/// Those of the system. If the owner has to be set and cannot be, that is an error, too. Attributes that cannot be
 /// copied are a [`Refusal`](super::super::failure::Refusal) that names them.
 #[cfg(unix)]
 pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {

@@ -1,4 +1,5 @@
-//! The state that all open folders of one run share. Every system call on them goes through it.
+//! The state that all open folders of one run share. The calls of the system that an [`Operation`] describes go through
+//! it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +26,7 @@ pub(super) struct Session {
     pub(super) purpose: Purpose,
     /// A folder could not be synced: it is not known whether names that changed would survive a loss of power.
     pub(super) sync_failed: AtomicBool,
-    /// A file could not be given to its group, so the group has no access to it.
+    /// A file could not be given to its group, so its mode gives no group permissions.
     pub(super) group_was_lost: AtomicBool,
     #[cfg(all(test, unix))]
     hook: NoDebug<Option<Arc<dyn Hook>>>,

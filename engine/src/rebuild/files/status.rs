@@ -11,7 +11,7 @@ pub(crate) enum FileType {
     Other,
 }
 
-/// The status of a file. Owner, group, mode and identity are 0 where the system does not have them.
+/// The status of a file. Owner, group, mode and identity are 0 on systems that do not have them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Status {
     pub file_type: FileType,

@@ -131,7 +131,8 @@ fn crash(sample_of: Sample, mode: Mode) {
     for step in history.name_steps() {
         let words = &history.words[step];
         let path = Path::new(words.split_whitespace().last().unwrap());
-        // Except names in a folder that is gone. The folder that `try_out` made had the same name as the later one.
+        // Names in a folder that is gone are an exception. The folder that `try_out` made had the same name as the
+        // later one.
         let is_there = history.after.find(path.parent().unwrap()).is_ok()
             && path != Path::new(UNDO_FOLDER).join("CURRENT");
         assert!(!is_there || history.is_durable(step, history.steps.len()), "{mode:?}: {words}");
@@ -139,7 +140,7 @@ fn crash(sample_of: Sample, mode: Mode) {
     let states = sample(&history, STATES, &mut random);
     states.iter().for_each(|state| case.check(state, &history));
 
-    // A crash, and another one in the next run.
+    // There is a crash, and another one in the next run.
     let second = |history: &History, random: &mut Random| {
         for state in sample(history, SECOND_STATES, random) {
             case.check(&state, history);
@@ -150,7 +151,7 @@ fn crash(sample_of: Sample, mode: Mode) {
         let (next, _) = case.record(&state.tree, None);
         second(&next, &mut random);
     }
-    // A kill after each step that changes names, and a crash in the next run.
+    // There is a kill after each step that changes names, and a crash in the next run.
     for done in history.name_steps().into_iter().map(|at| at + 1) {
         let state = complete(&history, done);
         let (next, _) = case.record(&state.tree, Some((&history, done)));
@@ -182,7 +183,7 @@ fn recovery_makes_durable_what_it_goes_by() {
     let case = Case::new(Sample::Levels, Mode::InPlace);
     let (history, _) = case.record(&case.before, None);
     let commit = history.words.iter().rposition(|words| words.ends_with(" to db/CURRENT")).unwrap();
-    // Before the commit and after it.
+    // The run is killed just before the commit, or just after it.
     for done in [commit, commit + 1] {
         let killed = complete(&history, done).tree;
         let (next, result) = case.record(&killed, None);

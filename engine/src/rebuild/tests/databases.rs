@@ -6,8 +6,8 @@ use filterblock::database::{LiveTable, LogWriter, VersionEdit};
 use filterblock::table::{TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, SharedPolicy};
 
-/// The databases: an ordinary one with several levels; one with level 0 alone, with tables named `.sst`, without
-/// filters and logs; and one with a table that cannot be decoded.
+/// The databases: an ordinary one with several levels; one with level 0 alone, whose tables are named `.sst` and have
+/// no filters, and whose log is empty; and one with a table that cannot be decoded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sample {
     Levels,
@@ -81,7 +81,7 @@ impl Sample {
         }
         let mut bytes = builder.finish().unwrap().0;
         if self == Self::Damaged && *number == 20 {
-            // In the first data block.
+            // The byte is in the first data block.
             bytes[30] ^= 1;
         }
         let table =

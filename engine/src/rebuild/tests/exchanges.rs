@@ -1,5 +1,5 @@
-//! Somebody replaces a folder with a link to another one, before each operation in turn. The contents of the other one
-//! stay as they are, and the database loses nothing, wherever it is now.
+//! Somebody replaces a folder with a link to another one, before each operation in turn. The contents of the folder
+//! that the link leads to stay as they are, and the database loses nothing, wherever it is now.
 
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ fn a_folder_that_takes_the_place_of_a_new_one_is_not_written_to() {
         fs::create_dir(&other).unwrap();
         fs::set_permissions(&other, fs::Permissions::from_mode(mode)).unwrap();
         file.into_iter().for_each(|name| fs::write(other.join(name), "").unwrap());
-        // The mode of the database's folder differs from that of all others on its file system.
+        // The mode of the database's folder differs from those of the new folder and of the other one.
         fs::set_permissions(root.database(), fs::Permissions::from_mode(0o750)).unwrap();
         let hook: Arc<dyn Hook> = Arc::new(Replacing { other });
         let made = hook::with(&hook, || {

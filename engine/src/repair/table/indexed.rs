@@ -30,7 +30,7 @@ pub(super) fn read<R: ReadAt>(
     let Some(mut entries) = stored::read(source, index, &table.patches)?
         .and_then(|stored| stored::entries(&stored, &expected.limits.options))
     else {
-        // The index does not decode, though its checksum is right.
+        // The index does not decode, though its checksum is correct.
         let whole = Run::begin(expected, &table.facts).cut_off(expected, 0..source.len()?);
         table.lost.push(whole);
         return Ok(());
@@ -84,7 +84,8 @@ impl Walk {
         table: &mut SavedTable,
     ) -> io::Result<()> {
         let between = Between { order: expected.order, after: self.separator.as_deref(), up_to: Some(up_to) };
-        // No block lies in another one, so each byte is read and decoded once.
+        // A block that begins before the end of an earlier one counts as lost, so that no bytes are read as
+        // two blocks.
         let is_apart = handle.offset >= self.end;
         let found = match is_apart {
             true => stored::accept(source, handle, &mut table.patches, |stored| {
@@ -172,7 +173,7 @@ impl Run {
         Self { low, blocks: Vec::new(), separator: Vec::new() }
     }
 
-    /// The range of all that follows in the table, where the limits are exceeded before the index ends.
+    /// The range of all that follows in the table, if the index does not decode to its end within the limits.
     fn cut_off(self, expected: &Expected<'_>, bytes: Range<u64>) -> LostRange {
         let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.largest));
         let start = self.blocks.first().map_or(bytes.start, |handle| handle.offset.min(bytes.start));

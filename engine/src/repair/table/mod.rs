@@ -71,7 +71,7 @@ pub(super) struct SavedTable {
     pub(super) partial: Vec<PartialEntry>,
     /// The number of entries that were in `partial`.
     pub(super) saved_partly: u64,
-    /// The reason why blocks were searched for without the footer; `None`: it leads to an index.
+    /// The reason why blocks were searched for without the footer; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,
     pub(super) facts: Facts,
     /// The name of its filters' policy, and their size in bytes, without the parts that do not grow with
@@ -86,7 +86,7 @@ pub(super) enum Blocks {
     /// The index names the blocks. `lost`: the numbers of its entries for lost blocks, in ascending order.
     /// `count`: the number of entries that were looked at.
     Indexed { index: BlockHandle, lost: Vec<u64>, count: u64 },
-    /// Found by their checksums, in the order of the file.
+    /// The blocks that were found by their checksums, in the order of the file.
     Found(Vec<BlockHandle>),
 }
 

@@ -1,8 +1,7 @@
 //! Entries of a block that is only partly there: the rest was zeroed, or cut off with the end of the file.
 //!
-//! Their bytes are covered by no checksum that could be verified, so they are never certain. They are used
-//! only where it is known what is wrong: whole sectors of zeros, or the end of the file. With any other
-//! damage, no entry is used.
+//! Their bytes are covered by no checksum that could be verified, so they are never certain. They are used only if it
+//! is known what is wrong: whole sectors of zeros, or the end of the file. With any other damage, no entry is used.
 
 use std::ops::Range;
 

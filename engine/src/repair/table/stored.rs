@@ -20,7 +20,7 @@ pub(super) struct Between<'b> {
     pub(super) up_to: Option<&'b [u8]>,
 }
 
-/// Reads all entries of a stored block whose checksum is right. `None`: they are not entries of a database,
+/// Reads all entries of a stored block whose checksum is correct. `None`: they are not entries of a database,
 /// or not in order, or the limits are exceeded.
 pub(super) fn facts(stored: &Bytes, between: &Between<'_>, limits: &Limits) -> Option<Facts> {
     if limits.budget.is_spent() {

@@ -207,7 +207,7 @@ fn keys_of_obsolete_tables_do_not_come_back() {
     assert!(new == sound() && !report.is_complete, "{report:?}");
 }
 
-/// A block in the place of another has a right checksum, and keys that do not belong there.
+/// A block in the place of another has a correct checksum, and keys that do not belong there.
 #[test]
 fn a_block_in_the_place_of_another_is_a_loss() {
     let case = Case::new();

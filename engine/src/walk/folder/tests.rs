@@ -1,4 +1,4 @@
-//! Tests of folders: the files in them, and whether they are databases.
+//! Tests of folders: the files found in them, and whether the folders are databases.
 
 use super::*;
 
@@ -93,7 +93,7 @@ fn a_folder_whose_files_cannot_be_looked_at_is_a_database() {
     assert_eq!(folder.manifest_error().unwrap().0, dir.path().join("MANIFEST-000001"));
 }
 
-/// There are links to a file, to a folder and to nothing, folders, and a link to itself.
+/// The folder holds folders, and links to a file, to a folder, to nothing and to themselves.
 #[cfg(unix)]
 #[test]
 fn no_file_but_a_regular_one_is_looked_at() {

@@ -1,9 +1,9 @@
 //! Finds blocks by their checksums.
 //!
-//! A block is `[contents][type: 1][masked CRC-32C of contents and type: 4]`, and blocks follow each
-//! other. From a known start, one pass with a running checksum finds the end. Where it finds none,
-//! the block is damaged, and the next one may start anywhere: a second, slower pass keeps the
-//! starts of the last [`RESYNC`] bytes and finds each end's start among them.
+//! A block is `[contents][type: 1][masked CRC-32C of contents and type: 4]`, and blocks follow each other.
+//! From a known start, one pass with a running checksum finds the end. If it finds none, the block is
+//! damaged, and the next one may start anywhere: a second, slower pass keeps the starts of the last
+//! [`RESYNC`] bytes and finds each end's start among them.
 
 use std::{collections::HashMap, io::Result, ops::Range};
 
@@ -24,8 +24,8 @@ const MAX_BLOCK: u64 = 16 << 20;
 const RESYNC: usize = 1 << 20;
 /// The number of bytes in one read.
 const CHUNK: usize = 256 << 10;
-/// The most passes over the file that searches in vain from known starts may take, and that checks of blocks
-/// after damage may take.
+/// The greatest number of passes over the file for searches in vain from known starts, and the same again for
+/// checks of blocks after damage.
 const PASSES: u64 = 4;
 
 /// A stretch of the file.
@@ -37,7 +37,7 @@ pub(crate) enum Stretch {
     Gap(Range<u64>),
 }
 
-/// Finds the stretches of a file. In all, it passes over each byte at most twelve times.
+/// Finds the stretches of a file. In all, it goes over at most twelve times as many bytes as the file has.
 pub(crate) struct BlockFinder<R> {
     source: R,
     len: u64,
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn what_holds_many_blocks_is_read_once() {
-        // With damage in the middle, where each byte is passed over twice more.
+        // There is damage in the middle, where each byte is passed over twice more.
         let row = block(&[b'x'; 4000]).repeat(200);
         let file = [&row, &noise(99)[..], &row].concat();
         let source = Counting(&file, Cell::new(0));

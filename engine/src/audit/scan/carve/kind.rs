@@ -36,7 +36,7 @@ impl KnownBlocks {
         }
     }
 
-    /// Adds a stretch without sound blocks. The first damaged block in it began where it begins.
+    /// Adds a stretch without sound blocks. The first damaged block in the stretch began at its start.
     pub(crate) fn add_gap(&mut self, gap: &Range<u64>) {
         if self.gaps.len() < REMEMBERED {
             self.gaps.insert(gap.start);
@@ -73,8 +73,8 @@ impl KnownBlocks {
         kind.unwrap_or(BlockKind::Other)
     }
 
-    /// Returns true if the block at `handle` can be decoded to its last entry, which rules out bytes
-    /// whose checksum is right by chance.
+    /// Returns true if the block at `handle` can be decoded to its last entry. Bytes whose checksum is
+    /// correct by chance hardly ever can.
     pub(crate) fn is_block<R: ReadAt>(source: &R, handle: BlockHandle, options: &ReadOptions) -> bool {
         let size = BlockCursor::read(source, handle, options).and_then(|mut entries| {
             while entries.next()? {}
@@ -108,8 +108,8 @@ impl Handles {
         true
     }
 
-    /// Returns true if the values are handles. Other values may look like handles, but they do not
-    /// name blocks that were found, nor stretches that follow each other.
+    /// Returns true if the values are handles. Other values may look like handles, but are unlikely to name
+    /// blocks that were found, or stretches that follow each other.
     const fn are_meant(&self) -> bool {
         self.count > 0
             && (self.known * 2 >= self.count || self.contiguous + 1 == self.count && self.count > 1)

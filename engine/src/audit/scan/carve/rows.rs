@@ -45,7 +45,8 @@ pub(crate) struct DecodeLimit {
 }
 
 impl DecodeLimit {
-    /// Allows data blocks and keys of `bytes` together. `meter`: counts all that is decoded.
+    /// Allows `bytes` bytes of data blocks and their keys in all. `meter`: counts everything that
+    /// is decoded.
     pub(crate) fn new(meter: Arc<Meter>, bytes: u64) -> Self {
         let most = meter.bytes_decoded().saturating_add(bytes.saturating_mul(4));
         Self { meter, limit: bytes, left: bytes, most }
@@ -146,7 +147,7 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
     }
 
     /// Decides by the keys of the first data block whether keys are internal keys. Riak's are
-    /// recognized by the first block that has a time in its keys: without one, they look like
+    /// recognized by the first block that has a time in its keys: without a time, they look like
     /// LevelDB's.
     fn try_keys(&mut self, handle: BlockHandle) {
         if self.is_tried {

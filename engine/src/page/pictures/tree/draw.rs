@@ -12,7 +12,7 @@ use crate::words::{count, counted, percent, size};
 const MOST: usize = 2000;
 /// The greatest number of lanes of a level, for tables that overlap.
 const MOST_LANES: usize = 16;
-/// The room for all lanes, and the smallest and most for one, in pixels.
+/// The room for all lanes, and the least and the most for one, in pixels.
 const ALL_LANES: f64 = 360.0;
 const LANE: (f64, f64) = (10.0, 36.0);
 /// The room for a level's name above its lanes, and the room below them.
@@ -24,15 +24,18 @@ const BELOW: f64 = 18.0;
 const LINE: f64 = 4.0;
 /// The smallest share of the width for a rectangle that has room beside it.
 const LEAST_WIDTH: f64 = 0.003;
-/// The smallest height of a rectangle, and of the part of it that is hatched.
+/// The smallest height of a rectangle, and of the part of it that is hatched, in pixels.
 const LEAST_HEIGHT: f64 = 3.0;
-/// The greatest number of rectangles of a lane that have edges. The edges of more would hide them.
+/// The greatest number of rectangles in a lane that are drawn with edges. More edges would hide the
+/// rectangles.
 const MOST_WITH_EDGES: usize = 150;
 
 /// Draws each table as a rectangle: as wide as its key range, as high as it is large, in the colour of its
-/// rate of false positives, hatched without filters. If there are over 2,000, neighbours share one, which is
-/// as high as the mean size of its tables and has the colour of the worst rate. The share of its tables
-/// without filters is hatched. Below a level, a line shows where tables have no filters, even narrow ones.
+/// rate of false positives, and hatched if it has no filters.
+///
+/// If there are over 2,000 tables, neighbours share a rectangle. Its height stands for the mean size of its
+/// tables, its colour is that of the worst rate, and the share of its tables without filters is hatched. A
+/// line below a level shows the ranges of tables without filters, even of narrow ones.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
     let lanes: usize = rows.iter().map(lanes_of).sum();
@@ -136,7 +139,8 @@ fn strip(lanes: &[Vec<Block>], top: f64, lane: f64, largest: f64) -> Markup {
     }
 }
 
-/// The key ranges of tables without filters, each wide enough to be seen, joined where they touch.
+/// The key ranges of blocks that have tables without filters, each wide enough to be seen, joined where they
+/// touch.
 fn missing(lanes: &[Vec<Block>]) -> Vec<(f64, f64)> {
     let lacking = lanes.iter().flatten().filter(|block| block.missing > 0);
     let mut ranges: Vec<(f64, f64)> = lacking.map(visible_range).collect();

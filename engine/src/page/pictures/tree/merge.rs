@@ -20,7 +20,7 @@ pub(crate) struct TreeTable {
     /// The name of the file, safe to print.
     pub name: String,
     /// The positions of the table's first and last key among the keys of the database, from 0 to 1; `None` if
-    /// they are not known. Such tables are drawn beside each other below the others.
+    /// they are not known. Tables without known positions are drawn side by side below the others.
     pub range: Option<(f64, f64)>,
     /// The size of the file in bytes.
     pub size: u64,
@@ -31,7 +31,8 @@ pub(crate) struct TreeTable {
 pub(crate) enum TableFilter {
     /// The share of absent keys that pass, from 0 to 1.
     Rate(f64),
-    /// There are filters, but no rate is known: they were not measured, are damaged, or not known here.
+    /// There are filters, but no rate is known: it was not measured, or the filters are damaged or of an
+    /// unknown policy.
     Unknown,
     Missing,
 }
@@ -45,7 +46,7 @@ pub(super) struct Block {
     pub(super) unknown: u64,
     /// The greatest of the known rates.
     pub(super) worst: Option<f64>,
-    /// The sum of their sizes in bytes.
+    /// The sum of the tables' sizes in bytes.
     pub(super) size: u64,
     /// From the smallest start to the greatest end, within 0 and 1.
     pub(super) start: f64,
@@ -106,8 +107,9 @@ impl Row<'_> {
     }
 }
 
-/// The levels with at most `most` blocks in all, if there are no more levels than that, and at most
-/// `most_lanes` lanes each.
+/// The levels with at most `most` blocks in all, and at most `most_lanes` lanes each. A level has at least
+/// one block for its tables of known ranges, if it has any, and one for the others, even if these are more
+/// than `most`.
 pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> {
     let split = |level: &TreeLevel| {
         let placed = level.tables.iter().filter(|table| sound_range(table).is_some()).count();
@@ -119,8 +121,8 @@ pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> 
     rows.map(|(level, shares)| row(level, shares, most_lanes)).collect()
 }
 
-/// The part of `most` that each of `numbers` gets: all that it needs if that is no more than an even
-/// part, and at least 1.
+/// The part of `most` that each of `numbers` gets: the number itself if it is no more than an even part of
+/// what smaller numbers leave, or else that even part, but at least 1.
 fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     let mut by_number: Vec<usize> = (0..numbers.len()).collect();
     let number = |index: &usize| numbers.get(*index).copied().unwrap_or_default();
@@ -152,7 +154,7 @@ fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a>
     };
     let mut placed_together = together(&placed, shares.first());
     let mut lanes = in_lanes(&placed, placed_together);
-    // All tables together have one lane.
+    // This ends at the latest when all tables share one block, which needs one lane.
     while lanes.len() > most_lanes.max(1) {
         placed_together = placed_together.saturating_mul(2);
         lanes = in_lanes(&placed, placed_together);
@@ -161,7 +163,7 @@ fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a>
     Row { name: &level.name, all: Block::of(&level.tables), lanes, unplaced }
 }
 
-/// Puts `together` neighbours into each block, and blocks beside each other, all of the same width.
+/// Puts `together` neighbours into each block, and lays the blocks side by side, all of the same width.
 fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
     let width = 1.0 / tables.len().div_ceil(together.max(1)).max(1) as f64;
     let blocks = tables.chunks(together.max(1)).enumerate();
@@ -174,14 +176,14 @@ fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
 
 /// Puts `together` neighbours into each block, and blocks that overlap into different lanes.
 fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
-    /// The smallest part of its lane that a block occupies, so that of many at one position none hides
+    /// The smallest part of its lane that a block occupies: none of many blocks at one position hides
     /// another.
     const LEAST: f64 = 1e-4;
     let mut lanes: Vec<(f64, Vec<Block>)> = Vec::new();
     for tables in tables.chunks(together.max(1)) {
         let block = Block::of(tables.iter().copied());
         let end = block.end.max(block.start + LEAST);
-        // A little overlap is rounding.
+        // A slight overlap is a rounding error.
         match lanes.iter_mut().find(|(taken, _)| *taken <= block.start + LEAST / 2.0) {
             Some((taken, lane)) => {
                 *taken = end;
