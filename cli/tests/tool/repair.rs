@@ -189,18 +189,19 @@ fn idb_key(store: u8, number: f64) -> Vec<u8> {
     [&[0, 1, store, 1, 3][..], &number.to_le_bytes()].concat()
 }
 
-/// A database in Chromium's order: a table, and a log with keys between those of the table.
-fn idb() -> tempfile::TempDir {
+/// A database in Chromium's order: a table with these numbers as keys, and a log with other ones.
+pub(super) fn idb(numbers: &[f64]) -> tempfile::TempDir {
     let internal = |key: &[u8], sequence: u64| [key, &(sequence << 8 | 1).to_le_bytes()].concat();
     let options = WriteOptions::default().internal_keys(true).comparator(IdbComparator);
     let mut builder = TableBuilder::new(Vec::new(), options);
-    let keys: Vec<_> = (-40..40).map(|number| idb_key(5, f64::from(number) * 2.0)).collect();
+    let keys: Vec<_> = numbers.iter().map(|&number| idb_key(5, number)).collect();
     for (key, sequence) in keys.iter().zip(1..) {
         builder.add(&internal(key, sequence), b"old").unwrap();
     }
     let table = builder.finish().unwrap().0;
     let dir = folder();
-    let (first, last) = (internal(&keys[0], 1), internal(&keys[79], 80));
+    let last = keys.len() - 1;
+    let (first, last) = (internal(&keys[0], 1), internal(&keys[last], keys.len() as u64));
     let edit = Edit(Vec::new()).comparator(b"idb_cmp1").number(2, 7).number(3, 9).number(4, 80);
     let edit = edit.add(2, 5, table.len() as u64, &first, &last);
     fs::write(dir.path().join("000005.ldb"), table).unwrap();
@@ -220,7 +221,8 @@ fn idb() -> tempfile::TempDir {
 
 #[test]
 fn chromiums_order_is_known() {
-    let dir = idb();
+    let numbers: Vec<_> = (-40..40).map(|number| f64::from(number) * 2.0).collect();
+    let dir = idb(&numbers);
     let lines = entries(dir.path());
     assert_eq!(lines.len(), 82);
     assert!(lines[1].contains("new") && lines[0].contains("old"), "{lines:?}");

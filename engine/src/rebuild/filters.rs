@@ -26,6 +26,7 @@ pub(super) struct Maker {
     base_lg: Option<u8>,
     /// The `base_lg` most common among the tables, for tables whose own is not known.
     usual_base_lg: u8,
+    idb_keys: bool,
 }
 
 /// The filters to make for one table.
@@ -33,13 +34,16 @@ pub(super) struct TableFilters {
     pub(super) policy: SharedPolicy,
     pub(super) bits_per_key: u32,
     pub(super) base_lg: u8,
+    /// The keys are in the order of Chromium's IndexedDB, in which some equal keys of other bytes.
+    pub(super) idb_keys: bool,
 }
 
 impl Filters {
     /// Chooses the filters for the database in `dir`. `found`: the live tables' names, and the filters that
-    /// each has now.
+    /// each has now. `idb_keys`: their keys are in the order of Chromium's IndexedDB.
     pub(super) fn choose(
         request: &Options,
+        idb_keys: bool,
         dir: &Folder,
         found: &[(String, Option<FiltersReport>)],
         watch: &dyn Watch,
@@ -66,7 +70,7 @@ impl Filters {
             Failure::refused(dir.path(), why)
         })?;
         let usual_base_lg = most_common(found.iter().filter_map(|(_, filters)| filters.as_ref()?.base_lg));
-        Ok(Self::Make(Maker { bits: bits.clone(), policy, base_lg: *base_lg, usual_base_lg }))
+        Ok(Self::Make(Maker { bits: bits.clone(), policy, base_lg: *base_lg, usual_base_lg, idb_keys }))
     }
 
     /// The filters for a table of this level; `None`: it gets none. `before`: the filters that it has now.
@@ -78,6 +82,7 @@ impl Filters {
             policy: maker.policy.with_bits(bits_per_key),
             bits_per_key,
             base_lg: maker.base_lg.or(own).unwrap_or(maker.usual_base_lg),
+            idb_keys: maker.idb_keys,
         })
     }
 

@@ -1,6 +1,7 @@
 //! The database before the rebuild, and checks that it can be rebuilt.
 
 use filterblock::database::{Database, DatabaseListing, FileKind, FileState, LiveTable, LogWriter, Manifest};
+use filterblock::table::IdbComparator;
 use filterblock::{escape_path, quote};
 
 use super::failure::{Failure, Result, is_system};
@@ -63,8 +64,9 @@ impl OldDatabase {
     }
 
     /// Refuses a database whose comparator may treat keys of different bytes as equal: filters would deny such keys.
+    /// That of Chromium's IndexedDB is known, so [its keys are checked](Self::has_idb_keys) instead.
     pub(super) fn check_comparator(&self) -> Result<()> {
-        if self.manifest.is_bytewise() {
+        if self.manifest.is_bytewise() || self.has_idb_keys() {
             return Ok(());
         }
         let name = self.manifest.comparator().unwrap_or_default();
@@ -74,6 +76,11 @@ impl OldDatabase {
             quote(name)
         );
         Err(Failure::refused(self.dir.path(), why))
+    }
+
+    /// Returns true if the keys are in the order of Chromium's IndexedDB.
+    pub(super) fn has_idb_keys(&self) -> bool {
+        self.manifest.comparator() == Some(IdbComparator::NAME.as_bytes())
     }
 
     /// Refuses a database that can only be copied.

@@ -3,8 +3,8 @@
 use std::io::{self, Seek as _, Write};
 use std::{cell::Cell, fs::File, mem, path::Path, rc::Rc};
 
-use filterblock::table::{Rewriter, Table, WriteOptions};
-use filterblock::{Error, escape_path, quote};
+use filterblock::table::{IdbComparator, Rewriter, Table, WriteOptions};
+use filterblock::{Error, KeyFormat, escape_path, quote};
 
 use super::failure::{Failure, Result};
 use super::files::{Folder, NewFile};
@@ -50,7 +50,12 @@ pub(super) fn rewrite(
     request: &Options,
     watch: &dyn Watch,
 ) -> Result<Rewritten> {
-    let result = try_rewrite((dir, name), target, filters, watch).and_then(|done| {
+    let may_be_filtered = match filters {
+        Some(filters) if filters.idb_keys => refuse_equal_keys(dir, name, watch),
+        _ => Ok(()),
+    };
+    let rewritten = may_be_filtered.and_then(|()| try_rewrite((dir, name), target, filters, watch));
+    let result = rewritten.and_then(|done| {
         if let (OutputFile::File(folder, new), Some(filters)) = (target, filters) {
             ask_for_every_key(folder, new, filters, watch)?;
         }
@@ -65,6 +70,30 @@ pub(super) fn rewrite(
         true => Err(failure.and("--keep-undecodable leaves such a table as it is")),
         false => Err(failure),
     }
+}
+
+/// Refuses a table with a key that equals keys of other bytes in the order of Chromium's IndexedDB: a filter would deny
+/// those.
+fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> {
+    let (_, table) = open(dir, name)?;
+    let failure = |error: Error| Failure::of(error, &dir.path_of(name));
+    let mut block = table.index();
+    for handle in table.data_blocks() {
+        block.enter(&table, handle.map_err(failure)?).map_err(failure)?;
+        while block.next().map_err(failure)? {
+            let key = KeyFormat::LevelDb.user_key(block.key()).unwrap_or(block.key());
+            if !IdbComparator::is_exact(key) {
+                let why = format!(
+                    "expected keys that equal no others in the order of {}, found {}: a filter would deny its equals",
+                    IdbComparator::NAME,
+                    quote(key)
+                );
+                return Err(Failure::refused(&dir.path_of(name), why));
+            }
+        }
+        check(watch)?;
+    }
+    Ok(())
 }
 
 fn try_rewrite(

@@ -56,7 +56,8 @@ impl<'r> RebuildPlan<'r> {
         let before: Vec<_> = pool.install(|| source.tables.par_iter().map(look).collect::<Result<_>>())?;
         let found: Vec<_> =
             source.tables.iter().map(|table| table.name.clone()).zip(before.iter().cloned()).collect();
-        let filters = Filters::choose(request, &source.dir, &found, watch)?;
+        let idb_keys = source.has_idb_keys() && !request.assume_bytewise_equality;
+        let filters = Filters::choose(request, idb_keys, &source.dir, &found, watch)?;
         let passes = if request.verify && !request.dry_run { 2 } else { 1 };
         watch.expect(source.table_bytes().saturating_mul(passes), true);
         Ok(Self { source, filters, request, watch, before, pool })

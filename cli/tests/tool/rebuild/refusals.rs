@@ -1,6 +1,7 @@
 //! Databases that are not rebuilt, and the reasons as users read them. Nothing is changed.
 
 use super::*;
+use crate::repair::idb;
 
 #[test]
 fn what_is_no_database() {
@@ -138,6 +139,30 @@ fn a_comparator_that_may_take_different_keys_for_equal() {
     // Without filters, nothing can be denied.
     db.done(&["--in-place", "--drop"]);
     assert_eq!(db.manifest().comparator(), Some(&b"theirs \x1b"[..]));
+}
+
+/// Zero and minus zero are one number to Chromium.
+#[test]
+fn keys_that_equal_others_in_chromiums_order_get_no_filters() {
+    const POLICY: &str = "--policy=leveldb.BuiltinBloomFilter2";
+    let dir = idb(&[-2.0, 0.0, 2.0]);
+    let lines = run(&args!["scan", dir.path()]).expect(0).out;
+    run(&args!["rebuild", "--in-place", POLICY, dir.path()]).expect(0);
+    let tables = run(&args!["inspect", "--json", dir.path()]).expect(0).out;
+    assert!(tables.contains("leveldb.BuiltinBloomFilter2"), "{tables}");
+    run(&args!["verify", dir.path()]).expect(0);
+    assert_eq!(run(&args!["scan", dir.path()]).expect(0).out, lines);
+
+    let dir = idb(&[-2.0, -0.0, 2.0]);
+    for how in [&["--in-place"][..], &["--in-place", "--dry-run"]] {
+        let mut arguments = args!["rebuild", POLICY, dir.path()].to_vec();
+        arguments.extend(how.iter().map(Into::into));
+        let refused = run(&arguments).expect(1);
+        let why =
+            "000005.ldb: expected keys that equal no others in the order of idb_cmp1, found \"\\x00\\x01";
+        assert!(refused.err.contains(why) && refused.err.contains("--keep-undecodable"), "{refused:?}");
+    }
+    run(&args!["rebuild", "--in-place", "--drop", dir.path()]).expect(0);
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn a_filter_that_denies_a_key_is_a_fault_of_this_program() {
         jobs: None,
         dry_run: false,
     };
-    let filters = |policy| TableFilters { policy, bits_per_key: 20, base_lg: 11 };
+    let filters = |policy| TableFilters { policy, bits_per_key: 20, base_lg: 11, idb_keys: false };
     let write = |filters: &TableFilters| {
         rewrite((&dir, "000030.ldb"), OutputFile::File(&dir, "000050.dbtmp"), Some(filters), &request, &())
     };
