@@ -64,31 +64,56 @@ pub(in crate::table) struct Entry {
     pub(in crate::table) value: Range<usize>,
 }
 
-impl Block {
+/// Where the entries of a block's contents end and the restarts begin.
+#[derive(Clone, Copy)]
+pub(in crate::table) struct Layout {
+    entries_end: usize,
+    num_restarts: usize,
+}
+
+impl Layout {
     /// Checks that the restart array fits and begins at the first entry. Entries and the other
     /// restarts are checked when they are used.
-    pub(in crate::table) fn new(data: Bytes, offset: u64) -> Result<Self> {
+    #[inline]
+    pub(in crate::table) fn of(data: &[u8], offset: u64) -> Result<Self> {
         let bad =
             |expected: String, found: String| Error::corrupt(Structure::Restarts, offset, expected, found);
         let size = data.len();
-        let count_at = size.checked_sub(4);
-        let Some((count, count_at)) = count_at.and_then(|at| Some((fixed32_at(&data, at)?, at))) else {
+        let Some((rest, count)) = data.split_last_chunk() else {
             return Err(bad("a block of at least 4 bytes".into(), format!("{size} bytes")));
         };
+        let count = u32::from_le_bytes(*count);
         let num_restarts = count as usize;
-        let Some(entries_end) = num_restarts.checked_mul(4).and_then(|len| count_at.checked_sub(len)) else {
-            let expected = format!("at most {} restarts in {size} bytes", count_at / 4);
+        let Some(entries_end) = num_restarts.checked_mul(4).and_then(|len| rest.len().checked_sub(len)) else {
+            let expected = format!("at most {} restarts in {size} bytes", rest.len() / 4);
             return Err(bad(expected, format!("a count of {count}")));
         };
-        // Without restarts a block has no entries, whatever its other bytes are.
-        let entries_end = if num_restarts == 0 { 0 } else { entries_end };
-        let block = Self { data, offset, entries_end, num_restarts, codec: Codec::None, max_key: usize::MAX };
-        match block.restart(0) {
+        if num_restarts == 0 {
+            // Without restarts a block has no entries, whatever its other bytes are.
+            return Ok(Self { entries_end: 0, num_restarts });
+        }
+        match fixed32_at(data, entries_end) {
             Some(first) if first != 0 => {
                 Err(bad("the first restart at byte 0".into(), format!("it at byte {first}")))
             }
-            _ => Ok(block),
+            _ => Ok(Self { entries_end, num_restarts }),
         }
+    }
+}
+
+impl Block {
+    /// A block of these contents, if their layout is sound.
+    #[inline]
+    pub(in crate::table) fn new(data: Bytes, offset: u64) -> Result<Self> {
+        let layout = Layout::of(&data, offset)?;
+        Ok(Self::with_layout(data, offset, layout))
+    }
+
+    /// A block of contents whose layout is known.
+    #[inline]
+    pub(in crate::table) fn with_layout(data: Bytes, offset: u64, layout: Layout) -> Self {
+        let Layout { entries_end, num_restarts } = layout;
+        Self { data, offset, entries_end, num_restarts, codec: Codec::None, max_key: usize::MAX }
     }
 
     /// The block's memory, for reuse. An empty buffer if that memory is shared or the source's own.
@@ -278,6 +303,12 @@ impl Block {
             "{range:?} is within the block"
         );
         self.data.get(range).unwrap_or_default()
+    }
+
+    /// The block's bytes from `at`, with all that follows.
+    #[inline]
+    pub(in crate::table) fn from(&self, at: usize) -> &[u8] {
+        self.data.get(at..).unwrap_or_default()
     }
 
     /// The bytes of `range`, which has been checked to lie within the block, as a view. Unlike

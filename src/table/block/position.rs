@@ -118,6 +118,14 @@ impl Position {
     /// Decodes the current entry's value as the handle of another block, as in index and metaindex.
     #[inline]
     pub(in crate::table) fn handle(&self, block: &Block) -> Result<BlockHandle> {
+        // With what follows the value there are nearly always enough bytes to read numbers without branches.
+        let short = BlockHandle::decode_short(block.from(self.value.start));
+        if let Some((handle, len)) = short
+            && self.valid()
+            && len <= self.value.len()
+        {
+            return Ok(handle);
+        }
         BlockHandle::decode(self.value(block), block.offset()).map(|(handle, _)| handle)
     }
 

@@ -15,6 +15,9 @@ use crate::table::format::{BlockHandle, TRAILER_LEN};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
+/// The compression type of contents that are stored as they are.
+const UNCOMPRESSED: u8 = 0;
+
 /// Working memory that a codec always gets, even if `max_block_size` is lower.
 const MIN_MEMORY: u64 = 5 << 20;
 
@@ -101,26 +104,76 @@ impl<R: ReadAt> BlockReader<R> {
     /// Verifies and decompresses a block that was read with its trailer. Returns its contents and
     /// their codec. The stored block and the contents together take at most `room` bytes. `buffer`
     /// may be taken to hold the contents.
+    #[inline]
     pub(in crate::table) fn decode(
         &self,
-        stored: Bytes,
+        mut stored: Bytes,
         offset: u64,
         room: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<(Bytes, Codec)> {
+        let (contents, compression) = self.verify(&stored, offset, room)?;
+        stored.truncate(contents.len());
+        if compression != UNCOMPRESSED {
+            return self.decompress(stored, compression, offset, room, buffer);
+        }
+        self.count_decoded(stored.len() as u64);
+        // With `buffer` kept as well, the contents could exceed the limit.
+        *buffer = Vec::new();
+        Ok((stored, Codec::None))
+    }
+
+    /// Verifies a block that was read with its trailer. Returns its contents as stored, and the compression type.
+    #[inline]
+    fn verify<'s>(&self, stored: &'s [u8], offset: u64, room: u64) -> Result<(&'s [u8], u8)> {
         let found = stored.len() as u64;
-        let Some(left) = room.checked_sub(found) else {
+        if found > room {
             return Err(Error::Limit { what: "block", offset, limit: room, found });
-        };
-        let (stored, compression) = split_trailer(stored, offset, self.verify_checksums)?;
+        }
+        split_trailer(stored, offset, self.verify_checksums)
+    }
+
+    /// Verifies a block that was read with its trailer, and returns its contents if they are not compressed.
+    #[inline]
+    pub(in crate::table) fn plain<'s>(
+        &self,
+        stored: &'s [u8],
+        offset: u64,
+        room: u64,
+    ) -> Result<Option<&'s [u8]>> {
+        let compression = stored.iter().nth_back(TRAILER_LEN - 1);
+        if compression != Some(&UNCOMPRESSED) {
+            return Ok(None);
+        }
+        let (contents, _) = self.verify(stored, offset, room)?;
+        self.count_decoded(contents.len() as u64);
+        Ok(Some(contents))
+    }
+
+    #[inline]
+    fn count_decoded(&self, bytes: u64) {
+        if let Some(meter) = &self.meter {
+            meter.count_decoded(bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn decompress(
+        &self,
+        stored: Bytes,
+        compression: u8,
+        offset: u64,
+        room: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(Bytes, Codec)> {
         let limit = self.max_block_size as u64;
+        // The stored block counts with its trailer.
+        let left = room.saturating_sub(stored.len() as u64).saturating_sub(TRAILER_LEN as u64);
         let memory = left.saturating_add(MIN_MEMORY.saturating_sub(limit));
         let limits = Limits { contents: left.min(limit), memory };
         let mut made = 0;
         let result = decompress(compression, stored, offset, limits, buffer, &mut made);
-        if let Some(meter) = &self.meter {
-            meter.count_decoded(made);
-        }
+        self.count_decoded(made);
         result
     }
 
@@ -151,6 +204,6 @@ impl<R: ReadAt> BlockReader<R> {
     /// Reads the compression type of a block, from its trailer alone.
     pub(in crate::table) fn compression(&self, span: Span) -> Result<u8> {
         let trailer = self.read(span.end().saturating_sub(TRAILER_LEN as u64), TRAILER_LEN)?;
-        split_trailer(trailer, span.offset, false).map(|(_, compression)| compression)
+        split_trailer(&trailer, span.offset, false).map(|(_, compression)| compression)
     }
 }

@@ -11,7 +11,7 @@ use super::block_reader::BlockReader;
 use super::filter_meter::Counter;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::order::KeyOrder;
-use super::parts::{Identity, TableFilter, TableIndex};
+use super::parts::{Identity, Part, TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
 use crate::key::comparator::SharedComparator;
@@ -77,8 +77,8 @@ pub struct Table<R> {
     pub(in crate::table) order: KeyOrder,
     /// The order of the user keys, if the keys are a database's internal keys.
     pub(in crate::table) user_order: Option<SharedComparator>,
-    pub(in crate::table) index: Arc<TableIndex>,
-    pub(in crate::table) filter: Option<Arc<TableFilter>>,
+    pub(in crate::table) index: Part<TableIndex>,
+    pub(in crate::table) filter: Option<Part<TableFilter>>,
 }
 
 impl<R: ReadAt> Table<R> {
@@ -107,15 +107,20 @@ impl<R: ReadAt> Table<R> {
             origin: filters.origin,
             identity,
         };
-        Self::from_parts(blocks.source, Arc::new(index), Some(Arc::new(TableFilter { filters, identity })))
+        let filter = TableFilter { filters, identity };
+        Ok(Self::of_parts(blocks, Part::Own(index), Some(Part::Own(filter))))
     }
 
     /// Names the file that the source reads. All later errors of this table carry that name.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        if let Some(filter) = self.filter.as_mut().and_then(Arc::get_mut) {
-            filter.filters.error = filter.filters.error.take().map(|error| error.with_path(&path));
+        if let Some(Part::Own(filter)) = &mut self.filter {
+            let error = filter.filters.error.take().map(|error| match Arc::try_unwrap(error) {
+                Ok(error) => Arc::new(error.with_path(&path)),
+                Err(shared) => shared,
+            });
+            filter.filters.error = error;
         }
         self.path = Some(path);
         self
@@ -254,7 +259,7 @@ impl<R> Table<R> {
     /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. There is no such
     /// access to a RocksDB filter of the whole table, as it is not a filter block.
     pub fn filter_error(&self) -> Option<&Error> {
-        self.filter.as_ref()?.filters.error.as_ref()
+        self.filter.as_ref()?.filters.error.as_deref()
     }
 
     /// The size of the blocks that the table keeps, in bytes.
@@ -290,13 +295,13 @@ impl<R> Table<R> {
 impl<R> Table<R> {
     /// The index, for a cache to hold.
     pub fn index_part(&self) -> Arc<TableIndex> {
-        Arc::clone(&self.index)
+        self.index.share(TableIndex::copy)
     }
 
     /// The filters, or the reason why there are none, for a cache to hold. `None` if the table was
     /// [opened from parts](Self::from_parts) without them.
     pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
-        self.filter.clone()
+        self.filter.as_ref().map(|filter| filter.share(TableFilter::copy))
     }
 
     /// Opens a table again from its parts. This reads nothing, and does not ask the source for its
@@ -338,14 +343,23 @@ impl<R> Table<R> {
             max_block_size: options.max_block_size,
             meter: options.meter.clone(),
         };
-        Ok(Self {
+        Ok(Self::of_parts(blocks, Part::Shared(index), filter.map(Part::Shared)))
+    }
+
+    fn of_parts(
+        blocks: BlockReader<R>,
+        index: Part<TableIndex>,
+        filter: Option<Part<TableFilter>>,
+    ) -> Self {
+        let options = &index.options;
+        Self {
             blocks,
             path: None,
             order: options.order(index.origin),
             user_order: options.internal_keys.then(|| options.user_order()),
             index,
             filter,
-        })
+        }
     }
 }
 
