@@ -8,7 +8,7 @@ use bytes::{Buf, Bytes};
 
 use crate::bytes::coding::{VarintError, fixed32_at, get_varint32};
 use crate::kernel::prefetch;
-use crate::table::block::prefix::Start;
+use crate::table::block::prefix::{LongStart, Start};
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
@@ -21,8 +21,8 @@ const CACHE_LINE: usize = 64;
 
 /// A block's contents, decompressed and without trailer. By default it is empty.
 #[derive(Clone)]
-pub(in crate::table) struct Block {
-    data: Bytes,
+pub(in crate::table) struct Block<B = Bytes> {
+    data: B,
     /// The block's offset in the file, for error messages.
     offset: u64,
     /// The end of the entries and start of the restart array.
@@ -109,24 +109,46 @@ impl Block {
         Ok(Self::with_layout(data, offset, layout))
     }
 
-    /// A block of contents whose layout is known.
-    #[inline]
-    pub(in crate::table) fn with_layout(data: Bytes, offset: u64, layout: Layout) -> Self {
-        let Layout { entries_end, num_restarts } = layout;
-        Self { data, offset, entries_end, num_restarts, codec: Codec::None, max_key: usize::MAX }
-    }
-
     /// The block's memory, for reuse. An empty buffer if that memory is shared or the source's own.
     pub(in crate::table) fn into_buffer(self) -> Vec<u8> {
         if self.codec != Codec::None && self.data.is_unique() { self.data.into() } else { Vec::new() }
+    }
+
+    /// The bytes of `range`, which has been checked to lie within the block, as a view. Unlike
+    /// [`view`](Self::view) it hands on the block's reference instead of counting another.
+    pub(in crate::table) fn into_view(self, range: Range<usize>) -> Bytes {
+        let mut data = self.data;
+        data.truncate(range.end);
+        data.advance(range.start.min(range.end));
+        data
+    }
+
+    /// A view of `part`, a slice of the block, that outlives the block.
+    pub(in crate::table) fn view(&self, part: &[u8]) -> Bytes {
+        self.data.slice_ref(part)
+    }
+}
+
+impl<B: AsRef<[u8]>> Block<B> {
+    /// A block of contents whose layout is known.
+    #[inline]
+    pub(in crate::table) fn with_layout(data: B, offset: u64, layout: Layout) -> Self {
+        let Layout { entries_end, num_restarts } = layout;
+        Self { data, offset, entries_end, num_restarts, codec: Codec::None, max_key: usize::MAX }
     }
 
     pub(in crate::table) fn with_codec(self, codec: Codec) -> Self {
         Self { codec, ..self }
     }
 
+    #[inline]
     pub(in crate::table) fn with_max_key(self, max_key: usize) -> Self {
         Self { max_key, ..self }
+    }
+
+    #[inline(always)]
+    fn data(&self) -> &[u8] {
+        self.data.as_ref()
     }
 
     /// The codec that the block was stored in.
@@ -136,7 +158,7 @@ impl Block {
 
     /// The length of the contents, in bytes.
     pub(in crate::table) fn size(&self) -> usize {
-        self.data.len()
+        self.data().len()
     }
 
     /// The block's offset in the file.
@@ -156,7 +178,7 @@ impl Block {
             return None;
         }
         // The restart array fits, so the product does not wrap.
-        let restart = fixed32_at(&self.data, self.entries_end.checked_add(index.wrapping_mul(4))?);
+        let restart = fixed32_at(self.data(), self.entries_end.checked_add(index.wrapping_mul(4))?);
         debug_assert!(restart.is_some(), "the restart array fits");
         restart.map(|restart| restart as usize)
     }
@@ -175,7 +197,7 @@ impl Block {
     #[inline(always)]
     fn restart_key(&self, index: usize) -> Option<Range<usize>> {
         let at = self.restart(index)?;
-        let [shared, non_shared, value_len] = *self.data.get(at..)?.first_chunk()?;
+        let [shared, non_shared, value_len] = *self.data().get(at..)?.first_chunk()?;
         if shared != 0 || (non_shared | value_len) >= 0x80 {
             return self.entry(at).filter(|entry| entry.shared == 0).map(|entry| entry.key);
         }
@@ -190,14 +212,14 @@ impl Block {
     pub(in crate::table) fn prefetch_restarts(&self) {
         if self.num_restarts <= PREFETCHED_RESTARTS {
             let restarts = self.probes().restarts.iter().take(self.num_restarts);
-            restarts.filter_map(|at| self.data.get(u32::from_le_bytes(*at) as usize)).for_each(prefetch);
+            restarts.filter_map(|at| self.data().get(u32::from_le_bytes(*at) as usize)).for_each(prefetch);
         }
     }
 
     /// Prefetches the entry at restart `index`.
     #[inline(always)]
     pub(in crate::table::block) fn prefetch_restart(&self, index: usize) {
-        if let Some(first) = self.restart(index).and_then(|at| self.data.get(at)) {
+        if let Some(first) = self.restart(index).and_then(|at| self.data().get(at)) {
             prefetch(first);
         }
     }
@@ -208,14 +230,14 @@ impl Block {
     pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
         let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
         let end = end.min(at.saturating_add(PREFETCHED_BYTES));
-        self.data.get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
+        self.data().get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
     }
 
     /// The keys at restarts, of which only the starts are looked at.
     #[inline]
     pub(in crate::table::block) fn probes(&self) -> Probes<'_> {
-        let restarts = self.data.get(self.entries_end..).unwrap_or_default().as_chunks().0;
-        Probes { data: &self.data, restarts, entries_end: self.entries_end }
+        let restarts = self.data().get(self.entries_end..).unwrap_or_default().as_chunks().0;
+        Probes { data: self.data(), restarts, entries_end: self.entries_end }
     }
 
     /// The range of the key of the entry at restart `index`, whatever its header is like.
@@ -246,7 +268,7 @@ impl Block {
     pub(in crate::table) fn entry(&self, at: usize) -> Option<Entry> {
         // The entries are followed by a restart and the number of restarts, so there are four
         // bytes.
-        let [shared, non_shared, low, high] = *self.data.get(at..)?.first_chunk()?;
+        let [shared, non_shared, low, high] = *self.data().get(at..)?.first_chunk()?;
         // The length of the value takes one byte or two.
         let is_long = low >> 7;
         if (shared | non_shared | (high & is_long.wrapping_neg())) >= 0x80 {
@@ -269,7 +291,7 @@ impl Block {
     #[inline(always)]
     pub(in crate::table::block) fn entry_start(&self, at: usize) -> Option<(Entry, Start)> {
         let entry = self.entry(at)?;
-        let first = self.data.get(entry.key.start..entry.key.start.wrapping_add(8))?.first_chunk()?;
+        let first = self.data().get(entry.key.start..entry.key.start.wrapping_add(8))?.first_chunk()?;
         let start = Start::of_first(*first, entry.key.len());
         Some((entry, start))
     }
@@ -299,30 +321,16 @@ impl Block {
     #[inline]
     pub(in crate::table) fn bytes(&self, range: Range<usize>) -> &[u8] {
         debug_assert!(
-            range.start <= range.end && range.end <= self.data.len(),
+            range.start <= range.end && range.end <= self.data().len(),
             "{range:?} is within the block"
         );
-        self.data.get(range).unwrap_or_default()
+        self.data().get(range).unwrap_or_default()
     }
 
     /// The block's bytes from `at`, with all that follows.
     #[inline]
     pub(in crate::table) fn from(&self, at: usize) -> &[u8] {
-        self.data.get(at..).unwrap_or_default()
-    }
-
-    /// The bytes of `range`, which has been checked to lie within the block, as a view. Unlike
-    /// [`view`](Self::view) it hands on the block's reference instead of counting another.
-    pub(in crate::table) fn into_view(self, range: Range<usize>) -> Bytes {
-        let mut data = self.data;
-        data.truncate(range.end);
-        data.advance(range.start.min(range.end));
-        data
-    }
-
-    /// A view of `part`, a slice of the block, that outlives the block.
-    pub(in crate::table) fn view(&self, part: &[u8]) -> Bytes {
-        self.data.slice_ref(part)
+        self.data().get(at..).unwrap_or_default()
     }
 
     #[cold]
@@ -375,10 +383,15 @@ impl Probes<'_> {
         }
     }
 
-    /// The start of the key of the entry at restart `index`, less its last `SUFFIX` bytes. `None` if the key has fewer
-    /// bytes, if the entry has a longer header than nearly all, or if it is damaged.
+    /// Whether the key of the entry at restart `index`, less its last `SUFFIX` bytes, is before the one that starts like
+    /// this. `None` if their first 16 bytes are equal, if the key has fewer than `SUFFIX` bytes, if the entry has a longer
+    /// header than nearly all, or if it is damaged.
     #[inline(always)]
-    pub(in crate::table::block) fn start_of<const SUFFIX: usize>(&self, index: usize) -> Option<Start> {
+    pub(in crate::table::block) fn is_before<const SUFFIX: usize>(
+        &self,
+        index: usize,
+        sought: LongStart,
+    ) -> Option<bool> {
         let at = u32::from_le_bytes(*self.restarts.get(index)?) as usize;
         // The entries are followed by a restart and the number of restarts, so there are 11 bytes even from the start
         // of the shortest entry.
@@ -393,7 +406,14 @@ impl Probes<'_> {
         if end > self.entries_end {
             return None;
         }
-        Some(Start::of_first(*bytes.last_chunk()?, non_shared.checked_sub(SUFFIX)?))
+        let len = non_shared.checked_sub(SUFFIX)?;
+        let start = Start::of_first(*bytes.last_chunk()?, len);
+        if start != sought.first {
+            return Some(start < sought.first);
+        }
+        let rest = self.data.get(at.wrapping_add(11)..)?.first_chunk()?;
+        let start = Start::of_first(*rest, len.saturating_sub(8));
+        (start != sought.second).then_some(start < sought.second)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reading, verifying and decompressing a block, given its handle.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use super::meter::Meter;
 use super::options::ReadOptions;
 use crate::error::IoAction;
-use crate::table::block::Block;
+use crate::table::block::{Block, Layout};
 use crate::table::block::split_trailer;
 use crate::table::codec::{Codec, Limits, decompress};
 use crate::table::format::{BlockHandle, TRAILER_LEN};
@@ -141,8 +142,7 @@ impl<R: ReadAt> BlockReader<R> {
         offset: u64,
         room: u64,
     ) -> Result<Option<&'s [u8]>> {
-        let compression = stored.iter().nth_back(TRAILER_LEN - 1);
-        if compression != Some(&UNCOMPRESSED) {
+        if !is_plain(stored) {
             return Ok(None);
         }
         let (contents, _) = self.verify(stored, offset, room)?;
@@ -193,6 +193,31 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
+    /// The block where the source has it in memory, unless it is compressed. It may take `room` bytes.
+    #[inline]
+    pub(in crate::table) fn in_place(&self, span: Span, room: u64) -> Result<Option<Block<&[u8]>>> {
+        let stored = self.source.slice_at(span.offset, span.len);
+        let Some(stored) = stored.filter(|stored| <[u8]>::len(stored) == span.len && is_plain(stored)) else {
+            return Ok(None);
+        };
+        if let Some(meter) = &self.meter {
+            meter.count_read(span.len);
+        }
+        let Some(contents) = self.plain(stored, span.offset, room)? else { return Ok(None) };
+        let layout = Layout::of(contents, span.offset)?;
+        let left = room.saturating_sub(span.len as u64).saturating_sub(contents.len() as u64);
+        let max_key = usize::try_from(left).unwrap_or(usize::MAX);
+        Ok(Some(Block::with_layout(contents, span.offset, layout).with_max_key(max_key)))
+    }
+
+    /// A part of a block that the source has in memory, and that has been counted as read.
+    #[inline]
+    pub(in crate::table) fn part(&self, block: u64, range: Range<usize>) -> Result<Bytes> {
+        let (offset, len) = (block.saturating_add(range.start as u64), range.len());
+        let bytes = self.source.read_at(offset, len);
+        bytes.map_err(|error| Error::io(IoAction::Read { len: len as u64 }, offset, error))
+    }
+
     /// Reads and decodes a data block, in the buffer of `before` if possible. It may take `room`
     /// bytes.
     pub(in crate::table) fn block(&self, span: Span, room: u64, before: Block) -> Result<Block> {
@@ -206,4 +231,10 @@ impl<R: ReadAt> BlockReader<R> {
         let trailer = self.read(span.end().saturating_sub(TRAILER_LEN as u64), TRAILER_LEN)?;
         split_trailer(&trailer, span.offset, false).map(|(_, compression)| compression)
     }
+}
+
+/// True if a block that was read with its trailer is not compressed.
+#[inline]
+fn is_plain(stored: &[u8]) -> bool {
+    stored.iter().nth_back(TRAILER_LEN - 1) == Some(&UNCOMPRESSED)
 }

@@ -165,10 +165,28 @@ impl<R: ReadAt> Table<R> {
     /// As [`get`](Self::get), for keys in bytewise order, which need not be put together.
     fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let Some(handle) = self.locate(key, ())? else { return Ok(None) };
+        if let Some(value) = self.get_in_place(handle, key).transpose() {
+            return value.map_err(|error| self.in_file(error));
+        }
         let block = self.block(handle, Block::default())?;
         let mut at = Position::default();
         let found = at.find_bytewise(&block, key).map_err(|error| self.in_file(error))?;
         Ok(found.filter(|found| found.is_equal).map(|_| at.into_value(block)))
+    }
+
+    /// As [`get_bytewise`](Self::get_bytewise) in the block at `handle`. `None` if that is not in memory or
+    /// compressed.
+    ///
+    /// Counting references takes an instruction with a lock, before which no later load starts. So there is none until
+    /// the value is found.
+    #[inline(always)]
+    fn get_in_place(&self, handle: BlockHandle, key: &[u8]) -> Result<Option<Option<Bytes>>> {
+        let span = self.blocks.span(handle, handle.offset)?;
+        let Some(block) = self.blocks.in_place(span, self.room())? else { return Ok(None) };
+        let mut at = Position::default();
+        let found = at.find_bytewise(&block, key)?;
+        let value = found.filter(|found| found.is_equal).map(|_| self.blocks.part(span.offset, at.into_value_range()));
+        value.transpose().map(Some)
     }
 
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the

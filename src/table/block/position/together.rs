@@ -8,7 +8,7 @@ use crate::Result;
 use crate::key::comparator::Comparator;
 use crate::key::parts::TAG_LEN;
 use crate::table::block::Block;
-use crate::table::block::prefix::Start;
+use crate::table::block::prefix::LongStart;
 
 /// The greatest number of keys that are sought together. The cache lines that they need fit in the smallest
 /// caches.
@@ -23,7 +23,7 @@ pub(in crate::table) type Restarts = [Option<usize>; TOGETHER];
 #[derive(Clone, Copy)]
 struct Sought<'k> {
     key: &'k [u8],
-    start: Start,
+    start: LongStart,
     left: usize,
     /// Less than `left` if the block is damaged there.
     right: usize,
@@ -35,7 +35,7 @@ impl Block {
     where
         C: Comparator + ?Sized,
     {
-        self.search(keys, Start::of, |restart, sought| {
+        self.search(keys, LongStart::of, |restart, sought| {
             let found = self.any_restart_key(restart)?;
             Ok(comparator.compare(self.bytes(found), sought.key).is_lt())
         })
@@ -61,11 +61,11 @@ impl Block {
         is_before: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Restarts {
         let probes = self.probes();
-        let start = |key: &[u8]| Start::of(key.get(..key.len().saturating_sub(SUFFIX)).unwrap_or_default());
+        let start = |key: &[u8]| LongStart::of(key.get(..key.len().saturating_sub(SUFFIX)).unwrap_or_default());
         self.search(keys, start, |restart, sought| {
-            Ok(match probes.start_of::<SUFFIX>(restart) {
-                Some(found) if found != sought.start => found < sought.start,
-                _ => is_before(self.bytes(self.any_restart_key(restart)?), sought.key),
+            Ok(match probes.is_before::<SUFFIX>(restart, sought.start) {
+                Some(before) => before,
+                None => is_before(self.bytes(self.any_restart_key(restart)?), sought.key),
             })
         })
     }
@@ -75,14 +75,14 @@ impl Block {
     fn search(
         &self,
         keys: &[&[u8]],
-        start: impl Fn(&[u8]) -> Start,
+        start: impl Fn(&[u8]) -> LongStart,
         is_before: impl Fn(usize, &Sought<'_>) -> Result<bool>,
     ) -> Restarts {
         let mut restarts = [None; TOGETHER];
         let Some(last) = self.num_restarts.checked_sub(1).filter(|_| !self.is_empty()) else {
             return restarts;
         };
-        let mut all = [Sought { key: &[], start: Start::default(), left: 0, right: last }; TOGETHER];
+        let mut all = [Sought { key: &[], start: LongStart::default(), left: 0, right: last }; TOGETHER];
         for (sought, &key) in all.iter_mut().zip(keys) {
             (sought.key, sought.start) = (key, start(key));
         }
@@ -138,7 +138,7 @@ impl Block {
     #[inline]
     pub(in crate::table) fn restart_of_bytewise(&self, key: &[u8]) -> Result<usize> {
         let mut at = Position::default();
-        at.enter_by_starts::<0>(self, Start::of(key), |found| found < key)?;
+        at.enter_by_starts::<0>(self, LongStart::of(key), |found| found < key)?;
         Ok(self.prefetch_from(&at))
     }
 
@@ -149,7 +149,7 @@ impl Block {
         };
         let mut at = Position::default();
         let is_before = |found: &[u8]| INTERNAL.compare(found, key).is_lt();
-        at.enter_by_starts::<TAG_LEN>(self, Start::of(user_key), is_before)?;
+        at.enter_by_starts::<TAG_LEN>(self, LongStart::of(user_key), is_before)?;
         Ok(self.prefetch_from(&at))
     }
 
