@@ -47,6 +47,22 @@ impl Default for Block {
     }
 }
 
+/// The memory of a block's contents.
+pub(in crate::table) trait Contents: AsRef<[u8]> {
+    /// The bytes of `range`, which lies within the contents, as bytes that outlive the block.
+    fn into_view(self, range: Range<usize>) -> Result<Bytes>;
+}
+
+impl Contents for Bytes {
+    /// Hands on the block's reference instead of counting another.
+    #[inline]
+    fn into_view(mut self, range: Range<usize>) -> Result<Bytes> {
+        self.truncate(range.end);
+        self.advance(range.start.min(range.end));
+        Ok(self)
+    }
+}
+
 /// The three lengths at the start of an entry.
 pub(in crate::table) struct Header {
     pub(in crate::table) shared: usize,
@@ -114,15 +130,6 @@ impl Block {
         if self.codec != Codec::None && self.data.is_unique() { self.data.into() } else { Vec::new() }
     }
 
-    /// The bytes of `range`, which has been checked to lie within the block, as a view. Unlike
-    /// [`view`](Self::view) it hands on the block's reference instead of counting another.
-    pub(in crate::table) fn into_view(self, range: Range<usize>) -> Bytes {
-        let mut data = self.data;
-        data.truncate(range.end);
-        data.advance(range.start.min(range.end));
-        data
-    }
-
     /// A view of `part`, a slice of the block, that outlives the block.
     pub(in crate::table) fn view(&self, part: &[u8]) -> Bytes {
         self.data.slice_ref(part)
@@ -144,6 +151,15 @@ impl<B: AsRef<[u8]>> Block<B> {
     #[inline]
     pub(in crate::table) fn with_max_key(self, max_key: usize) -> Self {
         Self { max_key, ..self }
+    }
+
+    /// The bytes of `range`, which has been checked to lie within the block, as bytes that outlive it.
+    #[inline]
+    pub(in crate::table) fn into_view(self, range: Range<usize>) -> Result<Bytes>
+    where
+        B: Contents,
+    {
+        self.data.into_view(range)
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::Block;
-use super::contents::Entry;
+use super::contents::{Contents, Entry};
 pub(in crate::table) use back::Back;
 pub(in crate::table) use seek::INTERNAL;
 pub(in crate::table) use together::{Restarts, TOGETHER};
@@ -129,14 +129,10 @@ impl Position {
         BlockHandle::decode(self.value(block), block.offset()).map(|(handle, _)| handle)
     }
 
-    /// The value found last, even if by [`find_bytewise`](Self::find_bytewise), as a view of the block.
-    pub(in crate::table) fn into_value(self, block: Block) -> Bytes {
+    /// The value found last, even if by [`find_bytewise`](Self::find_bytewise), as bytes that outlive the block.
+    #[inline]
+    pub(in crate::table) fn into_value(self, block: Block<impl Contents>) -> Result<Bytes> {
         block.into_view(self.value)
-    }
-
-    /// The range in the block of the value found last.
-    pub(in crate::table) fn into_value_range(self) -> Range<usize> {
-        self.value
     }
 
     /// The value as a view of the block.

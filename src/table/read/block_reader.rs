@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::meter::Meter;
 use super::options::ReadOptions;
 use crate::error::IoAction;
-use crate::table::block::{Block, Layout};
+use crate::table::block::{Block, Contents, Layout};
 use crate::table::block::split_trailer;
 use crate::table::codec::{Codec, Limits, decompress};
 use crate::table::format::{BlockHandle, TRAILER_LEN};
@@ -49,6 +49,47 @@ impl Span {
     }
 }
 
+/// The contents of a block where their source has them in memory.
+///
+/// Counting a reference takes an instruction with a lock, which no later load passes. Here none is counted until a
+/// value is found, so that the waits for memory of a lookup overlap with those of the next.
+pub(in crate::table) struct InPlace<'s, R> {
+    contents: &'s [u8],
+    source: &'s R,
+    /// The offset of the contents in the file.
+    offset: u64,
+}
+
+impl<R> Clone for InPlace<'_, R> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<R> AsRef<[u8]> for InPlace<'_, R> {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self.contents
+    }
+}
+
+impl<R: ReadAt> Contents for InPlace<'_, R> {
+    #[inline]
+    fn into_view(self, range: Range<usize>) -> Result<Bytes> {
+        let (offset, len) = (self.offset.saturating_add(range.start as u64), range.len());
+        read_exactly(self.source, offset, len)
+    }
+}
+
+/// Reads exactly `len` bytes from `offset`. It is an error if the source returns a different number of bytes.
+fn read_exactly(source: &impl ReadAt, offset: u64, len: usize) -> Result<Bytes> {
+    let bytes = source.read_at(offset, len).and_then(|bytes| match bytes.len() {
+        found if found == len => Ok(bytes),
+        found => Err(io::Error::other(format!("the source gave {found} bytes"))),
+    });
+    bytes.map_err(|error| Error::io(IoAction::Read { len: len as u64 }, offset, error))
+}
+
 impl<R: ReadAt> BlockReader<R> {
     pub(in crate::table) fn new(source: R, options: &ReadOptions) -> Result<Self> {
         let file_len = source.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
@@ -67,12 +108,7 @@ impl<R: ReadAt> BlockReader<R> {
         if let Some(meter) = &self.meter {
             meter.count_read(len);
         }
-        let bytes = self.source.read_at(offset, len);
-        let bytes = bytes.and_then(|bytes| match bytes.len() {
-            found if found == len => Ok(bytes),
-            found => Err(io::Error::other(format!("the source gave {found} bytes"))),
-        });
-        bytes.map_err(|error| Error::io(IoAction::Read { len: len as u64 }, offset, error))
+        read_exactly(&self.source, offset, len)
     }
 
     /// The span of the block at `handle`, or an error if it reaches beyond the file. `at` is the
@@ -195,7 +231,7 @@ impl<R: ReadAt> BlockReader<R> {
 
     /// The block where the source has it in memory, unless it is compressed. It may take `room` bytes.
     #[inline]
-    pub(in crate::table) fn in_place(&self, span: Span, room: u64) -> Result<Option<Block<&[u8]>>> {
+    pub(in crate::table) fn in_place(&self, span: Span, room: u64) -> Result<Option<Block<InPlace<'_, R>>>> {
         let stored = self.source.slice_at(span.offset, span.len);
         let Some(stored) = stored.filter(|stored| <[u8]>::len(stored) == span.len && is_plain(stored)) else {
             return Ok(None);
@@ -207,15 +243,8 @@ impl<R: ReadAt> BlockReader<R> {
         let layout = Layout::of(contents, span.offset)?;
         let left = room.saturating_sub(span.len as u64).saturating_sub(contents.len() as u64);
         let max_key = usize::try_from(left).unwrap_or(usize::MAX);
+        let contents = InPlace { contents, source: &self.source, offset: span.offset };
         Ok(Some(Block::with_layout(contents, span.offset, layout).with_max_key(max_key)))
-    }
-
-    /// A part of a block that the source has in memory, and that has been counted as read.
-    #[inline]
-    pub(in crate::table) fn part(&self, block: u64, range: Range<usize>) -> Result<Bytes> {
-        let (offset, len) = (block.saturating_add(range.start as u64), range.len());
-        let bytes = self.source.read_at(offset, len);
-        bytes.map_err(|error| Error::io(IoAction::Read { len: len as u64 }, offset, error))
     }
 
     /// Reads and decodes a data block, in the buffer of `before` if possible. It may take `room`

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::ReadOptions;
-use super::block_reader::BlockReader;
+use super::block_reader::{BlockReader, InPlace};
 use super::filter_meter::Counter;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::order::KeyOrder;
@@ -15,8 +15,7 @@ use super::parts::{Identity, Part, TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
 use crate::key::comparator::SharedComparator;
-use crate::table::block::Block;
-use crate::table::block::Position;
+use crate::table::block::{Block, Contents, Position};
 use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy};
@@ -159,34 +158,17 @@ impl<R: ReadAt> Table<R> {
             return self.get_bytewise(key);
         }
         let found = self.find(key, ())?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
-        Ok(found.map(|(block, at)| at.into_value(block)))
+        found.map(|(block, at)| at.into_value(block)).transpose()
     }
 
     /// As [`get`](Self::get), for keys in bytewise order, which need not be put together.
     fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let Some(handle) = self.locate(key, ())? else { return Ok(None) };
-        if let Some(value) = self.get_in_place(handle, key).transpose() {
-            return value.map_err(|error| self.in_file(error));
-        }
-        let block = self.block(handle, Block::default())?;
-        let mut at = Position::default();
-        let found = at.find_bytewise(&block, key).map_err(|error| self.in_file(error))?;
-        Ok(found.filter(|found| found.is_equal).map(|_| at.into_value(block)))
-    }
-
-    /// As [`get_bytewise`](Self::get_bytewise) in the block at `handle`. `None` if that is not in memory or
-    /// compressed.
-    ///
-    /// Counting references takes an instruction with a lock, before which no later load starts. So there is none until
-    /// the value is found.
-    #[inline(always)]
-    fn get_in_place(&self, handle: BlockHandle, key: &[u8]) -> Result<Option<Option<Bytes>>> {
-        let span = self.blocks.span(handle, handle.offset)?;
-        let Some(block) = self.blocks.in_place(span, self.room())? else { return Ok(None) };
-        let mut at = Position::default();
-        let found = at.find_bytewise(&block, key)?;
-        let value = found.filter(|found| found.is_equal).map(|_| self.blocks.part(span.offset, at.into_value_range()));
-        value.transpose().map(Some)
+        let found = match self.block_in_place(handle)? {
+            Some(block) => value_bytewise(block, key),
+            None => value_bytewise(self.block(handle, Block::default())?, key),
+        };
+        found.map_err(|error| self.in_file(error))
     }
 
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
@@ -203,7 +185,7 @@ impl<R: ReadAt> Table<R> {
 
     /// The handle of the data block that may hold `key`, or `None` if the index or the filter
     /// excludes it.
-    fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
+    pub(in crate::table) fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
             if !self.order.seek(&mut at, &self.index.block, key)? {
@@ -238,6 +220,14 @@ impl<R: ReadAt> Table<R> {
         Ok(found.then_some((block, at)))
     }
 
+    /// The block at `handle` where the source has it in memory, unless it is compressed.
+    #[inline(always)]
+    pub(in crate::table) fn block_in_place(&self, handle: BlockHandle) -> Result<Option<Block<InPlace<'_, R>>>> {
+        let span = self.blocks.span(handle, handle.offset);
+        let block = span.and_then(|span| self.blocks.in_place(span, self.room()));
+        block.map_err(|error| self.in_file(error))
+    }
+
     /// Reads and decodes a block of entries, in the memory of `before` if possible. `before` is
     /// dropped in any case.
     pub(in crate::table) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
@@ -255,6 +245,14 @@ impl<R: ReadAt> Table<R> {
             self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
         self.blocks.memory_budget(2, resident)
     }
+}
+
+/// The value of `key` in a block whose keys are in bytewise order.
+#[inline(always)]
+fn value_bytewise(block: Block<impl Contents>, key: &[u8]) -> Result<Option<Bytes>> {
+    let mut at = Position::default();
+    let found = at.find_bytewise(&block, key)?.filter(|found| found.is_equal);
+    found.map(|_| at.into_value(block)).transpose()
 }
 
 impl<R> Table<R> {

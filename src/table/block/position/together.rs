@@ -29,7 +29,7 @@ struct Sought<'k> {
     right: usize,
 }
 
-impl Block {
+impl<B: AsRef<[u8]>> Block<B> {
     /// Finds the restarts from which seeks for these keys go on. There are at most [`TOGETHER`] keys.
     pub(in crate::table) fn restarts<C>(&self, keys: &[&[u8]], comparator: &C) -> Restarts
     where
@@ -164,7 +164,7 @@ impl Position {
     /// Does what [`seek`](Self::seek) does, from the restart found.
     pub(in crate::table) fn seek_from<C>(
         &mut self,
-        block: &Block,
+        block: &Block<impl AsRef<[u8]>>,
         restart: usize,
         target: &[u8],
         comparator: &C,
@@ -180,7 +180,7 @@ impl Position {
     #[inline]
     pub(in crate::table) fn seek_bytewise_from(
         &mut self,
-        block: &Block,
+        block: &Block<impl AsRef<[u8]>>,
         restart: usize,
         target: &[u8],
     ) -> Result<bool> {
@@ -191,7 +191,7 @@ impl Position {
     #[inline]
     pub(in crate::table) fn find_bytewise_from(
         &mut self,
-        block: &Block,
+        block: &Block<impl AsRef<[u8]>>,
         restart: usize,
         target: &[u8],
     ) -> Result<Option<Found>> {
