@@ -101,14 +101,28 @@ mod of_tables {
     pub(crate) fn get_varint64(bytes: &[u8]) -> Result<(u64, usize), VarintError> {
         match *bytes {
             [byte, ..] if byte < 0x80 => Ok((u64::from(byte), 1)),
-            [a, b, ..] if b < 0x80 => Ok((u64::from(a & 0x7f) | u64::from(b) << 7, 2)),
-            [a, b, c, ..] if c < 0x80 => {
-                Ok((u64::from(a & 0x7f) | u64::from(b & 0x7f) << 7 | u64::from(c) << 14, 3))
-            }
-            _ => get_long(bytes, MAX_VARINT64_LEN),
+            _ => get_short(bytes).map_or_else(|| get_long(bytes, MAX_VARINT64_LEN), Ok),
         }
     }
 
+    /// Reads a varint of up to eight bytes, if `bytes` has as many: without a branch on its length.
+    #[inline(always)]
+    pub(crate) fn get_short(bytes: &[u8]) -> Option<(u64, usize)> {
+        let word = u64::from_le_bytes(*bytes.first_chunk()?);
+        let ends = !word & 0x8080_8080_8080_8080;
+        if ends == 0 {
+            return None;
+        }
+        // The last byte of the varint is the first without the highest bit. What is above it is cleared.
+        let word = word & (ends ^ ends.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
+        // Seven bits of each byte move together: first those of two bytes, then of four, then all.
+        let word = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
+        let word = word & 0x0000_3fff_0000_3fff | (word & 0x3fff_0000_3fff_0000) >> 2;
+        let word = word & 0x0fff_ffff | (word & 0x0fff_ffff_0000_0000) >> 4;
+        Some((word, ends.trailing_zeros() as usize / 8 + 1))
+    }
+
+    #[inline(never)]
     fn get_long(bytes: &[u8], max_len: usize) -> Result<(u64, usize), VarintError> {
         let mut value = 0;
         for ((len, shift), &byte) in (1..=max_len).zip((0..u64::BITS).step_by(7)).zip(bytes) {
@@ -148,8 +162,15 @@ mod of_tables {
                     for len in 0..needed {
                         assert_eq!(get_varint64(&bytes[..len]), Err(VarintError::Truncated), "{value}");
                     }
-                    bytes.extend([0xff; 3]);
-                    assert_eq!(get_varint64(&bytes), Ok((value, needed)), "trailing bytes are not looked at");
+                    for byte in [0, 0x7f, 0x80, 0xff] {
+                        bytes.truncate(needed);
+                        bytes.extend([byte; 9]);
+                        for len in needed..bytes.len() {
+                            let read = get_varint64(&bytes[..len]);
+                            assert_eq!(read, Ok((value, needed)), "trailing bytes are not looked at");
+                        }
+                        assert_eq!(get_short(&bytes), (needed <= 8).then_some((value, needed)));
+                    }
                 }
             }
         }

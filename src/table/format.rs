@@ -3,7 +3,7 @@
 //! The page of `filterblock::table` has their layout.
 
 use crate::bytes::coding::{
-    MAX_VARINT64_LEN, VarintError, fixed64_at, get_varint64, put_fixed64, put_varint64,
+    MAX_VARINT64_LEN, VarintError, fixed64_at, get_short, get_varint64, put_fixed64, put_varint64,
 };
 use crate::{Error, Result, Structure};
 
@@ -60,6 +60,22 @@ impl BlockHandle {
     /// each. LevelDB drops excess bits; here they are an error.
     #[inline]
     pub fn decode(bytes: &[u8], at: u64) -> Result<(Self, usize)> {
+        match Self::decode_short(bytes) {
+            Some(handle) => Ok(handle),
+            None => Self::decode_long(bytes, at),
+        }
+    }
+
+    /// As [`decode`](Self::decode), if eight bytes follow the offset and neither number has more.
+    #[inline(always)]
+    pub(in crate::table) fn decode_short(bytes: &[u8]) -> Option<(Self, usize)> {
+        let (offset, offset_len) = get_short(bytes)?;
+        let (size, size_len) = get_short(bytes.get(offset_len..)?)?;
+        Some((Self { offset, size }, offset_len.wrapping_add(size_len)))
+    }
+
+    #[inline(never)]
+    fn decode_long(bytes: &[u8], at: u64) -> Result<(Self, usize)> {
         let (offset, offset_len) = varint(bytes, at, "an offset of 1 to 10 bytes")?;
         let rest = bytes.get(offset_len..).unwrap_or_default();
         let (size, size_len) = varint(rest, at.saturating_add(offset_len as u64), "a size of 1 to 10 bytes")?;
@@ -73,7 +89,6 @@ impl BlockHandle {
     }
 }
 
-#[inline]
 fn varint(bytes: &[u8], at: u64, expected: &'static str) -> Result<(u64, usize)> {
     get_varint64(bytes).map_err(|error| bad_varint(error, at, expected))
 }

@@ -8,7 +8,7 @@ use bytes::{Buf, Bytes};
 
 use crate::bytes::coding::{VarintError, fixed32_at, get_varint32};
 use crate::kernel::prefetch;
-use crate::table::block::prefix::Start;
+use crate::table::block::prefix::{LongStart, Start};
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
@@ -21,8 +21,8 @@ const CACHE_LINE: usize = 64;
 
 /// A block's contents, decompressed and without trailer. By default it is empty.
 #[derive(Clone)]
-pub(in crate::table) struct Block {
-    data: Bytes,
+pub(in crate::table) struct Block<B = Bytes> {
+    data: B,
     /// The block's offset in the file, for error messages.
     offset: u64,
     /// The end of the entries and start of the restart array.
@@ -47,6 +47,22 @@ impl Default for Block {
     }
 }
 
+/// The memory of a block's contents.
+pub(in crate::table) trait Contents: AsRef<[u8]> {
+    /// The bytes of `range`, which lies within the contents, as bytes that outlive the block.
+    fn into_view(self, range: Range<usize>) -> Result<Bytes>;
+}
+
+impl Contents for Bytes {
+    /// Hands on the block's reference instead of counting another.
+    #[inline]
+    fn into_view(mut self, range: Range<usize>) -> Result<Bytes> {
+        self.truncate(range.end);
+        self.advance(range.start.min(range.end));
+        Ok(self)
+    }
+}
+
 /// The three lengths at the start of an entry.
 pub(in crate::table) struct Header {
     pub(in crate::table) shared: usize,
@@ -64,31 +80,50 @@ pub(in crate::table) struct Entry {
     pub(in crate::table) value: Range<usize>,
 }
 
-impl Block {
+/// Where the entries of a block's contents end and the restarts begin.
+#[derive(Clone, Copy)]
+pub(in crate::table) struct Layout {
+    entries_end: usize,
+    num_restarts: usize,
+}
+
+impl Layout {
     /// Checks that the restart array fits and begins at the first entry. Entries and the other
     /// restarts are checked when they are used.
-    pub(in crate::table) fn new(data: Bytes, offset: u64) -> Result<Self> {
+    #[inline]
+    pub(in crate::table) fn of(data: &[u8], offset: u64) -> Result<Self> {
         let bad =
             |expected: String, found: String| Error::corrupt(Structure::Restarts, offset, expected, found);
         let size = data.len();
-        let count_at = size.checked_sub(4);
-        let Some((count, count_at)) = count_at.and_then(|at| Some((fixed32_at(&data, at)?, at))) else {
+        let Some((rest, count)) = data.split_last_chunk() else {
             return Err(bad("a block of at least 4 bytes".into(), format!("{size} bytes")));
         };
+        let count = u32::from_le_bytes(*count);
         let num_restarts = count as usize;
-        let Some(entries_end) = num_restarts.checked_mul(4).and_then(|len| count_at.checked_sub(len)) else {
-            let expected = format!("at most {} restarts in {size} bytes", count_at / 4);
+        let Some(entries_end) = num_restarts.checked_mul(4).and_then(|len| rest.len().checked_sub(len))
+        else {
+            let expected = format!("at most {} restarts in {size} bytes", rest.len() / 4);
             return Err(bad(expected, format!("a count of {count}")));
         };
-        // Without restarts a block has no entries, whatever its other bytes are.
-        let entries_end = if num_restarts == 0 { 0 } else { entries_end };
-        let block = Self { data, offset, entries_end, num_restarts, codec: Codec::None, max_key: usize::MAX };
-        match block.restart(0) {
+        if num_restarts == 0 {
+            // Without restarts a block has no entries, whatever its other bytes are.
+            return Ok(Self { entries_end: 0, num_restarts });
+        }
+        match fixed32_at(data, entries_end) {
             Some(first) if first != 0 => {
                 Err(bad("the first restart at byte 0".into(), format!("it at byte {first}")))
             }
-            _ => Ok(block),
+            _ => Ok(Self { entries_end, num_restarts }),
         }
+    }
+}
+
+impl Block {
+    /// A block of these contents, if their layout is sound.
+    #[inline]
+    pub(in crate::table) fn new(data: Bytes, offset: u64) -> Result<Self> {
+        let layout = Layout::of(&data, offset)?;
+        Ok(Self::with_layout(data, offset, layout))
     }
 
     /// The block's memory, for reuse. An empty buffer if that memory is shared or the source's own.
@@ -96,12 +131,41 @@ impl Block {
         if self.codec != Codec::None && self.data.is_unique() { self.data.into() } else { Vec::new() }
     }
 
+    /// A view of `part`, a slice of the block, that outlives the block.
+    pub(in crate::table) fn view(&self, part: &[u8]) -> Bytes {
+        self.data.slice_ref(part)
+    }
+}
+
+impl<B: AsRef<[u8]>> Block<B> {
+    /// A block of contents whose layout is known.
+    #[inline]
+    pub(in crate::table) fn with_layout(data: B, offset: u64, layout: Layout) -> Self {
+        let Layout { entries_end, num_restarts } = layout;
+        Self { data, offset, entries_end, num_restarts, codec: Codec::None, max_key: usize::MAX }
+    }
+
     pub(in crate::table) fn with_codec(self, codec: Codec) -> Self {
         Self { codec, ..self }
     }
 
+    #[inline]
     pub(in crate::table) fn with_max_key(self, max_key: usize) -> Self {
         Self { max_key, ..self }
+    }
+
+    /// The bytes of `range`, which has been checked to lie within the block, as bytes that outlive it.
+    #[inline]
+    pub(in crate::table) fn into_view(self, range: Range<usize>) -> Result<Bytes>
+    where
+        B: Contents,
+    {
+        self.data.into_view(range)
+    }
+
+    #[inline(always)]
+    fn data(&self) -> &[u8] {
+        self.data.as_ref()
     }
 
     /// The codec that the block was stored with.
@@ -111,7 +175,7 @@ impl Block {
 
     /// The length of the contents, in bytes.
     pub(in crate::table) fn size(&self) -> usize {
-        self.data.len()
+        self.data().len()
     }
 
     /// The block's offset in the file.
@@ -131,7 +195,7 @@ impl Block {
             return None;
         }
         // The restart array fits, so the product does not wrap.
-        let restart = fixed32_at(&self.data, self.entries_end.checked_add(index.wrapping_mul(4))?);
+        let restart = fixed32_at(self.data(), self.entries_end.checked_add(index.wrapping_mul(4))?);
         debug_assert!(restart.is_some(), "the restart array fits");
         restart.map(|restart| restart as usize)
     }
@@ -150,7 +214,7 @@ impl Block {
     #[inline(always)]
     fn restart_key(&self, index: usize) -> Option<Range<usize>> {
         let at = self.restart(index)?;
-        let [shared, non_shared, value_len] = *self.data.get(at..)?.first_chunk()?;
+        let [shared, non_shared, value_len] = *self.data().get(at..)?.first_chunk()?;
         if shared != 0 || (non_shared | value_len) >= 0x80 {
             return self.entry(at).filter(|entry| entry.shared == 0).map(|entry| entry.key);
         }
@@ -165,14 +229,14 @@ impl Block {
     pub(in crate::table) fn prefetch_restarts(&self) {
         if self.num_restarts <= PREFETCHED_RESTARTS {
             let restarts = self.probes().restarts.iter().take(self.num_restarts);
-            restarts.filter_map(|at| self.data.get(u32::from_le_bytes(*at) as usize)).for_each(prefetch);
+            restarts.filter_map(|at| self.data().get(u32::from_le_bytes(*at) as usize)).for_each(prefetch);
         }
     }
 
     /// Prefetches the entry at restart `index`.
     #[inline(always)]
     pub(in crate::table::block) fn prefetch_restart(&self, index: usize) {
-        if let Some(first) = self.restart(index).and_then(|at| self.data.get(at)) {
+        if let Some(first) = self.restart(index).and_then(|at| self.data().get(at)) {
             prefetch(first);
         }
     }
@@ -184,14 +248,14 @@ impl Block {
     pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
         let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
         let end = end.min(at.saturating_add(PREFETCHED_BYTES));
-        self.data.get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
+        self.data().get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
     }
 
     /// The keys at restarts, of which only the starts are looked at.
     #[inline]
     pub(in crate::table::block) fn probes(&self) -> Probes<'_> {
-        let restarts = self.data.get(self.entries_end..).unwrap_or_default().as_chunks().0;
-        Probes { data: &self.data, restarts, entries_end: self.entries_end }
+        let restarts = self.data().get(self.entries_end..).unwrap_or_default().as_chunks().0;
+        Probes { data: self.data(), restarts, entries_end: self.entries_end }
     }
 
     /// The range of the key of the entry at restart `index`, whatever its header is like.
@@ -221,7 +285,7 @@ impl Block {
     pub(in crate::table) fn entry(&self, at: usize) -> Option<Entry> {
         // The entries are followed by a restart and the number of restarts, so there are four
         // bytes.
-        let [shared, non_shared, low, high] = *self.data.get(at..)?.first_chunk()?;
+        let [shared, non_shared, low, high] = *self.data().get(at..)?.first_chunk()?;
         // The length of the value takes one byte or two.
         let is_long = low >> 7;
         if (shared | non_shared | (high & is_long.wrapping_neg())) >= 0x80 {
@@ -244,7 +308,7 @@ impl Block {
     #[inline(always)]
     pub(in crate::table::block) fn entry_start(&self, at: usize) -> Option<(Entry, Start)> {
         let entry = self.entry(at)?;
-        let first = self.data.get(entry.key.start..entry.key.start.wrapping_add(8))?.first_chunk()?;
+        let first = self.data().get(entry.key.start..entry.key.start.wrapping_add(8))?.first_chunk()?;
         let start = Start::of_first(*first, entry.key.len());
         Some((entry, start))
     }
@@ -274,24 +338,16 @@ impl Block {
     #[inline]
     pub(in crate::table) fn bytes(&self, range: Range<usize>) -> &[u8] {
         debug_assert!(
-            range.start <= range.end && range.end <= self.data.len(),
+            range.start <= range.end && range.end <= self.data().len(),
             "{range:?} is within the block"
         );
-        self.data.get(range).unwrap_or_default()
+        self.data().get(range).unwrap_or_default()
     }
 
-    /// The bytes of `range`, which has been checked to lie within the block, as a view. Unlike
-    /// [`view`](Self::view) it hands on the block's reference instead of counting another.
-    pub(in crate::table) fn into_view(self, range: Range<usize>) -> Bytes {
-        let mut data = self.data;
-        data.truncate(range.end);
-        data.advance(range.start.min(range.end));
-        data
-    }
-
-    /// A view of `part`, a slice of the block, that outlives the block.
-    pub(in crate::table) fn view(&self, part: &[u8]) -> Bytes {
-        self.data.slice_ref(part)
+    /// The block's bytes from `at`, with all that follows.
+    #[inline]
+    pub(in crate::table) fn from(&self, at: usize) -> &[u8] {
+        self.data().get(at..).unwrap_or_default()
     }
 
     #[cold]
@@ -344,10 +400,15 @@ impl Probes<'_> {
         }
     }
 
-    /// The start of the key of the entry at restart `index`, without the key's last `SUFFIX` bytes. `None` if the key
-    /// has fewer bytes, or if the entry has an unusually long header or is damaged.
+    /// Returns true if the key of the entry at restart `index`, without its last `SUFFIX` bytes, is before keys that start
+    /// like `sought`. `None` if their first 16 bytes are equal, if the key has fewer than `SUFFIX` bytes, or if the entry
+    /// has an unusually long header or is damaged.
     #[inline(always)]
-    pub(in crate::table::block) fn start_of<const SUFFIX: usize>(&self, index: usize) -> Option<Start> {
+    pub(in crate::table::block) fn is_before<const SUFFIX: usize>(
+        &self,
+        index: usize,
+        sought: LongStart,
+    ) -> Option<bool> {
         let at = u32::from_le_bytes(*self.restarts.get(index)?) as usize;
         // The entries are followed by a restart and the number of restarts, so there are 11 bytes even from the start
         // of the shortest entry.
@@ -363,7 +424,14 @@ impl Probes<'_> {
         if end > self.entries_end {
             return None;
         }
-        Some(Start::of_first(*bytes.last_chunk()?, non_shared.checked_sub(SUFFIX)?))
+        let len = non_shared.checked_sub(SUFFIX)?;
+        let start = Start::of_first(*bytes.last_chunk()?, len);
+        if start != sought.first {
+            return Some(start < sought.first);
+        }
+        let rest = self.data.get(at.wrapping_add(11)..)?.first_chunk()?;
+        let start = Start::of_first(*rest, len.saturating_sub(8));
+        (start != sought.second).then_some(start < sought.second)
     }
 }
 

@@ -7,7 +7,7 @@ mod prefix;
 mod trailer;
 
 pub(in crate::table) use builder::BlockBuilder;
-pub(in crate::table) use contents::Block;
+pub(in crate::table) use contents::{Block, Contents, Layout};
 pub(in crate::table) use position::{Back, INTERNAL, Position, Restarts, TOGETHER};
 pub(in crate::table) use prefix::shared_prefix_len;
 pub(in crate::table) use trailer::{split_trailer, trailer};

@@ -9,7 +9,7 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::Block;
-use super::contents::Entry;
+use super::contents::{Contents, Entry};
 pub(in crate::table) use back::Back;
 pub(in crate::table) use seek::INTERNAL;
 pub(in crate::table) use together::{Restarts, TOGETHER};
@@ -83,7 +83,7 @@ impl Position {
 
     /// The current entry's key, empty if there is none.
     #[inline]
-    pub(in crate::table) fn key<'a>(&'a self, block: &'a Block) -> &'a [u8] {
+    pub(in crate::table) fn key<'a>(&'a self, block: &'a Block<impl AsRef<[u8]>>) -> &'a [u8] {
         match &self.key {
             _ if !self.valid() => &[],
             Some(range) => block.bytes(range.clone()),
@@ -96,7 +96,7 @@ impl Position {
 
     /// The current entry's value, empty if there is none.
     #[inline]
-    pub(in crate::table) fn value<'a>(&self, block: &'a Block) -> &'a [u8] {
+    pub(in crate::table) fn value<'a>(&self, block: &'a Block<impl AsRef<[u8]>>) -> &'a [u8] {
         if self.valid() { block.bytes(self.value.clone()) } else { &[] }
     }
 
@@ -117,12 +117,21 @@ impl Position {
 
     /// Decodes the current entry's value as the handle of another block, as in index and metaindex.
     #[inline]
-    pub(in crate::table) fn handle(&self, block: &Block) -> Result<BlockHandle> {
+    pub(in crate::table) fn handle(&self, block: &Block<impl AsRef<[u8]>>) -> Result<BlockHandle> {
+        // With what follows the value there are nearly always enough bytes to read numbers without branches.
+        let short = BlockHandle::decode_short(block.from(self.value.start));
+        if let Some((handle, len)) = short
+            && self.valid()
+            && len <= self.value.len()
+        {
+            return Ok(handle);
+        }
         BlockHandle::decode(self.value(block), block.offset()).map(|(handle, _)| handle)
     }
 
-    /// The value found last, even if by [`find_bytewise`](Self::find_bytewise), as a view of the block.
-    pub(in crate::table) fn into_value(self, block: Block) -> Bytes {
+    /// The value found last, even if by [`find_bytewise`](Self::find_bytewise), as bytes that outlive the block.
+    #[inline]
+    pub(in crate::table) fn into_value(self, block: Block<impl Contents>) -> Result<Bytes> {
         block.into_view(self.value)
     }
 
@@ -134,7 +143,7 @@ impl Position {
     /// Moves to the next entry, from the start to the first. Returns false at the end and after an
     /// error; there is then no current entry.
     #[inline]
-    pub(in crate::table) fn next(&mut self, block: &Block) -> Result<bool> {
+    pub(in crate::table) fn next(&mut self, block: &Block<impl AsRef<[u8]>>) -> Result<bool> {
         if self.state == State::End {
             return Ok(false);
         }
@@ -144,7 +153,7 @@ impl Position {
     }
 
     #[inline]
-    fn advance(&mut self, block: &Block) -> Result<bool> {
+    fn advance(&mut self, block: &Block<impl AsRef<[u8]>>) -> Result<bool> {
         // The length of the previous key. The first step has none, nor has the first after a seek:
         // both are at a restart, where nothing is shared.
         let previous = self.key.as_ref().map_or(self.buffered, Range::len);
@@ -164,7 +173,11 @@ impl Position {
     /// shares with the key before, which has `previous` bytes, and the range of the key's other
     /// bytes. `None` at the end. The current key stays as it was.
     #[inline(always)]
-    fn step(&mut self, block: &Block, previous: usize) -> Result<Option<(usize, Range<usize>)>> {
+    fn step(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        previous: usize,
+    ) -> Result<Option<(usize, Range<usize>)>> {
         let at = self.next;
         if at >= block.entries_end {
             self.finish(block)?;
@@ -195,7 +208,7 @@ impl Position {
     /// Returns the number of bytes that the entry at `next` may share. Passes the next restart if the entry
     /// begins there.
     #[inline]
-    fn limit(&mut self, block: &Block, previous: usize) -> Result<usize> {
+    fn limit(&mut self, block: &Block<impl AsRef<[u8]>>, previous: usize) -> Result<usize> {
         if self.next < self.next_restart_at {
             return Ok(previous);
         }
@@ -205,7 +218,7 @@ impl Position {
 
     /// Decodes the entry at `next` whatever its header is like.
     #[inline(never)]
-    fn long_entry(&mut self, block: &Block, previous: usize) -> Result<(Entry, usize)> {
+    fn long_entry(&mut self, block: &Block<impl AsRef<[u8]>>, previous: usize) -> Result<(Entry, usize)> {
         let at = self.next;
         let header = block.header(at)?;
         let limit = self.limit(block, previous)?;
@@ -218,7 +231,7 @@ impl Position {
 
     /// Completes the key whose first `shared` bytes are in the buffer.
     #[inline]
-    fn append_rest(&mut self, block: &Block, shared: usize, rest: Range<usize>) {
+    fn append_rest(&mut self, block: &Block<impl AsRef<[u8]>>, shared: usize, rest: Range<usize>) {
         let len = rest.len();
         self.copy_into_key(shared, block.bytes(rest.start..block.entries_end), len);
         self.buffered = shared.saturating_add(len);
@@ -250,7 +263,7 @@ impl Position {
     }
 
     /// Ends the walk after the last entry. A restart still to come would point at no entry.
-    fn finish(&self, block: &Block) -> Result<()> {
+    fn finish(&self, block: &Block<impl AsRef<[u8]>>) -> Result<()> {
         match block.restart(self.next_restart) {
             Some(unused) if !block.is_empty() => Err(block.bad_restart(self.next_restart, Some(unused))),
             _ => Ok(()),
@@ -258,7 +271,7 @@ impl Position {
     }
 
     /// Passes the next restart. Fails if the entry at `next` begins beyond it, rather than at it.
-    fn pass_restart(&mut self, block: &Block) -> Result<()> {
+    fn pass_restart(&mut self, block: &Block<impl AsRef<[u8]>>) -> Result<()> {
         if self.next > self.next_restart_at {
             return Err(block.bad_restart(self.next_restart, Some(self.next_restart_at)));
         }
@@ -266,7 +279,7 @@ impl Position {
         Ok(())
     }
 
-    fn set_next_restart(&mut self, block: &Block, index: usize) {
+    fn set_next_restart(&mut self, block: &Block<impl AsRef<[u8]>>, index: usize) {
         self.next_restart = index;
         self.next_restart_at = block.restart(index).unwrap_or(usize::MAX);
     }

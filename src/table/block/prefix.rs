@@ -61,6 +61,20 @@ impl Start {
     }
 }
 
+/// The first sixteen bytes of a key.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LongStart {
+    pub(super) first: Start,
+    pub(super) second: Start,
+}
+
+impl LongStart {
+    #[inline]
+    pub(super) fn of(key: &[u8]) -> Self {
+        Self { first: Start::of(key), second: Start::of(key.get(8..).unwrap_or_default()) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,6 @@
 //!
 //! The checksum covers the contents as stored, then the type.
 
-use bytes::Bytes;
-
 use crate::bytes::crc::mask;
 use crate::table::format::TRAILER_LEN;
 use crate::{Error, Result, Structure};
@@ -20,33 +18,41 @@ pub(crate) fn trailer(contents: &[u8], compression: u8) -> [u8; TRAILER_LEN] {
 }
 
 /// Splits a block and its trailer, read from `offset` of the file, into contents and compression
-/// type. Copies nothing, and reads the contents only to verify the checksum.
-pub(crate) fn split_trailer(mut block: Bytes, offset: u64, verify: bool) -> Result<(Bytes, u8)> {
+/// type. Reads the contents only to verify the checksum.
+#[inline]
+pub(crate) fn split_trailer(block: &[u8], offset: u64, verify: bool) -> Result<(&[u8], u8)> {
     let Some((contents, &[compression, a, b, c, d])) = block.split_last_chunk::<TRAILER_LEN>() else {
-        return Err(Error::corrupt(
-            Structure::Table,
-            offset,
-            format!("a block of at least {TRAILER_LEN} bytes"),
-            format!("{} bytes", block.len()),
-        ));
+        return Err(too_short(block, offset));
     };
-    let len = contents.len();
     if verify {
-        let stored = u32::from_le_bytes([a, b, c, d]);
-        let computed = masked_crc(contents, compression);
-        if computed != stored {
-            return Err(Error::corrupt(
-                Structure::Checksum,
-                offset.saturating_add(len as u64).saturating_add(1),
-                format!(
-                    "{computed:#010x} for the {len} bytes at offset {offset} and their type {compression}"
-                ),
-                format!("{stored:#010x}"),
-            ));
-        }
+        verify_checksum(contents, compression, u32::from_le_bytes([a, b, c, d]), offset)?;
     }
-    block.truncate(len);
-    Ok((block, compression))
+    Ok((contents, compression))
+}
+
+#[cold]
+fn too_short(block: &[u8], offset: u64) -> Error {
+    Error::corrupt(
+        Structure::Table,
+        offset,
+        format!("a block of at least {TRAILER_LEN} bytes"),
+        format!("{} bytes", block.len()),
+    )
+}
+
+#[inline(never)]
+fn verify_checksum(contents: &[u8], compression: u8, stored: u32, offset: u64) -> Result<()> {
+    let computed = masked_crc(contents, compression);
+    if computed == stored {
+        return Ok(());
+    }
+    let len = contents.len();
+    Err(Error::corrupt(
+        Structure::Checksum,
+        offset.saturating_add(len as u64).saturating_add(1),
+        format!("{computed:#010x} for the {len} bytes at offset {offset} and their type {compression}"),
+        format!("{stored:#010x}"),
+    ))
 }
 
 #[cfg(test)]
@@ -64,27 +70,25 @@ mod tests {
     fn a_changed_bit_is_found_unless_nobody_looks() {
         let mut block = b"contents".to_vec();
         block.extend(trailer(b"contents", 1));
-        let (contents, compression) = split_trailer(block.clone().into(), 50, true).unwrap();
-        assert_eq!((&contents[..], compression), (&b"contents"[..], 1));
+        assert_eq!(split_trailer(&block, 50, true).unwrap(), (&b"contents"[..], 1));
         for bit in 0..block.len() * 8 {
             let mut damaged = block.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            let damaged = Bytes::from(damaged);
-            let error = split_trailer(damaged.clone(), 50, true).unwrap_err();
+            let error = split_trailer(&damaged, 50, true).unwrap_err();
             assert!(error.to_string().starts_with("block checksum at offset 59: expected 0x"), "{error}");
-            assert_eq!(split_trailer(damaged.clone(), 50, false).unwrap().0, damaged[..8]);
+            assert_eq!(split_trailer(&damaged, 50, false).unwrap().0, &damaged[..8]);
         }
     }
 
     #[test]
     fn a_block_without_a_trailer_is_refused() {
         for len in 0..TRAILER_LEN {
-            let error = split_trailer(Bytes::from(vec![0; len]), 50, false).unwrap_err().to_string();
+            let error = split_trailer(&[0; TRAILER_LEN][..len], 50, false).unwrap_err().to_string();
             assert_eq!(
                 error,
                 format!("table at offset 50: expected a block of at least 5 bytes, found {len} bytes")
             );
         }
-        assert!(split_trailer(Bytes::from_static(&[7; TRAILER_LEN]), 50, false).unwrap().0.is_empty());
+        assert!(split_trailer(&[7; TRAILER_LEN], 50, false).unwrap().0.is_empty());
     }
 }

@@ -1,6 +1,7 @@
 //! Reading, verifying and decompressing a block, given its handle.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,12 +9,15 @@ use bytes::Bytes;
 use super::meter::Meter;
 use super::options::ReadOptions;
 use crate::error::IoAction;
-use crate::table::block::Block;
 use crate::table::block::split_trailer;
+use crate::table::block::{Block, Contents, Layout};
 use crate::table::codec::{Codec, Limits, decompress};
 use crate::table::format::{BlockHandle, TRAILER_LEN};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
+
+/// The compression type of contents that are stored as they are.
+const UNCOMPRESSED: u8 = 0;
 
 /// The value of `max_block_size` by which the memory of codecs is limited if the option is lower,
 /// in bytes.
@@ -46,6 +50,47 @@ impl Span {
     }
 }
 
+/// The contents of a block where their source has them in memory.
+///
+/// Counting a reference takes an instruction with a lock, which no later load passes. Here none is counted until a
+/// value is found, so that the waits for memory of a lookup overlap with those of the next.
+pub(in crate::table) struct InPlace<'s, R> {
+    contents: &'s [u8],
+    source: &'s R,
+    /// The offset of the contents in the file.
+    offset: u64,
+}
+
+impl<R> Clone for InPlace<'_, R> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<R> AsRef<[u8]> for InPlace<'_, R> {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        self.contents
+    }
+}
+
+impl<R: ReadAt> Contents for InPlace<'_, R> {
+    #[inline]
+    fn into_view(self, range: Range<usize>) -> Result<Bytes> {
+        let (offset, len) = (self.offset.saturating_add(range.start as u64), range.len());
+        read_exactly(self.source, offset, len)
+    }
+}
+
+/// Reads exactly `len` bytes from `offset`. It is an error if the source returns a different number of bytes.
+fn read_exactly(source: &impl ReadAt, offset: u64, len: usize) -> Result<Bytes> {
+    let bytes = source.read_at(offset, len).and_then(|bytes| match bytes.len() {
+        found if found == len => Ok(bytes),
+        found => Err(io::Error::other(format!("the source gave {found} bytes"))),
+    });
+    bytes.map_err(|error| Error::io(IoAction::Read { len: len as u64 }, offset, error))
+}
+
 impl<R: ReadAt> BlockReader<R> {
     pub(in crate::table) fn new(source: R, options: &ReadOptions) -> Result<Self> {
         let file_len = source.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
@@ -64,12 +109,7 @@ impl<R: ReadAt> BlockReader<R> {
         if let Some(meter) = &self.meter {
             meter.count_read(len);
         }
-        let bytes = self.source.read_at(offset, len);
-        let bytes = bytes.and_then(|bytes| match bytes.len() {
-            found if found == len => Ok(bytes),
-            found => Err(io::Error::other(format!("the source gave {found} bytes"))),
-        });
-        bytes.map_err(|error| Error::io(IoAction::Read { len: len as u64 }, offset, error))
+        read_exactly(&self.source, offset, len)
     }
 
     /// The span of the block at `handle`, or an error if it reaches beyond the file. `at` is the
@@ -102,26 +142,75 @@ impl<R: ReadAt> BlockReader<R> {
     /// Verifies and decompresses a block that was read with its trailer. Returns its contents and
     /// their codec. The stored block and the contents together take at most `room` bytes. `buffer`
     /// may be taken to hold the contents.
+    #[inline]
     pub(in crate::table) fn decode(
         &self,
-        stored: Bytes,
+        mut stored: Bytes,
         offset: u64,
         room: u64,
         buffer: &mut Vec<u8>,
     ) -> Result<(Bytes, Codec)> {
+        let (contents, compression) = self.verify(&stored, offset, room)?;
+        stored.truncate(contents.len());
+        if compression != UNCOMPRESSED {
+            return self.decompress(stored, compression, offset, room, buffer);
+        }
+        self.count_decoded(stored.len() as u64);
+        // With `buffer` kept as well, the contents could exceed the limit.
+        *buffer = Vec::new();
+        Ok((stored, Codec::None))
+    }
+
+    /// Verifies a block that was read with its trailer. Returns its contents as stored, and the compression type.
+    #[inline]
+    fn verify<'s>(&self, stored: &'s [u8], offset: u64, room: u64) -> Result<(&'s [u8], u8)> {
         let found = stored.len() as u64;
-        let Some(left) = room.checked_sub(found) else {
+        if found > room {
             return Err(Error::Limit { what: "block", offset, limit: room, found });
-        };
-        let (stored, compression) = split_trailer(stored, offset, self.verify_checksums)?;
+        }
+        split_trailer(stored, offset, self.verify_checksums)
+    }
+
+    /// Verifies a block that was read with its trailer, and returns its contents if they are not compressed.
+    #[inline]
+    pub(in crate::table) fn plain<'s>(
+        &self,
+        stored: &'s [u8],
+        offset: u64,
+        room: u64,
+    ) -> Result<Option<&'s [u8]>> {
+        if !is_plain(stored) {
+            return Ok(None);
+        }
+        let (contents, _) = self.verify(stored, offset, room)?;
+        self.count_decoded(contents.len() as u64);
+        Ok(Some(contents))
+    }
+
+    #[inline]
+    fn count_decoded(&self, bytes: u64) {
+        if let Some(meter) = &self.meter {
+            meter.count_decoded(bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn decompress(
+        &self,
+        stored: Bytes,
+        compression: u8,
+        offset: u64,
+        room: u64,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(Bytes, Codec)> {
         let limit = self.max_block_size as u64;
+        // The stored block counts with its trailer.
+        let left = room.saturating_sub(stored.len() as u64).saturating_sub(TRAILER_LEN as u64);
         let memory = left.saturating_add(MIN_MEMORY.saturating_sub(limit));
         let limits = Limits { contents: left.min(limit), memory };
         let mut made = 0;
         let result = decompress(compression, stored, offset, limits, buffer, &mut made);
-        if let Some(meter) = &self.meter {
-            meter.count_decoded(made);
-        }
+        self.count_decoded(made);
         result
     }
 
@@ -141,6 +230,24 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
+    /// The block where the source has it in memory, unless it is compressed. It may take `room` bytes.
+    #[inline]
+    pub(in crate::table) fn in_place(&self, span: Span, room: u64) -> Result<Option<Block<InPlace<'_, R>>>> {
+        let stored = self.source.slice_at(span.offset, span.len);
+        let Some(stored) = stored.filter(|stored| <[u8]>::len(stored) == span.len && is_plain(stored)) else {
+            return Ok(None);
+        };
+        if let Some(meter) = &self.meter {
+            meter.count_read(span.len);
+        }
+        let Some(contents) = self.plain(stored, span.offset, room)? else { return Ok(None) };
+        let layout = Layout::of(contents, span.offset)?;
+        let left = room.saturating_sub(span.len as u64).saturating_sub(contents.len() as u64);
+        let max_key = usize::try_from(left).unwrap_or(usize::MAX);
+        let contents = InPlace { contents, source: &self.source, offset: span.offset };
+        Ok(Some(Block::with_layout(contents, span.offset, layout).with_max_key(max_key)))
+    }
+
     /// Reads and decodes a data block, in the buffer of `before` if possible. Stored and
     /// decompressed, the block may take `room` bytes.
     pub(in crate::table) fn block(&self, span: Span, room: u64, before: Block) -> Result<Block> {
@@ -152,6 +259,12 @@ impl<R: ReadAt> BlockReader<R> {
     /// Reads the compression type of a block, from its trailer alone.
     pub(in crate::table) fn compression(&self, span: Span) -> Result<u8> {
         let trailer = self.read(span.end().saturating_sub(TRAILER_LEN as u64), TRAILER_LEN)?;
-        split_trailer(trailer, span.offset, false).map(|(_, compression)| compression)
+        split_trailer(&trailer, span.offset, false).map(|(_, compression)| compression)
     }
+}
+
+/// True if a block that was read with its trailer is not compressed.
+#[inline]
+fn is_plain(stored: &[u8]) -> bool {
+    stored.iter().nth_back(TRAILER_LEN - 1) == Some(&UNCOMPRESSED)
 }

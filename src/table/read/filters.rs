@@ -22,21 +22,23 @@ const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
 pub(in crate::table) const MAX_NAME: usize = 4096;
 
 /// The filters that a table is read with, if any, and the reason if some are not used.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(in crate::table) struct Filters {
     pub(in crate::table) origin: Option<Origin>,
     pub(in crate::table) found: Option<FilterEntry>,
     pub(in crate::table) reader: Option<FilterBlockReader<SharedPolicy>>,
-    pub(in crate::table) error: Option<Error>,
+    pub(in crate::table) error: Option<Arc<Error>>,
 }
 
 /// A filter block that the metaindex names.
+#[derive(Clone)]
 pub(in crate::table) struct FilterEntry {
     pub(in crate::table) handle: BlockHandle,
     policy: Asked,
 }
 
 /// The policy of filters that were found.
+#[derive(Clone)]
 enum Asked {
     /// A policy that was asked for, or an opaque one in its place. `None` once the reader has taken
     /// it.
@@ -61,7 +63,7 @@ impl Filters {
     }
 
     pub(in crate::table) fn unreadable(error: Error) -> Self {
-        Self { error: Some(error), ..Self::default() }
+        Self { error: Some(Arc::new(error)), ..Self::default() }
     }
 
     /// Finds the first policy of `options` that the metaindex names. Names are compared in full.
@@ -92,19 +94,19 @@ impl Filters {
         if let Some((policy, handle)) = first(metaindex, policies.iter())? {
             let opaque = Arc::new(OpaquePolicy::new(policy.name().to_owned()));
             let found = Some(FilterEntry::asked_for(opaque, handle));
-            return Ok(Self { found, error: Some(not_ours(handle)), ..none });
+            return Ok(Self { found, error: Some(not_ours(handle).into()), ..none });
         }
         if policies.is_empty() {
             return Ok(none);
         }
         if let Some(entry) = metaindex.find(is_whole_table_filter)? {
-            return Ok(Self { error: Some(whole_table(metaindex.block, &entry)), ..none });
+            return Ok(Self { error: Some(whole_table(metaindex.block, &entry).into()), ..none });
         }
         let is_filter = |name: &[u8]| name.starts_with(FILTER_PREFIX);
         let Some(entry) = metaindex.find(is_filter)? else { return Ok(none) };
         let name = entry.key(metaindex.block).strip_prefix(FILTER_PREFIX).unwrap_or_default();
         let handle = entry.handle(metaindex.block)?;
-        let error = Some(unknown(name, handle, policies.len()));
+        let error = Some(unknown(name, handle, policies.len()).into());
         // A longer name is only quoted in the error: a copy would take memory that is not accounted
         // for.
         let found = (name.len() <= MAX_NAME)
@@ -121,7 +123,7 @@ impl Filters {
                 self.reader = policy.take().map(|policy| FilterBlockReader::new(policy, contents));
             }
             Err(error) if error.needs_range() => return Err(error),
-            Err(error) => self.error = Some(error),
+            Err(error) => self.error = Some(error.into()),
         }
         Ok(())
     }

@@ -96,8 +96,8 @@ impl<R> Table<R> {
     /// filter block, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         let path = self.path.as_ref().map_or(0, |path| path.as_os_str().len());
-        let filter = self.filter.as_ref().map_or(0, |filter| filter.memory_usage());
-        let parts = self.index.memory_usage().saturating_add(filter);
+        let filter = self.filter.as_ref().map_or(0, |filter| filter.held(filter.memory_usage()));
+        let parts = self.index.held(self.index.memory_usage()).saturating_add(filter);
         size_of::<Self>().saturating_add(parts).saturating_add(path)
     }
 }

@@ -10,7 +10,7 @@ use crate::Origin;
 use crate::bytes::coding::put_fixed64;
 use crate::key::comparator::SharedComparator;
 use crate::key::parts::{DELETION, EXPIRING, MAX_SEQUENCE, TAG_LEN, TIMED, VALUE, kind};
-use crate::table::block::{Block, Position};
+use crate::table::block::{Block, Contents, Position};
 use crate::table::source::ReadAt;
 use crate::{Error, KeyFormat, Result, Structure};
 
@@ -55,7 +55,28 @@ impl<R: ReadAt> Table<R> {
         let mut key = Vec::with_capacity(user_key.len().saturating_add(2 * TAG_LEN));
         put_sought(&mut key, user_key, sequence, is_bashos);
 
-        let Some((block, at)) = self.find(&key, counter)? else { return Ok(Lookup::Absent) };
+        let Some(handle) = self.locate(&key, counter)? else { return Ok(Lookup::Absent) };
+        let sought = Sought { key: &key, user_key, user_order, is_bashos };
+        match self.block_in_place(handle)? {
+            Some(block) => self.look_up_in(block, &sought, counter),
+            None => self.look_up_in(self.block(handle, Block::default())?, &sought, counter),
+        }
+    }
+
+    #[inline(always)]
+    fn look_up_in(
+        &self,
+        block: Block<impl Contents>,
+        sought: &Sought<'_>,
+        counter: impl Counter,
+    ) -> Result<Lookup> {
+        let &Sought { key, user_key, user_order, is_bashos } = sought;
+        let mut at = Position::default();
+        let found = self.order.seek(&mut at, &block, key)?;
+        counter.passed(|| self.holds(&block, found.then_some(&at), key))?;
+        if !found {
+            return Ok(Lookup::Absent);
+        }
         lookup_of(block, at, user_key, user_order, is_bashos)
     }
 
@@ -67,6 +88,14 @@ impl<R: ReadAt> Table<R> {
             found: "false".into(),
         })
     }
+}
+
+/// A user key, and the internal key by which it is sought.
+struct Sought<'k> {
+    key: &'k [u8],
+    user_key: &'k [u8],
+    user_order: &'k SharedComparator,
+    is_bashos: bool,
 }
 
 /// Appends to `to` the internal key by which a user key is sought.
@@ -84,7 +113,7 @@ pub(super) fn put_sought(to: &mut Vec<u8>, user_key: &[u8], sequence: u64, is_ba
 /// The result for a user key, according to the entry at or after the internal key sought.
 #[inline]
 pub(super) fn lookup_of(
-    block: Block,
+    block: Block<impl Contents>,
     at: Position,
     user_key: &[u8],
     user_order: &SharedComparator,
@@ -100,9 +129,9 @@ pub(super) fn lookup_of(
         return Ok(Lookup::Absent);
     }
     match kind(tag) {
-        VALUE => Ok(Lookup::Value(at.into_value(block))),
+        VALUE => Ok(Lookup::Value(at.into_value(block)?)),
         DELETION => Ok(Lookup::Deleted),
-        kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => Ok(Lookup::Value(at.into_value(block))),
+        kind if is_bashos && [TIMED, EXPIRING].contains(&kind) => Ok(Lookup::Value(at.into_value(block)?)),
         other => Err(Error::Unsupported {
             what: Structure::InternalKey,
             offset: block.offset(),

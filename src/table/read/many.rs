@@ -8,7 +8,7 @@ use super::lookup::{lookup_of, put_sought};
 use super::order::KeyOrder;
 use super::{Lookup, Table};
 use crate::key::comparator::SharedComparator;
-use crate::table::block::{Block, Position, TOGETHER};
+use crate::table::block::{Block, Contents, Position, TOGETHER};
 use crate::table::source::ReadAt;
 use crate::{Origin, Result};
 use group::{Ask, Scratch, put};
@@ -140,7 +140,7 @@ impl<R: ReadAt> Ask for Get<'_, R> {
     }
 
     #[inline(always)]
-    fn find(&self, number: usize, block: Block, restart: usize) -> Result<Self::Answer> {
+    fn find(&self, number: usize, block: Block<impl Contents>, restart: usize) -> Result<Self::Answer> {
         let key = self.keys.get(number).copied().unwrap_or_default();
         let (order, mut at) = (&self.table.order, Position::default());
         let is_equal = if matches!(order, KeyOrder::Bytewise) {
@@ -148,7 +148,7 @@ impl<R: ReadAt> Ask for Get<'_, R> {
         } else {
             order.seek_from(&mut at, &block, restart, key)? && order.compare(at.key(&block), key).is_eq()
         };
-        Ok(is_equal.then(|| at.into_value(block)))
+        is_equal.then(|| at.into_value(block)).transpose()
     }
 }
 
@@ -172,7 +172,7 @@ impl<R: ReadAt> Ask for GetAt<'_, R> {
     }
 
     #[inline(always)]
-    fn find(&self, number: usize, block: Block, restart: usize) -> Result<Lookup> {
+    fn find(&self, number: usize, block: Block<impl Contents>, restart: usize) -> Result<Lookup> {
         let key = self.keys.get(number).copied().unwrap_or_default();
         let user_key = self.user_keys.get(number).copied().unwrap_or_default();
         let mut at = Position::default();

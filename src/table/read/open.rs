@@ -5,13 +5,16 @@ use bytes::{Buf as _, Bytes};
 use super::block_reader::{BlockReader, Span};
 use super::filters::Filters;
 use super::options::ReadOptions;
-use crate::table::block::Block;
+use crate::table::block::{Block, Layout};
 use crate::table::format::{BlockHandle, FOOTER_LEN, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
 /// Index and metaindex are read together if no more than this many bytes are between them.
 const MAX_GAP: u64 = 4 << 10;
+
+/// A metaindex of up to this many bytes is copied: that takes less time than to count a reference.
+const COPIED: usize = 256;
 
 /// Keys of the index up to this length can always be put together.
 pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
@@ -40,33 +43,77 @@ impl ReadChunk {
     }
 
     fn get(&self, span: Span) -> Option<Bytes> {
-        self.slice(span).map(|part| self.bytes.slice_ref(part))
+        self.slice(span).map(|part| self.view(part))
+    }
+
+    /// A view of `part`, a slice of this chunk.
+    fn view(&self, part: &[u8]) -> Bytes {
+        self.bytes.slice_ref(part)
     }
 
     /// The bytes of `span`, if this chunk has them.
+    #[inline]
     fn slice(&self, span: Span) -> Option<&[u8]> {
         let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
         self.bytes.get(start..start.checked_add(span.len)?)
     }
 
-    /// Like [`take`](Self::take), but for the last part that is needed of this chunk.
-    fn into_taken(self, span: Span) -> Option<Bytes> {
-        let part = self.slice(span)?;
-        if self.owned {
-            return Some(Bytes::copy_from_slice(part));
-        }
-        // Unlike a slice, this hands on the chunk's reference instead of counting another.
-        let start = usize::try_from(span.offset.checked_sub(self.offset)?).ok()?;
-        let mut bytes = self.bytes;
-        bytes.truncate(start.checked_add(span.len)?);
-        bytes.advance(start);
-        Some(bytes)
-    }
-
     /// The bytes of `span`, if this chunk has them. They are copied if a slice would keep this
     /// whole chunk in memory.
     fn take(&self, span: Span) -> Option<Bytes> {
-        if self.owned { self.slice(span).map(Bytes::copy_from_slice) } else { self.get(span) }
+        self.slice(span).map(|part| self.keep(part))
+    }
+
+    /// The bytes of `part`, a slice of this chunk, copied if a view would keep the whole chunk in memory.
+    fn keep(&self, part: &[u8]) -> Bytes {
+        if self.owned { Bytes::copy_from_slice(part) } else { self.view(part) }
+    }
+
+    /// As [`take`](Self::take) for the first `len` bytes of `span`, if nothing else is needed of this chunk.
+    fn into_taken(self, span: Span, len: usize) -> Bytes {
+        let part = self.slice(span).and_then(|part| part.get(..len)).unwrap_or_default();
+        if self.owned {
+            return Bytes::copy_from_slice(part);
+        }
+        // Unlike a slice, this hands on the chunk's reference instead of counting another.
+        let start = span.offset.saturating_sub(self.offset) as usize;
+        let mut bytes = self.bytes;
+        bytes.truncate(start.saturating_add(len));
+        bytes.advance(start.min(bytes.len()));
+        bytes
+    }
+}
+
+/// The index, as soon as it is known to be sound.
+enum Index {
+    Made(Block),
+    /// It becomes a view of the file's tail once nothing else is needed of that. So many bytes are its contents.
+    InTail(Layout, usize),
+}
+
+impl Index {
+    /// The index that lies in the tail as `stored`.
+    fn of<R: ReadAt>(blocks: &BlockReader<R>, tail: &ReadChunk, stored: &[u8], offset: u64) -> Result<Self> {
+        let room = blocks.memory_budget(1, 0);
+        match blocks.plain(stored, offset, room)? {
+            Some(contents) => Ok(Self::InTail(Layout::of(contents, offset)?, contents.len())),
+            None => blocks.entries(tail.view(stored), offset, room, &mut Vec::new()).map(Self::Made),
+        }
+    }
+
+    /// The length of the contents, in bytes.
+    fn size(&self) -> usize {
+        match self {
+            Self::Made(block) => block.size(),
+            Self::InTail(_, len) => *len,
+        }
+    }
+
+    fn into_block(self, tail: ReadChunk, span: Span) -> Block {
+        match self {
+            Self::Made(block) => block,
+            Self::InTail(layout, len) => Block::with_layout(tail.into_taken(span, len), span.offset, layout),
+        }
     }
 }
 
@@ -88,19 +135,22 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let metaindex_span =
         (footer.metaindex != BlockHandle::default()).then(|| blocks.span(footer.metaindex, footer_at));
     let known = metaindex_span.as_ref().and_then(|span| span.as_ref().ok().copied());
-    let (index, metaindex) = read_indexes(blocks, &tail, index_span, known)?;
-
-    let index = blocks.entries(index, index_span.offset, blocks.memory_budget(1, 0), &mut Vec::new())?;
-    let index = with_max_index_key(index, blocks.file_len);
+    let (index, metaindex) = match tail.slice(index_span) {
+        Some(stored) => (Index::of(blocks, &tail, stored, index_span.offset)?, None),
+        None => {
+            let (stored, metaindex) = read_indexes(blocks, &tail, index_span, known)?;
+            let room = blocks.memory_budget(1, 0);
+            let index = blocks.entries(stored, index_span.offset, room, &mut Vec::new())?;
+            (Index::Made(index), metaindex)
+        }
+    };
     let Some(metaindex_span) = metaindex_span else {
+        let index = with_max_index_key(index.into_block(tail, index_span), blocks.file_len);
         return Ok(Opened { footer, index, metaindex: None, filters: Filters::default() });
     };
     let metaindex = metaindex_span.and_then(|span| {
-        let stored = metaindex.unwrap_or_else(|| blocks.read(span.offset, span.len))?;
-        Ok((
-            span,
-            blocks.entries(stored, span.offset, blocks.memory_budget(1, index.size()), &mut Vec::new())?,
-        ))
+        let room = blocks.memory_budget(1, index.size());
+        Ok((span, metaindex_block(blocks, &tail, span, metaindex, room)?))
     });
 
     let (metaindex, filters) = match metaindex {
@@ -118,16 +168,49 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
                     let found = format!("offset {} and size {}", handle.offset, handle.size);
                     return Err(Error::corrupt(Structure::BlockHandle, span.offset, expected, found));
                 }
-                let stored =
-                    tail.into_taken(filter).map_or_else(|| blocks.read(filter.offset, filter.len), Ok)?;
-                Ok(blocks
-                    .decode(stored, filter.offset, blocks.memory_budget(1, resident), &mut Vec::new())?
-                    .0)
+                let room = blocks.memory_budget(1, resident);
+                let stored = tail.slice(filter);
+                let contents = stored.map(|stored| blocks.plain(stored, filter.offset, room)).transpose()?;
+                if let Some(contents) = contents.flatten() {
+                    return Ok(tail.keep(contents));
+                }
+                let stored = match stored {
+                    Some(stored) => tail.view(stored),
+                    None => blocks.read(filter.offset, filter.len)?,
+                };
+                Ok(blocks.decode(stored, filter.offset, room, &mut Vec::new())?.0)
             })?;
             (Some(metaindex), filters)
         }
     };
+    let index = with_max_index_key(index.into_block(tail, index_span), blocks.file_len);
     Ok(Opened { footer, index, metaindex, filters })
+}
+
+/// The metaindex, if it can be read. `read` is what has been read of it beside the tail.
+fn metaindex_block<R: ReadAt>(
+    blocks: &BlockReader<R>,
+    tail: &ReadChunk,
+    span: Span,
+    read: Option<Result<Bytes>>,
+    room: u64,
+) -> Result<Block> {
+    let in_tail = tail.slice(span).filter(|_| read.is_none());
+    let contents = in_tail.map(|stored| blocks.plain(stored, span.offset, room)).transpose()?;
+    if let Some(contents) = contents.flatten() {
+        let layout = Layout::of(contents, span.offset)?;
+        let bytes =
+            if contents.len() <= COPIED { Bytes::copy_from_slice(contents) } else { tail.keep(contents) };
+        let left = room.saturating_sub(span.len as u64).saturating_sub(contents.len() as u64);
+        let max_key = usize::try_from(left).unwrap_or(usize::MAX);
+        return Ok(Block::with_layout(bytes, span.offset, layout).with_max_key(max_key));
+    }
+    let stored = match (read, in_tail) {
+        (Some(read), _) => read?,
+        (None, Some(stored)) => tail.view(stored),
+        (None, None) => blocks.read(span.offset, span.len)?,
+    };
+    blocks.entries(stored, span.offset, room, &mut Vec::new())
 }
 
 /// Limits the length of the keys of an index that have to be put together. In a sound index no key
@@ -163,9 +246,6 @@ fn read_indexes<R: ReadAt>(
     metaindex: Option<Span>,
 ) -> Result<(Bytes, Option<Result<Bytes>>)> {
     let metaindex_bytes = metaindex.and_then(|span| tail.take(span)).map(Ok);
-    if let Some(index) = tail.take(index) {
-        return Ok((index, metaindex_bytes));
-    }
     if let (Some(metaindex), None) = (metaindex, &metaindex_bytes) {
         let start = index.offset.min(metaindex.offset);
         let end = index.end().max(metaindex.end());

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::filters::Filters;
@@ -9,6 +11,45 @@ use super::options::ReadOptions;
 use crate::Origin;
 use crate::table::block::Block;
 use crate::table::format::Footer;
+
+/// A part of an open table.
+///
+/// A table owns the parts that it was opened with, since counting references would take a quarter of the time to open
+/// it. What a cache is given is a copy, which shares the bytes of the blocks.
+pub(in crate::table) enum Part<T> {
+    Own(T),
+    Shared(Arc<T>),
+}
+
+impl<T> Part<T> {
+    /// The part for a cache to hold, copied by `copy` unless it is shared already.
+    pub(super) fn share(&self, copy: impl FnOnce(&T) -> T) -> Arc<T> {
+        match self {
+            Self::Own(part) => Arc::new(copy(part)),
+            Self::Shared(part) => Arc::clone(part),
+        }
+    }
+
+    /// The part of `usage`, the memory that it keeps, that lies outside of the table itself.
+    pub(super) fn held(&self, usage: usize) -> usize {
+        match self {
+            Self::Own(_) => usage.saturating_sub(size_of::<T>()),
+            Self::Shared(_) => usage,
+        }
+    }
+}
+
+impl<T> Deref for Part<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match self {
+            Self::Own(part) => part,
+            Self::Shared(part) => part,
+        }
+    }
+}
 
 /// The index of an open table, with all that a table needs except its source and its filters:
 /// metaindex, file size, and the options it was opened with.
@@ -36,6 +77,15 @@ impl TableIndex {
     /// The size of the file in bytes.
     pub fn file_size(&self) -> u64 {
         self.file_len
+    }
+
+    pub(super) fn copy(&self) -> Self {
+        Self {
+            options: self.options.clone(),
+            block: self.block.clone(),
+            metaindex: self.metaindex.clone(),
+            ..*self
+        }
     }
 
     pub(super) fn blocks_len(&self) -> usize {
@@ -68,6 +118,10 @@ impl TableFilter {
     /// The memory that the filters keep, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.filters.contents_len())
+    }
+
+    pub(super) fn copy(&self) -> Self {
+        Self { filters: self.filters.clone(), identity: self.identity }
     }
 }
 

@@ -88,7 +88,7 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
         let span = self.blocks.span(handle, self.index.offset())?;
         self.pending = Some(handle);
         let stored = self.read(span)?;
-        split_trailer(stored.clone(), span.offset, true)?;
+        split_trailer(&stored, span.offset, true)?;
         self.pending = None;
         self.end = span.end();
         Ok(Some((span.offset, stored)))

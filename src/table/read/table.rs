@@ -7,16 +7,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::ReadOptions;
-use super::block_reader::BlockReader;
+use super::block_reader::{BlockReader, InPlace};
 use super::filter_meter::Counter;
 use super::open::{MIN_MAX_KEY, Opened, open};
 use super::order::KeyOrder;
-use super::parts::{Identity, TableFilter, TableIndex};
+use super::parts::{Identity, Part, TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
 use crate::key::comparator::SharedComparator;
-use crate::table::block::Block;
-use crate::table::block::Position;
+use crate::table::block::{Block, Contents, Position};
 use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy};
@@ -77,8 +76,8 @@ pub struct Table<R> {
     pub(in crate::table) order: KeyOrder,
     /// The order of the user keys, if the keys are a database's internal keys.
     pub(in crate::table) user_order: Option<SharedComparator>,
-    pub(in crate::table) index: Arc<TableIndex>,
-    pub(in crate::table) filter: Option<Arc<TableFilter>>,
+    pub(in crate::table) index: Part<TableIndex>,
+    pub(in crate::table) filter: Option<Part<TableFilter>>,
 }
 
 impl<R: ReadAt> Table<R> {
@@ -107,15 +106,20 @@ impl<R: ReadAt> Table<R> {
             origin: filters.origin,
             identity,
         };
-        Self::from_parts(blocks.source, Arc::new(index), Some(Arc::new(TableFilter { filters, identity })))
+        let filter = TableFilter { filters, identity };
+        Ok(Self::of_parts(blocks, Part::Own(index), Some(Part::Own(filter))))
     }
 
     /// Names the file that the source reads. All later errors of this table carry that name.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        if let Some(filter) = self.filter.as_mut().and_then(Arc::get_mut) {
-            filter.filters.error = filter.filters.error.take().map(|error| error.with_path(&path));
+        if let Some(Part::Own(filter)) = &mut self.filter {
+            let error = filter.filters.error.take().map(|error| match Arc::try_unwrap(error) {
+                Ok(error) => Arc::new(error.with_path(&path)),
+                Err(shared) => shared,
+            });
+            filter.filters.error = error;
         }
         self.path = Some(path);
         self
@@ -155,16 +159,17 @@ impl<R: ReadAt> Table<R> {
             return self.get_bytewise(key);
         }
         let found = self.find(key, ())?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
-        Ok(found.map(|(block, at)| at.into_value(block)))
+        found.map(|(block, at)| at.into_value(block)).transpose()
     }
 
     /// Like [`get`](Self::get), but for keys in bytewise order, which need not be put together.
     fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let Some(handle) = self.locate(key, ())? else { return Ok(None) };
-        let block = self.block(handle, Block::default())?;
-        let mut at = Position::default();
-        let found = at.find_bytewise(&block, key).map_err(|error| self.in_file(error))?;
-        Ok(found.filter(|found| found.is_equal).map(|_| at.into_value(block)))
+        let found = match self.block_in_place(handle)? {
+            Some(block) => value_bytewise(block, key),
+            None => value_bytewise(self.block(handle, Block::default())?, key),
+        };
+        found.map_err(|error| self.in_file(error))
     }
 
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
@@ -181,7 +186,7 @@ impl<R: ReadAt> Table<R> {
 
     /// The handle of the data block that may hold `key`, or `None` if the index or the filter
     /// excludes it.
-    fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
+    pub(in crate::table) fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
             if !self.order.seek(&mut at, &self.index.block, key)? {
@@ -216,6 +221,17 @@ impl<R: ReadAt> Table<R> {
         Ok(found.then_some((block, at)))
     }
 
+    /// The block at `handle` where the source has it in memory, unless it is compressed.
+    #[inline(always)]
+    pub(in crate::table) fn block_in_place(
+        &self,
+        handle: BlockHandle,
+    ) -> Result<Option<Block<InPlace<'_, R>>>> {
+        let span = self.blocks.span(handle, handle.offset);
+        let block = span.and_then(|span| self.blocks.in_place(span, self.room()));
+        block.map_err(|error| self.in_file(error))
+    }
+
     /// Reads and decodes a block of entries, in the memory of `before` if possible. `before` is
     /// dropped in any case.
     pub(in crate::table) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
@@ -233,6 +249,14 @@ impl<R: ReadAt> Table<R> {
             self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
         self.blocks.memory_budget(2, resident)
     }
+}
+
+/// The value of `key` in a block whose keys are in bytewise order.
+#[inline(always)]
+fn value_bytewise(block: Block<impl Contents>, key: &[u8]) -> Result<Option<Bytes>> {
+    let mut at = Position::default();
+    let found = at.find_bytewise(&block, key)?.filter(|found| found.is_equal);
+    found.map(|_| at.into_value(block)).transpose()
 }
 
 impl<R> Table<R> {
@@ -255,7 +279,7 @@ impl<R> Table<R> {
     /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. There is no such
     /// access to a RocksDB filter of the whole table, as it is not a filter block.
     pub fn filter_error(&self) -> Option<&Error> {
-        self.filter.as_ref()?.filters.error.as_ref()
+        self.filter.as_ref()?.filters.error.as_deref()
     }
 
     /// The size of the blocks that the table keeps, in bytes.
@@ -291,13 +315,13 @@ impl<R> Table<R> {
 impl<R> Table<R> {
     /// The index, for a cache to hold.
     pub fn index_part(&self) -> Arc<TableIndex> {
-        Arc::clone(&self.index)
+        self.index.share(TableIndex::copy)
     }
 
     /// The filters, or the reason why there are none, for a cache to hold. `None` if the table was
     /// [opened from parts](Self::from_parts) without them.
     pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
-        self.filter.clone()
+        self.filter.as_ref().map(|filter| filter.share(TableFilter::copy))
     }
 
     /// Opens a table again from its parts. This reads nothing, and does not ask the source for its
@@ -339,14 +363,19 @@ impl<R> Table<R> {
             max_block_size: options.max_block_size,
             meter: options.meter.clone(),
         };
-        Ok(Self {
+        Ok(Self::of_parts(blocks, Part::Shared(index), filter.map(Part::Shared)))
+    }
+
+    fn of_parts(blocks: BlockReader<R>, index: Part<TableIndex>, filter: Option<Part<TableFilter>>) -> Self {
+        let options = &index.options;
+        Self {
             blocks,
             path: None,
             order: options.order(index.origin),
             user_order: options.internal_keys.then(|| options.user_order()),
             index,
             filter,
-        })
+        }
     }
 }
 

@@ -51,6 +51,16 @@ pub trait ReadAt {
     /// the underlying system.
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes>;
 
+    /// The same bytes as [`read_at`](Self::read_at) returns, if the source has them in memory. Default: `None`.
+    ///
+    /// A lookup then searches the block where it lies, and reads nothing but the value that it finds. A source that
+    /// passes reads on to another one should pass this on, too.
+    #[inline]
+    fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let _ = (offset, len);
+        None
+    }
+
     /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them at the same time:
     /// [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
     ///
@@ -88,6 +98,11 @@ impl ReadAt for [u8] {
         let bytes = self.get(range).ok_or_else(|| beyond_end(offset, len, self.len() as u64))?;
         Ok(Bytes::copy_from_slice(bytes))
     }
+
+    #[inline]
+    fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.get(range_in(offset, len, self.len()).ok()?)
+    }
 }
 
 /// Each read copies. Turn the vector into [`Bytes`] to avoid that.
@@ -99,6 +114,11 @@ impl ReadAt for Vec<u8> {
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
         self.as_slice().read_at(offset, len)
     }
+
+    #[inline]
+    fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.as_slice().slice_at(offset, len)
+    }
 }
 
 /// Each read is a view: nothing is copied.
@@ -109,6 +129,11 @@ impl ReadAt for Bytes {
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
         Ok(self.slice(range_in(offset, len, Bytes::len(self))?))
+    }
+
+    #[inline]
+    fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        (**self).slice_at(offset, len)
     }
 }
 
@@ -200,6 +225,10 @@ macro_rules! forward {
             #[inline]
             fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
                 (**self).read_at(offset, len)
+            }
+            #[inline]
+            fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
+                (**self).slice_at(offset, len)
             }
             #[inline]
             fn will_need(&self, ranges: &[Range<u64>]) {

@@ -11,9 +11,12 @@ use crate::key::internal_comparator::InternalKeyComparator;
 use crate::key::parts::TAG_LEN;
 use crate::table::block::Block;
 use crate::table::block::contents::Entry;
-use crate::table::block::prefix::{Start, shared_prefix_len};
+use crate::table::block::prefix::{LongStart, Start, shared_prefix_len};
 
 pub(in crate::table) const INTERNAL: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
+
+/// The number of restarts that the first steps of a search see, and that are assumed to be in the cache.
+pub(super) const CACHED_STEPS: usize = 1 << 6;
 
 /// The key of an entry that was sought bytewise: the first `shared` bytes of the target, then those
 /// in the range `rest` of the block.
@@ -26,7 +29,12 @@ pub(in crate::table) struct Found {
 
 impl Position {
     /// Moves to the first entry whose key is at or after `target`. Returns false if there is none.
-    pub(in crate::table) fn seek<C>(&mut self, block: &Block, target: &[u8], comparator: &C) -> Result<bool>
+    pub(in crate::table) fn seek<C>(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+        comparator: &C,
+    ) -> Result<bool>
     where
         C: Comparator + ?Sized,
     {
@@ -38,13 +46,17 @@ impl Position {
     }
 
     /// Like [`seek`](Self::seek), but for internal keys whose user keys are in bytewise order.
-    pub(in crate::table) fn seek_internal(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
+    pub(in crate::table) fn seek_internal(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<bool> {
         let Some((user_key, _)) = target.split_last_chunk::<TAG_LEN>() else {
             return self.seek(block, target, &INTERNAL);
         };
         block.prefetch_restarts();
         let is_before = |key: &[u8]| INTERNAL.compare(key, target).is_lt();
-        if !self.enter_by_starts::<TAG_LEN>(block, Start::of(user_key), is_before)? {
+        if !self.enter_by_starts::<TAG_LEN>(block, LongStart::of(user_key), is_before)? {
             return Ok(false);
         }
         self.go_on(block, |key| !is_before(key))
@@ -52,7 +64,11 @@ impl Position {
 
     /// Goes on from a restart to the first entry whose key `is_sought` accepts.
     #[inline(always)]
-    pub(super) fn go_on(&mut self, block: &Block, is_sought: impl Fn(&[u8]) -> bool) -> Result<bool> {
+    pub(super) fn go_on(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        is_sought: impl Fn(&[u8]) -> bool,
+    ) -> Result<bool> {
         if self.pass_known(block) {
             return Ok(true);
         }
@@ -68,7 +84,11 @@ impl Position {
 
     /// Like [`seek`](Self::seek), but for keys in bytewise order, which need not be put together to
     /// be compared.
-    pub(in crate::table) fn seek_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
+    pub(in crate::table) fn seek_bytewise(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<bool> {
         if !self.enter_bytewise(block, target)? {
             return Ok(false);
         }
@@ -77,7 +97,7 @@ impl Position {
 
     /// Goes on from a restart to the first entry at or after `target`.
     #[inline(always)]
-    pub(super) fn leave_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
+    pub(super) fn leave_bytewise(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<bool> {
         if self.pass_known(block) {
             return Ok(true);
         }
@@ -85,7 +105,7 @@ impl Position {
     }
 
     #[inline(never)]
-    fn go_on_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
+    fn go_on_bytewise(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<bool> {
         let Some(Found { shared, rest, .. }) = self.scan_bytewise(block, target)? else { return Ok(false) };
         if shared == 0 {
             self.key = Some(rest);
@@ -100,7 +120,11 @@ impl Position {
 
     /// Finds the first entry whose key is at or after `target` in bytewise order, and its value.
     /// The position itself is then at no entry.
-    pub(in crate::table) fn find_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
+    pub(in crate::table) fn find_bytewise(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<Option<Found>> {
         if !self.enter_bytewise(block, target)? {
             return Ok(None);
         }
@@ -108,18 +132,18 @@ impl Position {
     }
 
     #[inline(always)]
-    fn enter_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<bool> {
+    fn enter_bytewise(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<bool> {
         block.prefetch_restarts();
-        self.enter_by_starts::<0>(block, Start::of(target), |key| key < target)
+        self.enter_by_starts::<0>(block, LongStart::of(target), |key| key < target)
     }
 
     /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes.
-    /// `start` is the start of the key sought; if starts are equal or not known, `is_before` decides.
+    /// `start` is the start of the key sought; if it does not tell, `is_before` decides.
     #[inline(always)]
     pub(super) fn enter_by_starts<const SUFFIX: usize>(
         &mut self,
-        block: &Block,
-        start: Start,
+        block: &Block<impl AsRef<[u8]>>,
+        start: LongStart,
         is_before: impl Fn(&[u8]) -> bool,
     ) -> Result<bool> {
         self.state = State::End;
@@ -128,11 +152,17 @@ impl Position {
         }
         let probes = block.probes();
         let (mut left, mut right) = (0, block.num_restarts.saturating_sub(1));
+        let far = block.num_restarts / CACHED_STEPS;
         while left < right {
             let middle = middle(left, right);
-            let before = match probes.start_of::<SUFFIX>(middle) {
-                Some(key) if key != start => key < start,
-                _ => is_before(block.bytes(block.any_restart_key(middle)?)),
+            if right.wrapping_sub(left) < far {
+                // The next step takes one of these two, and this one's outcome is known only once its key has come.
+                block.prefetch_restart(self::middle(left, middle.wrapping_sub(1)));
+                block.prefetch_restart(self::middle(middle, right));
+            }
+            let before = match probes.is_before::<SUFFIX>(middle, start) {
+                Some(before) => before,
+                None => is_before(block.bytes(block.any_restart_key(middle)?)),
             };
             // Both outcomes are equally likely, so a branch would often be mispredicted.
             left = select_unpredictable(before, middle, left);
@@ -145,7 +175,7 @@ impl Position {
     /// Moves from a restart to the entry at the next restart, if no other entry is between the two, as in an index: the
     /// search has compared the keys of both, and the second key is not before the one sought. Otherwise stays.
     #[inline(always)]
-    fn pass_known(&mut self, block: &Block) -> bool {
+    fn pass_known(&mut self, block: &Block<impl AsRef<[u8]>>) -> bool {
         // The search does not compare the key at the first restart, which may be at or after the
         // one sought.
         if self.next_restart == 0 {
@@ -162,7 +192,7 @@ impl Position {
 
     /// The next restart and the entry there, if no other entry comes before it.
     #[inline(always)]
-    fn known(&self, block: &Block) -> Option<(usize, Entry)> {
+    fn known(&self, block: &Block<impl AsRef<[u8]>>) -> Option<(usize, Entry)> {
         let right = self.next_restart.checked_add(1)?;
         let at = block.restart(right)?;
         let before = block.entry(self.next)?;
@@ -173,13 +203,17 @@ impl Position {
     /// Scans from here, which has to be a restart, for the first entry whose key is at or after
     /// `target`.
     #[inline(always)]
-    fn scan_bytewise(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
+    fn scan_bytewise(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<Option<Found>> {
         block.prefetch_between(self.next, self.next_restart);
         self.scan_prefetched(block, target)
     }
 
     #[inline(always)]
-    pub(super) fn scan_prefetched(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
+    pub(super) fn scan_prefetched(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<Option<Found>> {
         match self.scan_starts(block, target) {
             Some(found) => Ok(Some(found)),
             None => self.scan_keys(block, target),
@@ -189,7 +223,7 @@ impl Position {
     /// Scans by the first eight bytes of keys, which distinguish nearly all keys from `target`. Returns `None`, and
     /// does not move, if there is anything out of the ordinary.
     #[inline(always)]
-    fn scan_starts(&mut self, block: &Block, target: &[u8]) -> Option<Found> {
+    fn scan_starts(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Option<Found> {
         let sought = Start::of(target);
         let (_, target_rest) = target.split_first_chunk::<8>()?;
         let max_key = self.max_key.min(block.max_key);
@@ -230,10 +264,9 @@ impl Position {
         }
     }
 
-    /// Scans as [`scan_starts`](Self::scan_starts) does, but for all keys.
-    fn scan_keys(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
-        // The key of each entry passed is before `target`, and has the first `matched` bytes of
-        // `target`.
+    /// As [`scan_bytewise`](Self::scan_bytewise), whatever the keys are.
+    fn scan_keys(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<Option<Found>> {
+        // The key of each entry passed is before `target`, which it equals in `matched` bytes.
         let (mut matched, mut len) = (0, 0);
         while let Some((shared, rest)) = self.step(block, len)? {
             len = shared.saturating_add(rest.len());
@@ -260,7 +293,11 @@ impl Position {
     /// Moves before the last restart whose key `is_before` accepts or, if there is none, before the
     /// first restart. Returns false if the block has no entries.
     #[inline]
-    pub(super) fn enter(&mut self, block: &Block, is_before: impl Fn(Range<usize>) -> bool) -> Result<bool> {
+    pub(super) fn enter(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        is_before: impl Fn(Range<usize>) -> bool,
+    ) -> Result<bool> {
         self.state = State::End;
         if block.is_empty() {
             return Ok(false);
@@ -279,7 +316,7 @@ impl Position {
 
     /// Moves before a restart. Returns false if the block has no entries.
     #[inline]
-    pub(super) fn stand_at(&mut self, block: &Block, restart: usize) -> Result<bool> {
+    pub(super) fn stand_at(&mut self, block: &Block<impl AsRef<[u8]>>, restart: usize) -> Result<bool> {
         self.state = State::End;
         if block.is_empty() {
             return Ok(false);
@@ -289,7 +326,7 @@ impl Position {
     }
 
     #[inline]
-    pub(super) fn stand_before(&mut self, block: &Block, restart: usize) -> Result<()> {
+    pub(super) fn stand_before(&mut self, block: &Block<impl AsRef<[u8]>>, restart: usize) -> Result<()> {
         self.next = block.restart_entry(restart)?;
         self.set_next_restart(block, restart);
         Ok(())

@@ -8,7 +8,7 @@ use crate::Result;
 use crate::key::comparator::Comparator;
 use crate::key::parts::TAG_LEN;
 use crate::table::block::Block;
-use crate::table::block::prefix::Start;
+use crate::table::block::prefix::LongStart;
 
 /// The greatest number of keys that are sought together. The cache lines that they need fit in the smallest
 /// caches.
@@ -24,19 +24,19 @@ pub(in crate::table) type Restarts = [Option<usize>; TOGETHER];
 #[derive(Clone, Copy)]
 struct Sought<'k> {
     key: &'k [u8],
-    start: Start,
+    start: LongStart,
     left: usize,
     /// Less than `left` if the block is damaged where the search has read it.
     right: usize,
 }
 
-impl Block {
+impl<B: AsRef<[u8]>> Block<B> {
     /// Finds the restarts from which seeks for these keys go on. There are at most [`TOGETHER`] keys.
     pub(in crate::table) fn restarts<C>(&self, keys: &[&[u8]], comparator: &C) -> Restarts
     where
         C: Comparator + ?Sized,
     {
-        self.search(keys, Start::of, |restart, sought| {
+        self.search(keys, LongStart::of, |restart, sought| {
             let found = self.any_restart_key(restart)?;
             Ok(comparator.compare(self.bytes(found), sought.key).is_lt())
         })
@@ -62,11 +62,12 @@ impl Block {
         is_before: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Restarts {
         let probes = self.probes();
-        let start = |key: &[u8]| Start::of(key.get(..key.len().saturating_sub(SUFFIX)).unwrap_or_default());
+        let start =
+            |key: &[u8]| LongStart::of(key.get(..key.len().saturating_sub(SUFFIX)).unwrap_or_default());
         self.search(keys, start, |restart, sought| {
-            Ok(match probes.start_of::<SUFFIX>(restart) {
-                Some(found) if found != sought.start => found < sought.start,
-                _ => is_before(self.bytes(self.any_restart_key(restart)?), sought.key),
+            Ok(match probes.is_before::<SUFFIX>(restart, sought.start) {
+                Some(before) => before,
+                None => is_before(self.bytes(self.any_restart_key(restart)?), sought.key),
             })
         })
     }
@@ -76,14 +77,14 @@ impl Block {
     fn search(
         &self,
         keys: &[&[u8]],
-        start: impl Fn(&[u8]) -> Start,
+        start: impl Fn(&[u8]) -> LongStart,
         is_before: impl Fn(usize, &Sought<'_>) -> Result<bool>,
     ) -> Restarts {
         let mut restarts = [None; TOGETHER];
         let Some(last) = self.num_restarts.checked_sub(1).filter(|_| !self.is_empty()) else {
             return restarts;
         };
-        let mut all = [Sought { key: &[], start: Start::default(), left: 0, right: last }; TOGETHER];
+        let mut all = [Sought { key: &[], start: LongStart::default(), left: 0, right: last }; TOGETHER];
         for (sought, &key) in all.iter_mut().zip(keys) {
             (sought.key, sought.start) = (key, start(key));
         }
@@ -139,7 +140,7 @@ impl Block {
     #[inline]
     pub(in crate::table) fn restart_of_bytewise(&self, key: &[u8]) -> Result<usize> {
         let mut at = Position::default();
-        at.enter_by_starts::<0>(self, Start::of(key), |found| found < key)?;
+        at.enter_by_starts::<0>(self, LongStart::of(key), |found| found < key)?;
         Ok(self.prefetch_from(&at))
     }
 
@@ -150,7 +151,7 @@ impl Block {
         };
         let mut at = Position::default();
         let is_before = |found: &[u8]| INTERNAL.compare(found, key).is_lt();
-        at.enter_by_starts::<TAG_LEN>(self, Start::of(user_key), is_before)?;
+        at.enter_by_starts::<TAG_LEN>(self, LongStart::of(user_key), is_before)?;
         Ok(self.prefetch_from(&at))
     }
 
@@ -165,7 +166,7 @@ impl Position {
     /// Does what [`seek`](Self::seek) does, from `restart`, which was found before.
     pub(in crate::table) fn seek_from<C>(
         &mut self,
-        block: &Block,
+        block: &Block<impl AsRef<[u8]>>,
         restart: usize,
         target: &[u8],
         comparator: &C,
@@ -181,7 +182,7 @@ impl Position {
     #[inline]
     pub(in crate::table) fn seek_bytewise_from(
         &mut self,
-        block: &Block,
+        block: &Block<impl AsRef<[u8]>>,
         restart: usize,
         target: &[u8],
     ) -> Result<bool> {
@@ -192,7 +193,7 @@ impl Position {
     #[inline]
     pub(in crate::table) fn find_bytewise_from(
         &mut self,
-        block: &Block,
+        block: &Block<impl AsRef<[u8]>>,
         restart: usize,
         target: &[u8],
     ) -> Result<Option<Found>> {

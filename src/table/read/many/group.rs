@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::Result;
 use crate::kernel::prefetch;
-use crate::table::block::{Block, Position, TOGETHER};
+use crate::table::block::{Block, Contents, Position, TOGETHER};
 use crate::table::format::BlockHandle;
 use crate::table::read::Table;
 use crate::table::read::block_reader::Span;
@@ -29,7 +29,7 @@ pub(super) trait Ask {
 
     /// The answer for the key, found in `block`, the only block that may hold it. The search there goes on
     /// from `restart`.
-    fn find(&self, number: usize, block: Block, restart: usize) -> Result<Self::Answer>;
+    fn find(&self, number: usize, block: Block<impl Contents>, restart: usize) -> Result<Self::Answer>;
 }
 
 /// Buffers that all groups of a call share.
@@ -55,10 +55,10 @@ struct Stored {
     bytes: Option<Bytes>,
 }
 
-/// A decoded block, to be searched from `restart`.
-struct Opened {
+/// A block to be searched, starting with a restart.
+struct Opened<B = Bytes> {
     place: KeyBlock,
-    block: Block,
+    block: Block<B>,
     restart: usize,
 }
 
@@ -85,6 +85,9 @@ impl<R: ReadAt> Table<R> {
         let results = results.get_mut(first..).unwrap_or_default();
         self.locate_group(keys, scratch, |number, _| put(results, number, ask.alone(number)));
         self.announce(&scratch.places);
+        if self.search_in_place(keys, ask, &scratch.places, results) {
+            return;
+        }
         let Scratch { places, stored, opened } = scratch;
         let mut bytes = 0_usize;
         for place in &*places {
@@ -157,6 +160,44 @@ impl<R: ReadAt> Table<R> {
         self.blocks.source.will_need(ranges.get(..places.len()).unwrap_or_default());
     }
 
+    /// Searches the blocks where the source has them in memory. Returns false if they are elsewhere or compressed.
+    #[inline(always)]
+    fn search_in_place<A: Ask>(
+        &self,
+        keys: &[&[u8]],
+        ask: &A,
+        places: &[KeyBlock],
+        results: &mut [Result<A::Answer>],
+    ) -> bool {
+        for place in places {
+            let Some(stored) = self.blocks.source.slice_at(place.span.offset, place.span.len) else {
+                return false;
+            };
+            stored.last().into_iter().for_each(prefetch);
+            stored.iter().nth_back(CACHE_LINE).into_iter().for_each(prefetch);
+        }
+        let room = self.room();
+        let mut opened: Vec<Opened<_>> = Vec::with_capacity(places.len());
+        for &place in places {
+            let same = opened.last().filter(|before| before.place.span == place.span);
+            let block = match same {
+                Some(before) => Ok(Some(before.block.clone())),
+                None => self.blocks.in_place(place.span, room),
+            };
+            match block {
+                Ok(Some(block)) => {
+                    block.prefetch_restarts();
+                    opened.push(Opened { place, block, restart: 0 });
+                }
+                Ok(None) if opened.is_empty() => return false,
+                Ok(None) => put(results, place.number, ask.alone(place.number)),
+                Err(error) => put(results, place.number, Err(self.in_file(error))),
+            }
+        }
+        self.search_opened(keys, ask, &mut opened, results);
+        true
+    }
+
     /// Reads a block, and prefetches the parts that are needed first when it is opened: the trailer, and the
     /// restarts before it.
     #[inline(always)]
@@ -214,11 +255,11 @@ impl<R: ReadAt> Table<R> {
 
     /// Searches blocks: first the restarts of all of them, then the entries that follow the restarts found,
     /// which have been prefetched by then.
-    fn search_opened<A: Ask>(
+    fn search_opened<A: Ask, B: Contents>(
         &self,
         keys: &[&[u8]],
         ask: &A,
-        opened: &mut Vec<Opened>,
+        opened: &mut Vec<Opened<B>>,
         results: &mut [Result<A::Answer>],
     ) {
         opened.retain_mut(|opened| {
