@@ -1,9 +1,12 @@
 //! Tables in object storage: what is asked of a store, and what is said of its answers.
 
 mod bars;
+mod broken_listings;
+mod bucket;
 mod databases;
 mod faults;
 mod inspect;
+mod odd_keys;
 mod probe;
 mod process;
 mod server;

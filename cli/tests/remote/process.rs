@@ -9,17 +9,53 @@ use serde_json::Value;
 use super::server::{Reply, Server, part};
 use super::table;
 
-/// The program, in an environment without anything about clouds.
-fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+/// The program, in an environment without anything about clouds, and with a home that is not there.
+pub(crate) fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
-    let about_clouds = std::env::vars().map(|(name, _)| name);
-    let about_clouds =
-        about_clouds.filter(|name| name.starts_with("AWS_") || name.to_lowercase().ends_with("_proxy"));
-    about_clouds.for_each(|name| {
+    let is_about_clouds = |name: &str| {
+        let clouds = ["AWS_", "AZURE_", "GOOGLE_"];
+        clouds.iter().any(|cloud| name.starts_with(cloud)) || name.to_lowercase().ends_with("_proxy")
+    };
+    let about_clouds = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    about_clouds.filter(|name| is_about_clouds(name)).for_each(|name| {
         command.env_remove(name);
     });
+    let nowhere = concat!(env!("CARGO_TARGET_TMPDIR"), "/nowhere");
+    command.env("HOME", nowhere).env("USERPROFILE", nowhere);
     command.args(arguments).envs(environment.iter().copied()).stdin(Stdio::null());
     command
+}
+
+/// What a run of the program as a process gave.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The lines, if they are JSON.
+    pub(crate) lines: Vec<Value>,
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Found {
+    pub(crate) fn of(mut command: Command) -> Self {
+        let found = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (out, err) = (text(found.stdout), text(found.stderr));
+        let lines = out.lines().map(serde_json::from_str).collect::<Result<_, _>>().unwrap_or_default();
+        Self { lines, status: found.status.code().unwrap(), out, err }
+    }
+}
+
+/// Runs the program where the server is S3, and the credentials are `key` and `secret`.
+pub(crate) fn with_s3(server: &Server, arguments: &[&str]) -> Found {
+    let endpoint = format!("http://{}", server.address);
+    let environment = [
+        ("AWS_ENDPOINT_URL", &*endpoint),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+    ];
+    Found::of(program(arguments, &environment))
 }
 
 fn one_line(arguments: &[&str], environment: &[(&str, &str)]) -> Value {
