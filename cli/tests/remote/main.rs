@@ -3,6 +3,7 @@
 mod bars;
 mod broken_listings;
 mod bucket;
+mod credentials;
 mod databases;
 mod faults;
 mod inspect;

@@ -8,6 +8,7 @@
 //! ```
 
 mod answer;
+mod connection_string;
 mod connector;
 mod failure;
 pub(crate) mod fleet;
@@ -16,6 +17,7 @@ mod listing;
 mod names;
 mod object;
 mod order;
+mod profile;
 mod reader;
 pub(crate) mod store;
 mod stream;

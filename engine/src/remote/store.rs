@@ -13,7 +13,7 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
 use super::connector::{self, Connector, ListingRequest};
-use super::{answer::Page, failure, key};
+use super::{answer::Page, connection_string, failure, key, profile};
 use crate::report::ErrorKind;
 use crate::walk::{PathError, url};
 
@@ -97,6 +97,11 @@ impl Store {
         let listed = self.ask(async { listed.await.map_err(|error| failure::of(&error, false)) }).await?;
         connector::names(listed).map_err(|broken| PathError::failed(ErrorKind::Unreadable, broken))
     }
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The place that a URL names: a store, and a key in it.
@@ -201,7 +206,8 @@ impl Stores {
         }
         let opened = match scheme {
             "s3" | "s3a" => {
-                let builder = AmazonS3Builder::from_env().with_bucket_name(authority);
+                let builder = profile::completed(AmazonS3Builder::from_env(), &variable)?;
+                let builder = builder.with_bucket_name(authority);
                 listed!(built!(builder, AmazonS3ConfigKey::Client))
             }
             "gs" => {
@@ -209,7 +215,8 @@ impl Stores {
                 listed!(built!(builder, GoogleConfigKey::Client))
             }
             "az" | "abfs" | "abfss" => {
-                let builder = MicrosoftAzureBuilder::from_env().with_url(name);
+                let builder = MicrosoftAzureBuilder::from_env();
+                let builder = connection_string::completed(builder, authority, &variable)?.with_url(name);
                 listed!(built!(builder, AzureConfigKey::Client))
             }
             "http" | "https" => {
