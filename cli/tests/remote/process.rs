@@ -1,6 +1,8 @@
 //! The program as a process: its environment, and signals.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -103,6 +105,27 @@ fn an_endpoint_with_http_needs_a_permission() {
     let line = one_line(&["verify", "--json", "s3://bucket/db/"], &environment);
     assert!(line.to_string().contains("AWS_ALLOW_HTTP=true"), "{line:#}");
     assert_eq!(server.requests().len(), 0);
+}
+
+/// The help of each command that reads from object storage names the variables, and so does the page on it.
+#[test]
+fn help_names_the_variables() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fleets.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let names = |text: &str| -> BTreeSet<String> {
+        let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
+        let words = text.split(|c| !is_part(c));
+        let clouds = ["AWS_", "AZURE_", "GOOGLE_"];
+        words.filter(|word| clouds.iter().any(|cloud| word.starts_with(cloud))).map(str::to_owned).collect()
+    };
+    let on_page = names(&page);
+    assert!(on_page.len() > 25, "{on_page:?}");
+    for command in ["inspect", "verify", "query"] {
+        let help = Found::of(program(&[command, "--help"], &[])).out;
+        assert_eq!(names(&help), on_page, "{command}");
+        assert!(help.contains("Exit status: ") && help.lines().all(|line| line.len() <= 100), "{help}");
+        assert!(names(&Found::of(program(&[command, "-h"], &[])).out).is_empty());
+    }
 }
 
 /// Ends the child if a test fails.
