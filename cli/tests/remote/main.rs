@@ -6,6 +6,7 @@ mod bucket;
 mod credentials;
 mod databases;
 mod faults;
+mod google;
 mod inspect;
 mod odd_keys;
 mod probe;
