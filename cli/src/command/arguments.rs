@@ -170,6 +170,36 @@ pub(super) struct RemoteArguments {
     timeout: Duration,
 }
 
+/// The notes at the end of a command's help, and the variables for object storage.
+#[cfg(feature = "remote")]
+pub(super) fn with_variables(notes: &str) -> String {
+    format!("{notes}\n\n{VARIABLES}")
+}
+
+#[cfg(feature = "remote")]
+const VARIABLES: &str = "\
+Credentials for object storage: the first of these that are there.
+  s3://  AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN
+         AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN, AWS_ROLE_SESSION_NAME
+         ~/.aws/credentials and ~/.aws/config, or AWS_SHARED_CREDENTIALS_FILE and AWS_CONFIG_FILE:
+         the profile AWS_PROFILE with keys or a web identity, its region and endpoint_url
+         AWS_CONTAINER_CREDENTIALS_RELATIVE_URI; AWS_CONTAINER_CREDENTIALS_FULL_URI with
+         AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE
+         the metadata of the instance, version 2
+  gs://  GOOGLE_SERVICE_ACCOUNT, GOOGLE_SERVICE_ACCOUNT_KEY
+         GOOGLE_APPLICATION_CREDENTIALS, or the file that `gcloud auth application-default` writes
+         the metadata of the instance
+  az://  AZURE_STORAGE_CONNECTION_STRING
+         AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY
+         AZURE_CLIENT_ID and AZURE_TENANT_ID with AZURE_FEDERATED_TOKEN_FILE or AZURE_CLIENT_SECRET
+         AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_SAS_TOKEN; AZURE_USE_AZURE_CLI=true
+         the managed identity of the machine
+Other settings:
+         AWS_REGION, AWS_ENDPOINT_URL, AWS_VIRTUAL_HOSTED_STYLE_REQUEST, GOOGLE_BASE_URL,
+         AZURE_STORAGE_ENDPOINT
+         AWS_SKIP_SIGNATURE=true, GOOGLE_SKIP_SIGNATURE=true, AZURE_SKIP_SIGNATURE=true: public data
+         AWS_ALLOW_HTTP=true, AZURE_ALLOW_HTTP=true: an endpoint without TLS";
+
 #[cfg(feature = "remote")]
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds: &f64| (0.001..=3600.0).contains(seconds));

@@ -25,6 +25,7 @@ const EXIT_DAMAGE: u8 = 1;
 /// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a table,
 /// fewer in large folders, and for keys near those stored in the blocks that are read.
 #[derive(Args)]
+#[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(EXAMPLES)))]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]

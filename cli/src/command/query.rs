@@ -26,6 +26,7 @@ const EXIT_NOT_FOUND: u8 = 1;
 /// asked. The more filters there are, the likelier it is that one errs: the output shows how
 /// likely.
 #[derive(Args)]
+#[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(EXAMPLES)))]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Arguments {
     /// A table, or a database folder: the filters of all tables that the database uses are asked

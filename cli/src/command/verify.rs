@@ -23,6 +23,7 @@ const EXIT_FINDINGS: u8 = 1;
 /// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are replaced
 /// by those that the MANIFEST lists by then.
 #[derive(Args)]
+#[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(NOTES)))]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {
     #[command(flatten)]

@@ -1,9 +1,14 @@
 //! Tables in object storage: what is asked of a store, and what is said of its answers.
 
 mod bars;
+mod broken_listings;
+mod bucket;
+mod credentials;
 mod databases;
 mod faults;
+mod google;
 mod inspect;
+mod odd_keys;
 mod probe;
 mod process;
 mod server;

@@ -1,6 +1,8 @@
 //! The program as a process: its environment, and signals.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,17 +11,53 @@ use serde_json::Value;
 use super::server::{Reply, Server, part};
 use super::table;
 
-/// The program, in an environment without anything about clouds.
-fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
+/// The program, in an environment without anything about clouds, and with a home that is not there.
+pub(crate) fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
-    let about_clouds = std::env::vars().map(|(name, _)| name);
-    let about_clouds =
-        about_clouds.filter(|name| name.starts_with("AWS_") || name.to_lowercase().ends_with("_proxy"));
-    about_clouds.for_each(|name| {
+    let is_about_clouds = |name: &str| {
+        let clouds = ["AWS_", "AZURE_", "GOOGLE_"];
+        clouds.iter().any(|cloud| name.starts_with(cloud)) || name.to_lowercase().ends_with("_proxy")
+    };
+    let about_clouds = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    about_clouds.filter(|name| is_about_clouds(name)).for_each(|name| {
         command.env_remove(name);
     });
+    let nowhere = concat!(env!("CARGO_TARGET_TMPDIR"), "/nowhere");
+    command.env("HOME", nowhere).env("USERPROFILE", nowhere);
     command.args(arguments).envs(environment.iter().copied()).stdin(Stdio::null());
     command
+}
+
+/// What a run of the program as a process gave.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The lines, if they are JSON.
+    pub(crate) lines: Vec<Value>,
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Found {
+    pub(crate) fn of(mut command: Command) -> Self {
+        let found = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (out, err) = (text(found.stdout), text(found.stderr));
+        let lines = out.lines().map(serde_json::from_str).collect::<Result<_, _>>().unwrap_or_default();
+        Self { lines, status: found.status.code().unwrap(), out, err }
+    }
+}
+
+/// Runs the program where the server is S3, and the credentials are `key` and `secret`.
+pub(crate) fn with_s3(server: &Server, arguments: &[&str]) -> Found {
+    let endpoint = format!("http://{}", server.address);
+    let environment = [
+        ("AWS_ENDPOINT_URL", &*endpoint),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+    ];
+    Found::of(program(arguments, &environment))
 }
 
 fn one_line(arguments: &[&str], environment: &[(&str, &str)]) -> Value {
@@ -67,6 +105,27 @@ fn an_endpoint_with_http_needs_a_permission() {
     let line = one_line(&["verify", "--json", "s3://bucket/db/"], &environment);
     assert!(line.to_string().contains("AWS_ALLOW_HTTP=true"), "{line:#}");
     assert_eq!(server.requests().len(), 0);
+}
+
+/// The help of each command that reads from object storage names the variables, and so does the page on it.
+#[test]
+fn help_names_the_variables() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fleets.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let names = |text: &str| -> BTreeSet<String> {
+        let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
+        let words = text.split(|c| !is_part(c));
+        let clouds = ["AWS_", "AZURE_", "GOOGLE_"];
+        words.filter(|word| clouds.iter().any(|cloud| word.starts_with(cloud))).map(str::to_owned).collect()
+    };
+    let on_page = names(&page);
+    assert!(on_page.len() > 25, "{on_page:?}");
+    for command in ["inspect", "verify", "query"] {
+        let help = Found::of(program(&[command, "--help"], &[])).out;
+        assert_eq!(names(&help), on_page, "{command}");
+        assert!(help.contains("Exit status: ") && help.lines().all(|line| line.len() <= 100), "{help}");
+        assert!(names(&Found::of(program(&[command, "-h"], &[])).out).is_empty());
+    }
 }
 
 /// Ends the child if a test fails.

@@ -1,7 +1,7 @@
 //! A server on this machine that answers a number of requests as a script says, and ends by itself.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -67,6 +67,29 @@ pub(crate) struct Server {
 impl Server {
     /// Starts a server that answers with `script`, which is given the number of the request.
     pub(crate) fn start(script: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) -> Self {
+        Self::run(None, script)
+    }
+
+    /// The same with TLS. Nobody vouches for its certificate.
+    pub(crate) fn start_tls(script: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) -> Self {
+        use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
+
+        let certificate = CertificateDer::from_pem_slice(include_bytes!("tls/certificate.pem")).unwrap();
+        let key = PrivateKeyDer::from_pem_slice(include_bytes!("tls/key.pem")).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .unwrap();
+        Self::run(Some(Arc::new(config)), script)
+    }
+
+    fn run(
+        tls: Option<Arc<rustls::ServerConfig>>,
+        script: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -80,7 +103,16 @@ impl Server {
                     continue;
                 };
                 let (script, seen) = (Arc::clone(&script), Arc::clone(&seen));
-                thread::spawn(move || serve(&stream, &*script, &seen));
+                stream.set_nonblocking(false).unwrap();
+                stream.set_read_timeout(Some(LIFETIME)).unwrap();
+                let tls = tls.clone();
+                thread::spawn(move || match tls {
+                    None => serve(stream, &*script, &seen),
+                    Some(config) => {
+                        let connection = rustls::ServerConnection::new(config).unwrap();
+                        serve(rustls::StreamOwned::new(connection, stream), &*script, &seen);
+                    }
+                });
             }
         });
         Self { address, requests }
@@ -91,11 +123,8 @@ impl Server {
     }
 }
 
-fn serve(stream: &TcpStream, script: &dyn Fn(usize, &Request) -> Reply, seen: &Mutex<Vec<Request>>) {
-    stream.set_nonblocking(false).unwrap();
-    stream.set_read_timeout(Some(LIFETIME)).unwrap();
+fn serve(stream: impl Read + Write, script: &dyn Fn(usize, &Request) -> Reply, seen: &Mutex<Vec<Request>>) {
     let mut reader = BufReader::new(stream);
-    let mut writer = stream;
     loop {
         let mut lines = Vec::new();
         loop {
@@ -122,12 +151,12 @@ fn serve(stream: &TcpStream, script: &dyn Fn(usize, &Request) -> Reply, seen: &M
                     head += &format!("Content-Length: {}\r\n", body.len());
                 }
                 let answer = [head.as_bytes(), b"\r\n", &body[..]].concat();
-                if writer.write_all(&answer).is_err() {
+                if reader.get_mut().write_all(&answer).is_err() {
                     return;
                 }
             }
             Reply::CutOff(answer, len) => {
-                let _ = writer.write_all(&answer[..len.min(answer.len())]);
+                let _ = reader.get_mut().write_all(&answer[..len.min(answer.len())]);
                 return;
             }
             Reply::Reset => {

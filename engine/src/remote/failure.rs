@@ -16,8 +16,7 @@ const METADATA_SERVICES: [&str; 4] =
 /// The words with which stores report a bucket that does not exist.
 const BUCKET_MISSING: [&str; 3] =
     ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"];
-const NO_CREDENTIALS: &str =
-    "no credentials: none in the environment, and no service of the machine that has some";
+const NO_CREDENTIALS: &str = "no credentials: none in the environment or in the files of the cloud's tools, and no service of the machine that has some";
 const HTTP_NOT_PERMITTED: &str = "expected an endpoint with https, found http, which is not permitted: \
     AWS_ALLOW_HTTP=true, GOOGLE_ALLOW_HTTP=true or AZURE_ALLOW_HTTP=true permits it";
 

@@ -150,7 +150,8 @@ impl<S: Survey> Fleet<'_, S> {
                 let target = InputFile { input, path, listed: false, folder: None, around: None, tables: 0 };
                 self.order.mark(Some(Event::Failed { target, error }));
             }
-            ListingEvent::Begin(place, logs) => self.begin(place, logs),
+            ListingEvent::Begin(place, logs, passed_over) => self.begin(place, logs, passed_over),
+            ListingEvent::Skipped(target, error) => self.order.mark(Some(Event::Failed { target, error })),
             ListingEvent::End(place) => self.order.mark(Some(Event::End(place))),
             ListingEvent::Table(target, source) => {
                 if !target.listed {
@@ -164,13 +165,13 @@ impl<S: Survey> Fleet<'_, S> {
         }
     }
 
-    fn begin(&mut self, place: ListedFolder, logs: Vec<RemoteLog>) {
+    fn begin(&mut self, place: ListedFolder, logs: Vec<RemoteLog>, passed_over: Vec<(PathBuf, PathError)>) {
         self.watch.expect(place.folder.tables().count() as u64, false);
         let failed =
             logs.iter().filter_map(|(path, contents)| Some(Remark::new(path, contents.as_ref().err()?)));
         let remarks = if S::LOGS == LogUse::Named { failed.collect() } else { Vec::new() };
         let paths = logs.iter().map(|(path, _)| path.clone()).collect();
-        let begin = Event::Begin { place: place.clone(), logs: paths, remarks, passed_over: Vec::new() };
+        let begin = Event::Begin { place: place.clone(), logs: paths, remarks, passed_over };
         self.order.mark(Some(begin));
         for (path, contents) in logs {
             let target = place.target(path);

@@ -1,20 +1,18 @@
 //! The tables and folders that URLs lead to.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::{io, sync::Arc};
 
-use filterblock::database::{DatabaseListing, batch_has_writes};
-use object_store::{ObjectMeta, path::Path as Key};
+use filterblock::database::{Database, DatabaseListing, batch_has_writes};
 
+use super::names::{self, Names};
 use super::store::{self, Store, Stores};
-use super::{failure, object::Object};
+use super::{key, object::Object};
 use crate::report::ErrorKind;
 use crate::run::{InputFile, ListedFolder, LogUse};
 use crate::walk::{EmptyInputs, Folder, PathError, url};
 
-/// The number of names that a store lists in one response.
-const NAMES_AN_ANSWER: usize = 1000;
 /// The number of bytes at the start of a log that are searched for writes.
 const LOG_START: u64 = 64 << 10;
 /// More tables than this do not change the effort for each.
@@ -23,8 +21,6 @@ const ENOUGH_TABLES: usize = 2500;
 /// A log that may hold writes that are in no table yet, with its contents if the survey reads logs, and with
 /// no bytes otherwise.
 pub(super) type RemoteLog = (PathBuf, Result<Vec<u8>, PathError>);
-/// The objects of a folder by their names.
-type Names = BTreeMap<String, ObjectMeta>;
 
 /// The object that holds a table.
 pub(super) enum ObjectSource {
@@ -35,9 +31,16 @@ pub(super) enum ObjectSource {
 
 /// A table, or the beginning or the end of a folder, that a URL leads to, or a failure.
 pub(super) enum ListingEvent {
-    Failed { input: Arc<Path>, path: PathBuf, error: PathError },
-    Begin(ListedFolder, Vec<RemoteLog>),
+    Failed {
+        input: Arc<Path>,
+        path: PathBuf,
+        error: PathError,
+    },
+    /// The logs of a folder, and those that are passed over, with the reasons.
+    Begin(ListedFolder, Vec<RemoteLog>, Vec<(PathBuf, PathError)>),
     Table(InputFile, ObjectSource),
+    /// A table or a folder that is passed over.
+    Skipped(InputFile, PathError),
     End(ListedFolder),
 }
 
@@ -90,11 +93,11 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
     /// Finds out whether a URL names an object or a folder, and adds its tables to the pending events.
     async fn look_at(&mut self, input: &Arc<Path>, url: &Path) -> Result<(), PathError> {
         let place = self.stores.place(url)?;
-        if !place.is_folder {
+        if !place.is_folder() {
             let (input, path) = (Arc::clone(input), url.to_owned());
             let target =
                 InputFile { input, path, listed: false, folder: None, around: None, tables: ENOUGH_TABLES };
-            let is_table = matches!(place.key.extension(), Some("ldb" | "sst"));
+            let is_table = place.key.ends_with(".ldb") || place.key.ends_with(".sst");
             if is_table || !place.store.has_listing {
                 self.pending.push_back(ListingEvent::Table(target, ObjectSource::Named(place)));
                 return Ok(());
@@ -113,7 +116,8 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             let expected = "the URL of a table, as such servers are not listed";
             return Err(PathError::unexpected(expected, "that of a folder"));
         }
-        let folder = PathBuf::from(url.to_string_lossy().trim_end_matches('/'));
+        let text = url.to_string_lossy();
+        let folder = PathBuf::from(text.strip_suffix('/').unwrap_or(&text));
         self.list(input, &place, &folder).await
     }
 
@@ -124,22 +128,18 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         place: &store::ObjectLocation,
         url: &Path,
     ) -> Result<(), PathError> {
-        let (mut names, below) = names(place).await?;
+        let mut names = names::names(place).await?;
         let is_first = !self.found_any && self.below.is_empty();
-        let is_empty = names.is_empty() && below.is_empty();
-        if self.recursive {
-            self.below.extend(below.iter().rev().map(|key| {
-                let store = Arc::clone(&place.store);
-                let url = url::join(url, key.filename().unwrap_or_default());
-                (Arc::clone(input), store::ObjectLocation { store, key: key.clone(), is_folder: true }, url)
-            }));
-        }
-        let mut folder = database(&place.store, &names, url).await;
+        let is_empty = names.is_empty();
+        let mut odd = self.look_below(input, place, url, &names);
+        let mut database = self::database(&place.store, &names, url).await;
         // A writer at work may be the reason for the missing tables, so the folder is listed once more.
-        if folder.missing().next().is_some() {
-            (names, _) = self::names(place).await?;
-            folder = database(&place.store, &names, url).await;
+        if database.missing().next().is_some() {
+            names = names::names(place).await?;
+            database = self::database(&place.store, &names, url).await;
         }
+        odd.extend(names.odd.iter().map(|(name, error)| (url::join(url, name), error.clone())));
+        let folder = Folder::of_listing(database, odd);
         if folder.is_nothing() {
             if is_empty && is_first {
                 return Err(PathError::failed(ErrorKind::Missing, "no such object or folder"));
@@ -147,7 +147,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             if self.empty.passes_over(input, is_first) {
                 return Ok(());
             }
-            return Err(Folder::nothing_among(!below.is_empty()));
+            return Err(Folder::nothing_among(!names.below.is_empty()));
         }
         self.empty.found_something();
         self.found_any = true;
@@ -155,10 +155,39 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         Ok(())
     }
 
+    /// Notes the folders below one that have to be listed. Returns those that are passed over, with the
+    /// reasons: what is in them cannot be asked for.
+    fn look_below(
+        &mut self,
+        input: &Arc<Path>,
+        place: &store::ObjectLocation,
+        url: &Path,
+        names: &Names,
+    ) -> Vec<(PathBuf, PathError)> {
+        let mut skipped = Vec::new();
+        for name in names.below.iter().rev() {
+            let key = [place.prefix().as_bytes(), name].concat();
+            let error = key::parsed(&[&*key, b"/name"].concat()).err();
+            let url = url::join(url, name);
+            match (String::from_utf8(key), error) {
+                // If they are listed, the objects in them are named.
+                (Ok(key), _) if self.recursive && key.len() <= key::MAX_KEY => {
+                    let store = Arc::clone(&place.store);
+                    let place = store::ObjectLocation { store, key: format!("{key}/") };
+                    self.below.push((Arc::clone(input), place, url));
+                }
+                (_, Some(error)) => skipped.push((url::join(&url, b""), error)),
+                _ => {}
+            }
+        }
+        skipped.reverse();
+        skipped
+    }
+
     /// Adds a folder and its tables to the pending events.
     async fn found(&mut self, input: &Arc<Path>, store: &Arc<Store>, folder: Folder, names: &Names) {
         let object = |path: &Path| {
-            let meta = names.get(path.file_name()?.to_str()?)?;
+            let meta = names.objects.get(path.file_name()?.to_str()?)?;
             Some(Object::listed(store, meta))
         };
         let mut logs = Vec::new();
@@ -172,7 +201,13 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         }
         let folder = Arc::new(folder);
         let place = ListedFolder { input: Arc::clone(input), path: folder.path().to_owned(), folder };
-        self.pending.push_back(ListingEvent::Begin(place.clone(), logs));
+        let skipped = place.folder.skipped().into_iter().map(|(path, error)| (path.to_owned(), error));
+        let is_log = |path: &Path| names::is_log(path.as_os_str().as_encoded_bytes());
+        let (passed_over, skipped): (Vec<_>, Vec<_>) = skipped.partition(|(path, _)| is_log(path));
+        self.pending.push_back(ListingEvent::Begin(place.clone(), logs, passed_over));
+        let skipped =
+            skipped.into_iter().map(|(path, error)| ListingEvent::Skipped(place.target(path), error));
+        self.pending.extend(skipped);
         for path in place.folder.tables() {
             let Some(object) = object(path) else { continue };
             self.pending
@@ -197,11 +232,11 @@ async fn log(object: &Object, wanted: LogUse) -> Result<Option<Vec<u8>>, PathErr
 }
 
 /// The database of a listing. Reads CURRENT and the MANIFEST if they are there.
-async fn database(store: &Arc<Store>, names: &Names, url: &Path) -> Folder {
-    let sizes = names.iter().map(|(name, meta)| (name.as_str(), meta.size));
+async fn database(store: &Arc<Store>, names: &Names, url: &Path) -> Database {
+    let sizes = names.objects.iter().map(|(name, meta)| (name.as_str(), meta.size));
     let mut listing = DatabaseListing::new(sizes).in_dir(url);
     while let Some(name) = listing.wanted() {
-        let contents = match names.get(name) {
+        let contents = match names.objects.get(name) {
             Some(meta) if meta.size == 0 => Ok(Vec::new()),
             Some(meta) => Object::listed(store, meta).get(0..meta.size).await.map(Vec::from),
             None => Err(PathError::failed(ErrorKind::Missing, "no such object")),
@@ -215,18 +250,5 @@ async fn database(store: &Arc<Store>, names: &Names, url: &Path) -> Folder {
             io::Error::new(kind, error.to_string())
         }));
     }
-    Folder::of_listing(listing.into_database())
-}
-
-/// Lists the objects in a folder, and the folders in it.
-async fn names(
-    store::ObjectLocation { store, key, .. }: &store::ObjectLocation,
-) -> Result<(Names, Vec<Key>), PathError> {
-    let prefix = Some(key).filter(|key| !key.as_ref().is_empty());
-    let listed = store.objects.list_with_delimiter(prefix).await;
-    let listed = listed.map_err(|error| failure::of(&error, false))?;
-    let answers = (listed.objects.len() + listed.common_prefixes.len()).div_ceil(NAMES_AN_ANSWER);
-    store.traffic.add(answers.max(1) as u64, 0);
-    let named = |meta: ObjectMeta| Some((meta.location.filename()?.to_owned(), meta));
-    Ok((listed.objects.into_iter().filter_map(named).collect(), listed.common_prefixes))
+    listing.into_database()
 }

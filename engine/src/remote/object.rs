@@ -79,8 +79,13 @@ impl Object {
     }
 
     /// An object whose key was given. Asks for its size.
-    pub(super) async fn named(ObjectLocation { store, key, .. }: &ObjectLocation) -> Result<Self, PathError> {
-        let head = async { store.objects.head(key).await.map_err(|error| failure::of(&error, false)) };
+    ///
+    /// # Errors
+    ///
+    /// If the request fails, or if the client cannot ask for the key.
+    pub(super) async fn named(place: &ObjectLocation) -> Result<Self, PathError> {
+        let (store, key) = (&place.store, place.path()?);
+        let head = async { store.objects.head(&key).await.map_err(|error| failure::of(&error, false)) };
         let object = Self { listed: false, ..Self::listed(store, &store.ask(head).await?) };
         object.traffic.add(1, 0);
         Ok(object)

@@ -8,10 +8,12 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
 
-use super::failure;
+use super::connector::{self, Connector, ListingRequest};
+use super::{answer::Page, connection_string, failure, key, profile};
 use crate::report::ErrorKind;
 use crate::walk::{PathError, url};
 
@@ -53,6 +55,8 @@ impl Traffic {
 /// A store, and the settings for requests to it.
 pub(super) struct Store {
     pub(super) objects: Arc<dyn ObjectStore>,
+    /// The same store, if it lists page by page.
+    pages: Option<Arc<dyn PaginatedListStore>>,
     pub(super) has_listing: bool,
     /// The time that each try of a request may take.
     timeout: Duration,
@@ -74,15 +78,59 @@ impl Store {
             Err(PathError::failed(ErrorKind::Unreadable, message))
         })
     }
+
+    /// Lists the names that follow `prefix`, up to the next slash in each. `token`: that of the page before.
+    pub(super) async fn page(&self, prefix: &str, token: Option<String>) -> Result<Page, PathError> {
+        let Some(pages) = &self.pages else {
+            let folder = key::parsed(prefix.strip_suffix('/').unwrap_or(prefix).as_bytes())?;
+            let folder = Some(&folder).filter(|folder| !folder.is_root());
+            let listed = self.objects.list_with_delimiter(folder);
+            return self
+                .ask(async { listed.await.map_err(|error| failure::of(&error, false)) })
+                .await
+                .map(Page::from);
+        };
+        let mut options = PaginatedListOptions { page_token: token, ..PaginatedListOptions::default() };
+        options.delimiter = Some("/".into());
+        options.extensions.insert(ListingRequest);
+        let listed = pages.list_paginated(Some(prefix).filter(|prefix| !prefix.is_empty()), options);
+        let listed = self.ask(async { listed.await.map_err(|error| failure::of(&error, false)) }).await?;
+        connector::names(listed).map_err(|broken| PathError::failed(ErrorKind::Unreadable, broken))
+    }
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The place that a URL names: a store, and a key in it.
 pub(super) struct ObjectLocation {
     pub(super) store: Arc<Store>,
-    pub(super) key: Path,
-    /// The URL ends with a slash, as that of a folder does, or has no key.
-    pub(super) is_folder: bool,
+    /// The key, or that of a folder: its end is a slash, or it is empty.
+    pub(super) key: String,
 }
+
+impl ObjectLocation {
+    /// Returns true for a folder.
+    pub(super) fn is_folder(&self) -> bool {
+        self.key.is_empty() || self.key.ends_with('/')
+    }
+
+    /// The client's form of the key of an object.
+    pub(super) fn path(&self) -> Result<Path, PathError> {
+        key::parsed(self.key.as_bytes())
+    }
+
+    /// The beginning of the keys in the folder of this key.
+    pub(super) fn prefix(&self) -> String {
+        let slash = if self.is_folder() { "" } else { "/" };
+        format!("{}{slash}", self.key)
+    }
+}
+
+/// A store, and the same store if it lists page by page.
+type Opened = (Arc<dyn ObjectStore>, Option<Arc<dyn PaginatedListStore>>);
 
 /// Opens stores, each once.
 pub(super) struct Stores {
@@ -116,28 +164,24 @@ impl Stores {
         if is_http && key.contains(['?', '#']) {
             return Err(invalid("one with a query or a fragment, which is not supported"));
         }
-        let key = match is_http {
-            // In these URLs, characters may be encoded; in the others, they are the key's own.
-            true => Path::from_url_path(key),
-            false => Path::parse(key.trim_end_matches('/')),
-        };
-        let key = key.map_err(|error| invalid(&error.to_string()))?;
+        // In these URLs, characters may be encoded; in the others, they are the key's own.
+        let key = if is_http { url::decoded(key) } else { key.into() };
+        let key = String::from_utf8(key).map_err(|_| invalid("one with a key that is not UTF-8"))?;
         let name = format!("{scheme}://{authority}");
         let store = match self.opened.get(&name) {
             Some(store) => Arc::clone(store),
             None => {
-                let objects = self.open(&scheme, authority, &name)?;
+                let (objects, pages) = self.open(&scheme, authority, &name)?;
                 let (timeout, traffic) = (self.timeout, Arc::clone(&self.traffic));
-                let store = Arc::new(Store { objects, has_listing: !is_http, timeout, traffic });
+                let store = Arc::new(Store { objects, pages, has_listing: !is_http, timeout, traffic });
                 self.opened.insert(name, Arc::clone(&store));
                 store
             }
         };
-        let is_folder = rest.ends_with('/') || key.as_ref().is_empty();
-        Ok(ObjectLocation { store, key, is_folder })
+        Ok(ObjectLocation { store, key })
     }
 
-    fn open(&self, scheme: &str, authority: &str, name: &str) -> Result<Arc<dyn ObjectStore>, PathError> {
+    fn open(&self, scheme: &str, authority: &str, name: &str) -> Result<Opened, PathError> {
         let timeout = format!("{}ms", self.timeout.as_millis());
         let retry = RetryConfig {
             backoff: BackoffConfig { max_backoff: Duration::from_secs(5), ..BackoffConfig::default() },
@@ -150,30 +194,41 @@ impl Stores {
                     .with_config($key(ClientConfigKey::Timeout), timeout)
                     .with_config($key(ClientConfigKey::ConnectTimeout), CONNECT)
                     .with_retry(retry)
+                    .with_http_connector(Connector)
                     .build()
-                    .map(|store| Arc::new(store) as Arc<dyn ObjectStore>)
+                    .map(Arc::new)
+            };
+        }
+        macro_rules! listed {
+            ($store:expr) => {
+                $store.map(|store| (Arc::clone(&store) as Arc<dyn ObjectStore>, Some(store as _)))
             };
         }
         let opened = match scheme {
             "s3" | "s3a" => {
-                built!(AmazonS3Builder::from_env().with_bucket_name(authority), AmazonS3ConfigKey::Client)
+                let builder = profile::completed(AmazonS3Builder::from_env(), &variable)?;
+                let builder = builder.with_bucket_name(authority);
+                listed!(built!(builder, AmazonS3ConfigKey::Client))
             }
             "gs" => {
                 let builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(authority);
-                built!(builder, GoogleConfigKey::Client)
+                listed!(built!(builder, GoogleConfigKey::Client))
             }
             "az" | "abfs" | "abfss" => {
-                built!(MicrosoftAzureBuilder::from_env().with_url(name), AzureConfigKey::Client)
+                let builder = MicrosoftAzureBuilder::from_env();
+                let builder = connection_string::completed(builder, authority, &variable)?.with_url(name);
+                listed!(built!(builder, AzureConfigKey::Client))
             }
             "http" | "https" => {
                 // Whoever names such a URL permits HTTP.
                 let builder = HttpBuilder::new().with_config(ClientConfigKey::AllowHttp, "true");
-                built!(builder.with_url(name), identity)
+                built!(builder.with_url(name), identity).map(|store| (store as _, None))
             }
             "memory" => {
                 let named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
                 let store = named.get(authority).cloned();
-                return store.ok_or_else(|| PathError::failed(ErrorKind::Missing, "no store of this name"));
+                let missing = || PathError::failed(ErrorKind::Missing, "no store of this name");
+                return store.map(|store| (store, None)).ok_or_else(missing);
             }
             _ => {
                 let hint =
@@ -208,20 +263,22 @@ mod tests {
         let mut stores = stores();
         for (url, key, has_listing, is_folder) in [
             ("memory://store-test/db/000005.ldb", "db/000005.ldb", true, false),
-            ("memory://store-test/db/", "db", true, true),
+            ("memory://store-test/db/", "db/", true, true),
             ("memory://store-test", "", true, true),
             ("memory://store-test/a%20b c.ldb", "a%20b c.ldb", true, false),
             ("s3://bucket/a/b.sst", "a/b.sst", true, false),
-            ("s3a://bucket/a/", "a", true, true),
+            ("s3a://bucket/a/", "a/", true, true),
+            ("s3://bucket/a//b.ldb", "a//b.ldb", true, false),
+            ("s3://bucket//", "/", true, true),
             ("gs://bucket/a", "a", true, false),
             ("s3://bucket/a?b#c.ldb", "a?b#c.ldb", true, false),
             ("abfs://box@account.dfs.core.windows.net/db/1.ldb", "db/1.ldb", true, false),
             ("http://127.0.0.1:1/a%20b.ldb", "a b.ldb", false, false),
-            ("https://host/db/", "db", false, true),
+            ("https://host/db/", "db/", false, true),
         ] {
             let place = stores.place(FilePath::new(url)).unwrap_or_else(|error| panic!("{url}: {error}"));
             assert_eq!(
-                (place.key.as_ref(), place.store.has_listing, place.is_folder),
+                (&*place.key, place.store.has_listing, place.is_folder()),
                 (key, has_listing, is_folder),
                 "{url}"
             );
@@ -235,6 +292,6 @@ mod tests {
         assert!(error("https://host/x.ldb?signature=1").contains("a query or a fragment"));
         assert!(error("s3:///key").contains("without a bucket"));
         assert!(error("memory://nobody/x").contains("no store of this name"));
-        assert!(error("s3://bucket/a//b").contains("the URL of an object"));
+        assert!(error("https://host/%ff").contains("a key that is not UTF-8"));
     }
 }

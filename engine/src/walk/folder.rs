@@ -65,6 +65,8 @@ pub struct Folder {
     /// The database was made from a listing, all of whose entries are files.
     is_listing: bool,
     storage: Option<Arc<dyn Storage>>,
+    /// What is passed over in object storage, with the reasons: keys that cannot be asked for.
+    odd: Vec<(PathBuf, PathError)>,
 }
 
 impl Folder {
@@ -72,20 +74,22 @@ impl Folder {
     /// listed.
     pub(super) fn open(path: &Path) -> Result<Self, PathError> {
         let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
-        Ok(Self { database, is_listing: false, storage: None })
+        Ok(Self { database, is_listing: false, storage: None, odd: Vec::new() })
     }
 
     /// The folder at `path`; `None` if that is a file.
     pub(super) fn stored(path: &Path, storage: &Arc<dyn Storage>) -> Result<Option<Self>, PathError> {
         let Some(names) = storage.list(path)? else { return Ok(None) };
         let database = database_in(&**storage, path, names);
-        Ok(Some(Self { database, is_listing: true, storage: Some(Arc::clone(storage)) }))
+        let storage = Some(Arc::clone(storage));
+        Ok(Some(Self { database, is_listing: true, storage, odd: Vec::new() }))
     }
 
-    /// A folder in object storage, with the database made from its listing.
+    /// A folder in object storage, with the database made from its listing. `odd`: the tables, logs and folders
+    /// that are passed over, with the reasons. The path of a folder ends with a slash.
     #[cfg(feature = "remote")]
-    pub const fn of_listing(database: Database) -> Self {
-        Self { database, is_listing: true, storage: None }
+    pub const fn of_listing(database: Database, odd: Vec<(PathBuf, PathError)>) -> Self {
+        Self { database, is_listing: true, storage: None, odd }
     }
 
     pub fn path(&self) -> &Path {
@@ -255,7 +259,7 @@ impl Folder {
     }
 
     /// The tables and logs that ought to be looked at but are not, with the reasons, in the order of their
-    /// numbers.
+    /// numbers. In object storage they may be folders, whose paths end with a slash.
     pub fn skipped(&self) -> Vec<(&Path, PathError)> {
         let files = self.database.files();
         let links = files.iter().filter(|file| file.is_link);
@@ -276,7 +280,8 @@ impl Folder {
         let mut all: Vec<_> = links.chain(unreadable).chain(strays).collect();
         all.retain(|(kind, ..)| matches!(kind, FileKind::Table | FileKind::Log));
         all.sort_by_key(|&(_, number, path, _)| (number, path));
-        all.into_iter().map(|(_, _, path, error)| (path, error)).collect()
+        let odd = self.odd.iter().map(|(path, error)| (&**path, error.clone()));
+        all.into_iter().map(|(_, _, path, error)| (path, error)).chain(odd).collect()
     }
 }
 

@@ -21,10 +21,13 @@ pub fn is_remote(path: &Path) -> bool {
 
 /// The URL of `name` in the folder at `url`, which has no slash at its end.
 #[cfg(feature = "remote")]
-pub(crate) fn join(url: &Path, name: &str) -> PathBuf {
+pub(crate) fn join(url: &Path, name: &[u8]) -> PathBuf {
     let mut url = url.as_os_str().to_owned();
     url.push("/");
-    url.push(name);
+    #[cfg(unix)]
+    url.push(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name));
+    #[cfg(not(unix))]
+    url.push(&*String::from_utf8_lossy(name));
     url.into()
 }
 
@@ -45,7 +48,7 @@ fn local_part(url: &str) -> Option<&str> {
 }
 
 /// Replaces `%20` and the like by the bytes that they stand for.
-fn decoded(text: &str) -> Vec<u8> {
+pub(crate) fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, behind)) = rest.split_first() {

@@ -154,7 +154,8 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     };
     let skipped = folder.skipped().into_iter().map(|(path, error)| {
         let is_log = path.extension().is_some_and(|extension| extension == "log");
-        let about = if is_log { About::Unreadable } else { About::Table };
+        let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let about = if is_log || is_folder { About::Unreadable } else { About::Table };
         of(path, about, Verdict::of_finding(Finding::unreadable("a table", error)))
     });
     let (path, verdict) = manifest(folder);

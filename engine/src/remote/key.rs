@@ -1,0 +1,67 @@
+//! Keys as stores have them, which is any text, and as the client takes them.
+
+use object_store::path::Path;
+
+use crate::walk::PathError;
+
+/// The most bytes of a key: 1,024 characters on Azure, 1,024 bytes elsewhere.
+pub(super) const MAX_KEY: usize = 4096;
+
+/// The client's form of a key.
+///
+/// # Errors
+///
+/// If the client cannot ask for the key.
+pub(super) fn parsed(key: &[u8]) -> Result<Path, PathError> {
+    let refused = |found: String| {
+        let expected = "a key that can be asked for, without control characters and empty, . and .. parts";
+        Err(PathError::unexpected(expected, found))
+    };
+    if key.len() > MAX_KEY {
+        return refused(format!("one of {} bytes", key.len()));
+    }
+    let Ok(text) = str::from_utf8(key) else { return refused("one that is not UTF-8".to_owned()) };
+    match Path::parse(text) {
+        // A slash at either end is dropped in silence: that would be another object.
+        Ok(path) if path.as_ref() == text => Ok(path),
+        _ => refused(reason(text)),
+    }
+}
+
+fn reason(key: &str) -> String {
+    let found = match key.split('/').find(|part| part.is_empty() || matches!(*part, "." | "..")) {
+        Some("") if key.starts_with('/') => "a slash at its beginning",
+        Some("") if key.ends_with('/') => "a slash at its end",
+        Some("") => "an empty part",
+        Some(".") => "the part .",
+        Some(_) => "the part ..",
+        None => "a control character",
+    };
+    format!("one with {found}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_taken_as_it_is_or_refused() {
+        for key in ["a", "a/b.ldb", " a ", "a%2Fb", "..a/b..", "a\\b", "~#?*", "\u{1f600}", "\u{85}"] {
+            assert_eq!(parsed(key.as_bytes()).unwrap().as_ref(), key);
+        }
+        for (key, found) in [
+            (&b"/a"[..], "a slash at its beginning"),
+            (b"a/", "a slash at its end"),
+            (b"a//b", "an empty part"),
+            (b"a/./b", "the part ."),
+            (b"../b", "the part .."),
+            (b"a\tb", "a control character"),
+            (b"a\x7f", "a control character"),
+            (b"a\xff", "not UTF-8"),
+            (&[b'a'; 4097], "one of 4097 bytes"),
+        ] {
+            let error = parsed(key).unwrap_err().to_string();
+            assert!(error.contains(found), "{error}");
+        }
+    }
+}
