@@ -16,11 +16,11 @@ pub(crate) struct CorrectingLog<R> {
     /// The offset of the record that is being read.
     record: u64,
     /// Called with the offset of a record, and that of the byte in it that was corrected.
-    tell: Box<dyn Fn(u64, u64)>,
+    tell: Box<dyn Fn(u64, u64) + Send>,
 }
 
 impl<R: Read> CorrectingLog<R> {
-    pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64)>) -> Self {
+    pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64) + Send>) -> Self {
         Self { source, block: Bytes::new(), offset: 0, record: 0, tell }
     }
 
@@ -71,8 +71,7 @@ impl<R: Read> Read for CorrectingLog<R> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
-    use std::rc::Rc;
+    use std::sync::mpsc;
 
     use filterblock::database::LogWriter;
 
@@ -99,12 +98,11 @@ mod tests {
             for (mask, expected) in [(4, vec![(record as u64, at as u64)]), (5, vec![])] {
                 let mut wrong = log.clone();
                 wrong[at] ^= mask;
-                let told = Rc::new(RefCell::new(Vec::new()));
-                let teller = Rc::clone(&told);
-                let tell = move |record, bit| teller.borrow_mut().push((record, bit));
+                let (teller, told) = mpsc::channel();
+                let tell = move |record, bit| teller.send((record, bit)).unwrap();
                 let mut read = Vec::new();
                 CorrectingLog::new(&wrong[..], Box::new(tell)).read_to_end(&mut read).unwrap();
-                assert_eq!(*told.borrow(), expected, "{at}");
+                assert_eq!(told.try_iter().collect::<Vec<_>>(), expected, "{at}");
                 assert!(read == if expected.is_empty() { wrong } else { log.clone() });
             }
         }
