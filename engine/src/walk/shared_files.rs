@@ -187,6 +187,16 @@ impl Drop for Shared {
 }
 
 impl SharedFile {
+    /// The path that it was opened at.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Returns true if the other one is the same file, opened while this one was open.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// A mark that differs for another file that took this one's name.
     pub fn version(&self) -> &[u8] {
         &self.0.identity.version
