@@ -1,14 +1,17 @@
-"""Times this package beside plyvel, in turns, and prints the fastest round of each.
+"""Times this package beside plyvel, in turns, and prints ratios of the medians of all rounds.
 
-    python bench.py [--entries 1000000] [--rounds 7]
+    python bench.py [--entries 1000000] [--rounds 7] [--json]
 
-Needs plyvel. One processor for both: taskset -c 0 python bench.py.
+Needs plyvel. Other programs slow both down alike, so only the ratios say something. One processor for both:
+taskset -c 0 python bench.py.
 """
 
 import argparse
 import collections
+import json
 import os
 import random
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable
@@ -33,65 +36,128 @@ def consume(entries: Iterable[object]) -> None:
     collections.deque(entries, maxlen=0)
 
 
-def compare(rounds: int, ways: dict[str, Callable[[], object]]) -> dict[str, float]:
-    """Runs each way in turns. Returns the fastest time of each, in seconds."""
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(rounds):
-        for name, way in ways.items():
+class Comparison:
+    """The same work done by plyvel and here, and how often each is done."""
+
+    def __init__(self, name: str, count: int, theirs: Callable[[], object], ours: Callable[[], object]) -> None:
+        self.name, self.count = name, count
+        self.ways = (theirs, ours)
+        self.times: tuple[list[float], list[float]] = ([], [])
+
+    def run(self) -> None:
+        """One round of both, the first of which is another one each time."""
+        both = list(zip(self.ways, self.times, strict=True))
+        for way, times in both if len(self.times[0]) % 2 == 0 else reversed(both):
             start = time.perf_counter()
             way()
-            times[name].append(time.perf_counter() - start)
-    return {name: min(taken) for name, taken in times.items()}
+            times.append(time.perf_counter() - start)
+
+    def result(self) -> dict[str, str | float]:
+        """Nanoseconds for each entry or call, and plyvel's time by ours: medians."""
+        theirs, ours = self.times
+        ratios = [a / b for a, b in zip(theirs, ours, strict=True)]
+        each = [round(statistics.median(times) / self.count * 1e9) for times in self.times]
+        ratio = round(statistics.median(ratios), 2)
+        return {"name": self.name, "plyvel_ns": each[0], "filterblock_ns": each[1], "ratio": ratio}
 
 
-def show(title: str, count: int, times: dict[str, float], reference: str) -> None:
-    """Prints a table in Markdown."""
-    print(f"\n| {title} | seconds | nanoseconds each | {reference}'s time by it |\n|---|---|---|---|")
-    for name, taken in times.items():
-        print(f"| {name} | {taken:.3f} | {taken / count * 1e9:.0f} | {times[reference] / taken:.2f} |")
+def comparisons(entries: int, path: str, theirs: plyvel.DB, ours: filterblock.Database) -> Iterable[Comparison]:
+    """What both can do."""
+    source = random.Random(11)
 
+    def key() -> bytes:
+        return b"%016d" % (source.randrange(entries) * 7)
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--entries", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=7)
-    arguments = parser.parse_args()
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "db")
-        write(path, arguments.entries)
-        theirs = plyvel.DB(path, create_if_missing=False)
-        ours = filterblock.Database(path)
-        assert all(a == b for a, b in zip(theirs, ours, strict=True))
-
-        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        print(f"filterblock {filterblock.__version__}, plyvel {plyvel.__version__}, {processors} processors")
-        times = compare(
-            arguments.rounds,
-            {
-                "plyvel": lambda: consume(theirs),
-                "plyvel, checksums verified": lambda: consume(theirs.iterator(verify_checksums=True)),
-                "filterblock": lambda: consume(ours),
-                "filterblock.scan, entries with their places": lambda: consume(filterblock.scan(path)),
-            },
+    yield Comparison("iterating", entries, lambda: consume(theirs), lambda: consume(ours))
+    yield Comparison("`scan`, entries with their places", entries, lambda: consume(theirs), lambda: consume(filterblock.scan(path)))
+    yield Comparison(
+        "iterating backwards",
+        entries,
+        lambda: consume(theirs.iterator(reverse=True)),
+        lambda: consume(ours.iterator(reverse=True)),
+    )
+    yield Comparison(
+        "keys alone",
+        entries,
+        lambda: consume(theirs.iterator(include_value=False)),
+        lambda: consume(ours.iterator(include_value=False)),
+    )
+    for length, calls in [(15, 2000), (14, 2000), (13, 1000)]:
+        prefixes = [key()[:length] for _ in range(calls)]
+        found = sum(1 for _ in theirs.iterator(prefix=prefixes[0]))
+        yield Comparison(
+            f"iterating over a prefix of about {found} keys",
+            calls,
+            lambda prefixes=prefixes: [consume(theirs.iterator(prefix=prefix)) for prefix in prefixes],  # type: ignore[misc]
+            lambda prefixes=prefixes: [consume(ours.iterator(prefix=prefix)) for prefix in prefixes],  # type: ignore[misc]
         )
-        show(f"iterating over {arguments.entries:,} entries", arguments.entries, times, "plyvel")
-        theirs.close()
+    present = [key() for _ in range(10_000)]
+    absent = [key()[:-1] + b"x" for _ in range(10_000)]
+    for name, keys in [("there", present), ("not there", absent)]:
+        yield Comparison(
+            f"`get` of keys that are {name}",
+            len(keys),
+            lambda keys=keys: [theirs.get(key) for key in keys],  # type: ignore[misc]
+            lambda keys=keys: [ours.get(key) for key in keys],  # type: ignore[misc]
+        )
+    yield Comparison(
+        "`get_many`, beside plyvel's `get` for each",
+        len(present),
+        lambda: [theirs.get(key) for key in present],
+        lambda: ours.get_many(present),
+    )
 
+
+def filters(rounds: int) -> Comparison:
+    """One filter asked for many keys: a call for each, which stands in plyvel's place, and one call."""
     policy = filterblock.BloomFilterPolicy(10)
     stored = [b"%016d" % (number * 7) for number in range(100_000)]
     filter = policy.create_filter(stored)
     asked = [b"%016d" % number for number in range(200_000)]
     may_match = policy.key_may_match
     assert policy.keys_may_match(asked, filter) == [may_match(key, filter) for key in asked]
-    times = compare(
-        arguments.rounds,
-        {
-            "a call for each": lambda: [may_match(key, filter) for key in asked],
-            "one call": lambda: policy.keys_may_match(asked, filter),
-        },
+    comparison = Comparison(
+        "`keys_may_match`, beside a call of `key_may_match` for each key",
+        len(asked),
+        lambda: [may_match(key, filter) for key in asked],
+        lambda: policy.keys_may_match(asked, filter),
     )
-    show(f"{len(asked):,} keys, one filter of {len(stored):,}", len(asked), times, "a call for each")
+    for _ in range(rounds):
+        comparison.run()
+    return comparison
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--entries", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    arguments = parser.parse_args()
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "db")
+        write(path, arguments.entries)
+        theirs = plyvel.DB(path, create_if_missing=False, bloom_filter_bits=10)
+        ours = filterblock.Database(path)
+        assert all(a == b for a, b in zip(theirs, ours, strict=True))
+        done = list(comparisons(arguments.entries, path, theirs, ours))
+        for _ in range(arguments.rounds):
+            for comparison in done:
+                comparison.run()
+        theirs.close()
+        ours.close()
+    done.append(filters(arguments.rounds))
+
+    if arguments.json:
+        for comparison in done:
+            print(json.dumps(comparison.result()))
+        return
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(f"filterblock {filterblock.__version__}, plyvel {plyvel.__version__}, {processors} processors")
+    print("\n| | plyvel, nanoseconds each | here | plyvel's time by ours |\n|---|---|---|---|")
+    for comparison in done:
+        result = comparison.result()
+        print(f"| {result['name']} | {result['plyvel_ns']} | {result['filterblock_ns']} | {result['ratio']:.2f} |")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ use std::{io, sync::Arc};
 
 use filterblock::table::{Meter, ReadOptions};
 
+use crate::audit::read_options;
 use crate::run::{Event, FileOptions, Survey, Watch, files};
-use crate::{audit::read_options, walk::Inputs};
+use crate::walk::{Inputs, SharedFiles};
 
 #[cfg(feature = "remote")]
 use crate::remote::fleet::{FleetOptions, objects};
@@ -25,6 +26,11 @@ pub trait Sink<T> {
     ///
     /// If no more results are wanted, or this one cannot be shown. The run then ends and returns the error.
     fn line(&mut self, line: T) -> io::Result<()>;
+
+    /// Returns true if work that goes [step by step](Engine::scan_steps) is to pause.
+    fn wants_pause(&self) -> bool {
+        false
+    }
 }
 
 impl<T, F: FnMut(T) -> io::Result<()>> Sink<T> for F {
@@ -44,6 +50,7 @@ pub struct Engine {
     pub(crate) seed: u64,
     pub(crate) is_bytewise: bool,
     pub(crate) watch: Arc<dyn Watch>,
+    pub(crate) files: SharedFiles,
     #[cfg(feature = "remote")]
     pub(crate) fleet: FleetOptions,
 }
@@ -78,6 +85,7 @@ impl Engine {
             seed: 0,
             is_bytewise: false,
             watch: Arc::new(()),
+            files: SharedFiles::default(),
             #[cfg(feature = "remote")]
             fleet: FleetOptions::default(),
         }
@@ -120,6 +128,14 @@ impl Engine {
     #[must_use]
     pub fn watch(mut self, watch: Arc<dyn Watch>) -> Self {
         self.watch = watch;
+        self
+    }
+
+    /// Sets the files that scans read, to share them with other work. By default, the scans of one engine share at most
+    /// 48 open files.
+    #[must_use]
+    pub fn files(mut self, files: SharedFiles) -> Self {
+        self.files = files;
         self
     }
 

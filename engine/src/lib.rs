@@ -33,7 +33,7 @@ pub mod words;
 pub use audit::inspect::{InspectLine, InspectOutcome, inspect_table};
 pub use audit::manifest::ManifestOutcome;
 pub use audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
-pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, has_internal_keys};
+pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, ScanSteps, has_internal_keys};
 pub use audit::stats::USUAL_BITS_PER_KEY;
 pub use audit::tune::{Request, TuneOutcome};
 pub use audit::verify::VerifyOutcome;
@@ -42,4 +42,4 @@ pub use engine::{Engine, Sink};
 #[cfg(feature = "remote")]
 pub use remote::{FleetOptions, store::register};
 pub use run::{MAX_JOBS, Watch};
-pub use walk::{Inputs, Memory, Storage, hex_byte, is_input, is_remote, open_file};
+pub use walk::{Inputs, Memory, SharedFile, SharedFiles, Storage, hex_byte, is_input, is_remote, open_file};

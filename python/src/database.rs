@@ -2,30 +2,33 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use filterblock::database::{DatabaseTable, TableStatus};
-use filterblock::table::ReadOptions;
+use filterblock::table::Lookup;
 use filterblock::{Error, escape, escape_path};
-use filterblock_engine::Engine;
-use filterblock_engine::ScanRequest;
-use filterblock_engine::report::ErrorKind;
-use filterblock_engine::report::Fault;
+use filterblock_engine::report::{ErrorKind, Fault};
+use filterblock_engine::{Engine, ScanRequest};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
+use crate::bounds::{Bounds, RangeArguments};
 use crate::bytes_like::borrow;
-use crate::entry::Pairs;
 use crate::errors::{from_error, from_fault};
-use crate::scan::{Range, begin, is_bytewise};
+use crate::iterators::{Pairs, Parts, Scan, lock};
+use crate::kept::{Found, Kept, Version};
+use crate::scan::{begin, is_bytewise};
+use crate::stream::Stream;
 use crate::table::value_of;
+use crate::walk::{self, Wanted};
 
 /// A database, for reading only.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Database {
-    database: filterblock::database::Database,
-    path: PathBuf,
-    /// Keys are said to be in bytewise order, whatever a MANIFEST says.
-    is_bytewise: bool,
+    kept: Arc<Kept>,
+    /// The database as it was at first.
+    first: Arc<filterblock::database::Database>,
 }
 
 /// A table of a database.
@@ -63,11 +66,34 @@ pub(crate) struct LogFile {
 }
 
 impl Database {
-    fn pairs(&self, range: &Range<'_, '_>, limit: Option<u64>) -> PyResult<Pairs> {
-        let request = ScanRequest { range: range.keys()?, limit, ..ScanRequest::default() };
-        let engine = Engine::new().bytewise(self.is_bytewise);
-        Ok(Pairs::new(begin(engine, self.path.clone(), request)?))
+    /// The database as it is now.
+    fn now(&self, py: Python<'_>) -> PyResult<Arc<Version>> {
+        let now = py.detach(|| self.kept.now()).map_err(|error| from_error(py, &error))?;
+        now.ok_or_else(closed)
     }
+
+    fn pairs(&self, py: Python<'_>, bounds: Bounds, parts: Parts) -> PyResult<Pairs> {
+        let version = self.now(py)?;
+        let manifest_error = version.database.manifest().err().filter(|_| bounds.reverse);
+        if let Some(error) = manifest_error.filter(|_| !self.kept.is_bytewise) {
+            return Err(from_error(py, error));
+        }
+        let stream = if version.is_ordered || bounds.reverse {
+            let (kept, with_value) = (Arc::clone(&self.kept), parts.has_value());
+            let wanted = Wanted { bounds, with_value };
+            let stream = Stream::new(|producer| walk::database(kept, version, wanted, producer), false);
+            Arc::new(Mutex::new(stream))
+        } else {
+            let request = ScanRequest { range: bounds.to_range(), ..ScanRequest::default() };
+            begin(&Engine::new().bytewise(self.kept.is_bytewise), self.kept.path.clone(), request)
+        };
+        self.kept.add(&stream);
+        Ok(Pairs::new(stream, parts))
+    }
+}
+
+fn closed() -> PyErr {
+    PyRuntimeError::new_err("the database is closed")
 }
 
 #[pymethods]
@@ -75,12 +101,11 @@ impl Database {
     #[new]
     #[pyo3(signature = (path, *, comparator = None))]
     fn new(py: Python<'_>, path: PathBuf, comparator: Option<&str>) -> PyResult<Self> {
-        let is_bytewise = is_bytewise(comparator)?;
-        let database = py
-            .detach(|| filterblock::database::Database::open(&path))
-            .map_err(|error| from_error(py, &error))?;
-        let is_nothing = database.tables().next().is_none() && database.logs().next().is_none();
-        if !database.files().is_database() && is_nothing {
+        let kept = Arc::new(Kept::new(path, is_bytewise(comparator)?));
+        let version = py.detach(|| kept.now()).map_err(|error| from_error(py, &error))?.ok_or_else(closed)?;
+        let first = Arc::clone(&version.database);
+        let is_nothing = first.tables().next().is_none() && first.logs().next().is_none();
+        if !first.files().is_database() && is_nothing {
             let expected = "CURRENT, a MANIFEST, tables or logs".to_owned();
             let fault = Fault {
                 path: None,
@@ -90,31 +115,43 @@ impl Database {
                 expected: Some(expected),
                 found: Some("none of them".to_owned()),
             };
-            return Err(from_fault(py, Some(&path), &fault));
+            return Err(from_fault(py, Some(&kept.path), &fault));
         }
-        Ok(Self { database, path, is_bytewise })
+        Ok(Self { kept, first })
     }
 
-    /// Returns the value of a key, or None.
-    fn get<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let range = Range { start: Some(key), ..Range::default() };
-        self.pairs(&range, Some(1))?.first_value(key.py(), &borrow(key)?)
+    /// Returns the value of a key, or `default`.
+    #[pyo3(signature = (key, default = None))]
+    fn get<'py>(
+        &self,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = key.py();
+        let key = borrow(key)?;
+        let found = py.detach(|| self.kept.get(&key)).map_err(|error| from_error(py, &error))?;
+        match found {
+            Found::Value(value) => Ok(value.map(|value| PyBytes::new(py, &value).into_any()).or(default)),
+            Found::NoManifest(version) => match version.database.manifest() {
+                Err(error) => Err(from_error(py, error)),
+                Ok(_) => Ok(default),
+            },
+            Found::Closed => Err(closed()),
+        }
     }
 
     /// Returns the values of many keys, each None if absent, in the order of the keys.
-    fn get_many<'py>(
-        &self,
-        py: Python<'py>,
-        keys: Vec<Bound<'py, PyAny>>,
-    ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+    fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+        let py = keys.py();
+        let keys: Vec<Bound<'py, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
         let keys: Vec<_> = keys.iter().map(borrow).collect::<PyResult<_>>()?;
         let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        let version = self.now(py)?;
         let lookups = py.detach(|| {
             let mut lookups = Vec::new();
-            // Read anew, as `get` does.
-            let database = filterblock::database::Database::open(&self.path)?;
-            database.get_many(&keys, &ReadOptions::default(), &mut lookups)?;
-            lookups.into_iter().collect::<Result<Vec<_>, _>>()
+            let opener = version.opener();
+            version.database.get_many_with(&keys, &version.options, opener, &mut lookups)?;
+            lookups.into_iter().collect::<Result<Vec<Lookup>, _>>()
         });
         let lookups = lookups.map_err(|error: Error| from_error(py, &error))?;
         let value = |found| value_of(found).map(|value| PyBytes::new(py, &value));
@@ -122,28 +159,95 @@ impl Database {
     }
 
     /// Iterates over keys and values, in the order of the keys.
-    #[pyo3(signature = (*, prefix = None, start = None, stop = None))]
+    #[pyo3(signature = (*, reverse = false, start = None, stop = None, include_start = true, include_stop = false,
+        prefix = None, include_key = true, include_value = true))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn iterator(
         &self,
+        py: Python<'_>,
+        reverse: bool,
+        start: Option<Bound<'_, PyAny>>,
+        stop: Option<Bound<'_, PyAny>>,
+        include_start: bool,
+        include_stop: bool,
+        prefix: Option<Bound<'_, PyAny>>,
+        include_key: bool,
+        include_value: bool,
+    ) -> PyResult<Pairs> {
+        let range = RangeArguments {
+            prefix: prefix.as_ref(),
+            start: start.as_ref(),
+            stop: stop.as_ref(),
+            without_start: !include_start,
+            with_stop: include_stop,
+            reverse,
+        };
+        self.pairs(py, range.bounds()?, Parts::of(include_key, include_value))
+    }
+
+    fn __iter__(&self, py: Python<'_>) -> PyResult<Pairs> {
+        self.pairs(py, Bounds::default(), Parts::Both)
+    }
+
+    /// Iterates over entries, every version of each key, as `filterblock.scan` does.
+    #[pyo3(signature = (*, newest = false, prefix = None, start = None, stop = None, limit = None, on_error = None,
+        fields = None))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    fn scan(
+        &self,
+        newest: bool,
         prefix: Option<Bound<'_, PyAny>>,
         start: Option<Bound<'_, PyAny>>,
         stop: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<Pairs> {
-        self.pairs(&Range { prefix: prefix.as_ref(), start: start.as_ref(), stop: stop.as_ref() }, None)
+        limit: Option<u64>,
+        on_error: Option<Py<PyAny>>,
+        fields: Option<Vec<String>>,
+    ) -> PyResult<Scan> {
+        if self.kept.is_closed() {
+            return Err(closed());
+        }
+        let range = RangeArguments {
+            prefix: prefix.as_ref(),
+            start: start.as_ref(),
+            stop: stop.as_ref(),
+            ..RangeArguments::default()
+        };
+        let request =
+            ScanRequest { all: !newest, range: range.bounds()?.to_range(), limit, ..ScanRequest::default() };
+        let engine = Engine::new().bytewise(self.kept.is_bytewise);
+        let stream = begin(&engine, self.kept.path.clone(), request);
+        self.kept.add(&stream);
+        Ok(Scan::new(stream, on_error, crate::entry::fields(fields)?))
     }
 
-    fn __iter__(&self) -> PyResult<Pairs> {
-        self.pairs(&Range::default(), None)
+    /// Closes its files, and its iterators.
+    fn close(&self, py: Python<'_>) {
+        self.kept.close().iter().for_each(|stream| lock(stream, py).close());
+    }
+
+    /// True once it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.kept.is_closed()
+    }
+
+    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
     }
 
     /// All tables: the live ones by level and number, then the others.
     fn tables(&self, py: Python<'_>) -> Vec<TableFile> {
-        self.database.tables().map(|table| TableFile::new(py, &table)).collect()
+        self.first.tables().map(|table| TableFile::new(py, &table)).collect()
     }
 
     /// All logs, oldest first.
     fn logs(&self) -> Vec<LogFile> {
-        let logs = self.database.logs().map(|log| LogFile {
+        let logs = self.first.logs().map(|log| LogFile {
             number: log.number,
             path: log.file.path().map(OsString::from),
             live: log.is_live,
@@ -155,24 +259,24 @@ impl Database {
     /// Path of the folder.
     #[getter]
     fn path(&self) -> &OsStr {
-        self.path.as_os_str()
+        self.kept.path.as_os_str()
     }
 
     /// Name of the comparator; None without a MANIFEST that can be relied on.
     #[getter]
     fn comparator(&self) -> Option<String> {
-        self.database.comparator().map(|name| escape(name).to_string())
+        self.first.comparator().map(|name| escape(name).to_string())
     }
 
     /// The reason why the MANIFEST cannot be relied on; None if it can.
     #[getter]
     fn manifest_error<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        let error = self.database.manifest().err()?;
+        let error = self.first.manifest().err()?;
         Some(from_error(py, error).into_value(py).into_bound(py).into_any())
     }
 
     fn __repr__(&self) -> String {
-        format!("<Database {}>", escape_path(&self.path))
+        format!("<Database {}>", escape_path(&self.kept.path))
     }
 }
 

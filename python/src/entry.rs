@@ -1,29 +1,78 @@
-//! Entries, and the iterators over them.
+//! Entries: a version of a key, and where it lies.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use filterblock_engine::report::{FileState, Version};
+use pyo3::IntoPyObjectExt as _;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::sync::MutexExt as _;
-use pyo3::types::{PyBytes, PyString, PyTuple};
-use pyo3::{PyTraverseError, PyVisit};
+use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 
-use crate::errors::from_fault;
-use crate::stream::{Next, Place, Stream};
+use crate::producer::Place;
+
+/// The attributes of an entry, in the order of `_asdict`.
+const NAMES: [&str; 8] = ["key", "value", "sequence", "type", "deleted", "state", "file", "offset"];
+/// The attributes that an entry unpacks into, unless others were asked for.
+const USUAL: [&str; 2] = ["key", "value"];
+
+/// The attributes that entries unpack into. `None`: key and value.
+pub(crate) type Fields = Option<Arc<[&'static str]>>;
+
+/// The attributes of these names.
+pub(crate) fn fields(names: Option<Vec<String>>) -> PyResult<Fields> {
+    let Some(names) = names else { return Ok(None) };
+    let known = |name: &String| {
+        NAMES.into_iter().find(|known| known == name).ok_or_else(|| {
+            let message = format!("fields: expected names among {}, found '{name}'", NAMES.join(", "));
+            PyValueError::new_err(message)
+        })
+    };
+    names.iter().map(known).collect::<PyResult<Vec<_>>>().map(|fields| Some(fields.into()))
+}
 
 /// A version of a key, and where it lies.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Entry {
     /// User key, or the stored key of a table whose keys are no internal keys.
     #[pyo3(get)]
-    key: Py<PyBytes>,
+    pub(crate) key: Py<PyBytes>,
     /// Value; None for a deletion.
     #[pyo3(get)]
-    value: Option<Py<PyBytes>>,
+    pub(crate) value: Option<Py<PyBytes>>,
     /// Path of the file.
     #[pyo3(get)]
-    file: Py<PyString>,
-    place: Place,
+    pub(crate) file: Py<PyString>,
+    pub(crate) place: Place,
+    pub(crate) fields: Fields,
+}
+
+impl Entry {
+    fn names(&self) -> &[&'static str] {
+        self.fields.as_deref().unwrap_or(&USUAL)
+    }
+
+    fn attribute<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        match name {
+            "key" => self.key.bind(py).into_bound_py_any(py),
+            "value" => self.value.as_ref().map(|value| value.bind(py)).into_bound_py_any(py),
+            "sequence" => self.sequence().into_bound_py_any(py),
+            "type" => self.r#type().into_bound_py_any(py),
+            "deleted" => self.deleted().into_bound_py_any(py),
+            "state" => self.state().into_bound_py_any(py),
+            "file" => self.file.bind(py).into_bound_py_any(py),
+            _ => self.offset().into_bound_py_any(py),
+        }
+    }
+
+    fn tuple<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let values = self.names().iter().map(|name| self.attribute(py, name));
+        PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn bytes<'a>(&'a self, py: Python<'a>) -> (&'a [u8], Option<&'a [u8]>) {
+        (self.key.as_bytes(py), self.value.as_ref().map(|value| value.as_bytes(py)))
+    }
 }
 
 #[pymethods]
@@ -58,6 +107,58 @@ impl Entry {
         self.place.state.map(FileState::name)
     }
 
+    /// Names of what it unpacks into, as a named tuple has them.
+    #[getter]
+    fn _fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.names())
+    }
+
+    /// All attributes as a dictionary.
+    fn _asdict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        NAMES.iter().try_for_each(|name| dict.set_item(name, self.attribute(py, name)?))?;
+        Ok(dict)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.tuple(py)?.try_iter().map(Bound::into_any)
+    }
+
+    fn __len__(&self) -> usize {
+        self.names().len()
+    }
+
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.tuple(index.py())?.as_any().get_item(index)
+    }
+
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let Ok(other) = other.cast::<Self>() else { return Ok(py.NotImplemented()) };
+        let other = other.get();
+        let (a, b) = (&self.place, &other.place);
+        let is_equal = self.bytes(py) == other.bytes(py)
+            && (a.offset, a.version, a.state) == (b.offset, b.version, b.state)
+            && self.file.bind(py).as_any().eq(other.file.bind(py))?;
+        is_equal.into_py_any(py)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.bytes(py), self.place.offset, self.sequence()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// How `pickle` and `copy` make it anew.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let make = py.import("filterblock._filterblock")?.getattr("_entry")?;
+        let kind = self.place.version.map(|version| version.kind);
+        let fields = self.fields.as_deref().map(<[&str]>::to_vec);
+        let (key, value, file) = (&self.key, &self.value, &self.file);
+        let arguments = (key, value, file, self.offset(), self.sequence(), kind, self.state(), fields)
+            .into_pyobject(py)?;
+        Ok((make, arguments))
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let value = match &self.value {
             Some(value) => value.bind(py).repr()?.to_string(),
@@ -73,105 +174,23 @@ impl Entry {
     }
 }
 
-/// Iterator over entries.
-#[pyclass(frozen, module = "filterblock")]
-pub(crate) struct Scan {
-    stream: Mutex<Stream>,
-    on_error: Option<Py<PyAny>>,
-}
-
-/// Iterator over keys and values.
-#[pyclass(frozen, module = "filterblock")]
-pub(crate) struct Pairs {
-    stream: Mutex<Stream>,
-}
-
-impl Scan {
-    pub(crate) const fn new(stream: Stream, on_error: Option<Py<PyAny>>) -> Self {
-        Self { stream: Mutex::new(stream), on_error }
-    }
-}
-
-impl Pairs {
-    pub(crate) const fn new(stream: Stream) -> Self {
-        Self { stream: Mutex::new(stream) }
-    }
-
-    /// The value of the first entry, if its key is `key`.
-    pub(crate) fn first_value<'py>(
-        &self,
-        py: Python<'py>,
-        key: &[u8],
-    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        match lock(&self.stream, py).next(py)? {
-            Next::Entry { key: found, value, .. } if found == key => Ok(Some(PyBytes::new(py, value))),
-            Next::Entry { .. } | Next::End => Ok(None),
-            Next::Fault(path, fault) => Err(from_fault(py, Some(&path), &fault)),
-        }
-    }
-}
-
-/// Lets other threads of Python run while one of them has the stream.
-fn lock<'a>(stream: &'a Mutex<Stream>, py: Python<'_>) -> MutexGuard<'a, Stream> {
-    // A panic leaves no stream in between: what it was about is lost.
-    stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
-}
-
-#[pymethods]
-impl Scan {
-    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Entry>> {
-        loop {
-            let mut stream = lock(&self.stream, py);
-            let (key, value, place) = match stream.next(py)? {
-                Next::Entry { key, value, place } => {
-                    let is_deletion = place.version.is_some_and(Version::is_deletion);
-                    let value = (!is_deletion).then(|| PyBytes::new(py, value).unbind());
-                    (PyBytes::new(py, key).unbind(), value, place)
-                }
-                Next::End => return Ok(None),
-                Next::Fault(path, fault) => {
-                    let error = from_fault(py, Some(&path), &fault);
-                    drop(stream);
-                    match &self.on_error {
-                        Some(callback) => callback.call1(py, (error.into_value(py),))?,
-                        None => return Err(error),
-                    };
-                    continue;
-                }
-            };
-            let file = stream.file(py, place).unwrap_or_else(|| PyString::new(py, "").unbind());
-            return Ok(Some(Entry { key, value, file, place }));
-        }
-    }
-
-    /// Facts that are no errors, such as the number of blocks that were found. Complete at the end.
-    #[getter]
-    fn notes(&self, py: Python<'_>) -> Vec<String> {
-        lock(&self.stream, py).notes().to_vec()
-    }
-
-    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        visit.call(&self.on_error)
-    }
-}
-
-#[pymethods]
-impl Pairs {
-    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        match lock(&self.stream, py).next(py)? {
-            Next::Entry { key, value, .. } => {
-                PyTuple::new(py, [PyBytes::new(py, key), PyBytes::new(py, value)]).map(Some)
-            }
-            Next::End => Ok(None),
-            Next::Fault(path, fault) => Err(from_fault(py, Some(&path), &fault)),
-        }
-    }
+/// Makes an entry that was pickled.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "an entry has as many parts")]
+pub(crate) fn _entry(
+    key: Py<PyBytes>,
+    value: Option<Py<PyBytes>>,
+    file: Py<PyString>,
+    offset: u64,
+    sequence: Option<u64>,
+    kind: Option<u8>,
+    state: Option<&str>,
+    names: Option<Vec<String>>,
+) -> PyResult<Entry> {
+    let version = sequence.zip(kind).map(|(sequence, kind)| Version { sequence, kind });
+    let states =
+        [FileState::Live, FileState::Obsolete, FileState::Unlisted, FileState::Unknown, FileState::Log];
+    let state = state.and_then(|name| states.into_iter().find(|state| state.name() == name));
+    let place = Place { file: 0, offset, version, state };
+    Ok(Entry { key, value, file, place, fields: fields(names)? })
 }

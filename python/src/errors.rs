@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use filterblock::{Error, escape_path};
-use filterblock_engine::report::ErrorKind;
-use filterblock_engine::report::Fault;
+use filterblock_engine::rebuild::Failure;
+use filterblock_engine::report::{ErrorKind, Fault, RebuildStatus};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -30,13 +30,24 @@ pub(crate) fn from_error(py: Python<'_>, error: &Error) -> PyErr {
     }
 }
 
+/// The exception for a rebuild or repair that did not come to its end.
+pub(crate) fn from_failure(py: Python<'_>, path: &Path, failure: &Failure) -> PyErr {
+    let fault = Fault::new(failure.text.clone(), failure.kind.unwrap_or(ErrorKind::Unreadable));
+    let class = match failure.status {
+        RebuildStatus::Refused => "RefusedError",
+        RebuildStatus::InUse => "InUseError",
+        _ => return from_fault(py, Some(path), &fault),
+    };
+    make(py, class, Some(path), &fault)
+}
+
 fn make(py: Python<'_>, class: &str, path: Option<&Path>, fault: &Fault) -> PyErr {
     let Fault { message, offset, expected, found, .. } = fault;
     // A table in memory has no path.
     let file = fault.path.as_deref().or(path).filter(|path| !path.as_os_str().is_empty());
-    let text = match file {
-        Some(file) => format!("{}: {message}", escape_path(file)),
-        None => message.clone(),
+    let text = match file.map(|file| escape_path(file).to_string()) {
+        Some(file) if !message.starts_with(&file) => format!("{file}: {message}"),
+        _ => message.clone(),
     };
     let exception = || {
         let details = PyDict::new(py);

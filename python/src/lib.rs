@@ -1,29 +1,44 @@
 //! The extension module behind the package `filterblock` for Python.
 
+mod ahead;
+mod bounds;
 mod bytes_like;
+mod columns;
 mod database;
 mod entry;
 mod errors;
 mod filter_block;
+mod iterators;
+mod kept;
 mod policy;
+mod producer;
 mod reports;
+mod rewrites;
 mod scan;
 mod stream;
 mod table;
+mod walk;
+mod work;
 
 /// Reads LevelDB's tables, databases and Bloom filters.
 #[pyo3::pymodule]
 mod _filterblock {
     #[pymodule_export]
+    use crate::columns::Columns;
+    #[pymodule_export]
     use crate::database::{Database, LogFile, TableFile};
     #[pymodule_export]
-    use crate::entry::{Entry, Pairs, Scan};
+    use crate::entry::{_entry, Entry};
     #[pymodule_export]
     use crate::filter_block::FilterBlockReader;
     #[pymodule_export]
+    use crate::iterators::{Pairs, Scan};
+    #[pymodule_export]
     use crate::policy::BloomFilterPolicy;
     #[pymodule_export]
-    use crate::reports::{inspect, report, verify};
+    use crate::reports::{inspect, report, tune, verify};
+    #[pymodule_export]
+    use crate::rewrites::{rebuild, repair};
     #[pymodule_export]
     use crate::scan::scan;
     #[pymodule_export]

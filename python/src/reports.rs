@@ -1,25 +1,25 @@
-//! Reports: what `filterblock inspect` and `filterblock verify` find.
+//! Reports: what `filterblock inspect`, `verify`, `tune` and `report` find.
 
 use std::fmt::Display;
-use std::io;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use filterblock::LegacyHash;
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Request};
-use pyo3::IntoPyObjectExt as _;
+use filterblock_engine::report::{ErrorKind, Fault, Tuned, Verified};
+use filterblock_engine::{Engine, Inputs, InspectLine, MAX_JOBS, Policy, Request, Watch};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString};
-use serde::Serialize;
-use serde_json::Value;
+use pyo3::types::{PyList, PyString};
 
+use crate::bytes_like::borrow;
 use crate::errors::from_fault;
+use crate::work::{self, paths};
 
 /// Finds out what tables and their filters are like.
 #[pyfunction]
-#[pyo3(signature = (path, *, filters = false, recursive = false, jobs = None, max_output = None))]
+#[pyo3(signature = (path, *, filters = false, recursive = false, jobs = None, max_output = None, progress = None))]
 pub(crate) fn inspect(
     py: Python<'_>,
     path: Bound<'_, PyAny>,
@@ -27,28 +27,30 @@ pub(crate) fn inspect(
     recursive: bool,
     jobs: Option<Bound<'_, PyAny>>,
     max_output: Option<Bound<'_, PyAny>>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
     let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
-    let reports = PyList::empty(py).unbind();
-    let outcome = py.detach(|| {
-        engine.inspect(inputs, &mut |line| match line {
-            InspectLine::Folder(folder) => add(&reports, &folder),
-            InspectLine::Table(mut found) => {
-                if let Some(filter) = found.table.filter.as_mut().filter(|_| filters) {
-                    filter.list = found.filters;
+    let (reports, outcome) = work::run(py, "inspect", progress.as_ref(), |watch, found| {
+        engine.watch(watch).inspect(inputs, &mut |line| match line {
+            InspectLine::Folder(folder) => found.add(&folder),
+            InspectLine::Table(mut inspected) => {
+                if let Some(filter) = inspected.table.filter.as_mut().filter(|_| filters) {
+                    filter.list = inspected.filters;
                 }
-                add(&reports, &found.table)
+                found.add(&inspected.table)
             }
-            InspectLine::Unreadable(unreadable) => add(&reports, &unreadable),
-            InspectLine::Totals(totals) => add(&reports, &totals),
+            InspectLine::Unreadable(unreadable) => found.add(&unreadable),
+            InspectLine::Totals(totals) => found.add(&totals),
         })
     })?;
-    end(reports, outcome.not_started)
+    end(reports, outcome?.not_started)
 }
 
 /// Checks every block, entry and filter, and the MANIFEST.
 #[pyfunction]
-#[pyo3(signature = (path, *, recursive = false, comparator = None, seed = 0, jobs = None, max_output = None))]
+#[pyo3(signature = (path, *, recursive = false, comparator = None, seed = 0, jobs = None, max_output = None,
+    progress = None))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn verify(
     py: Python<'_>,
     path: Bound<'_, PyAny>,
@@ -57,6 +59,7 @@ pub(crate) fn verify(
     #[pyo3(from_py_with = seed_of)] seed: u64,
     jobs: Option<Bound<'_, PyAny>>,
     max_output: Option<Bound<'_, PyAny>>,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
     let is_bytewise = match comparator {
         None => false,
@@ -65,36 +68,92 @@ pub(crate) fn verify(
     };
     let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
     let engine = engine.seed(seed).bytewise(is_bytewise);
-    let reports = PyList::empty(py).unbind();
-    let outcome = py.detach(|| engine.verify(inputs, &mut |verified| add(&reports, &verified)))?;
-    end(reports, outcome.not_started)
+    let (reports, outcome) = work::run(py, "verify", progress.as_ref(), |watch, found| {
+        engine.watch(watch).verify(inputs, &mut |verified: Verified| found.add(&verified))
+    })?;
+    end(reports, outcome?.not_started)
 }
 
-/// Makes a page about a database, as HTML.
+/// Finds the filters that would serve databases and tables best.
 #[pyfunction]
-#[pyo3(signature = (path, *, verify = true, tune = true, jobs = None, max_output = None))]
-pub(crate) fn report(
+#[pyo3(signature = (path, *, lookups = None, budget = None, all = false, policy = None, least_size = 1 << 20,
+    recursive = false, jobs = None, max_output = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
+pub(crate) fn tune(
     py: Python<'_>,
     path: Bound<'_, PyAny>,
+    lookups: Option<Bound<'_, PyAny>>,
+    budget: Option<u64>,
+    all: bool,
+    policy: Option<&str>,
+    least_size: u64,
+    recursive: bool,
+    jobs: Option<Bound<'_, PyAny>>,
+    max_output: Option<Bound<'_, PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Py<PyList>> {
+    let lookups =
+        lookups.map(|keys| keys.try_iter()?.map(|key| PyResult::Ok(borrow(&key?)?.into_owned())).collect());
+    let lookups = lookups.transpose()?.unwrap_or_default();
+    let request = Request { lookups, budget, all, policy: policy.map(policy_of).transpose()?, least_size };
+    let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
+    let (reports, outcome) = work::run(py, "tune", progress.as_ref(), |watch, found| {
+        engine.watch(watch).tune(inputs, &request, &mut |tuned: Tuned| {
+            let mut lines = Vec::new();
+            tuned.write_json(&mut lines)?;
+            found.add_lines(&lines)
+        })
+    })?;
+    end(reports, outcome?.not_started)
+}
+
+/// The policy of this name in files, or of this short name, as the program takes both.
+pub(crate) fn policy_of(name: &str) -> PyResult<Policy> {
+    let short = |policy: &Policy| match policy {
+        Policy::Builtin2 => "new",
+        Policy::Builtin(_) => "old",
+        Policy::Own(policy) => policy.short_name(),
+    };
+    let all = || Policy::all(LegacyHash::Unsigned);
+    all().find(|policy| policy.name() == name || short(policy) == name).ok_or_else(|| {
+        let known: Vec<&str> = all().map(Policy::name).collect();
+        wrong("policy", format_args!("one of {}", known.join(", ")), format_args!("'{name}'"))
+    })
+}
+
+/// Makes a page about a database, as HTML, or one about each of many.
+#[pyfunction]
+#[pyo3(signature = (path, *, verify = true, tune = true, jobs = None, max_output = None, progress = None))]
+pub(crate) fn report<'py>(
+    py: Python<'py>,
+    path: Bound<'py, PyAny>,
     verify: bool,
     tune: bool,
     jobs: Option<Bound<'_, PyAny>>,
     max_output: Option<Bound<'_, PyAny>>,
-) -> PyResult<String> {
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
     let (engine, inputs) = begin(&path, false, jobs, max_output)?;
-    let paths = inputs.paths;
-    let [path] = &*paths else { return Ok(String::new()) };
-    let page = py.detach(|| {
-        let request = PageRequest { verify, tune: tune.then(Request::default) };
-        engine.page(path, None, &request).map(|page| page.html)
-    });
-    page.map_err(|message: String| {
-        let kind = if path.exists() { ErrorKind::Unreadable } else { ErrorKind::Missing };
-        from_fault(py, Some(path), &Fault::new(message, kind))
-    })
+    let is_one = paths(&path)?.1;
+    let (_, pages) = work::run(py, "inspect", progress.as_ref(), |watch, _found| {
+        let engine = engine.watch(Arc::clone(&watch) as Arc<dyn Watch>);
+        let page = |path: &PathBuf| {
+            let request = PageRequest { verify, tune: tune.then(Request::default) };
+            engine.page(path, None, &request).map(|page| page.html).map_err(|message: String| {
+                let kind = if path.exists() { ErrorKind::Unreadable } else { ErrorKind::Missing };
+                (path.clone(), Fault::new(message, kind))
+            })
+        };
+        inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()
+    })?;
+    let pages = pages.map_err(|(path, fault)| from_fault(py, Some(&path), &fault))?;
+    match pages.first() {
+        Some(page) if is_one => Ok(PyString::new(py, page).into_any()),
+        _ => Ok(PyList::new(py, pages)?.into_any()),
+    }
 }
 
-/// The engine with its limits, and what it is to look at: a path as `os.fsdecode` takes it.
+/// The engine with its limits, and what it is to look at.
 fn begin(
     path: &Bound<'_, PyAny>,
     recursive: bool,
@@ -102,56 +161,26 @@ fn begin(
     max_output: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Engine, Inputs)> {
     let mut engine = Engine::new();
-    if let Some(jobs) = jobs {
-        engine = engine.jobs(number("jobs", &jobs, 1..=MAX_JOBS as u64)? as u16);
+    if let Some(jobs) = jobs_of(jobs)? {
+        engine = engine.jobs(jobs);
     }
     if let Some(bytes) = max_output {
         engine = engine.max_output(number("max_output", &bytes, 0..=u64::MAX)?);
     }
-    let path: PathBuf = path.py().import("os")?.call_method1("fsdecode", (path,))?.extract()?;
-    Ok((engine, Inputs { paths: vec![path], recursive, ..Inputs::default() }))
+    let (paths, _) = paths(path)?;
+    Ok((engine, Inputs { paths, recursive, ..Inputs::default() }))
 }
 
-/// Adds what was found out as a dictionary. A signal is an error, which ends the work.
-fn add(reports: &Py<PyList>, report: &impl Serialize) -> io::Result<()> {
-    let report = serde_json::to_value(report)?;
-    Python::attach(|py| {
-        py.check_signals()?;
-        Ok(reports.bind(py).append(to_python(py, report)?)?)
-    })
-}
-
-/// What a value of JSON is in Python.
-fn to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {
-    match value {
-        Value::Null => Ok(py.None().into_bound(py)),
-        Value::Bool(value) => value.into_bound_py_any(py),
-        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
-            (Some(number), _) => number.into_bound_py_any(py),
-            (_, Some(number)) => number.into_bound_py_any(py),
-            _ => number.as_f64().into_bound_py_any(py),
-        },
-        Value::String(text) => text.into_bound_py_any(py),
-        Value::Array(values) => {
-            let list = PyList::empty(py);
-            values.into_iter().try_for_each(|value| list.append(to_python(py, value)?))?;
-            Ok(list.into_any())
-        }
-        Value::Object(fields) => {
-            let dict = PyDict::new(py);
-            for (name, value) in fields {
-                dict.set_item(PyString::intern(py, &name), to_python(py, value)?)?;
-            }
-            Ok(dict.into_any())
-        }
-    }
+pub(crate) fn jobs_of(jobs: Option<Bound<'_, PyAny>>) -> PyResult<Option<u16>> {
+    let jobs = jobs.map(|jobs| number("jobs", &jobs, 1..=MAX_JOBS as u64)).transpose()?;
+    Ok(jobs.and_then(|jobs| u16::try_from(jobs).ok()))
 }
 
 fn end(reports: Py<PyList>, not_started: Option<String>) -> PyResult<Py<PyList>> {
     not_started.map_or(Ok(reports), |reason| Err(PyRuntimeError::new_err(reason)))
 }
 
-fn wrong(name: &str, expected: impl Display, found: impl Display) -> PyErr {
+pub(crate) fn wrong(name: &str, expected: impl Display, found: impl Display) -> PyErr {
     PyValueError::new_err(format!("{name}: expected {expected}, found {found}"))
 }
 
@@ -159,7 +188,7 @@ fn seed_of(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     number("seed", value, 0..=u64::MAX)
 }
 
-fn number(name: &str, value: &Bound<'_, PyAny>, range: RangeInclusive<u64>) -> PyResult<u64> {
+pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>, range: RangeInclusive<u64>) -> PyResult<u64> {
     let number = value.py().import("operator")?.call_method1("index", (value,))?;
     match number.extract() {
         Ok(number) if range.contains(&number) => Ok(number),

@@ -1,34 +1,19 @@
 //! Scans: what `filterblock scan` finds.
 
-use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
-use filterblock_engine::report::ScanLine;
-use filterblock_engine::{Engine, Inputs};
-use filterblock_engine::{KeyRange, ScanRequest};
+use filterblock_engine::{Engine, Inputs, ScanRequest};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::bytes_like::borrow;
-use crate::entry::Scan;
+use crate::bounds::RangeArguments;
+use crate::entry::fields;
+use crate::iterators::Scan;
+use crate::kept::FILES;
 use crate::stream::Stream;
-
-/// The keys to show.
-#[derive(Default)]
-pub(crate) struct Range<'a, 'py> {
-    pub(crate) prefix: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) start: Option<&'a Bound<'py, PyAny>>,
-    pub(crate) stop: Option<&'a Bound<'py, PyAny>>,
-}
-
-impl Range<'_, '_> {
-    pub(crate) fn keys(&self) -> PyResult<KeyRange> {
-        let key =
-            |key: Option<&Bound<'_, PyAny>>| key.map(|key| borrow(key).map(Cow::into_owned)).transpose();
-        Ok(KeyRange { prefix: key(self.prefix)?, from: key(self.start)?, to: key(self.stop)? })
-    }
-}
 
 /// Whether the order of the keys of a database without a sound MANIFEST is said to be bytewise.
 pub(crate) fn is_bytewise(comparator: Option<&str>) -> PyResult<bool> {
@@ -41,22 +26,31 @@ pub(crate) fn is_bytewise(comparator: Option<&str>) -> PyResult<bool> {
     }
 }
 
-/// Starts to scan what is at `path`.
-pub(crate) fn begin(engine: Engine, path: PathBuf, request: ScanRequest) -> PyResult<Stream> {
+/// An iterator over what is at `path`. Nothing is read before the first entry is wanted.
+pub(crate) fn begin(engine: &Engine, path: PathBuf, request: ScanRequest) -> Arc<Mutex<Stream>> {
     let inputs = Inputs { paths: vec![path], ..Inputs::default() };
-    Ok(Stream::start(move |mut producer| {
-        match engine.scan(inputs, &request, &mut |line: ScanLine<'_>| producer.line(line)) {
-            // Nobody wants more.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            result => result.map(drop).map_err(|error| error.to_string()),
-        }
-    })?)
+    let engine = engine.clone().files(FILES.clone());
+    // Looking for blocks in a large file is one step.
+    let is_slow = request.carve;
+    let stream = Stream::new(
+        |producer| {
+            let mut steps = engine.scan_steps(inputs, request, producer);
+            Box::pin(std::future::poll_fn(move |_| match steps.step() {
+                None => Poll::Pending,
+                // Nobody wants more.
+                Some(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => Poll::Ready(Ok(())),
+                Some(result) => Poll::Ready(result.map(drop).map_err(|error| error.to_string())),
+            }))
+        },
+        is_slow,
+    );
+    Arc::new(Mutex::new(stream))
 }
 
 /// Iterates over the entries of a database, a table or a log.
 #[pyfunction]
 #[pyo3(signature = (path, *, newest = false, carve = false, prefix = None, start = None, stop = None, limit = None,
-    internal_keys = None, comparator = None, max_output = None, on_error = None))]
+    internal_keys = None, comparator = None, max_output = None, on_error = None, fields = None))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn scan(
     path: PathBuf,
@@ -70,12 +64,19 @@ pub(crate) fn scan(
     comparator: Option<&str>,
     max_output: Option<u64>,
     on_error: Option<Py<PyAny>>,
+    fields: Option<Vec<String>>,
 ) -> PyResult<Scan> {
-    let range = Range { prefix: prefix.as_ref(), start: start.as_ref(), stop: stop.as_ref() };
+    let fields = self::fields(fields)?;
+    let range = RangeArguments {
+        prefix: prefix.as_ref(),
+        start: start.as_ref(),
+        stop: stop.as_ref(),
+        ..RangeArguments::default()
+    };
     let request = ScanRequest {
         all: !newest,
         carve,
-        range: range.keys()?,
+        range: range.bounds()?.to_range(),
         limit,
         internal_keys,
         ..ScanRequest::default()
@@ -85,5 +86,5 @@ pub(crate) fn scan(
         Some(bytes) => engine.max_output(bytes),
         None => engine,
     };
-    Ok(Scan::new(begin(engine, path, request)?, on_error))
+    Ok(Scan::new(begin(&engine, path, request), on_error, fields))
 }

@@ -1,162 +1,42 @@
-//! Entries that a thread reads ahead, in batches, while Python works on those before.
+//! The reader's side of an iterator: entry by entry from batches, which the reader's own thread or one of the shared
+//! threads produces.
 
-use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Version};
+use filterblock_engine::report::Fault;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// The number of entries in the first batch. The next ones are larger, up to the most.
-const FIRST_ENTRIES: usize = 16;
-const MOST_ENTRIES: usize = 1024;
-/// The bytes of keys and values that complete a batch.
-const MOST_BYTES: usize = 256 << 10;
-/// The batches that wait to be taken.
-const WAITING: usize = 2;
+use crate::ahead::{Asked, Job, Stepped, step};
+use crate::producer::{Batch, MOST_ENTRIES, Message, Place, Producer, Work};
+
 /// The time after which Python is asked whether a signal came.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Entries, keys and values end to end.
-#[derive(Default)]
-struct Batch {
-    bytes: Vec<u8>,
-    items: Vec<Item>,
-    /// The files that no earlier batch has named.
-    new_files: Vec<OsString>,
+/// The place where the work is.
+enum Doing {
+    Here(Work),
+    Away(Arc<Job>),
+    Ended,
+    Closed,
 }
 
-struct Item {
-    key_end: usize,
-    value_end: usize,
-    place: Place,
-}
-
-/// What is known of an entry besides key and value.
-#[derive(Clone, Copy)]
-pub(crate) struct Place {
-    /// The number of the file, in the order in which files were named.
-    file: usize,
-    pub(crate) offset: u64,
-    pub(crate) version: Option<Version>,
-    pub(crate) state: Option<FileState>,
-}
-
-enum Message {
-    Batch(Batch),
-    Fault(PathBuf, Fault),
-    Note(PathBuf, String),
-    /// The scan could not begin or end as it should.
-    Failed(String),
-}
-
-/// The thread's side: puts batches together.
-pub(crate) struct Producer {
-    sender: SyncSender<Message>,
-    batch: Batch,
-    most_entries: usize,
-    files: HashMap<OsString, usize>,
-    last_file: Option<(OsString, usize)>,
-}
-
-impl Producer {
-    /// Sends the batch as far as it is complete.
-    fn flush(&mut self) -> io::Result<()> {
-        if self.batch.items.is_empty() {
-            return Ok(());
-        }
-        let entries = self.batch.items.len();
-        let bytes = self.batch.bytes.len();
-        self.most_entries = self.most_entries.saturating_mul(2).min(MOST_ENTRIES);
-        let next = Batch {
-            bytes: Vec::with_capacity(bytes),
-            items: Vec::with_capacity(entries),
-            ..Batch::default()
-        };
-        let batch = std::mem::replace(&mut self.batch, next);
-        self.send(Message::Batch(batch))
-    }
-
-    /// Waits until the message can be sent. An error means that nobody wants it any longer.
-    fn send(&self, message: Message) -> io::Result<()> {
-        self.sender.send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
-    }
-
-    fn number_of(&mut self, file: &OsStr) -> usize {
-        if let Some((last, number)) = &self.last_file
-            && last == file
-        {
-            return *number;
-        }
-        let number = match self.files.get(file) {
-            Some(number) => *number,
-            None => {
-                let number = self.files.len();
-                self.files.insert(file.to_owned(), number);
-                self.batch.new_files.push(file.to_owned());
-                number
-            }
-        };
-        self.last_file = Some((file.to_owned(), number));
-        number
-    }
-}
-
-/// Takes what is found. An error means that nobody wants more.
-impl Producer {
-    pub(crate) fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
-        match line {
-            ScanLine::Entry(_, row) => self.entry(&row),
-            ScanLine::Fault(subject, fault) => self.fault(subject.path, fault),
-            ScanLine::End(subject, _) => subject.remarks.iter().try_for_each(|remark| {
-                self.flush()?;
-                self.send(Message::Note(remark.about.clone(), remark.text.clone()))
-            }),
-        }
-    }
-
-    pub(crate) fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
-        let file = self.number_of(row.path.as_os_str());
-        let batch = &mut self.batch;
-        batch.bytes.extend_from_slice(row.key);
-        let key_end = batch.bytes.len();
-        batch.bytes.extend_from_slice(row.value);
-        let value_end = batch.bytes.len();
-        let place = Place { file, offset: row.offset, version: row.version, state: row.state };
-        batch.items.push(Item { key_end, value_end, place });
-        if batch.items.len() >= self.most_entries || value_end >= MOST_BYTES { self.flush() } else { Ok(()) }
-    }
-
-    pub(crate) fn fault(&mut self, path: &Path, fault: &Fault) -> io::Result<()> {
-        self.flush()?;
-        self.send(Message::Fault(path.to_owned(), fault.clone()))
-    }
-}
-
-impl Drop for Producer {
-    fn drop(&mut self) {
-        // If nobody wants them, that is well.
-        let _ = self.flush();
-    }
-}
-
-/// Python's side: takes entry by entry.
+/// Takes entry by entry.
 pub(crate) struct Stream {
-    /// `None`: all has been taken.
-    receiver: Option<Receiver<Message>>,
-    thread: Option<JoinHandle<()>>,
-    /// The process in which the thread is.
-    process: u32,
+    doing: Doing,
+    /// Single steps may take long, and are left to other threads, so that signals are noticed.
+    is_slow: bool,
+    receiver: Receiver<Message>,
     batch: Batch,
     next: usize,
     /// The end of the entry before in the batch.
     end: usize,
+    /// A fault that is to come next.
+    fault: Option<(PathBuf, Fault)>,
     files: Vec<Py<PyString>>,
     notes: Vec<String>,
 }
@@ -169,55 +49,29 @@ pub(crate) enum Next<'a> {
 }
 
 impl Stream {
-    /// Starts a thread that produces entries. An error of `produce` is raised behind the last one.
-    pub(crate) fn start(
-        produce: impl FnOnce(Producer) -> Result<(), String> + Send + 'static,
-    ) -> io::Result<Self> {
-        let (sender, receiver) = sync_channel(WAITING);
-        let producer = Producer {
-            sender: sender.clone(),
-            batch: Batch::default(),
-            most_entries: FIRST_ENTRIES,
-            files: HashMap::new(),
-            last_file: None,
-        };
-        let work = move || {
-            if let Err(message) = produce(producer) {
-                // If nobody wants it, that is well.
-                let _ = sender.send(Message::Failed(message));
-            }
-        };
-        let thread = thread::Builder::new().name("filterblock".to_owned()).spawn(work)?;
-        Ok(Self {
-            receiver: Some(receiver),
-            thread: Some(thread),
-            process: std::process::id(),
+    /// An iterator over what `work` gives to its producer. Nothing is read before the first entry is wanted.
+    pub(crate) fn new(work: impl FnOnce(Producer) -> Work, is_slow: bool) -> Self {
+        let (sender, receiver) = channel();
+        Self {
+            doing: Doing::Here(work(Producer::new(sender))),
+            is_slow,
+            receiver,
             batch: Batch::default(),
             next: 0,
             end: 0,
+            fault: None,
             files: Vec::new(),
             notes: Vec::new(),
-        })
+        }
     }
 
     /// Moves to the next entry. Other threads of Python run while it waits.
+    #[inline]
     pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Next<'_>> {
-        while self.next >= self.batch.items.len() {
-            match self.receive(py)? {
-                Some(Message::Batch(batch)) => {
-                    for file in &batch.new_files {
-                        // A name that is not UTF-8 becomes what os.fsdecode makes of it.
-                        self.files.push(file.as_os_str().into_pyobject(py)?.unbind());
-                    }
-                    (self.batch, self.next, self.end) = (batch, 0, 0);
-                }
-                Some(Message::Fault(path, fault)) => return Ok(Next::Fault(path, fault)),
-                Some(Message::Note(path, text)) => {
-                    self.notes.push(format!("{}: {text}", filterblock::escape_path(&path)));
-                }
-                Some(Message::Failed(message)) => return Err(PyRuntimeError::new_err(message)),
-                None => return Ok(Next::End),
-            }
+        if self.next >= self.batch.items.len()
+            && let Some(ended) = self.refill(py)?
+        {
+            return Ok(ended);
         }
         let Some(item) = self.batch.items.get(self.next) else { return Ok(Next::End) };
         let key = self.batch.bytes.get(self.end..item.key_end).unwrap_or_default();
@@ -225,6 +79,96 @@ impl Stream {
         self.next += 1;
         self.end = item.value_end;
         Ok(Next::Entry { key, value, place: item.place })
+    }
+
+    /// The next batch. `Some`: there is none now.
+    fn refill(&mut self, py: Python<'_>) -> PyResult<Option<Next<'static>>> {
+        if let Some((path, fault)) = self.fault.take() {
+            return Ok(Some(Next::Fault(path, fault)));
+        }
+        loop {
+            match self.receiver.try_recv() {
+                Ok(Message::Batch(batch)) => {
+                    for file in &batch.new_files {
+                        // A name that is not UTF-8 becomes what os.fsdecode makes of it.
+                        self.files.push(file.as_os_str().into_pyobject(py)?.unbind());
+                    }
+                    // Smaller ones are those at the start, and most iterators are not read further.
+                    let is_large = batch.items.len() >= MOST_ENTRIES / 4 || batch.bytes.len() >= 64 << 10;
+                    (self.batch, self.next, self.end) = (batch, 0, 0);
+                    if is_large {
+                        self.hand_over();
+                    }
+                    return Ok(None);
+                }
+                Ok(Message::Fault(path, fault)) => return Ok(Some(Next::Fault(path, fault))),
+                Ok(Message::Note(path, text)) => {
+                    self.notes.push(format!("{}: {text}", filterblock::escape_path(&path)));
+                }
+                Err(_) => match self.doing {
+                    Doing::Ended => return Ok(Some(Next::End)),
+                    Doing::Closed => return Err(PyRuntimeError::new_err("the iterator is closed")),
+                    _ => self.work(py)?,
+                },
+            }
+        }
+    }
+
+    fn hand_over(&mut self) {
+        self.doing = match std::mem::replace(&mut self.doing, Doing::Closed) {
+            Doing::Here(work) => Doing::Away(Job::hand_over(work)),
+            other => other,
+        };
+    }
+
+    /// Takes a step, or waits for one that is being taken.
+    fn work(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.is_slow {
+            self.hand_over();
+        }
+        let is_slow = self.is_slow;
+        let stepped = match std::mem::replace(&mut self.doing, Doing::Closed) {
+            Doing::Here(work) => py.detach(|| step(work)),
+            Doing::Away(job) => {
+                let ask = || if is_slow { job.wait(PATIENCE) } else { job.ask(PATIENCE) };
+                match py.detach(ask) {
+                    Asked::Yours(work) => py.detach(|| step(work)),
+                    Asked::Done(stepped) => stepped,
+                    Asked::Running => {
+                        self.doing = Doing::Away(job);
+                        return py.check_signals();
+                    }
+                    Asked::Lost => {
+                        self.doing = Doing::Away(job);
+                        let message = "this iterator was being read ahead when the process was forked: \
+                                       only the parent can continue it";
+                        return Err(PyRuntimeError::new_err(message));
+                    }
+                }
+            }
+            other => {
+                self.doing = other;
+                return Ok(());
+            }
+        };
+        match stepped {
+            Stepped::More(work) => self.doing = Doing::Here(work),
+            Stepped::Ended(result) => {
+                self.doing = Doing::Ended;
+                result.map_err(PyRuntimeError::new_err)?;
+            }
+            Stepped::Panicked => {
+                self.doing = Doing::Ended;
+                let message = "reading has panicked: please report this";
+                return Err(PyRuntimeError::new_err(message));
+            }
+        }
+        py.check_signals()
+    }
+
+    /// Has the fault come again.
+    pub(crate) fn put_back(&mut self, path: PathBuf, fault: Fault) {
+        self.fault = Some((path, fault));
     }
 
     /// The path of the file that an entry lies in.
@@ -237,37 +181,32 @@ impl Stream {
         &self.notes
     }
 
-    /// Waits for the next message. `None`: there are no more.
-    fn receive(&mut self, py: Python<'_>) -> PyResult<Option<Message>> {
-        if self.process != std::process::id() {
-            let message =
-                "an iterator cannot be continued in a forked process, which has none of its threads";
-            return Err(PyRuntimeError::new_err(message));
+    /// Ends the work, and gives memory and files back.
+    pub(crate) fn close(&mut self) {
+        self.doing = Doing::Closed;
+        self.receiver = channel().1;
+        (self.batch, self.next, self.end) = (Batch::default(), 0, 0);
+    }
+
+    pub(crate) const fn is_closed(&self) -> bool {
+        matches!(self.doing, Doing::Closed)
+    }
+}
+
+/// The open iterators of a database or table, which end with it.
+#[derive(Default)]
+pub(crate) struct Streams(Vec<Weak<Mutex<Stream>>>);
+
+impl Streams {
+    pub(crate) fn add(&mut self, stream: &Arc<Mutex<Stream>>) {
+        if self.0.len() == self.0.capacity() {
+            self.0.retain(|stream| stream.strong_count() > 0);
         }
-        while let Some(receiver) = self.receiver.take() {
-            let (receiver, message) = py.detach(move || {
-                let message = receiver.recv_timeout(PATIENCE);
-                (receiver, message)
-            });
-            match message {
-                Ok(message) => {
-                    self.receiver = Some(receiver);
-                    return Ok(Some(message));
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    self.receiver = Some(receiver);
-                    py.check_signals()?;
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    let thread = self.thread.take();
-                    if thread.is_some_and(|thread| py.detach(|| thread.join()).is_err()) {
-                        return Err(PyRuntimeError::new_err(
-                            "the thread that reads has panicked: please report this",
-                        ));
-                    }
-                }
-            }
-        }
-        Ok(None)
+        self.0.push(Arc::downgrade(stream));
+    }
+
+    /// Those that are still there.
+    pub(crate) fn take(&mut self) -> Vec<Arc<Mutex<Stream>>> {
+        std::mem::take(&mut self.0).iter().filter_map(Weak::upgrade).collect()
     }
 }

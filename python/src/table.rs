@@ -2,23 +2,23 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use filterblock::table::{Cursor, Lookup, ReadAt, ReadOptions};
-use filterblock::{Error, SharedPolicy, escape_path};
-use filterblock_engine::decode_limit;
-use filterblock_engine::has_internal_keys;
-use filterblock_engine::report::{Fault, Row};
-use pyo3::exceptions::PyTypeError;
+use filterblock::table::{Lookup, Origin, ReadAt, ReadOptions};
+use filterblock::{Error, KeyFormat, SharedPolicy, escape_path};
+use filterblock_engine::{decode_limit, has_internal_keys};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
+use crate::bounds::{Bounds, RangeArguments};
 use crate::bytes_like::{borrow, is_bytes_like, share};
-use crate::entry::Pairs;
 use crate::errors::from_error;
 use crate::filter_block::FilterBlockReader;
-use crate::stream::{Producer, Stream};
+use crate::iterators::{Pairs, Parts, Scan, lock};
+use crate::stream::{Stream, Streams};
+use crate::walk::{self, TableWanted};
 
 /// The greatest sequence number and the type of a value.
 const NEWEST_TAG: [u8; 8] = [1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
@@ -29,16 +29,24 @@ type Opened = filterblock::table::Table<Source>;
 /// An open table.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Table {
-    table: Opened,
+    /// `None`: it is closed.
+    open: Mutex<Option<Arc<OpenTable>>>,
+    streams: Mutex<Streams>,
     path: Option<PathBuf>,
     internal_keys: bool,
+    file_size: u64,
+}
+
+/// What an open table has.
+struct OpenTable {
+    table: Opened,
     /// The filters, which take user keys.
     filter: Option<filterblock::FilterBlockReader<SharedPolicy>>,
 }
 
 impl Table {
     /// Opens the table as one of whole keys, and again if its keys are internal keys.
-    fn open(
+    fn of(
         source: Source,
         path: Option<PathBuf>,
         options: &ReadOptions,
@@ -51,13 +59,33 @@ impl Table {
             false => plain,
             true => name(Opened::open(source, &options.clone().internal_keys(true)), path.as_deref())?,
         };
-        Ok(Self { table, path, internal_keys, filter })
+        let file_size = table.file_size();
+        let open = Mutex::new(Some(Arc::new(OpenTable { table, filter })));
+        Ok(Self { open, streams: Mutex::default(), path, internal_keys, file_size })
     }
 
-    /// The same table once more, for a thread to walk through.
-    fn again(&self) -> Result<Opened, Error> {
-        let (index, filter) = (self.table.index_part(), self.table.filter_part());
-        name(Opened::from_parts(Arc::clone(self.table.source()), index, filter), self.path.as_deref())
+    fn open(&self) -> PyResult<Arc<OpenTable>> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.clone().ok_or_else(|| PyRuntimeError::new_err("the table is closed"))
+    }
+
+    /// An iterator that walks through the table.
+    fn stream(&self, py: Python<'_>, wanted: TableWanted) -> PyResult<Arc<Mutex<Stream>>> {
+        let open = self.open()?;
+        let (index, filter) = (open.table.index_part(), open.table.filter_part());
+        let again = Opened::from_parts(Arc::clone(open.table.source()), index, filter);
+        let again = name(again, self.path.as_deref()).map_err(|error| from_error(py, &error))?;
+        let (cursor, path) = (again.into_cursor(), self.path.clone().unwrap_or_default());
+        let stream = Stream::new(|producer| walk::table(cursor, path, wanted, producer), false);
+        let stream = Arc::new(Mutex::new(stream));
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner).add(&stream);
+        Ok(stream)
+    }
+
+    fn format(&self, open: &OpenTable) -> Option<KeyFormat> {
+        let is_bashos = open.table.origin() == Some(Origin::Basho);
+        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+        self.internal_keys.then_some(format)
     }
 }
 
@@ -93,7 +121,7 @@ impl Table {
         let table = if is_bytes_like(source) {
             let bytes = share(source)?;
             let options = limit(options, bytes.len() as u64);
-            py.detach(|| Self::open(Arc::new(bytes), None, &options, internal_keys))
+            py.detach(|| Self::of(Arc::new(bytes), None, &options, internal_keys))
         } else {
             let Ok(path) = source.extract::<PathBuf>() else {
                 let found = source.get_type().name()?;
@@ -103,27 +131,28 @@ impl Table {
             py.detach(|| {
                 let table = filterblock::table::Table::open_path(&path, &options)?;
                 let options = limit(options, table.file_size());
-                Self::open(Arc::new(table.into_source()), Some(path), &options, internal_keys)
+                Self::of(Arc::new(table.into_source()), Some(path), &options, internal_keys)
             })
         };
         table.map_err(|error| from_error(py, &error))
     }
 
-    /// Returns the value of a key, or None.
-    #[pyo3(signature = (key, *, sequence = None))]
+    /// Returns the value of a key, or `default`.
+    #[pyo3(signature = (key, default = None, *, sequence = None))]
     fn get<'py>(
         &self,
         key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
         sequence: Option<u64>,
-    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = key.py();
-        let key = borrow(key)?;
+        let (key, open) = (borrow(key)?, self.open()?);
         let found = py.detach(|| match self.internal_keys || sequence.is_some() {
-            false => self.table.get(&key),
-            true => self.table.get_at(&key, sequence.unwrap_or(u64::MAX)).map(value_of),
+            false => open.table.get(&key),
+            true => open.table.get_at(&key, sequence.unwrap_or(u64::MAX)).map(value_of),
         });
         let found = found.map_err(|error| from_error(py, &error))?;
-        Ok(found.map(|value| PyBytes::new(py, &value)))
+        Ok(found.map(|value| PyBytes::new(py, &value).into_any()).or(default))
     }
 
     /// Returns the values of many keys, each None if absent, in the order of the keys.
@@ -136,13 +165,14 @@ impl Table {
     ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         let keys: Vec<_> = keys.iter().map(borrow).collect::<PyResult<_>>()?;
         let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+        let open = self.open()?;
         let values: Vec<Result<Option<Bytes>, Error>> = py.detach(|| {
             let (mut values, mut lookups) = (Vec::new(), Vec::new());
             if self.internal_keys || sequence.is_some() {
-                self.table.get_many_at(&keys, sequence.unwrap_or(u64::MAX), &mut lookups);
+                open.table.get_many_at(&keys, sequence.unwrap_or(u64::MAX), &mut lookups);
                 values.extend(lookups.into_iter().map(|found| found.map(value_of)));
             } else {
-                self.table.get_many(&keys, &mut values);
+                open.table.get_many(&keys, &mut values);
             }
             values
         });
@@ -161,18 +191,66 @@ impl Table {
             // Comes before all entries of the key.
             key.to_mut().extend(NEWEST_TAG);
         }
-        self.table.may_contain(&key).map_err(|error| from_error(py, &error))
+        self.open()?.table.may_contain(&key).map_err(|error| from_error(py, &error))
     }
 
     /// Iterates over stored keys and values in the order of the file.
     fn __iter__(&self, py: Python<'_>) -> PyResult<Pairs> {
-        let cursor = self.again().map_err(|error| from_error(py, &error))?.into_cursor();
-        let path = self.path.clone().unwrap_or_default();
-        Ok(Pairs::new(Stream::start(move |producer| {
-            // An error means that nobody wants more.
-            let _ = walk(cursor, &path, producer);
-            Ok(())
-        })?))
+        let wanted = TableWanted { bounds: Bounds::default(), format: None, limit: None };
+        Ok(Pairs::new(self.stream(py, wanted)?, Parts::Both))
+    }
+
+    /// Iterates over entries in the order of the file, or back.
+    #[pyo3(signature = (*, reverse = false, start = None, stop = None, include_start = true, include_stop = false,
+        prefix = None, limit = None, on_error = None, fields = None))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    fn scan(
+        &self,
+        py: Python<'_>,
+        reverse: bool,
+        start: Option<Bound<'_, PyAny>>,
+        stop: Option<Bound<'_, PyAny>>,
+        include_start: bool,
+        include_stop: bool,
+        prefix: Option<Bound<'_, PyAny>>,
+        limit: Option<u64>,
+        on_error: Option<Py<PyAny>>,
+        fields: Option<Vec<String>>,
+    ) -> PyResult<Scan> {
+        let range = RangeArguments {
+            prefix: prefix.as_ref(),
+            start: start.as_ref(),
+            stop: stop.as_ref(),
+            without_start: !include_start,
+            with_stop: include_stop,
+            reverse,
+        };
+        let format = Some(self.format(&*self.open()?));
+        let wanted = TableWanted { bounds: range.bounds()?, format, limit };
+        Ok(Scan::new(self.stream(py, wanted)?, on_error, crate::entry::fields(fields)?))
+    }
+
+    /// Closes the file, and the iterators.
+    fn close(&self, py: Python<'_>) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner).take();
+        streams.iter().for_each(|stream| lock(stream, py).close());
+        drop(open);
+    }
+
+    /// True once it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.open().is_err()
+    }
+
+    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
     }
 
     /// Path of the file; None for bytes.
@@ -190,65 +268,41 @@ impl Table {
     /// Size in bytes.
     #[getter]
     fn file_size(&self) -> u64 {
-        self.table.file_size()
+        self.file_size
     }
 
     /// The filter block; None if there is none, or none that can be read.
     #[getter]
-    fn filter(&self) -> Option<FilterBlockReader> {
-        self.filter.clone().map(FilterBlockReader::of)
+    fn filter(&self) -> PyResult<Option<FilterBlockReader>> {
+        Ok(self.open()?.filter.clone().map(FilterBlockReader::of))
     }
 
     /// Name of the filter policy that the table names; None if it names none.
     #[getter]
-    fn filter_name(&self) -> Option<&str> {
-        self.table.filter_name()
+    fn filter_name(&self) -> PyResult<Option<String>> {
+        Ok(self.open()?.table.filter_name().map(str::to_owned))
     }
 
     /// The error that keeps filters from being used; None if all is well.
     #[getter]
-    fn filter_error<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        let error = self.table.filter_error()?;
-        Some(from_error(py, error).into_value(py).into_bound(py).into_any())
+    fn filter_error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let open = self.open()?;
+        let error = open.table.filter_error();
+        Ok(error.map(|error| from_error(py, error).into_value(py).into_bound(py).into_any()))
     }
 
     /// Offset and size of each data block, as the index has them.
     fn data_blocks(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
+        let open = self.open()?;
         let handles =
-            self.table.data_blocks().map(|handle| handle.map(|handle| (handle.offset, handle.size)));
+            open.table.data_blocks().map(|handle| handle.map(|handle| (handle.offset, handle.size)));
         handles.collect::<Result<_, _>>().map_err(|error| from_error(py, &error))
     }
 
     fn __repr__(&self) -> String {
         match &self.path {
             Some(path) => format!("<Table {}>", escape_path(path)),
-            None => format!("<Table of {} bytes>", self.table.file_size()),
-        }
-    }
-}
-
-/// Gives all entries to `producer`. Goes on behind a damaged block.
-fn walk(mut cursor: Cursor<'static, Source>, path: &Path, mut producer: Producer) -> std::io::Result<()> {
-    loop {
-        match cursor.next() {
-            Ok(true) => {
-                let offset = cursor.block_handle().map_or(0, |handle| handle.offset);
-                let (key, value) = (cursor.key(), cursor.value());
-                producer.entry(&Row {
-                    path,
-                    offset,
-                    corrected: None,
-                    state: None,
-                    key,
-                    version: None,
-                    value,
-                })?;
-            }
-            Ok(false) => return Ok(()),
-            Err(error) => {
-                producer.fault(path, &Fault::from(error))?;
-                cursor.skip_block();
-            }
+            None => format!("<Table of {} bytes>", self.file_size),
         }
     }
 }

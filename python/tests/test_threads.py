@@ -1,5 +1,6 @@
 """Threads of Python run while blocks are read."""
 
+import gc
 import itertools
 import os
 import signal
@@ -130,42 +131,62 @@ def test_one_iterator_for_many_threads(large):
     assert sorted(found) == [b"%012d" % number for number in range(100_000)]
 
 
-def test_threads_end_with_their_iterators(large):
-    if not os.path.isdir("/proc/self/task"):
-        pytest.skip("needs /proc")
+def threads():
+    return len(os.listdir("/proc/self/task"))
 
-    def threads():
-        return len(os.listdir("/proc/self/task"))
 
-    before = threads()
-    iterators = [iter(filterblock.Database(large)) for _ in range(10)]
-    for iterator in iterators:
-        next(iterator)
-    assert threads() >= before + 10
+def descriptors():
+    return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="needs /proc")
+def test_iterators_that_are_not_read_take_no_threads_and_share_files(large):
+    before = threads(), descriptors()
+    table = filterblock.Table(max(filterblock.Database(large).tables(), key=lambda table: table.size).path)
+    database = filterblock.Database(large)
+    kinds = [
+        lambda: iter(filterblock.Database(large)),
+        lambda: database.iterator(reverse=True),
+        lambda: filterblock.scan(large),
+        lambda: iter(table),
+    ]
+    iterators = [kinds[number % len(kinds)]() for number in range(300)]
+    for read in [1, 5000]:
+        for iterator in iterators:
+            for _ in range(read):
+                next(iterator)
+        assert threads() <= before[0] + 16 and descriptors() <= before[1] + 48
     del iterators, iterator
+    table.close()
+    database.close()
+    gc.collect()
+    assert descriptors() <= before[1]
     deadline = time.monotonic() + 20
-    while threads() > before and time.monotonic() < deadline:
+    while threads() > before[0] and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert threads() <= before
+    assert threads() <= before[0]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_an_iterator_in_a_forked_process_is_an_exception(large):
+@pytest.mark.parametrize("read", [1, 5000])
+def test_an_iterator_goes_on_in_a_forked_process_or_is_an_exception(large, read):
     entries = iter(filterblock.Database(large))
-    next(entries)
+    for _ in range(read):
+        next(entries)
     child = os.fork()
     if child == 0:
         # If it waits for a thread that is not there.
         signal.alarm(20)
         try:
-            for _ in entries:
-                pass
+            if sum(1 for _ in entries) == 100_000 - read:
+                os._exit(7)
         except RuntimeError:
-            os._exit(7)
+            # A thread of the parent's was reading ahead.
+            os._exit(7 if read > 1 else 2)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    assert sum(1 for _ in entries) == 99_999
+    assert sum(1 for _ in entries) == 100_000 - read
 
 
 def test_an_open_iterator_does_not_keep_the_process():

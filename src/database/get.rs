@@ -117,7 +117,11 @@ impl Database {
     }
 
     /// The writes of all live logs.
-    fn live_logs<O: Opener>(&self, opener: &mut O, order: &SharedComparator) -> Result<Memtable<'_>> {
+    pub(super) fn live_logs<O: Opener>(
+        &self,
+        opener: &mut O,
+        order: &SharedComparator,
+    ) -> Result<Memtable<'_>> {
         let (mut logs, mut first) = (Memtable::default(), None);
         for log in self.logs().filter(|log| log.is_live) {
             logs.read(log, opener, Scan::LOG_LIMIT, &mut |error| {

@@ -3,8 +3,9 @@
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::database::DatabaseLog;
+use super::database::{Database, DatabaseLog};
 use super::log::LogWrites;
 use super::opener::Opener;
 use crate::error::IoAction;
@@ -19,6 +20,12 @@ const MAX_ERRORS: u64 = 16;
 #[derive(Default)]
 pub(super) struct Memtable<'d> {
     logs: Vec<DatabaseLog<'d>>,
+    sorted: Arc<SortedWrites>,
+}
+
+/// The writes, without the logs that they are from.
+#[derive(Default)]
+pub(super) struct SortedWrites {
     /// Keys and values.
     bytes: Vec<u8>,
     writes: Vec<Write>,
@@ -45,6 +52,8 @@ impl<'d> Memtable<'d> {
         on_error: &mut impl FnMut(Error),
     ) {
         let Some(path) = log.file.path() else { return };
+        // Nothing is read any longer once the writes are shared.
+        let Some(sorted) = Arc::get_mut(&mut self.sorted) else { return };
         let mut errors: u64 = 0;
         let mut on_error = |error: Error| {
             errors = errors.saturating_add(1);
@@ -65,21 +74,21 @@ impl<'d> Memtable<'d> {
                 Ok(true) => {
                     let Some(write) = writes.write() else { break };
                     let added = write.key.len().saturating_add(write.value.map_or(0, <[u8]>::len));
-                    let entries = self.writes.len().saturating_add(1).saturating_mul(size_of::<Write>());
-                    let found = self.bytes.len().saturating_add(added).saturating_add(entries);
+                    let entries = sorted.writes.len().saturating_add(1).saturating_mul(size_of::<Write>());
+                    let found = sorted.bytes.len().saturating_add(added).saturating_add(entries);
                     if found > limit {
                         let (limit, found) = (limit as u64, found as u64);
                         on_error(Error::Limit { what: "writes in logs", offset: write.offset, limit, found });
                         break;
                     }
                     let mut put = |part: &[u8]| {
-                        let start = self.bytes.len();
-                        self.bytes.extend_from_slice(part);
-                        start..self.bytes.len()
+                        let start = sorted.bytes.len();
+                        sorted.bytes.extend_from_slice(part);
+                        start..sorted.bytes.len()
                     };
                     let (key, value) = (put(write.key), write.value.map(put));
                     let (sequence, offset) = (write.sequence, write.offset);
-                    self.writes.push(Write { key, value, sequence, log: self.logs.len(), offset });
+                    sorted.writes.push(Write { key, value, sequence, log: self.logs.len(), offset });
                 }
                 Err(error @ Error::Io { .. }) => {
                     on_error(error);
@@ -92,9 +101,9 @@ impl<'d> Memtable<'d> {
     }
 
     pub(super) fn sort(&mut self, order: &dyn Comparator) {
-        let bytes = &self.bytes;
+        let Some(SortedWrites { bytes, writes }) = Arc::get_mut(&mut self.sorted) else { return };
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
-        self.writes.sort_by(|a, b| {
+        writes.sort_by(|a, b| {
             // Of two writes with the same sequence number, LevelDB finds a value before a deletion,
             // and otherwise the later one first.
             let tag =
@@ -103,24 +112,51 @@ impl<'d> Memtable<'d> {
         });
     }
 
+    /// The same writes for another scan of `database`, whose live logs they are from.
+    pub(super) fn again(database: &'d Database, sorted: &Arc<SortedWrites>) -> Self {
+        let logs = database.logs().filter(|log| log.is_live && log.file.path().is_some());
+        Self { logs: logs.collect(), sorted: Arc::clone(sorted) }
+    }
+
+    pub(super) fn into_sorted(self) -> Arc<SortedWrites> {
+        self.sorted
+    }
+
     /// The position of the first write of a key at or after `user_key`.
     pub(super) fn seek(&self, user_key: &[u8], order: &dyn Comparator) -> usize {
-        self.writes.partition_point(|write| order.compare(self.part(&write.key), user_key).is_lt())
+        self.sorted.seek(user_key, order)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.writes.len()
+        self.sorted.len()
     }
 
     /// The write at this position: key, value, offset of its record, and its log.
     #[inline]
     pub(super) fn get(&self, at: usize) -> Option<(InternalKey<'_>, &[u8], u64, DatabaseLog<'d>)> {
-        let write = self.writes.get(at)?;
+        let write = self.sorted.writes.get(at)?;
         let kind = if write.value.is_some() { VALUE } else { DELETION };
-        let user_key = self.part(&write.key);
+        let user_key = self.sorted.part(&write.key);
         let key = InternalKey { user_key, time: None, sequence: write.sequence, kind };
-        let value = write.value.as_ref().map_or(&[][..], |value| self.part(value));
+        let value = write.value.as_ref().map_or(&[][..], |value| self.sorted.part(value));
         Some((key, value, write.offset, *self.logs.get(write.log)?))
+    }
+}
+
+impl SortedWrites {
+    fn seek(&self, user_key: &[u8], order: &dyn Comparator) -> usize {
+        self.writes.partition_point(|write| order.compare(self.part(&write.key), user_key).is_lt())
+    }
+
+    /// The value that the newest write of a key has; `Some(None)`: it is a deletion.
+    pub(super) fn newest(&self, user_key: &[u8], order: &dyn Comparator) -> Option<Option<&[u8]>> {
+        let write = self.writes.get(self.seek(user_key, order))?;
+        let is_found = order.compare(self.part(&write.key), user_key).is_eq();
+        is_found.then(|| write.value.as_ref().map(|value| self.part(value)))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.writes.len()
     }
 
     #[inline]
@@ -134,7 +170,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::database::{Database, FileOpener, LogWriter};
+    use crate::database::{FileOpener, LogWriter};
     use crate::table::BytewiseComparator;
 
     /// A database of one log, in which each of these writes is a batch: number, key and value.
@@ -161,7 +197,7 @@ mod tests {
         for log in database.logs() {
             table.read(log, &mut FileOpener, limit, &mut |error| errors.push(error));
         }
-        (table.writes.len(), errors)
+        (table.len(), errors)
     }
 
     #[test]

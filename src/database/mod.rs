@@ -49,6 +49,7 @@ mod folder;
 mod get;
 mod listing;
 mod live_tables;
+mod live_writes;
 #[cfg(feature = "lock")]
 mod lock;
 #[cfg(feature = "lock")]
@@ -71,6 +72,7 @@ pub use entry::{DatabaseEntry, EntryFile};
 pub use folder::{DatabaseFile, DatabaseFiles, FileState, StrayFile, UnreadableFile};
 pub use listing::DatabaseListing;
 pub use live_tables::LiveTable;
+pub use live_writes::LiveWrites;
 #[cfg(feature = "lock")]
 pub use lock::DatabaseLock;
 pub use log::{LogReader, LogRecord, LogWrite, LogWriter, LogWrites, batch_has_writes, log_has_writes};

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 
 use super::opener::Opener;
-use crate::table::ReadAt;
+use crate::table::{ReadAt, TableIndex};
 
 /// Open files, at most `max`.
 pub(super) struct OpenFiles<O: Opener> {
@@ -51,15 +51,21 @@ impl<O: Opener> OpenFiles<O> {
     }
 
     /// Opens the file at `path`.
-    pub(super) fn open(self: &Arc<Self>, path: &Path) -> io::Result<PooledFile<O>> {
+    ///
+    /// Returns its index as well if the opener has kept it.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        path: &Path,
+    ) -> io::Result<(PooledFile<O>, Option<Arc<TableIndex>>)> {
         let mut handles = self.handles();
         let file = handles.open_beside(self.max, path)?;
         let identity = handles.identity(&file)?;
+        let index = handles.opener.index(&file);
         let number = handles.next;
         handles.next = number.wrapping_add(1);
         handles.open.push_back((number, file));
         let (files, path) = (Arc::clone(self), path.to_owned());
-        Ok(PooledFile { files, path, number, identity, is_lost: AtomicBool::new(false) })
+        Ok((PooledFile { files, path, number, identity, is_lost: AtomicBool::new(false) }, index))
     }
 
     /// The error of opening the file at `path`, which was not there when its folder was listed.
@@ -177,7 +183,7 @@ mod tests {
         paths.iter().enumerate().for_each(|(at, path)| fs::write(path, [at as u8; 10]).unwrap());
         let files = OpenFiles::new(FileOpener, 2);
         let opened: Vec<PooledFile<FileOpener>> =
-            paths.iter().map(|path| files.open(path).unwrap()).collect();
+            paths.iter().map(|path| files.open(path).unwrap().0).collect();
         assert_eq!(open(&files), [2, 3]);
         let mut expected = vec![2, 3];
         for at in [2, 0, 0, 2, 1, 3, 2, 0] {
@@ -213,7 +219,7 @@ mod tests {
             fs::write(path("a"), "as long").unwrap();
             fs::write(path("b"), "other").unwrap();
             let files = OpenFiles::new(FileOpener, 1);
-            let (a, b) = (files.open(&path("a")).unwrap(), files.open(&path("b")).unwrap());
+            let (a, b) = (files.open(&path("a")).unwrap().0, files.open(&path("b")).unwrap().0);
             assert_eq!(b.read_at(0, 5).unwrap(), "other");
             change(&path("a"));
             let error = a.read_at(0, 7).unwrap_err();

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
-use crate::table::ReadAt;
 use crate::table::source::try_open;
+use crate::table::{ReadAt, TableIndex};
 
 /// Opens the tables and logs of a database, wherever they are, for methods such as
 /// [`Database::scan_with`](super::Database::scan_with).
@@ -99,6 +100,17 @@ pub trait Opener {
         let _ = table;
         Ok(Vec::new())
     }
+
+    /// Returns the index of a table that this opener opened, if it has kept it: a
+    /// [`Scan`](super::Scan) then opens the table without reading. It has to come from
+    /// [`Table::index_part`](crate::table::Table::index_part) of the same file, opened with
+    /// [`internal_keys`](crate::table::ReadOptions::internal_keys) and the scan's other options.
+    ///
+    /// `None` by default.
+    fn index(&mut self, table: &Self::Table) -> Option<Arc<TableIndex>> {
+        let _ = table;
+        None
+    }
 }
 
 impl<O: Opener + ?Sized> Opener for &mut O {
@@ -115,6 +127,10 @@ impl<O: Opener + ?Sized> Opener for &mut O {
 
     fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {
         (**self).version(table)
+    }
+
+    fn index(&mut self, table: &Self::Table) -> Option<Arc<TableIndex>> {
+        (**self).index(table)
     }
 }
 

@@ -156,13 +156,25 @@ impl Scan<'_> {
 impl<'d, O: Opener> Scan<'d, O> {
     fn new(database: &'d Database, options: &ReadOptions, mut opener: O, newest: bool) -> Result<Self> {
         let order = database.order(options)?;
-        let options = options.clone().internal_keys(true).filter_policies(Vec::new());
         let mut errors = VecDeque::new();
         let mut logs = Memtable::default();
         for log in database.logs().filter(|log| log.is_live || !newest) {
             logs.read(log, &mut opener, Scan::LOG_LIMIT, &mut |error| errors.push_back(error));
         }
         logs.sort(&*order);
+        Ok(Self::over(database, options, opener, newest, (logs, errors), order))
+    }
+
+    /// A scan over the writes of logs, and with the errors of reading them.
+    pub(super) fn over(
+        database: &'d Database,
+        options: &ReadOptions,
+        opener: O,
+        newest: bool,
+        (logs, errors): (Memtable<'d>, VecDeque<Error>),
+        order: SharedComparator,
+    ) -> Self {
+        let options = options.clone().internal_keys(true).filter_policies(Vec::new());
         let mut sources = vec![Source::Logs { table: logs, next: 0 }];
         let is_wanted = |table: &DatabaseTable<'_>| {
             !newest || matches!(table.status, TableStatus::Live(_) | TableStatus::Unknown)
@@ -177,7 +189,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         }
         sources.extend(runs(levels, &*order).into_iter().map(|run| Source::Tables(Run::new(run))));
         let ways = vec![Way::Forward; sources.len()];
-        Ok(Self {
+        Self {
             order,
             tables: TableOpener { options, files: OpenFiles::new(opener, Scan::MAX_OPEN_FILES) },
             started: None,
@@ -195,7 +207,7 @@ impl<'d, O: Opener> Scan<'d, O> {
             saved: None,
             gathering: false,
             skipped: None,
-        })
+        }
     }
 
     /// Moves to before the first entry whose user key is at or after `user_key`.

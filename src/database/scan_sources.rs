@@ -163,7 +163,10 @@ impl<O: Opener> TableOpener<O> {
     /// Opens the table at `path`, as [`Table::open_path`] does.
     fn open(&self, path: &Path) -> Result<Table<PooledFile<O>>> {
         let file = self.files.open(path).map_err(|error| Error::io(IoAction::Open, 0, error));
-        let table = file.and_then(|file| Table::open(file, &self.options));
+        let table = file.and_then(|(file, index)| match index {
+            Some(index) => Table::from_parts(file, index, None),
+            None => Table::open(file, &self.options),
+        });
         table.map(|table| table.with_path(path)).map_err(|error| error.with_path(path))
     }
 

@@ -7,7 +7,8 @@ use filterblock::{Error, Result, table::ReadAt};
 
 use super::reading::{is_not_whole, read_options};
 use super::scan::carve::rows::{CarvedRows, DecodeLimit};
-use super::{scan::range::KeyRange, scan::rows::Rows as _};
+use super::scan::range::KeyRange;
+use super::scan::rows::{Moved, Rows as _};
 
 /// The number of bytes at the start of a file that are checked for its kind.
 const LOOKED_AT: u64 = 64 << 10;
@@ -67,8 +68,13 @@ fn count_entries(start: Bytes) -> u64 {
     let Ok(mut rows) = rows else { return 0 };
     let mut count = 0;
     // After an error, the next call goes on with the next block.
-    while let Ok(true) | Err(_) = rows.advance().inspect(|is_row| count += u64::from(*is_row)) {}
-    count
+    loop {
+        match rows.advance() {
+            Ok(Moved::ToEntry) => count += 1,
+            Ok(Moved::ToEnd) => return count,
+            Ok(Moved::On) | Err(_) => {}
+        }
+    }
 }
 
 /// The first bytes of a file, at most `most`; none if they cannot be read.

@@ -66,7 +66,8 @@ impl Input for Stored<'_> {
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {
-        self.storage.open(&self.dir.join(name))
+        let file = self.storage.open(&self.dir.join(name))?;
+        Ok(file)
     }
 
     fn path_of(&self, name: &str) -> PathBuf {

@@ -99,7 +99,7 @@ impl Folder {
     /// The folder with the same files under another MANIFEST.
     pub(crate) fn with_manifest(&self, manifest: Manifest) -> Self {
         let database = self.database.with_manifest(manifest);
-        Self { database, is_listing: self.is_listing, storage: self.storage.clone() }
+        Self { database, is_listing: self.is_listing, storage: self.storage.clone(), odd: self.odd.clone() }
     }
 
     pub const fn database(&self) -> &Database {

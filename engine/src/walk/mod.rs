@@ -5,6 +5,7 @@ pub(crate) mod folder_cache;
 pub(crate) mod input;
 pub(crate) mod paths;
 pub(crate) mod read_ahead;
+mod shared_files;
 pub(crate) mod sources;
 pub(crate) mod storage;
 pub(crate) mod url;
@@ -18,6 +19,7 @@ pub(crate) use paths::{InputPath, into_local};
 pub(crate) use read_ahead::ReadAhead;
 #[cfg(feature = "remote")]
 pub(crate) use read_ahead::part;
+pub use shared_files::{SharedFile, SharedFiles};
 pub(crate) use sources::{Discovered, EmptyInputs, Sources};
 pub use storage::{Memory, Storage};
 pub(crate) use storage::{open_listed, open_log, open_named};

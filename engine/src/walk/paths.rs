@@ -57,14 +57,14 @@ impl Inputs {
 struct List {
     path: Arc<Path>,
     /// The rest of the list; `None` once it has ended or failed.
-    source: Option<io::Result<Box<dyn BufRead>>>,
+    source: Option<io::Result<Box<dyn BufRead + Send>>>,
     end: u8,
 }
 
 impl List {
     fn open(path: &Path, null: bool) -> Self {
-        let source: io::Result<Box<dyn BufRead>> = match path.as_os_str() == "-" {
-            true => Ok(Box::new(io::stdin().lock())),
+        let source: io::Result<Box<dyn BufRead + Send>> = match path.as_os_str() == "-" {
+            true => Ok(Box::new(BufReader::new(io::stdin()))),
             false => File::open(path).map(|file| Box::new(BufReader::new(file)) as _),
         };
         Self { path: path.into(), source: Some(source), end: if null { 0 } else { b'\n' } }

@@ -27,7 +27,7 @@ pub trait Storage: Debug + Send + Sync {
     /// # Errors
     ///
     /// [`NotFound`](io::ErrorKind::NotFound) if there is no such file; other kinds if it cannot be read.
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>>;
 }
 
 /// Files in memory, each with its path.
@@ -66,7 +66,7 @@ impl Storage for Memory {
         Ok(Some(below.filter_map(named).collect()))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
         let contents = self.files.get(path).cloned().ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(contents))
     }
@@ -100,7 +100,7 @@ pub(crate) fn open_listed(storage: Option<&Arc<dyn Storage>>, path: &Path) -> Op
     open(storage, path, true)
 }
 
-type Opened = Result<Box<dyn ReadAt>, PathError>;
+type Opened = Result<Box<dyn ReadAt + Send>, PathError>;
 
 fn open(storage: Option<&Arc<dyn Storage>>, path: &Path, listed: bool) -> Opened {
     match storage {

@@ -58,3 +58,11 @@ class DeniedError(ReadError, PermissionError):
 
 class ArgumentError(Error, ValueError):
     """An argument is outside its range, or does not fit the file."""
+
+
+class RefusedError(Error):
+    """The request, or the state of the database, does not allow a rebuild or a repair. Nothing was changed."""
+
+
+class InUseError(RefusedError):
+    """Another program has the database open."""

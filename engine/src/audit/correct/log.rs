@@ -1,8 +1,7 @@
 //! A log whose wrong bits are corrected as it is read.
 
-use std::cell::RefCell;
 use std::io::{self, Read};
-use std::rc::Rc;
+use std::sync::mpsc;
 
 use bytes::Bytes;
 use filterblock::database::Manifest;
@@ -14,14 +13,11 @@ use super::patched::Sequential;
 /// Reads a MANIFEST with wrong bits corrected. Returns it with the offsets of the corrected bytes; `None` if it cannot be
 /// relied on even so.
 pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
-    let bits = Rc::<RefCell<Vec<u64>>>::default();
-    let tell = Rc::clone(&bits);
-    let contents = CorrectingLog::new(
-        Sequential::new(source).ok()?,
-        Box::new(move |_, bit| tell.borrow_mut().push(bit)),
-    );
+    let (tell, bits) = mpsc::channel();
+    let tell = Box::new(move |_, bit| tell.send(bit).unwrap_or_default());
+    let contents = CorrectingLog::new(Sequential::new(source).ok()?, tell);
     let manifest = Manifest::scan(contents, Manifest::DEFAULT_MEMORY_LIMIT).into_result().ok()?;
-    Some((manifest, bits.take()))
+    Some((manifest, bits.into_iter().collect()))
 }
 
 /// The bytes of a log. One wrong bit of each fragment is corrected if the checksum tells which bit it is.
@@ -34,11 +30,11 @@ pub(crate) struct CorrectingLog<R> {
     /// The offset of the record that is being read.
     record: u64,
     /// Called with the offset of a record, and that of the byte in it that was corrected.
-    tell: Box<dyn Fn(u64, u64)>,
+    tell: Box<dyn Fn(u64, u64) + Send>,
 }
 
 impl<R: Read> CorrectingLog<R> {
-    pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64)>) -> Self {
+    pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64) + Send>) -> Self {
         Self { source, block: Bytes::new(), offset: 0, record: 0, tell }
     }
 
@@ -114,12 +110,11 @@ mod tests {
             for (mask, expected) in [(4, vec![(record as u64, at as u64)]), (5, vec![])] {
                 let mut wrong = log.clone();
                 wrong[at] ^= mask;
-                let told = Rc::new(RefCell::new(Vec::new()));
-                let teller = Rc::clone(&told);
-                let tell = move |record, bit| teller.borrow_mut().push((record, bit));
+                let (teller, told) = mpsc::channel();
+                let tell = move |record, bit| teller.send((record, bit)).unwrap();
                 let mut read = Vec::new();
                 CorrectingLog::new(&wrong[..], Box::new(tell)).read_to_end(&mut read).unwrap();
-                assert_eq!(*told.borrow(), expected, "{at}");
+                assert_eq!(told.try_iter().collect::<Vec<_>>(), expected, "{at}");
                 assert!(read == if expected.is_empty() { wrong } else { log.clone() });
             }
         }

@@ -23,7 +23,7 @@ pub(crate) struct Correcting<R> {
     source: R,
     state: RefCell<State>,
     /// Called with the offset of a block, and that of the byte in it that was corrected.
-    tell: Box<dyn Fn(u64, u64)>,
+    tell: Box<dyn Fn(u64, u64) + Send>,
 }
 
 struct State {
@@ -62,7 +62,7 @@ impl<R: ReadAt> Correcting<R> {
         orders: &KeyOrders,
         options: &ReadOptions,
         limit: u64,
-        tell: Box<dyn Fn(u64, u64)>,
+        tell: Box<dyn Fn(u64, u64) + Send>,
     ) -> io::Result<Self> {
         let budget = Budget::new(limit);
         let options = budget.options(options);

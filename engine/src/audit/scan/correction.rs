@@ -1,10 +1,9 @@
 //! Tables, logs and MANIFESTs of a scan, read with wrong bits corrected.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use filterblock::database::{Database, Manifest, Opener};
 use filterblock::table::{ReadAt, ReadOptions, known_comparator};
@@ -23,7 +22,7 @@ pub(super) struct Correction {
     orders: KeyOrders,
     options: ReadOptions,
     max_output: Option<u64>,
-    found: Rc<RefCell<Found>>,
+    found: Arc<Mutex<Found>>,
 }
 
 /// Corrected bits, by file and the offset of the block or record that they are in.
@@ -37,7 +36,7 @@ struct Found {
 
 impl Correction {
     pub(super) fn new(options: &ReadOptions, max_output: Option<u64>) -> Self {
-        Self { orders: KeyOrders::known(), options: options.clone(), max_output, found: Rc::default() }
+        Self { orders: KeyOrders::known(), options: options.clone(), max_output, found: Arc::default() }
     }
 
     /// The correction for a database, whose MANIFEST may name the order of its keys. Both
@@ -71,10 +70,10 @@ impl Correction {
 
     /// A function that takes note of a correction. It is called with the offset of a block or
     /// record, and that of the byte in it that was corrected.
-    fn teller(&self, path: &Path) -> Box<dyn Fn(u64, u64)> {
-        let (found, path) = (Rc::clone(&self.found), path.to_owned());
+    fn teller(&self, path: &Path) -> Box<dyn Fn(u64, u64) + Send> {
+        let (found, path) = (Arc::clone(&self.found), path.to_owned());
         Box::new(move |offset, bit| {
-            let Found { bits, count, untold } = &mut *found.borrow_mut();
+            let Found { bits, count, untold } = &mut *lock(&found);
             if bits.entry(path.clone()).or_default().insert(offset, bit).is_none() {
                 *count = count.saturating_add(1);
                 if untold.len() < MAX_NAMED {
@@ -86,19 +85,23 @@ impl Correction {
 
     /// The offset of the byte that was corrected in the block or record at `offset`.
     pub(super) fn bit(&self, path: &Path, offset: u64) -> Option<u64> {
-        self.found.borrow().bits.get(path)?.get(&offset).copied()
+        lock(&self.found).bits.get(path)?.get(&offset).copied()
     }
 
     /// The corrections made since the last call, in words, each with its file. Those beyond the
     /// most that are named are one item, under `path`.
     pub(super) fn tell(&self, path: &Path) -> Vec<(PathBuf, String)> {
-        let Found { count, untold, .. } = std::mem::take(&mut *self.found.borrow_mut());
+        let Found { count, untold, .. } = std::mem::take(&mut *lock(&self.found));
         let more = count.saturating_sub(untold.len());
         let named =
             untold.into_iter().map(|(path, bit)| (path, format!("one bit corrected at offset {bit}")));
         let more = (more > 0).then(|| (path.to_owned(), format!("{more} more bits corrected")));
         named.chain(more).collect()
     }
+}
+
+fn lock(found: &Mutex<Found>) -> MutexGuard<'_, Found> {
+    found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Opens files with wrong bits corrected.

@@ -8,7 +8,8 @@ use filterblock::table::{
 };
 use filterblock::{Error, InternalKey};
 
-use super::{range::KeyRange, rows::Rows};
+use super::range::KeyRange;
+use super::rows::{Moved, PASSED, Rows};
 use crate::report::{Fault, FileState, Row, Version};
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
@@ -84,9 +85,12 @@ fn order_of(database: &Database) -> Option<SharedComparator> {
 }
 
 impl<O: Opener> Rows for DatabaseRows<'_, O> {
-    fn advance(&mut self) -> Result<bool, Fault> {
-        while !self.ended && self.scan.next()? {
-            let Some(entry) = self.scan.entry() else { break };
+    fn advance(&mut self) -> Result<Moved, Fault> {
+        for _ in 0..PASSED {
+            if self.ended || !self.scan.next()? {
+                return Ok(Moved::ToEnd);
+            }
+            let Some(entry) = self.scan.entry() else { return Ok(Moved::ToEnd) };
             let key = entry.key.user_key;
             self.ended = self.order.is_none() && self.range.is_past(key);
             if self.is_resumed {
@@ -103,10 +107,10 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
                 place.user_key.clear();
                 place.user_key.extend_from_slice(key);
                 place.sequence = entry.key.sequence;
-                return Ok(true);
+                return Ok(Moved::ToEntry);
             }
         }
-        Ok(false)
+        Ok(Moved::On)
     }
 
     fn row(&self) -> Option<Row<'_>> {
@@ -158,7 +162,12 @@ mod tests {
         let mut rows =
             DatabaseRows::new(database, FileOpener, &ReadOptions::default(), range, all, place).unwrap();
         let mut shown = Vec::new();
-        while shown.len() < most && rows.advance().unwrap() {
+        while shown.len() < most {
+            match rows.advance().unwrap() {
+                Moved::ToEntry => {}
+                Moved::On => continue,
+                Moved::ToEnd => break,
+            }
             let row = rows.row().unwrap();
             let sequence = row.version.unwrap().sequence;
             shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));

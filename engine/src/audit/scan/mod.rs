@@ -5,10 +5,13 @@ mod correction;
 mod database;
 mod openers;
 pub(super) mod range;
+mod request;
 pub(super) mod rows;
 mod run;
+mod steps;
 mod table;
 
 pub use range::KeyRange;
-pub use run::{ScanOutcome, ScanRequest};
+pub use request::{ScanOutcome, ScanRequest};
+pub use steps::ScanSteps;
 pub use table::has_internal_keys;

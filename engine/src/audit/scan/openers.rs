@@ -1,7 +1,8 @@
 //! The files of a scan: opening them in a storage, telling logs from tables, and noticing that a file has vanished.
 
 use std::path::{Path, PathBuf};
-use std::{cell::OnceCell, collections::BTreeSet, io};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::{collections::BTreeSet, io, ops::Range};
 
 use bytes::Bytes;
 use filterblock::database::{FileKind, Opener};
@@ -14,7 +15,7 @@ use crate::walk::{Folder, Storage, open_log};
 pub(super) struct Stored<'a>(pub(super) &'a dyn Storage);
 
 impl Opener for Stored<'_> {
-    type Table = Box<dyn ReadAt>;
+    type Table = Box<dyn ReadAt + Send>;
     type Log = io::Cursor<Bytes>;
 
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
@@ -26,9 +27,36 @@ impl Opener for Stored<'_> {
     }
 }
 
-/// Returns true if the fault is that a file was there when `folder` was read, and no longer is. `missing`: the tables
-/// that were not there even then, which the first call finds out.
-pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceCell<BTreeSet<PathBuf>>) -> bool {
+/// A source that one thread reads at a time, so that a walk through it may go from one thread to another.
+pub(super) struct Locked<R>(Mutex<R>);
+
+impl<R> Locked<R> {
+    pub(super) const fn new(source: R) -> Self {
+        Self(Mutex::new(source))
+    }
+
+    fn source(&self) -> MutexGuard<'_, R> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: ReadAt> ReadAt for Locked<R> {
+    fn len(&self) -> io::Result<u64> {
+        self.source().len()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        self.source().read_at(offset, len)
+    }
+
+    fn will_need(&self, ranges: &[Range<u64>]) {
+        self.source().will_need(ranges);
+    }
+}
+
+/// Returns true if the fault is that a file was there when `folder` was read, and no longer is. `missing`: the
+/// tables that were not there even then, which the first call looks for.
+pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceLock<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
     let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());
     !missing.contains(path)

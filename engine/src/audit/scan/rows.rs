@@ -7,13 +7,27 @@ use filterblock::database::LogWrites;
 use super::range::KeyRange;
 use crate::report::{Fault, Row, Version};
 
+/// The most entries to pass over in one step, which takes less than a millisecond or two.
+pub(super) const PASSED: u32 = 4096;
+
+/// The place after a step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Moved {
+    /// At an entry to show.
+    ToEntry,
+    /// Behind entries that are not to be shown; more may follow.
+    On,
+    /// At the end.
+    ToEnd,
+}
+
 /// A source of entries.
 pub(crate) trait Rows {
-    /// Moves to the next entry. Returns false at the end. After an error, the next call goes on
-    /// with the entries that follow.
-    fn advance(&mut self) -> Result<bool, Fault>;
+    /// Moves to the next entry, or over up to [`PASSED`] entries that are not to be shown. After an error, the next
+    /// call goes on with the entries that follow.
+    fn advance(&mut self) -> Result<Moved, Fault>;
 
-    /// The current entry.
+    /// The current entry, after a call that [moved to one](Moved::ToEntry).
     fn row(&self) -> Option<Row<'_>>;
 
     /// A remark to show at the end that is not about an error, if there is one.
@@ -39,17 +53,20 @@ impl<'a, R: Read> LogRows<'a, R> {
 }
 
 impl<R: Read> Rows for LogRows<'_, R> {
-    fn advance(&mut self) -> Result<bool, Fault> {
-        while self.writes.next()? {
+    fn advance(&mut self) -> Result<Moved, Fault> {
+        for _ in 0..PASSED {
+            if !self.writes.next()? {
+                return Ok(Moved::ToEnd);
+            }
             let Some(write) = self.writes.write().filter(|write| self.range.contains(write.key)) else {
                 continue;
             };
             if self.all || write.value.is_some() {
-                return Ok(true);
+                return Ok(Moved::ToEntry);
             }
             self.left_out += 1;
         }
-        Ok(false)
+        Ok(Moved::On)
     }
 
     fn row(&self) -> Option<Row<'_>> {

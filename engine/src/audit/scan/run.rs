@@ -2,16 +2,19 @@
 
 use std::io::{self, Read};
 use std::path::Path;
-use std::{cell::OnceCell, sync::Arc};
+use std::sync::{Arc, OnceLock};
 
-use filterblock::database::{FileKind, FileOpener, Opener};
+use filterblock::database::{FileKind, Opener};
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::correction::{CorrectingOpener, Correction};
-use super::openers::{Stored, has_vanished, is_log};
+use super::database::DatabaseRows;
+use super::openers::{Locked, Stored, has_vanished, is_log};
+use super::request::{ScanOutcome, ScanRequest};
+use super::rows::{LogRows, Moved, Rows};
+use super::steps::{finish, pause};
 use super::table::{TableRows, has_internal_keys};
-use super::{database::DatabaseRows, range::KeyRange, rows::LogRows, rows::Rows};
 use crate::audit::file_type::explain;
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::engine::{Engine, Sink};
@@ -23,36 +26,6 @@ const MAX_ROUNDS: u32 = 16;
 
 /// The greatest number of errors about one path that are reported.
 const MAX_ERRORS: u64 = 64;
-
-/// The entries to show.
-#[derive(Clone, Debug, Default)]
-pub struct ScanRequest {
-    /// Show every version of each key and every deletion; otherwise only the newest version of each key.
-    pub all: bool,
-    /// Find the data blocks of tables by their checksums, without footer and index.
-    pub carve: bool,
-    /// Correct one wrong bit of each block of tables and of each fragment of logs, if the checksum tells which bit it
-    /// is.
-    pub correct: bool,
-    /// The range of keys to show.
-    pub range: KeyRange,
-    /// The greatest number of entries to show; `None`: all.
-    pub limit: Option<u64>,
-    /// True if the keys of tables that are shown one by one are internal keys. `None`: those of a database's tables
-    /// are; for other tables, their filters or first keys decide.
-    pub internal_keys: Option<bool>,
-}
-
-/// The outcome of a scan.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct ScanOutcome {
-    /// A file is damaged, and the damaged part was passed over.
-    pub is_damaged: bool,
-    /// An input, a file or a part of one could not be looked at for another reason.
-    pub has_failed: bool,
-    /// A list of paths could not be read to its end.
-    pub list_failed: bool,
-}
 
 impl Engine {
     /// Gives `sink` the entries of the databases, tables and logs that `inputs` lead to. With
@@ -67,6 +40,16 @@ impl Engine {
         request: &ScanRequest,
         sink: &mut impl for<'a> Sink<ScanLine<'a>>,
     ) -> io::Result<ScanOutcome> {
+        finish(self.scan_pausing(inputs, request, sink))
+    }
+
+    /// As [`scan`](Self::scan), with pauses where the sink wants them and where entries are passed over.
+    pub(super) async fn scan_pausing<S: for<'a> Sink<ScanLine<'a>>>(
+        &self,
+        inputs: Inputs,
+        request: &ScanRequest,
+        sink: &mut S,
+    ) -> io::Result<ScanOutcome> {
         let (recursive, storage) = (inputs.recursive, inputs.storage.clone());
         let options = limit_walks(self.read.clone(), self.max_output);
         let mut scan = Scan {
@@ -75,20 +58,20 @@ impl Engine {
             correction: request.correct.then(|| Correction::new(&self.read, self.max_output)),
             options,
             storage: storage.as_deref(),
-            sink: &mut |line| sink.line(line),
+            sink,
             left: request.limit.unwrap_or(u64::MAX),
             lacks_manifest: false,
             remarks: Vec::new(),
             outcome: ScanOutcome::default(),
         };
         for found in Sources::new(inputs.into_iter(), recursive, storage.clone()) {
-            scan.take(found)?;
+            scan.take(found).await?;
         }
         Ok(scan.outcome)
     }
 }
 
-struct Scan<'a> {
+struct Scan<'a, S> {
     engine: &'a Engine,
     request: &'a ScanRequest,
     options: ReadOptions,
@@ -96,7 +79,7 @@ struct Scan<'a> {
     correction: Option<Correction>,
     /// The storage of the files; `None`: the local file system.
     storage: Option<&'a dyn Storage>,
-    sink: &'a mut dyn FnMut(ScanLine<'_>) -> io::Result<()>,
+    sink: &'a mut S,
     /// The number of entries that may still be shown.
     left: u64,
     /// The file is one of a database without a sound MANIFEST, and is shown by itself.
@@ -114,8 +97,8 @@ struct Shown {
     remarks: Vec<Remark>,
 }
 
-impl<'a> Scan<'a> {
-    fn take(&mut self, found: Discovered) -> io::Result<()> {
+impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
+    async fn take(&mut self, found: Discovered) -> io::Result<()> {
         match found {
             Discovered::ListFailed { input, error } => {
                 self.outcome.list_failed = true;
@@ -125,21 +108,21 @@ impl<'a> Scan<'a> {
                 self.failed(Subject { path: &path, ..Subject::of(&input) }, error)
             }
             Discovered::Folder { input, path, folder } => {
-                self.folder(Subject { path: &path, ..Subject::of(&input) }, &folder)
+                self.folder(Subject { path: &path, ..Subject::of(&input) }, &folder).await
             }
             Discovered::Table { input, path, folder, .. } => {
-                self.file(Subject { path: &path, ..Subject::of(&input) }, folder.is_some(), false)
+                self.file(Subject { path: &path, ..Subject::of(&input) }, folder.is_some(), false).await
             }
         }
     }
 
-    fn folder(&mut self, subject: Subject<'_>, folder: &Arc<Folder>) -> io::Result<()> {
+    async fn folder(&mut self, subject: Subject<'_>, folder: &Arc<Folder>) -> io::Result<()> {
         let folder = &self.corrected(Arc::clone(folder));
         for (path, error) in folder.skipped() {
             self.failed(Subject { path, ..subject }, error)?;
         }
         if self.request.carve {
-            return self.files(subject, folder);
+            return self.files(subject, folder).await;
         }
         let is_ordered = folder.has_records() || self.engine.is_bytewise;
         if let Some((path, error)) = folder.manifest_error() {
@@ -156,24 +139,27 @@ impl<'a> Scan<'a> {
         }
         if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
             let correction = self.correction.as_ref().map(|correction| correction.of(folder.database()));
+            let files = &self.engine.files;
             return match (self.storage, correction) {
-                (None, None) => self.database(subject, folder, || FileOpener),
-                (Some(storage), None) => self.database(subject, folder, || Stored(storage)),
-                (None, Some(correction)) => self.database(subject, folder, || CorrectingOpener {
-                    opener: FileOpener,
-                    correction: correction.clone(),
-                }),
-                (Some(storage), Some(correction)) => self.database(subject, folder, || CorrectingOpener {
-                    opener: Stored(storage),
-                    correction: correction.clone(),
-                }),
+                (None, None) => self.database(subject, folder, || files.clone()).await,
+                (Some(storage), None) => self.database(subject, folder, || Stored(storage)).await,
+                (None, Some(correction)) => {
+                    let opener =
+                        || CorrectingOpener { opener: files.clone(), correction: correction.clone() };
+                    self.database(subject, folder, opener).await
+                }
+                (Some(storage), Some(correction)) => {
+                    let opener =
+                        || CorrectingOpener { opener: Stored(storage), correction: correction.clone() };
+                    self.database(subject, folder, opener).await
+                }
             };
         }
         if !folder.is_database() && folder.tables().nth(1).is_some() {
             let text = "there is no MANIFEST: tables come one by one, each in its own order";
             self.remarks.push(Remark::new(subject.path, text));
         }
-        self.files(subject, folder)
+        self.files(subject, folder).await
     }
 
     /// The folder with wrong bits of its MANIFEST corrected, if they are to be corrected and all others are right.
@@ -200,11 +186,11 @@ impl<'a> Scan<'a> {
     }
 
     /// Shows the tables and logs of a folder one by one.
-    fn files(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
+    async fn files(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
         let in_database = folder.is_database();
         self.lacks_manifest = in_database && !self.request.carve;
         for path in folder.tables().chain(folder.logs().map(|(log, _)| &*log.path)) {
-            self.file(Subject { path, ..subject }, in_database, true)?;
+            self.file(Subject { path, ..subject }, in_database, true).await?;
         }
         self.remarks.clear();
         self.lacks_manifest = false;
@@ -213,7 +199,7 @@ impl<'a> Scan<'a> {
 
     /// Shows the entries of a database. Goes on after the last entry shown if a file was removed because the database
     /// no longer uses it.
-    fn database<O: Opener>(
+    async fn database<O: Opener>(
         &mut self,
         subject: Subject<'_>,
         folder: &Arc<Folder>,
@@ -237,9 +223,9 @@ impl<'a> Scan<'a> {
                 }
             };
             let before = shown.entries;
-            let missing = OnceCell::new();
+            let missing = OnceLock::new();
             let goes_on = |fault: &Fault| rounds < MAX_ROUNDS && has_vanished(fault, &folder, &missing);
-            if self.show_some(subject, &mut rows, &mut shown, &goes_on)? {
+            if self.show_some(subject, &mut rows, &mut shown, &goes_on).await? {
                 return self.end(subject, shown);
             }
             rounds = if shown.entries > before { 0 } else { rounds + 1 };
@@ -256,11 +242,11 @@ impl<'a> Scan<'a> {
 
     /// Shows the entries of a table or log. `in_database`: its keys are internal keys. `listed`: its name was found
     /// in a folder.
-    fn file(&mut self, subject: Subject<'_>, in_database: bool, listed: bool) -> io::Result<()> {
+    async fn file(&mut self, subject: Subject<'_>, in_database: bool, listed: bool) -> io::Result<()> {
         let (path, ScanRequest { all, range, internal_keys, carve, .. }) = (subject.path, self.request);
         if is_log(path) {
             return match self.open_log(path, listed) {
-                Ok(contents) => self.show(subject, &mut LogRows::new(contents, path, range, *all)),
+                Ok(contents) => self.show(subject, &mut LogRows::new(contents, path, range, *all)).await,
                 Err(error) => self.failed(subject, error),
             };
         }
@@ -274,15 +260,16 @@ impl<'a> Scan<'a> {
             let limit = decode_limit(self.engine.max_output, file.len().unwrap_or_default());
             let limit = DecodeLimit::new(Arc::clone(&self.engine.meter), limit);
             return match CarvedRows::new(file, options, limit, path, range, *all, internal) {
-                Ok(mut rows) => self.show(subject, &mut rows),
+                Ok(mut rows) => self.show(subject, &mut rows).await,
                 Err(error) => self.failed(subject, error.into()),
             };
         }
-        match TableRows::new(&file, options, path, range, *all, internal) {
-            Ok(mut rows) => self.show(subject, &mut rows),
+        match TableRows::new(Locked::new(file), options, path, range, *all, internal) {
+            Ok(mut rows) => self.show(subject, &mut rows).await,
             Err(error) => {
                 let text = error.without_path().to_string();
-                let mut message = explain(&file, &error, text.clone()).unwrap_or(text);
+                let explained = self.open(path, listed).ok().map(|file| explain(&file, &error, text.clone()));
+                let mut message = explained.and_then(Result::ok).unwrap_or(text);
                 if ErrorKind::of(&error) == ErrorKind::Damaged {
                     message.push_str("; --carve finds blocks without index and footer");
                 }
@@ -291,14 +278,14 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn open_plain(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + 'a>, PathError> {
+    fn open_plain(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
         Ok(match self.storage {
-            None => Box::new(open_file(path, listed)?),
+            None => Box::new(self.engine.files.share(path, open_file(path, listed)?)?),
             Some(storage) => storage.open(path)?,
         })
     }
 
-    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + 'a>, PathError> {
+    fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
         let file = self.open_plain(path, listed)?;
         match &self.correction {
             Some(correction) => Ok(Box::new(correction.table(file, path)?)),
@@ -306,8 +293,8 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + 'a>, PathError> {
-        let log: Box<dyn Read + 'a> = match self.storage {
+    fn open_log(&self, path: &Path, listed: bool) -> Result<Box<dyn Read + Send + 'a>, PathError> {
+        let log: Box<dyn Read + Send + 'a> = match self.storage {
             None => Box::new(open_file(path, listed)?),
             Some(storage) => Box::new(open_log(storage, path)?),
         };
@@ -318,23 +305,24 @@ impl<'a> Scan<'a> {
     }
 
     /// Shows all entries up to the limit.
-    fn show(&mut self, subject: Subject<'_>, rows: &mut dyn Rows) -> io::Result<()> {
+    async fn show(&mut self, subject: Subject<'_>, rows: &mut impl Rows) -> io::Result<()> {
         let mut shown = Shown::default();
-        self.show_some(subject, rows, &mut shown, &|_| false)?;
+        self.show_some(subject, rows, &mut shown, &|_| false).await?;
         self.end(subject, shown)
     }
 
     /// Shows the entries up to the limit. Returns false at the first fault for which `stops_at` returns true.
-    fn show_some(
+    async fn show_some(
         &mut self,
         subject: Subject<'_>,
-        rows: &mut dyn Rows,
+        rows: &mut impl Rows,
         shown: &mut Shown,
-        stops_at: &dyn Fn(&Fault) -> bool,
+        stops_at: &impl Fn(&Fault) -> bool,
     ) -> io::Result<bool> {
         while self.left > 0 {
             match rows.advance() {
-                Ok(true) => {
+                Ok(Moved::On) => pause().await,
+                Ok(Moved::ToEntry) => {
                     if let Some(mut row) = rows.row() {
                         let correction = self.correction.as_ref();
                         row.corrected =
@@ -343,12 +331,15 @@ impl<'a> Scan<'a> {
                             row.state =
                                 Some(if is_log(row.path) { FileState::Log } else { FileState::Unknown });
                         }
-                        (self.sink)(ScanLine::Entry(subject.input, row))?;
+                        self.sink.line(ScanLine::Entry(subject.input, row))?;
                     }
                     self.left -= 1;
                     shown.entries += 1;
+                    if self.sink.wants_pause() {
+                        pause().await;
+                    }
                 }
-                Ok(false) => {
+                Ok(Moved::ToEnd) => {
                     shown.remarks.extend(rows.note().map(|note| Remark::new(subject.path, note)));
                     break;
                 }
@@ -376,7 +367,7 @@ impl<'a> Scan<'a> {
         if errors > MAX_ERRORS {
             remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));
         }
-        (self.sink)(ScanLine::End(Subject { remarks: &remarks, ..subject }, entries))
+        self.sink.line(ScanLine::End(Subject { remarks: &remarks, ..subject }, entries))
     }
 
     /// Reports that a path could not be looked at.
@@ -396,15 +387,6 @@ impl<'a> Scan<'a> {
 
     fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {
         self.outcome.count(fault);
-        (self.sink)(ScanLine::Fault(subject, fault))
-    }
-}
-
-impl ScanOutcome {
-    fn count(&mut self, fault: &Fault) {
-        match fault.kind {
-            ErrorKind::Damaged => self.is_damaged = true,
-            _ => self.has_failed = true,
-        }
+        self.sink.line(ScanLine::Fault(subject, fault))
     }
 }

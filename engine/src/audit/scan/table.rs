@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, path::Path};
 use filterblock::table::{Cursor, Origin, ReadAt, ReadOptions, Table};
 use filterblock::{Error, InternalKey, KeyFormat};
 
-use super::{range::KeyRange, rows::Rows};
+use super::range::KeyRange;
+use super::rows::{Moved, PASSED, Rows};
 use crate::audit::stats::{Blocks, FilterStats, Sample, sample};
 use crate::report::{Fault, Row, Version};
 
@@ -177,11 +178,11 @@ impl<'a> Versions<'a> {
 }
 
 impl<R: ReadAt> Rows for TableRows<'_, R> {
-    fn advance(&mut self) -> Result<bool, Fault> {
-        loop {
+    fn advance(&mut self) -> Result<Moved, Fault> {
+        for _ in 0..PASSED {
             match self.cursor.next() {
                 Ok(true) => {}
-                Ok(false) => return Ok(false),
+                Ok(false) => return Ok(Moved::ToEnd),
                 Err(error) => {
                     self.cursor.skip_block();
                     return Err(error.into());
@@ -189,9 +190,10 @@ impl<R: ReadAt> Rows for TableRows<'_, R> {
             }
             let offset = self.cursor.block_handle().map_or(0, |handle| handle.offset);
             if self.versions.shows(self.cursor.key(), offset)? {
-                return Ok(true);
+                return Ok(Moved::ToEntry);
             }
         }
+        Ok(Moved::On)
     }
 
     fn row(&self) -> Option<Row<'_>> {

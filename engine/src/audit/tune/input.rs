@@ -38,7 +38,7 @@ pub(super) struct Input<'d> {
 
 impl Input<'_> {
     /// Opens a table by its index in `tables`.
-    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt>>, TuneFailure> {
+    pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt + Send>>, TuneFailure> {
         // There is a path for each table that is asked for.
         let path = self.tables.get(table).map_or(Path::new(""), |table| &*table.path);
         Ok(Table::open(open_listed(self.storage.as_ref(), path)?, self.read)?)

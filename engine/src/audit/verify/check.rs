@@ -1,6 +1,6 @@
 //! All checks of one table.
 
-use std::{cell::Cell, collections::BTreeSet, rc::Rc, sync::Arc};
+use std::{cell::Cell, collections::BTreeSet, sync::Arc, sync::mpsc};
 
 use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, quote};
@@ -75,18 +75,17 @@ pub(crate) fn table<R: ReadAt>(
 /// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open;
 /// `None` if no such bit is found.
 fn wrong_bit<R: ReadAt>(source: &R, size: u64, engine: &Engine) -> Option<u64> {
-    let found = Rc::new(Cell::new(None));
-    let tell = Rc::clone(&found);
+    let (tell, told) = mpsc::channel();
     let limit = decode_limit(engine.max_output, size);
     Correcting::new(
         source,
         &KeyOrders::known(),
         &engine.read,
         limit,
-        Box::new(move |_, bit| tell.set(Some(bit))),
+        Box::new(move |_, bit| _ = tell.send(bit)),
     )
     .ok()?;
-    found.get()
+    told.try_iter().last()
 }
 
 /// Puts the numbers of entries and keys into the verdict.

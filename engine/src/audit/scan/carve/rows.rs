@@ -7,9 +7,10 @@ use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::finder::{BlockFinder, Stretch};
 use super::kind::{BlockKind, KnownBlocks};
+use crate::audit::scan::range::KeyRange;
+use crate::audit::scan::rows::{Moved, PASSED, Rows};
 use crate::audit::scan::table::{KeyTrial, Versions};
 use crate::report::{ErrorKind, Fault, Row};
-use crate::{audit::scan::range::KeyRange, audit::scan::rows::Rows};
 
 /// The length of the footer, which ends in `MAGIC`.
 const FOOTER: u64 = 48;
@@ -180,8 +181,11 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
 }
 
 impl<R: ReadAt> Rows for CarvedRows<'_, R> {
-    fn advance(&mut self) -> Result<bool, Fault> {
-        while !self.ended {
+    fn advance(&mut self) -> Result<Moved, Fault> {
+        for _ in 0..PASSED {
+            if self.ended {
+                return Ok(Moved::ToEnd);
+            }
             if let Some((handle, block)) = &mut self.block {
                 let moved: Result<bool, Error> = block.next();
                 if matches!(moved, Ok(true)) {
@@ -190,7 +194,7 @@ impl<R: ReadAt> Rows for CarvedRows<'_, R> {
                         return Err(self.limit_reached(handle));
                     }
                     if self.versions.shows(block.key(), handle.offset)? {
-                        return Ok(true);
+                        return Ok(Moved::ToEntry);
                     }
                     continue;
                 }
@@ -201,7 +205,7 @@ impl<R: ReadAt> Rows for CarvedRows<'_, R> {
                 self.ended = true;
             }
         }
-        Ok(false)
+        Ok(Moved::On)
     }
 
     fn row(&self) -> Option<Row<'_>> {

@@ -1,0 +1,43 @@
+//! What a scan is asked for, and what came of it.
+
+use super::range::KeyRange;
+use crate::report::{ErrorKind, Fault};
+
+/// The entries to show.
+#[derive(Clone, Debug, Default)]
+pub struct ScanRequest {
+    /// Show every version of each key and every deletion; otherwise only the newest version of each key.
+    pub all: bool,
+    /// Find the data blocks of tables by their checksums, without footer and index.
+    pub carve: bool,
+    /// Correct one wrong bit of each block of tables and of each fragment of logs and MANIFESTs, if the checksum tells
+    /// which bit it is.
+    pub correct: bool,
+    /// The range of keys to show.
+    pub range: KeyRange,
+    /// The greatest number of entries to show; `None`: all.
+    pub limit: Option<u64>,
+    /// True if the keys of tables that are shown one by one are internal keys. `None`: those of a database's tables
+    /// are; for other tables, their filters or first keys decide.
+    pub internal_keys: Option<bool>,
+}
+
+/// The outcome of a scan.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ScanOutcome {
+    /// A file is damaged, and the damaged part was passed over.
+    pub is_damaged: bool,
+    /// An input, a file or a part of one could not be looked at for another reason.
+    pub has_failed: bool,
+    /// A list of paths could not be read to its end.
+    pub list_failed: bool,
+}
+
+impl ScanOutcome {
+    pub(super) fn count(&mut self, fault: &Fault) {
+        match fault.kind {
+            ErrorKind::Damaged => self.is_damaged = true,
+            _ => self.has_failed = true,
+        }
+    }
+}

@@ -1,0 +1,2604 @@
+"""The types of reports. A name that Python uses itself has an underscore behind it. Made by make_reports.py from the schemas in docs/schema."""
+
+from typing import Any, ClassVar, Literal
+
+
+class Report(dict[str, Any]):
+    """A part of a report: a dictionary whose fields are properties as well."""
+
+    __slots__ = ()
+    _parts: ClassVar[dict[str, type["Report"]]] = {}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({super().__repr__()})"
+
+
+class EntryCount(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def count(self) -> int:
+        """Number of entries, an estimate from some data blocks unless `exact`."""
+        return self["count"]  # type: ignore[no-any-return]
+
+    @property
+    def low(self) -> int:
+        """Lower end of an interval that holds the number for 19 of 20 tables."""
+        return self["low"]  # type: ignore[no-any-return]
+
+    @property
+    def high(self) -> int:
+        """Upper end of an interval that holds the number for 19 of 20 tables."""
+        return self["high"]  # type: ignore[no-any-return]
+
+    @property
+    def exact(self) -> bool:
+        """True if all entries were counted. `low` and `high` are then the same as `count`."""
+        return self["exact"]  # type: ignore[no-any-return]
+
+
+class DistinctKeys(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def count(self) -> int | None:
+        """Number of different keys, an estimate unless `exact`. None: only its bounds are known, as several
+        tables may hold the same keys and not all of their entries were read.
+        """
+        return self["count"]  # type: ignore[no-any-return]
+
+    @property
+    def low(self) -> int:
+        """Lower bound: with `count`, the lower end of an interval that holds the number for 19 of 20 tables."""
+        return self["low"]  # type: ignore[no-any-return]
+
+    @property
+    def high(self) -> int:
+        """Upper bound: with `count`, the upper end of an interval that holds the number for 19 of 20 tables."""
+        return self["high"]  # type: ignore[no-any-return]
+
+    @property
+    def exact(self) -> bool:
+        """True if all keys were counted. `low` and `high` are then the same as `count`."""
+        return self["exact"]  # type: ignore[no-any-return]
+
+
+class InspectLostKeys(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def from_(self) -> str | None:
+        """The first key of the range, according to the MANIFEST. None: not known."""
+        return self["from"]  # type: ignore[no-any-return]
+
+    @property
+    def after(self) -> str | None:
+        """A key of the index that comes before the whole range. None: not known."""
+        return self["after"]  # type: ignore[no-any-return]
+
+    @property
+    def up_to(self) -> str:
+        """The last of them, or a key behind it and before the next block."""
+        return self["up_to"]  # type: ignore[no-any-return]
+
+
+class InspectLargerRanges(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def base_lg(self) -> int:
+        """The smallest `base_lg` that saves at least nine tenths of the bytes that one filter for the whole
+        table would save.
+        """
+        return self["base_lg"]  # type: ignore[no-any-return]
+
+    @property
+    def saves(self) -> int:
+        """Number of bytes by which the filter block is smaller with `base_lg`, estimated from the sizes of the
+        filters.
+        """
+        return self["saves"]  # type: ignore[no-any-return]
+
+    @property
+    def estimated_fpr(self) -> float | None:
+        """Share of random absent keys expected to pass with `base_lg`, 0 to 1. Of absent keys that are
+        consecutive numbers, more may pass. None: it does not follow from the filters' sizes.
+        """
+        return self["estimated_fpr"]  # type: ignore[no-any-return]
+
+
+class InspectMeasuredRate(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def rate(self) -> float:
+        """Share of the keys that passed, 0 to 1. A filter is weighted by the share of such keys that the index
+        sends to it.
+        """
+        return self["rate"]  # type: ignore[no-any-return]
+
+    @property
+    def low(self) -> float:
+        """Lower end of the rate's 95 % interval, by Wilson's score."""
+        return self["low"]  # type: ignore[no-any-return]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the rate's 95 % interval. If no key passed, the rate is below this."""
+        return self["high"]  # type: ignore[no-any-return]
+
+    @property
+    def asked(self) -> int:
+        """Number of keys that were asked for. 0: no table has filters, so that all pass."""
+        return self["asked"]  # type: ignore[no-any-return]
+
+
+class InspectOneFilter(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def index(self) -> int:
+        """Position of the filter in the block, counted from 0."""
+        return self["index"]  # type: ignore[no-any-return]
+
+    @property
+    def first_offset(self) -> int:
+        """First offset of the filter's range: the filter is for the data blocks that begin in that range."""
+        return self["first_offset"]  # type: ignore[no-any-return]
+
+    @property
+    def last_offset(self) -> int:
+        """Last offset of the filter's range, inclusive."""
+        return self["last_offset"]  # type: ignore[no-any-return]
+
+    @property
+    def data_blocks(self) -> list[int]:
+        """Offsets of the data blocks that the filter is for. Empty for a bare filter block."""
+        return self["data_blocks"]  # type: ignore[no-any-return]
+
+    @property
+    def bytes(self) -> int:
+        """Size of the filter in bytes, including the byte for *k*."""
+        return self["bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def bits(self) -> int:
+        """Number of bits of the filter. 0: the encoding is not known, or filters of the block share bytes."""
+        return self["bits"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_set(self) -> int:
+        """Number of bits of the filter that are 1."""
+        return self["bits_set"]  # type: ignore[no-any-return]
+
+    @property
+    def probes(self) -> int | None:
+        """Number of probes per key, *k*. None: the filter is empty or malformed, or has no known bits."""
+        return self["probes"]  # type: ignore[no-any-return]
+
+    @property
+    def estimated_fpr(self) -> float:
+        """Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass; a malformed one nearly
+        always lets all pass.
+        """
+        return self["estimated_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def state(self) -> Literal["ok", "empty", "malformed"]:
+        """`empty`: no bytes. `malformed`: its offsets contradict each other."""
+        return self["state"]  # type: ignore[no-any-return]
+
+
+class InspectFilter(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+    _parts = {"larger_ranges": InspectLargerRanges, "random_fpr": InspectMeasuredRate, "neighbour_fpr": InspectMeasuredRate, "list": InspectOneFilter}
+
+    @property
+    def policy(self) -> str:
+        """Name of the filter policy, without `filter.`"""
+        return self["policy"]  # type: ignore[no-any-return]
+
+    @property
+    def policy_assumed(self) -> bool:
+        """True for a bare filter block (`--block`) without `--policy`: the policy is a guess."""
+        return self["policy_assumed"]  # type: ignore[no-any-return]
+
+    @property
+    def offset(self) -> int:
+        """Offset of the filter block in the file, in bytes."""
+        return self["offset"]  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        """Size of the filter block in bytes, without its trailer."""
+        return self["size"]  # type: ignore[no-any-return]
+
+    @property
+    def base_lg(self) -> int:
+        """Binary logarithm of the length of the range of offsets that one filter covers. The block is malformed
+        if it is above 63.
+        """
+        return self["base_lg"]  # type: ignore[no-any-return]
+
+    @property
+    def filters(self) -> int:
+        """Number of filters, empty ones included."""
+        return self["filters"]  # type: ignore[no-any-return]
+
+    @property
+    def empty_filters(self) -> int:
+        """Number of empty filters: those whose ranges hold no data block."""
+        return self["empty_filters"]  # type: ignore[no-any-return]
+
+    @property
+    def offset_array_bytes(self) -> int:
+        """Number of bytes of the filter block that hold the offsets of the filters."""
+        return self["offset_array_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def empty_filter_bytes(self) -> int:
+        """The part of `offset_array_bytes` that is for empty filters."""
+        return self["empty_filter_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def larger_ranges(self) -> InspectLargerRanges | None:
+        """Larger ranges that would make the block smaller. None: nothing would be saved, the block is malformed,
+        its data blocks are not known, or none of them was looked at.
+        """
+        return self["larger_ranges"]  # type: ignore[no-any-return]
+
+    @property
+    def bits(self) -> int:
+        """Number of bits of all filters together. Filters in an encoding that is not known count as 0."""
+        return self["bits"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_set(self) -> int:
+        """Number of bits of all filters that are 1."""
+        return self["bits_set"]  # type: ignore[no-any-return]
+
+    @property
+    def probes(self) -> int | None:
+        """Number of probes per key, *k*. None: the filters differ in it, or none has it."""
+        return self["probes"]  # type: ignore[no-any-return]
+
+    @property
+    def estimated_fpr(self) -> float | None:
+        """Share of absent keys expected to pass, 0 to 1, going by the bits set. A filter is weighted by its
+        number of entries, as absent keys come to it in that proportion; its size tells the number. None:
+        there are no data blocks, or in a bare filter block no filters, or the encoding cannot be read.
+        """
+        return self["estimated_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def random_fpr(self) -> InspectMeasuredRate | None:
+        """Measured share of random keys that pass. A filter is asked in proportion to its entries. None: there
+        was nothing to ask, or no data block was looked at.
+        """
+        return self["random_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def neighbour_fpr(self) -> InspectMeasuredRate | None:
+        """Share of neighbours that pass: keys that are not stored, made from stored ones by changing a byte or
+        appending six. Measured in up to 16 data blocks, each weighted by its entries. None: none was asked
+        for, or `key_format` is None.
+        """
+        return self["neighbour_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def malformed(self) -> str | None:
+        """First contradiction in the structure of the filter block, with offsets within the block. None: the
+        block is well formed.
+        """
+        return self["malformed"]  # type: ignore[no-any-return]
+
+    @property
+    def unsound(self) -> str | None:
+        """Message with the number of stored keys that the filters deny, out of those tried. None: they deny
+        none.
+        """
+        return self["unsound"]  # type: ignore[no-any-return]
+
+    @property
+    def list(self) -> list[InspectOneFilter] | None:
+        """The filters, in order. Present only with `--filters`."""
+        return self.get("list")  # type: ignore[no-any-return]
+
+
+class InspectFilterCost(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+    _parts = {"entries": EntryCount}
+
+    @property
+    def bits_per_key(self) -> int:
+        """Bits a key that the estimate assumes, with LevelDB's range of 2 KiB for each filter."""
+        return self["bits_per_key"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> EntryCount:
+        """Entries of the table, each of which takes `bits_per_key` bits."""
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        """Size of the filter block in bytes."""
+        return self["size"]  # type: ignore[no-any-return]
+
+
+class InspectTable(Report):
+    """A line of what `inspect` finds."""
+
+    __slots__ = ()
+    _parts = {"entries": EntryCount, "distinct_keys": DistinctKeys, "lost": InspectLostKeys, "filter": InspectFilter, "filter_cost": InspectFilterCost}
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["table", "filter_block"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> Literal["ok", "error", "not-live"]:
+        """`error` if the table could not be opened, or if its index or a data block that was looked at is
+        damaged or cannot be read. `not-live` if it was found in a database's folder, the database does not
+        use it, and it is not a complete table: it is being written, or was left behind. Faults of the
+        filters, and a size other than `recorded_size`, leave it `ok`.
+        """
+        return self["status"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str | None:
+        """First fault of the table, and the number of others; with `not-live`, the reason why the file is not a
+        complete table. None: `status` is `ok`.
+        """
+        return self["error"]  # type: ignore[no-any-return]
+
+    @property
+    def file_size(self) -> int | None:
+        """Size of the file in bytes. None: the file could not be opened."""
+        return self["file_size"]  # type: ignore[no-any-return]
+
+    @property
+    def data_blocks(self) -> int | None:
+        """Number of data blocks that the index names, each counted once. None: the table could not be opened, or
+        the file is a bare filter block.
+        """
+        return self["data_blocks"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> EntryCount | None:
+        """Entries of the table, deletions and older versions of a key among them. Filters are sized by these.
+        None: no data block could be decoded, or none was looked at.
+        """
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def distinct_keys(self) -> DistinctKeys | None:
+        """Different keys among the entries: all versions of a key, deletions among them, count once, as they set
+        the same bits of a filter. None: as for `entries`.
+        """
+        return self["distinct_keys"]  # type: ignore[no-any-return]
+
+    @property
+    def compression(self) -> list[str] | None:
+        """Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
+        whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
+        None: no data block was looked at.
+        """
+        return self["compression"]  # type: ignore[no-any-return]
+
+    @property
+    def metaindex(self) -> list[str]:
+        """Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
+        policy. At most 16 names; a last element counts the others.
+        """
+        return self["metaindex"]  # type: ignore[no-any-return]
+
+    @property
+    def key_format(self) -> Literal["internal", "user"] | None:
+        """Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
+        databases write it. `user`: the whole key. None: there are no filters to try, the keys tried do not
+        decide it, or no data block was looked at.
+        """
+        return self["key_format"]  # type: ignore[no-any-return]
+
+    @property
+    def origin(self) -> Literal["basho", "rocksdb"] | None:
+        """Relative of LevelDB whose mark is in the metaindex. None: there is no mark; LevelDB itself leaves
+        none.
+        """
+        return self["origin"]  # type: ignore[no-any-return]
+
+    @property
+    def dialect(self) -> Literal["unsigned", "signed", "either", "basho", "rocksdb"] | None:
+        """Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
+        the hash with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If
+        that does not apply, the same as `origin`. None: the name has one meaning, or neither hash fits.
+        """
+        return self["dialect"]  # type: ignore[no-any-return]
+
+    @property
+    def comparator(self) -> str | None:
+        """Comparator that the MANIFEST names. None: the table is in no database, or its MANIFEST cannot be
+        relied on.
+        """
+        return self["comparator"]  # type: ignore[no-any-return]
+
+    @property
+    def level(self) -> int | None:
+        """Level that the MANIFEST has the table on. None: the table is not live or in no database, or its
+        MANIFEST cannot be relied on.
+        """
+        return self["level"]  # type: ignore[no-any-return]
+
+    @property
+    def live(self) -> bool | None:
+        """True if the MANIFEST lists the table; false if the database does not use it any longer, or not yet.
+        None: it is in no database, or its MANIFEST cannot be relied on.
+        """
+        return self["live"]  # type: ignore[no-any-return]
+
+    @property
+    def recorded_size(self) -> int | None:
+        """Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer at the end of that
+        size. None: the table is not live or in no database, or its MANIFEST cannot be relied on.
+        """
+        return self["recorded_size"]  # type: ignore[no-any-return]
+
+    @property
+    def lost(self) -> InspectLostKeys | None:
+        """The keys that cannot be read because of the fault in `error`. None: there is no fault, or the keys are
+        not known.
+        """
+        return self["lost"]  # type: ignore[no-any-return]
+
+    @property
+    def filter_error(self) -> str | None:
+        """Reason why the filters cannot be used: the metaindex or the filter block cannot be read, or their
+        encoding is not the one that their name implies. None: there is no such reason.
+        """
+        return self["filter_error"]  # type: ignore[no-any-return]
+
+    @property
+    def filter(self) -> InspectFilter | None:
+        """The filter block. None: the table has none of a known policy, or it could not be read."""
+        return self["filter"]  # type: ignore[no-any-return]
+
+    @property
+    def filter_cost(self) -> InspectFilterCost | None:
+        """Estimated cost of a filter block for a table that has none. None: the table has a filter block of any
+        policy, or too little of it could be read for an estimate.
+        """
+        return self["filter_cost"]  # type: ignore[no-any-return]
+
+    @property
+    def depth(self) -> Literal["tail", "sample", "all"] | None:
+        """Parts of a table in object storage that are read. `tail`: index, metaindex and filters. `sample`: also
+        up to 16 data blocks. `all`: as much as is read of a file. None: the path is that of a file, or the
+        object could not be requested.
+        """
+        return self["depth"]  # type: ignore[no-any-return]
+
+    @property
+    def e_tag(self) -> str | None:
+        """The store's tag for the version of the object that was read. None: there is none, or the path is that
+        of a file.
+        """
+        return self["e_tag"]  # type: ignore[no-any-return]
+
+    @property
+    def requests(self) -> int | None:
+        """Number of requests made for the object, not counting retries after a failure. None: the path is that
+        of a file, or the object could not be requested.
+        """
+        return self["requests"]  # type: ignore[no-any-return]
+
+    @property
+    def bytes_read(self) -> int | None:
+        """Number of bytes of the object that were received. None: the path is that of a file, or the object
+        could not be requested.
+        """
+        return self["bytes_read"]  # type: ignore[no-any-return]
+
+
+class InspectFolder(Report):
+    """A line of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["folder"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def database(self) -> bool:
+        """True if the folder has a MANIFEST, or a CURRENT or a log that implies one."""
+        return self["database"]  # type: ignore[no-any-return]
+
+    @property
+    def comparator(self) -> str | None:
+        """Comparator that the MANIFEST names. None: there is no MANIFEST that can be relied on."""
+        return self["comparator"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str | None:
+        """Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. None: it can be
+        relied on, or there is no database.
+        """
+        return self["error"]  # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> int:
+        """Number of table files in the folder."""
+        return self["tables"]  # type: ignore[no-any-return]
+
+    @property
+    def logs(self) -> list[str]:
+        """Paths of the logs whose writes may be in no table yet. No filter covers such writes."""
+        return self["logs"]  # type: ignore[no-any-return]
+
+
+class InspectLevel(Report):
+    """A part of what `inspect` finds."""
+
+    __slots__ = ()
+    _parts = {"entries": EntryCount, "distinct_keys": DistinctKeys, "random_fpr": InspectMeasuredRate}
+
+    @property
+    def level(self) -> int | None:
+        """The level. None: the tables that are not live."""
+        return self["level"]  # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> int:
+        """Number of table files."""
+        return self["tables"]  # type: ignore[no-any-return]
+
+    @property
+    def unfiltered(self) -> int:
+        """Number of tables that were opened and have no filter block that could be read."""
+        return self["unfiltered"]  # type: ignore[no-any-return]
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of all files."""
+        return self["file_size"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> EntryCount | None:
+        """Entries of those tables for which their number is known. None: it is known for none."""
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def distinct_keys(self) -> DistinctKeys | None:
+        """Different keys of the tables. From level 1 on, no two tables hold the same key, so that their numbers
+        add up. None: there are no tables, or one whose keys are not known.
+        """
+        return self["distinct_keys"]  # type: ignore[no-any-return]
+
+    @property
+    def filter_size(self) -> int:
+        """Bytes of all filter blocks."""
+        return self["filter_size"]  # type: ignore[no-any-return]
+
+    @property
+    def estimated_fpr(self) -> float | None:
+        """Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups
+        come to it; a table without filters lets all pass. Obsolete tables are weighted by their entries.
+        None: no table has one.
+        """
+        return self["estimated_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def random_fpr(self) -> InspectMeasuredRate | None:
+        """Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. None: no table has one."""
+        return self["random_fpr"]  # type: ignore[no-any-return]
+
+
+class InspectTotals(Report):
+    """A line of what `inspect` finds."""
+
+    __slots__ = ()
+    _parts = {"entries": EntryCount, "distinct_keys": DistinctKeys, "random_fpr": InspectMeasuredRate, "levels": InspectLevel}
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["totals"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> int:
+        """Number of table files."""
+        return self["tables"]  # type: ignore[no-any-return]
+
+    @property
+    def missing(self) -> int:
+        """Number of live tables that have no file. No other number includes them."""
+        return self["missing"]  # type: ignore[no-any-return]
+
+    @property
+    def damaged(self) -> int:
+        """Number of tables in which damage was found."""
+        return self["damaged"]  # type: ignore[no-any-return]
+
+    @property
+    def not_live(self) -> int:
+        """Number of files that are not complete tables and that the database does not use: they are being
+        written, or were left behind.
+        """
+        return self["not_live"]  # type: ignore[no-any-return]
+
+    @property
+    def unreadable(self) -> int:
+        """Number of tables that could not be read."""
+        return self["unreadable"]  # type: ignore[no-any-return]
+
+    @property
+    def unfiltered(self) -> int:
+        """Number of tables that were opened and have no filter block that could be read."""
+        return self["unfiltered"]  # type: ignore[no-any-return]
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of all files."""
+        return self["file_size"]  # type: ignore[no-any-return]
+
+    @property
+    def data_blocks(self) -> int:
+        """Number of data blocks."""
+        return self["data_blocks"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> EntryCount | None:
+        """Entries of those tables for which their number is known, obsolete tables among them. None: it is known
+        for none.
+        """
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def distinct_keys(self) -> DistinctKeys | None:
+        """Different keys of all tables: a key that several tables hold counts once. Tables of which all data
+        blocks were read are compared key by key; for others, only bounds are known. None: there are no
+        tables, or one whose keys are not known.
+        """
+        return self["distinct_keys"]  # type: ignore[no-any-return]
+
+    @property
+    def filter_size(self) -> int:
+        """Bytes of all filter blocks."""
+        return self["filter_size"]  # type: ignore[no-any-return]
+
+    @property
+    def filters(self) -> int:
+        """Number of filters, empty ones included."""
+        return self["filters"]  # type: ignore[no-any-return]
+
+    @property
+    def empty_filters(self) -> int:
+        """Number of empty filters."""
+        return self["empty_filters"]  # type: ignore[no-any-return]
+
+    @property
+    def bits(self) -> int:
+        """Bits of all filters."""
+        return self["bits"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_set(self) -> int:
+        """Number of bits of all filters that are 1."""
+        return self["bits_set"]  # type: ignore[no-any-return]
+
+    @property
+    def estimated_fpr(self) -> float | None:
+        """Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups
+        come to it; a table without filters lets all pass, and obsolete tables do not count. None: no table
+        has one.
+        """
+        return self["estimated_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def random_fpr(self) -> InspectMeasuredRate | None:
+        """Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. None: no table has one."""
+        return self["random_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def levels(self) -> list[InspectLevel]:
+        """Sums by level, starting with level 0; tables that are not live come last. Empty: there is no MANIFEST
+        that can be relied on.
+        """
+        return self["levels"]  # type: ignore[no-any-return]
+
+
+class InspectUnreadable(Report):
+    """A line of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["unreadable"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> Literal["error"]:
+        """Always `error`."""
+        return self["status"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str:
+        """Reason why the path cannot be looked at."""
+        return self["error"]  # type: ignore[no-any-return]
+
+
+class VerifyNeighbourRate(Report):
+    """A part of what `verify` finds."""
+
+    __slots__ = ()
+
+    @property
+    def rate(self) -> float:
+        """Share of the keys that passed, 0 to 1. A filter is weighted by the share of such keys that the index
+        sends to it.
+        """
+        return self["rate"]  # type: ignore[no-any-return]
+
+    @property
+    def low(self) -> float:
+        """Lower end of the rate's 95 % interval, by Wilson's score."""
+        return self["low"]  # type: ignore[no-any-return]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the rate's 95 % interval. If no key passed, the rate is below this."""
+        return self["high"]  # type: ignore[no-any-return]
+
+    @property
+    def asked(self) -> int:
+        """Number of keys that were asked for. 0: no table has filters, so that all pass."""
+        return self["asked"]  # type: ignore[no-any-return]
+
+
+class VerifyLost(Report):
+    """A part of what `verify` finds."""
+
+    __slots__ = ()
+
+    @property
+    def from_(self) -> str | None:
+        """The first key of the range, according to the MANIFEST. None: not known."""
+        return self["from"]  # type: ignore[no-any-return]
+
+    @property
+    def after(self) -> str | None:
+        """A key of the index that comes before the whole range. None: not known."""
+        return self["after"]  # type: ignore[no-any-return]
+
+    @property
+    def up_to(self) -> str | None:
+        """The last key of the range, or a key after it and before the next block. None: not known."""
+        return self["up_to"]  # type: ignore[no-any-return]
+
+
+class Finding(Report):
+    """A part of what `verify` finds."""
+
+    __slots__ = ()
+    _parts = {"lost": VerifyLost}
+
+    @property
+    def code(self) -> Literal["unreadable", "unsupported", "limit", "not-a-table", "bad-handle", "checksum", "bad-compression", "bad-block", "repeated-block", "overlapping-blocks", "index-order", "key-order", "short-key", "filter-unusable", "filter-malformed", "filter-denies-key", "manifest", "table-missing", "table-size", "table-range", "table-overlap", "more"]:
+        """Kind of finding. [findings.md](findings.md) gives the meaning, the risk and the remedy of each kind.
+        """
+        return self["code"]  # type: ignore[no-any-return]
+
+    @property
+    def offset(self) -> int | None:
+        """Offset in the file, in bytes. None: the finding concerns the file as a whole."""
+        return self["offset"]  # type: ignore[no-any-return]
+
+    @property
+    def expected(self) -> str:
+        """Description of what was expected."""
+        return self["expected"]  # type: ignore[no-any-return]
+
+    @property
+    def found(self) -> str:
+        """Description of what was found instead."""
+        return self["found"]  # type: ignore[no-any-return]
+
+    @property
+    def lost(self) -> VerifyLost | None:
+        """The keys that cannot be read because of the finding. None: there are none, or they are not known."""
+        return self["lost"]  # type: ignore[no-any-return]
+
+
+class Verdict(Report):
+    """A line of what `verify` finds."""
+
+    __slots__ = ()
+    _parts = {"measured_fpr": VerifyNeighbourRate, "findings": Finding}
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["table", "folder", "unreadable"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> Literal["sound", "not-live", "findings", "unreadable"]:
+        """`sound`: nothing wrong was found. `not-live`: the file is in a database's folder, the database does
+        not use it, and it is not a complete table: it is being written, or was left behind. `findings`: there
+        are findings. `unreadable`: a part could not be looked at, whatever else was found.
+        """
+        return self["status"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> int:
+        """Number of entries that were decoded, deletions and older versions of a key among them."""
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def distinct_keys(self) -> int:
+        """Number of different keys among them: entries that are no further version of the key before."""
+        return self["distinct_keys"]  # type: ignore[no-any-return]
+
+    @property
+    def denied(self) -> int:
+        """Number of stored keys that a filter denies."""
+        return self["denied"]  # type: ignore[no-any-return]
+
+    @property
+    def measured_fpr(self) -> VerifyNeighbourRate | None:
+        """Measured share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones
+        by changing a byte or appending six. None: no filter was asked.
+        """
+        return self["measured_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def estimated_fpr(self) -> float | None:
+        """Share of absent keys expected to pass, 0 to 1, judging by the bits that are set. None: no filter was
+        asked.
+        """
+        return self["estimated_fpr"]  # type: ignore[no-any-return]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings. The first 16 of each code are listed; a last one counts the others."""
+        return self["findings"]  # type: ignore[no-any-return]
+
+    @property
+    def depth(self) -> Literal["all"] | None:
+        """Parts of a table in object storage that are read. `tail`: index, metaindex and filters. `sample`: also
+        up to 16 data blocks. `all`: as much as is read of a file. None: the path is that of a file, or the
+        object could not be requested.
+        """
+        return self["depth"]  # type: ignore[no-any-return]
+
+    @property
+    def e_tag(self) -> str | None:
+        """The store's tag for the version of the object that was read. None: there is none, or the path is that
+        of a file.
+        """
+        return self["e_tag"]  # type: ignore[no-any-return]
+
+    @property
+    def requests(self) -> int | None:
+        """Number of requests made for the object, not counting retries after a failure. None: the path is that
+        of a file, or the object could not be requested.
+        """
+        return self["requests"]  # type: ignore[no-any-return]
+
+    @property
+    def bytes_read(self) -> int | None:
+        """Number of bytes of the object that were received. None: the path is that of a file, or the object
+        could not be requested.
+        """
+        return self["bytes_read"]  # type: ignore[no-any-return]
+
+
+class TuneEstimate(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> float:
+        """The number. It may have a fraction even where it counts something."""
+        return self["value"]  # type: ignore[no-any-return]
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval. The same as `value` if the number is exact."""
+        return self["low"]  # type: ignore[no-any-return]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 95 % interval. The same as `value` if the number is exact."""
+        return self["high"]  # type: ignore[no-any-return]
+
+
+class TunePassingRate(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def rate(self) -> float:
+        """Share of the keys that passed, 0 to 1, of those that come to a filter. Tables without filters let all
+        pass.
+        """
+        return self["rate"]  # type: ignore[no-any-return]
+
+    @property
+    def low(self) -> float:
+        """Lower end of its 95 % interval."""
+        return self["low"]  # type: ignore[no-any-return]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the rate's 95 % interval. If no key passed, the rate is below this."""
+        return self["high"]  # type: ignore[no-any-return]
+
+    @property
+    def asked(self) -> int:
+        """Number of keys that were asked for. 0: no table has filters, so that all pass."""
+        return self["asked"]  # type: ignore[no-any-return]
+
+
+class TuneNearRates(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"changed": TunePassingRate, "between": TunePassingRate, "cut": TunePassingRate, "longer": TunePassingRate}
+
+    @property
+    def changed(self) -> TunePassingRate | None:
+        """Stored keys with a byte changed. None: no such key was asked for."""
+        return self["changed"]  # type: ignore[no-any-return]
+
+    @property
+    def between(self) -> TunePassingRate | None:
+        """Stored keys with their number changed to a missing one: a decimal, hexadecimal, big-endian or little-
+        endian number or, where keys have none, their last bytes as a number. None: no number is missing.
+        """
+        return self["between"]  # type: ignore[no-any-return]
+
+    @property
+    def cut(self) -> TunePassingRate | None:
+        """Stored keys without their last bytes. None: no such key was asked for."""
+        return self["cut"]  # type: ignore[no-any-return]
+
+    @property
+    def longer(self) -> TunePassingRate | None:
+        """Stored keys with some bytes appended. None: no such key was asked for."""
+        return self["longer"]  # type: ignore[no-any-return]
+
+
+class TuneRates(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"random": TunePassingRate, "neighbours": TunePassingRate, "near": TuneNearRates, "lookups": TunePassingRate}
+
+    @property
+    def formula(self) -> float | None:
+        """Rate that the formula for Bloom filters gives for this number of bits a key, 0 to 1. None: the bits
+        differ by level, or the filters are those in use.
+        """
+        return self["formula"]  # type: ignore[no-any-return]
+
+    @property
+    def random(self) -> TunePassingRate | None:
+        """Share of random keys that pass: keys that do not resemble stored ones. None: no such key was asked
+        for.
+        """
+        return self["random"]  # type: ignore[no-any-return]
+
+    @property
+    def neighbours(self) -> TunePassingRate | None:
+        """Share of keys near stored ones that pass: the greatest share in `near`, out of the kinds that a
+        program with such keys is likely to ask for. None: no such key was asked for.
+        """
+        return self["neighbours"]  # type: ignore[no-any-return]
+
+    @property
+    def near(self) -> TuneNearRates:
+        """Shares of keys near stored ones that pass, by kind."""
+        return self["near"]  # type: ignore[no-any-return]
+
+    @property
+    def lookups(self) -> TunePassingRate | None:
+        """Share of the keys of `--lookups` that pass, out of those that reach a table that does not hold them.
+        None: no such key was asked for.
+        """
+        return self["lookups"]  # type: ignore[no-any-return]
+
+
+class TuneNearReads(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"changed": TuneEstimate, "between": TuneEstimate, "cut": TuneEstimate, "longer": TuneEstimate}
+
+    @property
+    def changed(self) -> TuneEstimate | None:
+        """Stored keys with a byte changed. None: no such key was asked for."""
+        return self["changed"]  # type: ignore[no-any-return]
+
+    @property
+    def between(self) -> TuneEstimate | None:
+        """Stored keys with their number changed to a missing one: a decimal, hexadecimal, big-endian or little-
+        endian number or, where keys have none, their last bytes as a number. None: no number is missing.
+        """
+        return self["between"]  # type: ignore[no-any-return]
+
+    @property
+    def cut(self) -> TuneEstimate | None:
+        """Stored keys without their last bytes. None: no such key was asked for."""
+        return self["cut"]  # type: ignore[no-any-return]
+
+    @property
+    def longer(self) -> TuneEstimate | None:
+        """Stored keys with some bytes appended. None: no such key was asked for."""
+        return self["longer"]  # type: ignore[no-any-return]
+
+
+class TuneReads(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"random": TuneEstimate, "neighbours": TuneEstimate, "near": TuneNearReads, "lookups": TuneEstimate, "present": TuneEstimate}
+
+    @property
+    def random(self) -> TuneEstimate:
+        """Mean number of data blocks read for absent keys that are distributed like the stored ones."""
+        return self["random"]  # type: ignore[no-any-return]
+
+    @property
+    def neighbours(self) -> TuneEstimate:
+        """Mean number of data blocks read for absent keys near stored ones: the greatest number in `near`, out
+        of the kinds that a program with such keys is likely to ask for.
+        """
+        return self["neighbours"]  # type: ignore[no-any-return]
+
+    @property
+    def worst(self) -> Literal["changed", "between", "cut", "longer"] | None:
+        """Kind of keys that `neighbours` is for. None: no key near stored ones was asked for."""
+        return self["worst"]  # type: ignore[no-any-return]
+
+    @property
+    def near(self) -> TuneNearReads:
+        """Mean numbers of data blocks read for absent keys near stored ones, by kind."""
+        return self["near"]  # type: ignore[no-any-return]
+
+    @property
+    def lookups(self) -> TuneEstimate | None:
+        """Mean number of data blocks read for those keys of `--lookups` that are absent. None: there are none.
+        """
+        return self["lookups"]  # type: ignore[no-any-return]
+
+    @property
+    def present(self) -> TuneEstimate:
+        """Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored."""
+        return self["present"]  # type: ignore[no-any-return]
+
+
+class TuneLevelOutcome(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"size": TuneEstimate, "rates": TuneRates}
+
+    @property
+    def level(self) -> int | None:
+        """The level. None: a table that was given by itself, or the tables of a folder whose levels are not
+        known.
+        """
+        return self["level"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_per_key(self) -> int | None:
+        """Number of filter bits for each key. None: not known, as for the filters in use."""
+        return self["bits_per_key"]  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> TuneEstimate:
+        """Bytes of the filter blocks of this level."""
+        return self["size"]  # type: ignore[no-any-return]
+
+    @property
+    def rates(self) -> TuneRates:
+        """Shares of absent keys that pass on this level."""
+        return self["rates"]  # type: ignore[no-any-return]
+
+
+class TuneOutcome(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"size": TuneEstimate, "rates": TuneRates, "reads": TuneReads, "levels": TuneLevelOutcome}
+
+    @property
+    def size(self) -> TuneEstimate:
+        """Bytes of all filter blocks."""
+        return self["size"]  # type: ignore[no-any-return]
+
+    @property
+    def bytes_per_entry(self) -> float:
+        """`size` divided by the number of entries, deletions and older versions of a key among them. 0 without
+        entries.
+        """
+        return self["bytes_per_entry"]  # type: ignore[no-any-return]
+
+    @property
+    def rates(self) -> TuneRates:
+        """Shares of absent keys that pass."""
+        return self["rates"]  # type: ignore[no-any-return]
+
+    @property
+    def reads(self) -> TuneReads | None:
+        """Data blocks that lookups read. None: the order of keys is not known, or a table was given by itself.
+        """
+        return self["reads"]  # type: ignore[no-any-return]
+
+    @property
+    def levels(self) -> list[TuneLevelOutcome]:
+        """Sizes and rates on each level of the tuning."""
+        return self["levels"]  # type: ignore[no-any-return]
+
+
+class TuneSetting(Report):
+    """A line of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"outcome": TuneOutcome}
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["setting"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def policy(self) -> str:
+        """Name of the filter policy, without `filter.`"""
+        return self["policy"]  # type: ignore[no-any-return]
+
+    @property
+    def base_lg(self) -> int:
+        """A filter covers the data blocks that begin in a range of 2^base_lg bytes."""
+        return self["base_lg"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_per_key(self) -> int:
+        """Number of filter bits for each key, the same on all levels."""
+        return self["bits_per_key"]  # type: ignore[no-any-return]
+
+    @property
+    def in_use(self) -> bool:
+        """True if this is the most frequent setting of the filters in use."""
+        return self["in_use"]  # type: ignore[no-any-return]
+
+    @property
+    def outcome(self) -> TuneOutcome:
+        """The effects of filters of this setting."""
+        return self["outcome"]  # type: ignore[no-any-return]
+
+
+class TuneSampledKeys(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def count(self) -> int:
+        """Number of different keys, an estimate unless `exact`."""
+        return self["count"]  # type: ignore[no-any-return]
+
+    @property
+    def low(self) -> int:
+        """Lower end of its 95 % interval."""
+        return self["low"]  # type: ignore[no-any-return]
+
+    @property
+    def high(self) -> int:
+        """Upper end of its 95 % interval."""
+        return self["high"]  # type: ignore[no-any-return]
+
+    @property
+    def exact(self) -> bool:
+        """True if all keys were counted. `low` and `high` are then the same as `count`."""
+        return self["exact"]  # type: ignore[no-any-return]
+
+
+class TuneSample(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"entries": TuneEstimate, "distinct_keys": TuneSampledKeys}
+
+    @property
+    def tables(self) -> int:
+        """Number of tables whose every entry was decoded."""
+        return self["tables"]  # type: ignore[no-any-return]
+
+    @property
+    def of_tables(self) -> int:
+        """Number of all tables."""
+        return self["of_tables"]  # type: ignore[no-any-return]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the files of the tables whose every entry was decoded."""
+        return self["bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def of_bytes(self) -> int:
+        """Bytes of the files of all tables."""
+        return self["of_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> TuneEstimate:
+        """Entries of all tables, deletions and older versions of a key among them. Filters are sized by these.
+        """
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def distinct_keys(self) -> TuneSampledKeys | None:
+        """Different keys of all tables: a key that several tables hold counts once. None: not every entry of all
+        tables was decoded.
+        """
+        return self["distinct_keys"]  # type: ignore[no-any-return]
+
+    @property
+    def all(self) -> bool:
+        """True if every entry of all tables was decoded."""
+        return self["all"]  # type: ignore[no-any-return]
+
+
+class TuneVisits(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def absent(self) -> float:
+        """Mean number of tables that a lookup of a key reaches if the key is stored nowhere."""
+        return self["absent"]  # type: ignore[no-any-return]
+
+    @property
+    def present(self) -> float:
+        """Mean number of tables that a lookup of a key reaches in vain if the key is found on a level below."""
+        return self["present"]  # type: ignore[no-any-return]
+
+
+class TuneLevel(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"entries": TuneEstimate, "visits": TuneVisits}
+
+    @property
+    def level(self) -> int | None:
+        """The level. None: a table that was given by itself, or the tables of a folder whose levels are not
+        known.
+        """
+        return self["level"]  # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> int:
+        """Number of tables."""
+        return self["tables"]  # type: ignore[no-any-return]
+
+    @property
+    def unfiltered(self) -> int:
+        """Number of tables without filters that the policy can read."""
+        return self["unfiltered"]  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files of the tables."""
+        return self["size"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> TuneEstimate:
+        """Number of entries of the tables."""
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def visits(self) -> TuneVisits | None:
+        """Tables of this level that a lookup reaches in vain. None: the order of keys is not known, or a table
+        was given by itself.
+        """
+        return self["visits"]  # type: ignore[no-any-return]
+
+
+class TuneBudget(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def bytes(self) -> int:
+        """The most bytes of all filter blocks."""
+        return self["bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def origin(self) -> Literal["given", "in-use", "ten-bits"]:
+        """`given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
+        is the size of filters with 10 bits a key, as some tables have none.
+        """
+        return self["origin"]  # type: ignore[no-any-return]
+
+
+class TuneLevelBits(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def level(self) -> int | None:
+        """The level. None: a table that was given by itself, or the tables of a folder whose levels are not
+        known.
+        """
+        return self["level"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_per_key(self) -> int:
+        """Number of filter bits for each key."""
+        return self["bits_per_key"]  # type: ignore[no-any-return]
+
+
+class TuneChoice(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"bits_per_key": TuneLevelBits, "outcome": TuneOutcome}
+
+    @property
+    def policy(self) -> str:
+        """Name of the filter policy, without `filter.`"""
+        return self["policy"]  # type: ignore[no-any-return]
+
+    @property
+    def base_lg(self) -> int:
+        """A filter covers the data blocks that begin in a range of 2^base_lg bytes."""
+        return self["base_lg"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_per_key(self) -> list[TuneLevelBits]:
+        """Number of filter bits for each key, by level."""
+        return self["bits_per_key"]  # type: ignore[no-any-return]
+
+    @property
+    def outcome(self) -> TuneOutcome:
+        """The effects of these filters."""
+        return self["outcome"]  # type: ignore[no-any-return]
+
+
+class TuneAdvice(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"choice": TuneChoice}
+
+    @property
+    def action(self) -> Literal["leave", "rebuild", "none"]:
+        """`leave`: the filters do well as they are. `rebuild`: other filters would do better. `none`: there is
+        nothing to advise on.
+        """
+        return self["action"]  # type: ignore[no-any-return]
+
+    @property
+    def text(self) -> str:
+        """The advice as a sentence, with its reason or its savings."""
+        return self["text"]  # type: ignore[no-any-return]
+
+    @property
+    def choice(self) -> TuneChoice | None:
+        """The filters that are advised. None: `action` is not `rebuild`."""
+        return self["choice"]  # type: ignore[no-any-return]
+
+    @property
+    def arguments(self) -> list[str] | None:
+        """Arguments to append to `filterblock rebuild DB --in-place`. None: `action` is not `rebuild`."""
+        return self["arguments"]  # type: ignore[no-any-return]
+
+
+class TuneLookups(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def given(self) -> int:
+        """Number of keys in the file of `--lookups`."""
+        return self["given"]  # type: ignore[no-any-return]
+
+    @property
+    def used(self) -> int:
+        """Number of keys of the file that were looked up."""
+        return self["used"]  # type: ignore[no-any-return]
+
+    @property
+    def present(self) -> int:
+        """Number of keys that were looked up and are stored."""
+        return self["present"]  # type: ignore[no-any-return]
+
+
+class TuneMemory(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def mapped_tables(self) -> int:
+        """Number of tables whose files LevelDB maps, so that their filters are in the page cache."""
+        return self["mapped_tables"]  # type: ignore[no-any-return]
+
+    @property
+    def heap_tables(self) -> int:
+        """Number of tables whose filters LevelDB holds on the heap."""
+        return self["heap_tables"]  # type: ignore[no-any-return]
+
+    @property
+    def heap_bytes(self) -> int:
+        """Number of bytes of the filter blocks on the heap, if LevelDB maps the first tables by level, then by
+        number.
+        """
+        return self["heap_bytes"]  # type: ignore[no-any-return]
+
+
+class TuneLeftOut(Report):
+    """A part of what `tune` finds."""
+
+    __slots__ = ()
+
+    @property
+    def path(self) -> str:
+        """Path of the table."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str:
+        """Reason why the table could not be read."""
+        return self["error"]  # type: ignore[no-any-return]
+
+
+class Tuning(Report):
+    """A line of what `tune` finds."""
+
+    __slots__ = ()
+    _parts = {"sample": TuneSample, "levels": TuneLevel, "now": TuneOutcome, "budget": TuneBudget, "uniform": TuneChoice, "by_level": TuneChoice, "advice": TuneAdvice, "lookups": TuneLookups, "memory": TuneMemory, "faults": TuneLeftOut}
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["tuning"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> Literal["ok", "error"]:
+        """`ok`, or `error` if there are no results. With `error`, all fields after the field `error` are None.
+        """
+        return self["status"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str | None:
+        """Reason why there are no results. None: `status` is `ok`."""
+        return self["error"]  # type: ignore[no-any-return]
+
+    @property
+    def policy(self) -> str | None:
+        """Name of the policy of the filters in use, or of the one given by `--policy`, without `filter.`"""
+        return self["policy"]  # type: ignore[no-any-return]
+
+    @property
+    def policy_assumed(self) -> bool | None:
+        """True if no table has filters of a policy that this program can make, so that `policy` is LevelDB's
+        own.
+        """
+        return self["policy_assumed"]  # type: ignore[no-any-return]
+
+    @property
+    def sample(self) -> TuneSample | None:
+        """The amount of data that was looked at."""
+        return self["sample"]  # type: ignore[no-any-return]
+
+    @property
+    def levels(self) -> list[TuneLevel] | None:
+        """The levels that have tables, from the top. A table that was given by itself has a level without a
+        number.
+        """
+        return self["levels"]  # type: ignore[no-any-return]
+
+    @property
+    def now(self) -> TuneOutcome | None:
+        """The effects of the filters in use."""
+        return self["now"]  # type: ignore[no-any-return]
+
+    @property
+    def budget(self) -> TuneBudget | None:
+        """The most bytes that filters may take."""
+        return self["budget"]  # type: ignore[no-any-return]
+
+    @property
+    def uniform(self) -> TuneChoice | None:
+        """The best filters within the budget with the same bits a key on all levels. None: no setting fits the
+        budget, or `status` is `error`.
+        """
+        return self["uniform"]  # type: ignore[no-any-return]
+
+    @property
+    def by_level(self) -> TuneChoice | None:
+        """The best filters within the budget with bits a key by level. None: there are fewer than two levels,
+        the order of keys is not known, no setting fits the budget, or `status` is `error`.
+        """
+        return self["by_level"]  # type: ignore[no-any-return]
+
+    @property
+    def advice(self) -> TuneAdvice | None:
+        """The advice."""
+        return self["advice"]  # type: ignore[no-any-return]
+
+    @property
+    def lookups(self) -> TuneLookups | None:
+        """The keys of `--lookups`. None: none were given, or `status` is `error`."""
+        return self["lookups"]  # type: ignore[no-any-return]
+
+    @property
+    def memory(self) -> TuneMemory | None:
+        """Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
+        cache.
+        """
+        return self["memory"]  # type: ignore[no-any-return]
+
+    @property
+    def faults(self) -> list[TuneLeftOut] | None:
+        """Tables that could not be read. The numbers leave them out."""
+        return self["faults"]  # type: ignore[no-any-return]
+
+
+class RebuildFilters(Report):
+    """A part of what `rebuild` finds."""
+
+    __slots__ = ()
+
+    @property
+    def policy(self) -> str:
+        """Name of the filter policy, without `filter.`"""
+        return self["policy"]  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int:
+        """Size of the filter block in bytes."""
+        return self["size"]  # type: ignore[no-any-return]
+
+    @property
+    def base_lg(self) -> int | None:
+        """A filter covers the data blocks that begin in a range of 2^base_lg bytes. None: the filter block is
+        malformed, or of no known policy.
+        """
+        return self["base_lg"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_per_key(self) -> int | None:
+        """Bits a key that the filters were made with. None: not known, as for every filter from before the
+        rebuild.
+        """
+        return self["bits_per_key"]  # type: ignore[no-any-return]
+
+
+class RebuildTable(Report):
+    """A line of what `rebuild` finds."""
+
+    __slots__ = ()
+    _parts = {"old_filter": RebuildFilters, "new_filter": RebuildFilters}
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["table"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> Literal["rebuilt", "kept"]:
+        """`rebuilt`: the table was rewritten or, with `--dry-run`, would be. `kept`: it was left as it is,
+        because of `--keep-undecodable`.
+        """
+        return self["status"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str | None:
+        """Reason why the table was left as it is. None: it was rebuilt."""
+        return self["error"]  # type: ignore[no-any-return]
+
+    @property
+    def level(self) -> int:
+        """Level that the MANIFEST has the table on."""
+        return self["level"]  # type: ignore[no-any-return]
+
+    @property
+    def new_name(self) -> str:
+        """Name of the new file, in the same folder with `--in-place` and in `target` with `--to`. `path` is the
+        old file, which is gone after `--in-place`.
+        """
+        return self["new_name"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> int | None:
+        """Number of entries. None: none was decoded, because the filters were dropped or the table was left as
+        it is.
+        """
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def old_size(self) -> int:
+        """Size of the old file in bytes."""
+        return self["old_size"]  # type: ignore[no-any-return]
+
+    @property
+    def new_size(self) -> int:
+        """Size of the new file in bytes."""
+        return self["new_size"]  # type: ignore[no-any-return]
+
+    @property
+    def old_filter(self) -> RebuildFilters | None:
+        """The filter block before the rebuild. None: the table had none, or could not be opened."""
+        return self["old_filter"]  # type: ignore[no-any-return]
+
+    @property
+    def new_filter(self) -> RebuildFilters | None:
+        """The filter block after the rebuild. None: the table has none."""
+        return self["new_filter"]  # type: ignore[no-any-return]
+
+
+class RebuildDatabase(Report):
+    """A line of what `rebuild` finds."""
+
+    __slots__ = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["database"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> Literal["rebuilt", "dry-run", "undone", "discarded", "finished", "refused", "in-use", "interrupted", "failed"]:
+        """`rebuilt`, `dry-run`, `undone` and `discarded`: the run did just that. `finished`: it only completed
+        an earlier run that had been cut off. `refused`: the request or the state of the files does not allow
+        it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`:
+        any other error.
+        """
+        return self["status"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str | None:
+        """Reason why the run did not succeed, and the state that the database is in. None: it succeeded."""
+        return self["error"]  # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> int:
+        """Number of tables. 0 unless `status` is `rebuilt` or `dry-run`."""
+        return self["tables"]  # type: ignore[no-any-return]
+
+    @property
+    def kept(self) -> int:
+        """Number of tables that were left as they are. 0 if `tables` is 0."""
+        return self["kept"]  # type: ignore[no-any-return]
+
+    @property
+    def old_size(self) -> int:
+        """Bytes of all tables before the rebuild. 0 if `tables` is 0."""
+        return self["old_size"]  # type: ignore[no-any-return]
+
+    @property
+    def new_size(self) -> int:
+        """Bytes of all tables after the rebuild. 0 if `tables` is 0."""
+        return self["new_size"]  # type: ignore[no-any-return]
+
+    @property
+    def old_filter_size(self) -> int:
+        """Bytes of all filter blocks before the rebuild. 0 if `tables` is 0."""
+        return self["old_filter_size"]  # type: ignore[no-any-return]
+
+    @property
+    def new_filter_size(self) -> int:
+        """Bytes of all filter blocks after the rebuild. 0 if `tables` is 0."""
+        return self["new_filter_size"]  # type: ignore[no-any-return]
+
+    @property
+    def policy(self) -> str | None:
+        """Name of the policy of the new filters. None: filters were dropped, or none were made."""
+        return self["policy"]  # type: ignore[no-any-return]
+
+    @property
+    def manifest(self) -> str | None:
+        """Name of the MANIFEST that CURRENT names now. None: nothing was committed by this run."""
+        return self["manifest"]  # type: ignore[no-any-return]
+
+    @property
+    def verified(self) -> bool:
+        """True if every block, entry and filter of the new tables was verified."""
+        return self["verified"]  # type: ignore[no-any-return]
+
+    @property
+    def target(self) -> str | None:
+        """Folder of the new database, with `--to`. None: there is none."""
+        return self["target"]  # type: ignore[no-any-return]
+
+    @property
+    def undo(self) -> str | None:
+        """Folder that keeps the tables from before the rebuild until `--undo` or `--discard`. None: there is
+        none.
+        """
+        return self["undo"]  # type: ignore[no-any-return]
+
+
+class RepairFile(Report):
+    """A line of what `repair` finds."""
+
+    __slots__ = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["file"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def kind(self) -> Literal["table", "log", "manifest"]:
+        """`table`, `log` or `manifest`."""
+        return self["kind"]  # type: ignore[no-any-return]
+
+    @property
+    def standing(self) -> Literal["live", "obsolete", "partly-obsolete", "missing", "trusted", "distrusted"]:
+        """`live`: the file's entries count. `obsolete`: they count only where others are lost. `partly-
+        obsolete`: this holds only for the entries from which other tables were made. `trusted`: a MANIFEST
+        that is relied on. `distrusted`: one that is not. `missing`: a live table without a file that can be
+        read.
+        """
+        return self["standing"]  # type: ignore[no-any-return]
+
+    @property
+    def level(self) -> int | None:
+        """Level that a MANIFEST has the table on. None: no MANIFEST has it, or it is not a table."""
+        return self["level"]  # type: ignore[no-any-return]
+
+    @property
+    def size(self) -> int | None:
+        """Size of the file in bytes. None: there is no such file."""
+        return self["size"]  # type: ignore[no-any-return]
+
+    @property
+    def entries(self) -> int:
+        """Number of the file's entries that are saved."""
+        return self["entries"]  # type: ignore[no-any-return]
+
+    @property
+    def first_key(self) -> str | None:
+        """First user key of a table's sound blocks, in hexadecimal. None: the file has none, or is not a table.
+        """
+        return self["first_key"]  # type: ignore[no-any-return]
+
+    @property
+    def last_key(self) -> str | None:
+        """Last user key of a table's sound blocks, in hexadecimal. None: the file has none, or is not a table.
+        """
+        return self["last_key"]  # type: ignore[no-any-return]
+
+    @property
+    def corrected(self) -> list[int]:
+        """Offsets of the bytes in each of which one wrong bit was corrected."""
+        return self["corrected"]  # type: ignore[no-any-return]
+
+    @property
+    def damaged(self) -> list[int]:
+        """Offsets in a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether
+        operations are lost there.
+        """
+        return self["damaged"]  # type: ignore[no-any-return]
+
+    @property
+    def losses(self) -> int:
+        """Number of lost ranges of the file."""
+        return self["losses"]  # type: ignore[no-any-return]
+
+    @property
+    def remark(self) -> str | None:
+        """The way in which blocks were found without the index, or the reason why the file cannot be read or a
+        MANIFEST is not trusted. None: none of these applies.
+        """
+        return self["remark"]  # type: ignore[no-any-return]
+
+
+class RepairLoss(Report):
+    """A line of what `repair` finds."""
+
+    __slots__ = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["loss"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def kind(self) -> Literal["table", "log"]:
+        """Kind of the file, `table` or `log`."""
+        return self["kind"]  # type: ignore[no-any-return]
+
+    @property
+    def first_key(self) -> str | None:
+        """First user key that may be affected, in hexadecimal. None: the range has no lower bound."""
+        return self["first_key"]  # type: ignore[no-any-return]
+
+    @property
+    def last_key(self) -> str | None:
+        """Last user key that may be affected, in hexadecimal. None: the range has no upper bound."""
+        return self["last_key"]  # type: ignore[no-any-return]
+
+    @property
+    def offset(self) -> int | None:
+        """Offset in the file at which the loss begins. None: it is not known."""
+        return self["offset"]  # type: ignore[no-any-return]
+
+    @property
+    def bytes(self) -> int | None:
+        """Number of bytes that are lost. None: it is not known."""
+        return self["bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def operations(self) -> int | None:
+        """Number of operations of a log that are lost. None: it is not known, or the file is a table."""
+        return self["operations"]  # type: ignore[no-any-return]
+
+    @property
+    def last_sequence_before(self) -> int | None:
+        """Last sequence number that was read before the loss, in a log. None: there is none, or the file is a
+        table.
+        """
+        return self["last_sequence_before"]  # type: ignore[no-any-return]
+
+    @property
+    def first_sequence_after(self) -> int | None:
+        """First sequence number that was read after the loss, in a log. None: there is none, or the file is a
+        table.
+        """
+        return self["first_sequence_after"]  # type: ignore[no-any-return]
+
+    @property
+    def doubtful(self) -> int:
+        """Number of keys of which a newer version may be lost in this range."""
+        return self["doubtful"]  # type: ignore[no-any-return]
+
+    @property
+    def filled(self) -> int:
+        """Number of keys in `doubtful` whose newest version is from an obsolete file."""
+        return self["filled"]  # type: ignore[no-any-return]
+
+    @property
+    def denied(self) -> int:
+        """Number of keys that are certain only because a sound filter rules out that a version of them is lost
+        in this range.
+        """
+        return self["denied"]  # type: ignore[no-any-return]
+
+    @property
+    def why(self) -> str:
+        """Reason for the loss."""
+        return self["why"]  # type: ignore[no-any-return]
+
+
+class RepairKey(Report):
+    """A line of what `repair` finds."""
+
+    __slots__ = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["key"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def key(self) -> str:
+        """The user key in hexadecimal."""
+        return self["key"]  # type: ignore[no-any-return]
+
+    @property
+    def sequence(self) -> int:
+        """Sequence number of the newest version that may be valid."""
+        return self["sequence"]  # type: ignore[no-any-return]
+
+    @property
+    def is_deletion(self) -> bool:
+        """True if the newest version that may be valid is a deletion."""
+        return self["is_deletion"]  # type: ignore[no-any-return]
+
+    @property
+    def is_obsolete(self) -> bool:
+        """True if the newest version that may be valid is from an obsolete file."""
+        return self["is_obsolete"]  # type: ignore[no-any-return]
+
+    @property
+    def is_kept(self) -> bool:
+        """True if this version goes into the new database, as it does with `--prefer newest`."""
+        return self["is_kept"]  # type: ignore[no-any-return]
+
+
+class RepairDatabase(Report):
+    """A line of what `repair` finds."""
+
+    __slots__ = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["database"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
+        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
+        not be read, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> Literal["repaired", "dry-run", "refused", "in-use", "interrupted", "failed"]:
+        """`repaired` and `dry-run`: the run did just that. `refused`: the request or the state of the files does
+        not allow it. `in-use`: another program has the database open. `interrupted`: a signal ended the run.
+        `failed`: any other error. Only `repaired` leaves a new database.
+        """
+        return self["status"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str | None:
+        """Reason why the run did not succeed. None: it succeeded."""
+        return self["error"]  # type: ignore[no-any-return]
+
+    @property
+    def is_complete(self) -> bool:
+        """True if it is certain that nothing is lost or doubtful."""
+        return self["is_complete"]  # type: ignore[no-any-return]
+
+    @property
+    def unknown(self) -> list[str]:
+        """Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported.
+        """
+        return self["unknown"]  # type: ignore[no-any-return]
+
+    @property
+    def manifest(self) -> str | None:
+        """Name of the trusted MANIFEST. None: none is trusted, and the entries of files decide which of them are
+        live.
+        """
+        return self["manifest"]  # type: ignore[no-any-return]
+
+    @property
+    def comparator(self) -> str | None:
+        """Name of the comparator that orders the keys. None: the run ended before it was known."""
+        return self["comparator"]  # type: ignore[no-any-return]
+
+    @property
+    def is_comparator_assumed(self) -> bool:
+        """True if no MANIFEST names the comparator, so that the order is inferred from the tables."""
+        return self["is_comparator_assumed"]  # type: ignore[no-any-return]
+
+    @property
+    def keys_(self) -> int:
+        """Number of keys in the new database."""
+        return self["keys"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_corrected(self) -> int:
+        """Number of bits that were wrong and are corrected."""
+        return self["bits_corrected"]  # type: ignore[no-any-return]
+
+    @property
+    def losses(self) -> int:
+        """Number of lost ranges of tables and logs."""
+        return self["losses"]  # type: ignore[no-any-return]
+
+    @property
+    def doubtful(self) -> int:
+        """Number of keys, deleted ones included, of which a newer version may be lost in a table, or whose
+        version is not covered by a checksum.
+        """
+        return self["doubtful"]  # type: ignore[no-any-return]
+
+    @property
+    def filled(self) -> int:
+        """Number of doubtful keys whose newest version is from an obsolete file."""
+        return self["filled"]  # type: ignore[no-any-return]
+
+    @property
+    def left_out(self) -> int:
+        """Number of doubtful keys, deleted ones not counted, that are left out of the new database."""
+        return self["left_out"]  # type: ignore[no-any-return]
+
+    @property
+    def lost_operations(self) -> int | None:
+        """Number of operations that are lost from logs. None: it is not known."""
+        return self["lost_operations"]  # type: ignore[no-any-return]
+
+    @property
+    def last_sequence(self) -> int:
+        """Greatest sequence number found anywhere, which the new database takes over."""
+        return self["last_sequence"]  # type: ignore[no-any-return]
+
+    @property
+    def tables(self) -> int:
+        """Number of new tables."""
+        return self["tables"]  # type: ignore[no-any-return]
+
+    @property
+    def old_size(self) -> int:
+        """Bytes of all tables and logs before the repair."""
+        return self["old_size"]  # type: ignore[no-any-return]
+
+    @property
+    def new_size(self) -> int:
+        """Bytes of all new tables."""
+        return self["new_size"]  # type: ignore[no-any-return]
+
+    @property
+    def policy(self) -> str | None:
+        """Name of the policy of the new filters. None: none were made."""
+        return self["policy"]  # type: ignore[no-any-return]
+
+    @property
+    def bits_per_key(self) -> int | None:
+        """Bits a key of the new filters. None: none were made."""
+        return self["bits_per_key"]  # type: ignore[no-any-return]
+
+    @property
+    def verified(self) -> bool:
+        """True if every block, entry and filter of the new tables was read back."""
+        return self["verified"]  # type: ignore[no-any-return]
+
+    @property
+    def target(self) -> str | None:
+        """Folder of the new database. None: there is none."""
+        return self["target"]  # type: ignore[no-any-return]
+
+
+_LINES: dict[str, dict[str, type[Report]]] = {
+    "inspect": {"table": InspectTable, "filter_block": InspectTable, "folder": InspectFolder, "totals": InspectTotals, "unreadable": InspectUnreadable},
+    "verify": {"table": Verdict, "folder": Verdict, "unreadable": Verdict},
+    "tune": {"setting": TuneSetting, "tuning": Tuning},
+    "rebuild": {"table": RebuildTable, "database": RebuildDatabase},
+    "repair": {"file": RepairFile, "loss": RepairLoss, "key": RepairKey, "database": RepairDatabase},
+}
+
+__all__ = [
+    "DistinctKeys",
+    "EntryCount",
+    "Finding",
+    "InspectFilter",
+    "InspectFilterCost",
+    "InspectFolder",
+    "InspectLargerRanges",
+    "InspectLevel",
+    "InspectLostKeys",
+    "InspectMeasuredRate",
+    "InspectOneFilter",
+    "InspectTable",
+    "InspectTotals",
+    "InspectUnreadable",
+    "RebuildDatabase",
+    "RebuildFilters",
+    "RebuildTable",
+    "RepairDatabase",
+    "RepairFile",
+    "RepairKey",
+    "RepairLoss",
+    "Report",
+    "TuneAdvice",
+    "TuneBudget",
+    "TuneChoice",
+    "TuneEstimate",
+    "TuneLeftOut",
+    "TuneLevel",
+    "TuneLevelBits",
+    "TuneLevelOutcome",
+    "TuneLookups",
+    "TuneMemory",
+    "TuneNearRates",
+    "TuneNearReads",
+    "TuneOutcome",
+    "TunePassingRate",
+    "TuneRates",
+    "TuneReads",
+    "TuneSample",
+    "TuneSampledKeys",
+    "TuneSetting",
+    "TuneVisits",
+    "Tuning",
+    "Verdict",
+    "VerifyLost",
+    "VerifyNeighbourRate",
+]

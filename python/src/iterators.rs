@@ -1,0 +1,206 @@
+//! The iterators over entries, and over keys and values.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use filterblock_engine::report::Version;
+use pyo3::prelude::*;
+use pyo3::sync::MutexExt as _;
+use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
+
+use crate::columns::{Columns, Gathered};
+use crate::entry::{Entry, Fields};
+use crate::errors::from_fault;
+use crate::stream::{Next, Stream};
+
+/// Iterator over entries.
+#[pyclass(frozen, module = "filterblock")]
+pub(crate) struct Scan {
+    stream: Arc<Mutex<Stream>>,
+    on_error: Option<Py<PyAny>>,
+    fields: Fields,
+}
+
+/// What an iterator gives of each entry.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parts {
+    Both,
+    Key,
+    Value,
+    Neither,
+}
+
+impl Parts {
+    pub(crate) const fn of(with_key: bool, with_value: bool) -> Self {
+        match (with_key, with_value) {
+            (true, true) => Self::Both,
+            (true, false) => Self::Key,
+            (false, true) => Self::Value,
+            (false, false) => Self::Neither,
+        }
+    }
+
+    pub(crate) const fn has_value(self) -> bool {
+        matches!(self, Self::Both | Self::Value)
+    }
+}
+
+/// Iterator over keys and values.
+#[pyclass(frozen, module = "filterblock")]
+pub(crate) struct Pairs {
+    stream: Arc<Mutex<Stream>>,
+    parts: Parts,
+}
+
+impl Scan {
+    pub(crate) const fn new(stream: Arc<Mutex<Stream>>, on_error: Option<Py<PyAny>>, fields: Fields) -> Self {
+        Self { stream, on_error, fields }
+    }
+}
+
+impl Pairs {
+    pub(crate) const fn new(stream: Arc<Mutex<Stream>>, parts: Parts) -> Self {
+        Self { stream, parts }
+    }
+}
+
+/// Lets other threads of Python run while one of them has the stream.
+pub(crate) fn lock<'a>(stream: &'a Mutex<Stream>, py: Python<'_>) -> MutexGuard<'a, Stream> {
+    // A panic leaves no stream in between: what it was about is lost.
+    stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gathers up to `count` entries. Faults come first if there are no entries before them, else with the next call.
+fn columns(stream: &Mutex<Stream>, py: Python<'_>, count: Option<usize>) -> PyResult<Columns> {
+    let mut stream = lock(stream, py);
+    let mut gathered = Gathered::default();
+    while count.is_none_or(|count| gathered.len() < count) {
+        match stream.next(py)? {
+            Next::Entry { key, value, .. } => gathered.add(key, value),
+            Next::End => break,
+            Next::Fault(path, fault) if gathered.len() == 0 => {
+                return Err(from_fault(py, Some(&path), &fault));
+            }
+            Next::Fault(path, fault) => {
+                stream.put_back(path, fault);
+                break;
+            }
+        }
+    }
+    gathered.finish(py)
+}
+
+#[pymethods]
+impl Scan {
+    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Entry>> {
+        loop {
+            let mut stream = lock(&self.stream, py);
+            let (key, value, place) = match stream.next(py)? {
+                Next::Entry { key, value, place } => {
+                    let is_deletion = place.version.is_some_and(Version::is_deletion);
+                    let value = (!is_deletion).then(|| PyBytes::new(py, value).unbind());
+                    (PyBytes::new(py, key).unbind(), value, place)
+                }
+                Next::End => return Ok(None),
+                Next::Fault(path, fault) => {
+                    let error = from_fault(py, Some(&path), &fault);
+                    drop(stream);
+                    match &self.on_error {
+                        Some(callback) => callback.call1(py, (error.into_value(py),))?,
+                        None => return Err(error),
+                    };
+                    continue;
+                }
+            };
+            let file = stream.file(py, place).unwrap_or_else(|| PyString::new(py, "").unbind());
+            return Ok(Some(Entry { key, value, file, place, fields: self.fields.clone() }));
+        }
+    }
+
+    /// Facts that are no errors, such as the number of blocks that were found. Complete at the end.
+    #[getter]
+    fn notes(&self, py: Python<'_>) -> Vec<String> {
+        lock(&self.stream, py).notes().to_vec()
+    }
+
+    /// Takes up to `count` entries at once, as arrays of bytes and offsets.
+    #[pyo3(signature = (count = None))]
+    fn columns(&self, py: Python<'_>, count: Option<usize>) -> PyResult<Columns> {
+        columns(&self.stream, py, count)
+    }
+
+    /// Gives files and memory back.
+    fn close(&self, py: Python<'_>) {
+        lock(&self.stream, py).close();
+    }
+
+    /// True once it was closed.
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        lock(&self.stream, py).is_closed()
+    }
+
+    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.on_error)
+    }
+}
+
+#[pymethods]
+impl Pairs {
+    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let found = match lock(&self.stream, py).next(py)? {
+            Next::Entry { key, value, .. } => match self.parts {
+                Parts::Both => PyTuple::new(py, [PyBytes::new(py, key), PyBytes::new(py, value)])?.into_any(),
+                Parts::Key => PyBytes::new(py, key).into_any(),
+                Parts::Value => PyBytes::new(py, value).into_any(),
+                Parts::Neither => py.None().into_bound(py),
+            },
+            Next::End => return Ok(None),
+            Next::Fault(path, fault) => return Err(from_fault(py, Some(&path), &fault)),
+        };
+        Ok(Some(found))
+    }
+
+    /// Takes up to `count` entries at once, as arrays of bytes and offsets.
+    #[pyo3(signature = (count = None))]
+    fn columns(&self, py: Python<'_>, count: Option<usize>) -> PyResult<Columns> {
+        columns(&self.stream, py, count)
+    }
+
+    /// Gives files and memory back.
+    fn close(&self, py: Python<'_>) {
+        lock(&self.stream, py).close();
+    }
+
+    /// True once it was closed.
+    #[getter]
+    fn closed(&self, py: Python<'_>) -> bool {
+        lock(&self.stream, py).is_closed()
+    }
+
+    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+        this
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+}

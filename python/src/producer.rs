@@ -1,0 +1,181 @@
+//! Entries in batches, as the work of an iterator produces them.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::future::Future;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::mpsc::Sender;
+use std::task::Poll;
+
+use filterblock_engine::Sink;
+use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Version};
+
+/// The number of entries in the first batch. The next ones are larger, up to the most.
+const FIRST_ENTRIES: usize = 16;
+pub(crate) const MOST_ENTRIES: usize = 2048;
+/// The bytes of keys and values that complete a batch.
+const MOST_BYTES: usize = 256 << 10;
+
+/// The work of an iterator. It pauses after each batch, and takes no thread in between. An error is a message for an
+/// exception.
+pub(crate) type Work = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
+
+/// Pauses the work once.
+pub(crate) fn pause() -> impl Future<Output = ()> + Send {
+    let mut has_paused = false;
+    std::future::poll_fn(move |_| match std::mem::replace(&mut has_paused, true) {
+        true => Poll::Ready(()),
+        false => Poll::Pending,
+    })
+}
+
+/// Entries, keys and values end to end.
+#[derive(Default)]
+pub(crate) struct Batch {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) items: Vec<Item>,
+    /// The files that no earlier batch has named.
+    pub(crate) new_files: Vec<OsString>,
+}
+
+pub(crate) struct Item {
+    pub(crate) key_end: usize,
+    pub(crate) value_end: usize,
+    pub(crate) place: Place,
+}
+
+/// What is known of an entry besides key and value.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    /// The number of the file, in the order in which files were named.
+    pub(crate) file: usize,
+    pub(crate) offset: u64,
+    pub(crate) version: Option<Version>,
+    pub(crate) state: Option<FileState>,
+}
+
+/// The place of entries of which only key and value are wanted.
+pub(crate) const NOWHERE: Place = Place { file: 0, offset: 0, version: None, state: None };
+
+pub(crate) enum Message {
+    Batch(Batch),
+    Fault(PathBuf, Fault),
+    Note(PathBuf, String),
+}
+
+/// Puts batches together.
+pub(crate) struct Producer {
+    sender: Sender<Message>,
+    batch: Batch,
+    most_entries: usize,
+    files: HashMap<OsString, usize>,
+    last_file: Option<(OsString, usize)>,
+}
+
+impl Producer {
+    pub(crate) fn new(sender: Sender<Message>) -> Self {
+        Self {
+            sender,
+            batch: Batch::default(),
+            most_entries: FIRST_ENTRIES,
+            files: HashMap::new(),
+            last_file: None,
+        }
+    }
+
+    /// Sends the batch as far as it is complete.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        if self.batch.items.is_empty() {
+            return Ok(());
+        }
+        let (entries, bytes) = (self.batch.items.len(), self.batch.bytes.len());
+        self.most_entries = self.most_entries.saturating_mul(2).min(MOST_ENTRIES);
+        let next = Batch {
+            bytes: Vec::with_capacity(bytes),
+            items: Vec::with_capacity(entries),
+            ..Batch::default()
+        };
+        let batch = std::mem::replace(&mut self.batch, next);
+        self.send(Message::Batch(batch))
+    }
+
+    /// An error means that nobody wants it any longer.
+    fn send(&self, message: Message) -> io::Result<()> {
+        self.sender.send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    pub(crate) fn number_of(&mut self, file: &OsStr) -> usize {
+        if let Some((last, number)) = &self.last_file
+            && last == file
+        {
+            return *number;
+        }
+        let number = match self.files.get(file) {
+            Some(number) => *number,
+            None => {
+                let number = self.files.len();
+                self.files.insert(file.to_owned(), number);
+                self.batch.new_files.push(file.to_owned());
+                number
+            }
+        };
+        self.last_file = Some((file.to_owned(), number));
+        number
+    }
+
+    /// Returns true right after a batch was sent.
+    #[inline]
+    pub(crate) fn has_flushed(&self) -> bool {
+        self.batch.items.is_empty()
+    }
+
+    pub(crate) fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
+        let file = self.number_of(row.path.as_os_str());
+        let place = Place { file, offset: row.offset, version: row.version, state: row.state };
+        self.pair(row.key, row.value, place)
+    }
+
+    /// Adds an entry. An error means that nobody wants more.
+    #[inline]
+    pub(crate) fn pair(&mut self, key: &[u8], value: &[u8], place: Place) -> io::Result<()> {
+        let batch = &mut self.batch;
+        batch.bytes.extend_from_slice(key);
+        let key_end = batch.bytes.len();
+        batch.bytes.extend_from_slice(value);
+        let value_end = batch.bytes.len();
+        batch.items.push(Item { key_end, value_end, place });
+        if batch.items.len() >= self.most_entries || value_end >= MOST_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    pub(crate) fn fault(&mut self, path: &Path, fault: &Fault) -> io::Result<()> {
+        self.flush()?;
+        self.send(Message::Fault(path.to_owned(), fault.clone()))
+    }
+}
+
+impl Sink<ScanLine<'_>> for Producer {
+    fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
+        match line {
+            ScanLine::Entry(_, row) => self.entry(&row),
+            ScanLine::Fault(subject, fault) => self.fault(subject.path, fault),
+            ScanLine::End(subject, _) => subject.remarks.iter().try_for_each(|remark| {
+                self.flush()?;
+                self.send(Message::Note(remark.about.clone(), remark.text.clone()))
+            }),
+        }
+    }
+
+    #[inline]
+    fn wants_pause(&self) -> bool {
+        self.has_flushed()
+    }
+}
+
+impl Drop for Producer {
+    fn drop(&mut self) {
+        // If nobody wants them, that is well.
+        let _ = self.flush();
+    }
+}

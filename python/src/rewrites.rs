@@ -1,0 +1,174 @@
+//! What writes databases: `filterblock rebuild` and `filterblock repair`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use filterblock::LegacyHash;
+use filterblock_engine::rebuild::{BitsByLevel, Failure, FilterRequest, InPlace, Options, Request};
+use filterblock_engine::repair::{Prefer, RepairRequest};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+use crate::errors::from_failure;
+use crate::reports::{jobs_of, number, policy_of, wrong};
+use crate::work::{self, Found, Progress, paths};
+
+/// The most bits a key, as for the program.
+const MOST_BITS: u64 = 100;
+
+/// Gives the tables of closed databases new filters.
+#[pyfunction]
+#[pyo3(signature = (path, *, to = None, in_place = false, undo = false, discard = false, bits_per_key = None,
+    policy = None, hash = None, base_lg = None, drop = false, keep_undecodable = false, batch = None, jobs = None,
+    dry_run = false, assume_bytewise_equality = false, verify = true, keep_undo = true, progress = None))]
+#[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "Python names them")]
+pub(crate) fn rebuild(
+    py: Python<'_>,
+    path: Bound<'_, PyAny>,
+    to: Option<Bound<'_, PyAny>>,
+    in_place: bool,
+    undo: bool,
+    discard: bool,
+    bits_per_key: Option<Bound<'_, PyAny>>,
+    policy: Option<&str>,
+    hash: Option<&str>,
+    base_lg: Option<u8>,
+    drop: bool,
+    keep_undecodable: bool,
+    batch: Option<u64>,
+    jobs: Option<Bound<'_, PyAny>>,
+    dry_run: bool,
+    assume_bytewise_equality: bool,
+    verify: bool,
+    keep_undo: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Py<PyList>> {
+    if [to.is_some(), in_place, undo, discard].iter().filter(|given| **given).count() != 1 {
+        return Err(PyTypeError::new_err("expected one of to, in_place, undo and discard"));
+    }
+    if drop && (bits_per_key.is_some() || policy.is_some() || hash.is_some() || base_lg.is_some()) {
+        return Err(PyTypeError::new_err("drop: expected no options for new filters beside it"));
+    }
+    if batch.is_some() && (!in_place || keep_undo) {
+        return Err(PyTypeError::new_err("batch: expected in_place=True and keep_undo=False beside it"));
+    }
+    if base_lg.is_some_and(|base_lg| base_lg > 63) {
+        return Err(PyValueError::new_err("base_lg: expected 0 to 63"));
+    }
+    let (paths, is_one) = paths(&path)?;
+    if to.is_some() && !is_one {
+        return Err(PyTypeError::new_err("to: expected one database beside it"));
+    }
+    let filters = match drop {
+        true => FilterRequest::Drop,
+        false => FilterRequest::Make {
+            bits: bits_by_level(bits_per_key)?,
+            policy: policy.map(policy_of).transpose()?.map(|policy| policy.name().to_owned()),
+            hash: hash.map(hash_of).transpose()?,
+            base_lg,
+        },
+    };
+    let jobs = jobs_of(jobs)?;
+    let options = Options { filters, keep_undecodable, assume_bytewise_equality, verify, jobs, dry_run };
+    let request = match to {
+        Some(to) => Request::To(one_path(&to)?, options),
+        None if undo => Request::Undo,
+        None if discard => Request::Discard,
+        None => Request::InPlace(options, InPlace { batch, keeps_undo: keep_undo }),
+    };
+    each(py, "rebuild", paths, progress.as_ref(), |path, watch, found| {
+        let report = filterblock_engine::rebuild::rebuild(path, &request, watch)?;
+        let mut lines = Vec::new();
+        let _ = report.write_json(path, &mut lines).and_then(|()| found.add_lines(&lines));
+        Ok(())
+    })
+}
+
+/// Makes a new database of what can be read of a damaged one.
+#[pyfunction]
+#[pyo3(signature = (path, to, *, prefer = "newest", comparator = None, policy = None, hash = None,
+    bits_per_key = None, dry_run = false, max_output = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "Python names them")]
+pub(crate) fn repair(
+    py: Python<'_>,
+    path: Bound<'_, PyAny>,
+    to: Bound<'_, PyAny>,
+    prefer: &str,
+    comparator: Option<String>,
+    policy: Option<&str>,
+    hash: Option<&str>,
+    bits_per_key: Option<Bound<'_, PyAny>>,
+    dry_run: bool,
+    max_output: Option<u64>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Py<PyList>> {
+    let request = RepairRequest {
+        target: one_path(&to)?,
+        prefer: match prefer {
+            "newest" => Prefer::Newest,
+            "sound" => Prefer::Sound,
+            other => return Err(wrong("prefer", "'newest' or 'sound'", format_args!("'{other}'"))),
+        },
+        comparator,
+        policy: policy.map(policy_of).transpose()?.map(|policy| policy.name().to_owned()),
+        hash: hash.map(hash_of).transpose()?,
+        bits_per_key: bits_per_key.map(|bits| bits_of(&bits)).transpose()?,
+        dry_run,
+        max_output,
+        meter: Default::default(),
+    };
+    each(py, "repair", vec![one_path(&path)?], progress.as_ref(), |path, watch, found| {
+        let report = filterblock_engine::repair::repair(path, &request, watch)?;
+        let mut lines = Vec::new();
+        let _ = report.write_json(path, &mut lines).and_then(|()| found.add_lines(&lines));
+        Ok(())
+    })
+}
+
+/// Does something with one database after another. The first failure ends it, and is raised.
+fn each(
+    py: Python<'_>,
+    command: &str,
+    paths: Vec<PathBuf>,
+    progress: Option<&Py<PyAny>>,
+    work: impl Fn(&Path, &Progress, &Found) -> Result<(), Failure> + Send + Sync,
+) -> PyResult<Py<PyList>> {
+    let (reports, result) = work::run(py, command, progress, |watch, found| {
+        paths
+            .iter()
+            .try_for_each(|path| work(path, &watch, &found).map_err(|failure| (path.clone(), failure)))
+    })?;
+    result.map_err(|(path, failure)| from_failure(py, &path, &failure))?;
+    Ok(reports)
+}
+
+fn one_path(given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    given.py().import("os")?.call_method1("fsdecode", (given,))?.extract()
+}
+
+fn hash_of(name: &str) -> PyResult<LegacyHash> {
+    match name {
+        "signed" => Ok(LegacyHash::Signed),
+        "unsigned" => Ok(LegacyHash::Unsigned),
+        other => Err(wrong("hash", "'signed' or 'unsigned'", format_args!("'{other}'"))),
+    }
+}
+
+fn bits_of(bits: &Bound<'_, PyAny>) -> PyResult<u32> {
+    Ok(number("bits_per_key", bits, 1..=MOST_BITS)? as u32)
+}
+
+/// Bits a key: one number, or a dictionary with a number for some levels.
+fn bits_by_level(given: Option<Bound<'_, PyAny>>) -> PyResult<BitsByLevel> {
+    let Some(given) = given else { return Ok(BitsByLevel::all(10)) };
+    let Ok(levels) = given.extract::<BTreeMap<u8, Bound<'_, PyAny>>>() else {
+        return bits_of(&given).map(BitsByLevel::all);
+    };
+    let level = |(level, bits): (u8, Bound<'_, PyAny>)| match level < filterblock::database::NUM_LEVELS {
+        true => Ok((level, bits_of(&bits)?)),
+        false => Err(wrong("bits_per_key", "levels 0 to 6", level)),
+    };
+    let levels = levels.into_iter().map(level).collect::<PyResult<Vec<_>>>()?;
+    BitsByLevel::new(levels).ok_or_else(|| wrong("bits_per_key", "a number for some level", "none"))
+}

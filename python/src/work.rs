@@ -1,0 +1,180 @@
+//! Work that takes long: on a thread of its own, while the caller's thread shows progress, notices signals, and makes
+//! objects of what is found.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+use std::{io, thread};
+
+use filterblock_engine::Watch;
+use pyo3::IntoPyObjectExt as _;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use serde::Serialize;
+use serde_json::Value;
+
+/// The time between two looks at signals and progress.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// The progress of the work, in bytes of files, and the request to end it.
+#[derive(Default)]
+pub(crate) struct Progress {
+    done: AtomicU64,
+    expected: AtomicU64,
+    is_all: AtomicBool,
+    is_interrupted: AtomicBool,
+}
+
+impl Watch for Progress {
+    fn expect(&self, more: u64, is_all: bool) {
+        self.expected.fetch_add(more, Ordering::Relaxed);
+        self.is_all.fetch_or(is_all, Ordering::Relaxed);
+    }
+
+    fn add(&self, done: u64) {
+        self.done.fetch_add(done, Ordering::Relaxed);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.is_interrupted.load(Ordering::Relaxed)
+    }
+}
+
+impl Progress {
+    /// Calls `callback` with the bytes done, and with those of the whole work once they are known.
+    fn tell(&self, py: Python<'_>, callback: Option<&Py<PyAny>>) -> PyResult<()> {
+        let Some(callback) = callback else { return Ok(()) };
+        let expected = self.expected.load(Ordering::Relaxed);
+        let expected = self.is_all.load(Ordering::Relaxed).then_some(expected);
+        callback.call1(py, (self.done.load(Ordering::Relaxed), expected)).map(drop)
+    }
+}
+
+/// Takes what the work finds.
+pub(crate) struct Found(Sender<Value>);
+
+impl Found {
+    /// Adds what was found out. An error means that the work is to end.
+    pub(crate) fn add(&self, report: &impl Serialize) -> io::Result<()> {
+        let report = serde_json::to_value(report)?;
+        self.0.send(report).map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Adds lines of JSON.
+    pub(crate) fn add_lines(&self, lines: &[u8]) -> io::Result<()> {
+        lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).try_for_each(|line| {
+            let report = serde_json::from_slice(line)?;
+            self.0.send(report).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        })
+    }
+}
+
+/// Does work of a command. Returns what it found, as objects of the command's classes, and its result.
+///
+/// An exception of `callback`, or one for a signal, ends the work.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    command: &str,
+    callback: Option<&Py<PyAny>>,
+    work: impl FnOnce(Arc<Progress>, Found) -> T + Send,
+) -> PyResult<(Py<PyList>, T)> {
+    let classes = py.import("filterblock._reports")?.getattr("_LINES")?.get_item(command)?.unbind();
+    let progress = Arc::<Progress>::default();
+    let list = PyList::empty(py).unbind();
+    let (sender, receiver) = channel();
+    let looked = |found: &mut Vec<Value>| {
+        Python::attach(|py| {
+            py.check_signals()?;
+            for value in found.drain(..) {
+                let class =
+                    value.get("object").and_then(Value::as_str).map(|name| classes.bind(py).get_item(name));
+                list.bind(py).append(to_python(py, value, class.and_then(Result::ok).as_ref())?)?;
+            }
+            progress.tell(py, callback)
+        })
+    };
+    let result = py.detach(|| {
+        thread::scope(|scope| {
+            let (watch, found) = (Arc::clone(&progress), Found(sender));
+            let worker = thread::Builder::new().name("filterblock".to_owned());
+            let worker = worker.spawn_scoped(scope, move || work(watch, found))?;
+            let (mut found, mut looked_at, mut outcome) = (Vec::new(), Instant::now(), Ok(()));
+            let receiver = receiver;
+            loop {
+                match receiver.recv_timeout(INTERVAL) {
+                    Ok(value) => found.push(value),
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => break,
+                }
+                if looked_at.elapsed() >= INTERVAL {
+                    outcome = looked(&mut found);
+                    looked_at = Instant::now();
+                    if outcome.is_err() {
+                        progress.is_interrupted.store(true, Ordering::Relaxed);
+                        break;
+                    }
+                }
+            }
+            drop(receiver);
+            let panicked = || PyRuntimeError::new_err("the work has panicked: please report this");
+            let result = worker.join().map_err(|_| panicked())?;
+            outcome.and_then(|()| looked(&mut found)).map(|()| result)
+        })
+    })?;
+    Ok((list, result))
+}
+
+/// What a value of JSON is in Python: an object is one of `class`, if that is known.
+pub(crate) fn to_python<'py>(
+    py: Python<'py>,
+    value: Value,
+    class: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Value::Null => Ok(py.None().into_bound(py)),
+        Value::Bool(value) => value.into_bound_py_any(py),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => number.into_bound_py_any(py),
+            (_, Some(number)) => number.into_bound_py_any(py),
+            _ => number.as_f64().into_bound_py_any(py),
+        },
+        Value::String(text) => text.into_bound_py_any(py),
+        Value::Array(values) => {
+            let list = PyList::empty(py);
+            values.into_iter().try_for_each(|value| list.append(to_python(py, value, class)?))?;
+            Ok(list.into_any())
+        }
+        Value::Object(fields) => {
+            let (dict, parts) = match class {
+                Some(class) => (
+                    class.call0()?.cast_into::<PyDict>().map_err(PyErr::from)?,
+                    Some(class.getattr("_parts")?),
+                ),
+                None => (PyDict::new(py), None),
+            };
+            let parts = parts.map(Bound::cast_into::<PyDict>).transpose()?;
+            for (name, value) in fields {
+                let part = parts.as_ref().map(|parts| parts.get_item(&name)).transpose()?.flatten();
+                dict.set_item(PyString::intern(py, &name), to_python(py, value, part.as_ref())?)?;
+            }
+            Ok(dict.into_any())
+        }
+    }
+}
+
+/// The paths given: one, or any number of them, each as `os.fsdecode` takes it. `true`: there is one, by itself.
+pub(crate) fn paths(given: &Bound<'_, PyAny>) -> PyResult<(Vec<PathBuf>, bool)> {
+    let decode = given.py().import("os")?.getattr("fsdecode")?;
+    let path = |one: &Bound<'_, PyAny>| decode.call1((one,))?.extract::<PathBuf>();
+    match path(given) {
+        Ok(one) => Ok((vec![one], true)),
+        // Neither text nor bytes nor a path.
+        Err(error) => match given.try_iter() {
+            Ok(many) => many.map(|one| path(&one?)).collect::<PyResult<_>>().map(|paths| (paths, false)),
+            Err(_) => Err(error),
+        },
+    }
+}
