@@ -8,28 +8,37 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::table::{Meter, TableBuilder, WriteOptions};
+use filterblock::BloomFilterPolicy;
+use filterblock::table::{Compression, Meter, TableBuilder, WriteOptions};
 use filterblock_cli::run_metered;
 use filterblock_engine::{inspect_table, report::Depth};
 use tables::{Crafted, Place, Recording, samples, varint};
 
 /// Opening takes four reads at most.
 const OPENING: usize = 4;
-/// The most data blocks that are decoded: to find out what keys are like, and to count them.
-const SAMPLED: usize = 16;
-const COUNTED: usize = 1025;
+/// The most data blocks whose type is looked at, and which are decoded to find out what keys are like.
+const SAMPLED: usize = 17;
 
-/// The most reads for a table of so many bytes and blocks that lie close together. A type that may be several codecs
-/// takes a read of its own for each sampled block.
-fn most(len: usize, blocks: usize) -> usize {
-    let trailers = len / (48 << 10) + blocks / 256 + 1;
-    OPENING + trailers + 2 * SAMPLED.min(blocks) + COUNTED.min(blocks)
+/// The most data blocks that are decoded to count keys: all of a small table, one in 32 of a large one.
+const fn counted(blocks: usize) -> usize {
+    match blocks {
+        0..=65 => blocks,
+        66..=1024 => 33,
+        ..=32_768 => blocks / 32 + 1,
+        _ => 1025,
+    }
 }
 
-/// The reads while a table is inspected.
+/// The most reads for a table of so many blocks. The type of each sampled block takes a read, and another if it may be
+/// several codecs.
+fn most(blocks: usize) -> usize {
+    OPENING + 2 * SAMPLED.min(blocks) + counted(blocks)
+}
+
+/// The reads while a sample of a table is inspected.
 fn reads(file: impl Into<Bytes>) -> usize {
     let source = Recording::new(file.into());
-    inspect_table(&source, Depth::All).unwrap();
+    inspect_table(&source, Depth::Sample).unwrap();
     source.take().len()
 }
 
@@ -41,19 +50,16 @@ fn indexed(handles: impl Iterator<Item = Place>) -> Bytes {
 }
 
 #[test]
-fn trailers_are_read_together_and_some_blocks_decoded() {
+fn a_sample_takes_few_reads() {
     for count in [1_u32, 10, 16, 17, 1000, 20_000] {
         let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
         (0..count).for_each(|number| builder.add(&number.to_be_bytes(), &[7; 50]).unwrap());
-        let file = builder.finish().unwrap().0;
-        let most = most(file.len(), count as usize);
-        let all = reads(file);
+        let (most, all) = (most(count as usize), reads(builder.finish().unwrap().0));
         assert!(all <= most, "{all} reads for {count} blocks");
     }
     for sample in samples() {
         let blocks = sample.open().data_blocks().count();
-        let most = most(sample.file.len(), blocks);
-        let all = reads(sample.file);
+        let (most, all) = (most(blocks), reads(sample.file));
         assert!(all <= most, "{}: {all} reads", sample.name);
     }
 }
@@ -62,9 +68,43 @@ fn trailers_are_read_together_and_some_blocks_decoded() {
 fn blocks_that_are_alike_need_few_to_be_decoded() {
     let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
     (0..20_000_u32).for_each(|number| builder.add(&number.to_be_bytes(), &[7; 50]).unwrap());
-    let file = builder.finish().unwrap().0;
-    let (len, all) = (file.len(), reads(file));
-    assert!(all <= most(len, 20_000) - COUNTED + 65, "{all} reads");
+    let all = reads(builder.finish().unwrap().0);
+    assert!(all <= OPENING + 2 * SAMPLED + 65, "{all} reads");
+}
+
+/// A database as LevelDB writes it: tables of 2 MiB with blocks of 4 KiB and filters of 10 bits a key, small values.
+#[test]
+fn the_depth_says_how_much_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut len = 0;
+    for number in 0..4_u32 {
+        let options = WriteOptions::default().filter_policy(BloomFilterPolicy::new(10));
+        let mut builder = TableBuilder::new(Vec::new(), options.compression(Compression::None));
+        for key in 0..45_000_u32 {
+            builder.add(format!("{number}/{key:010}").as_bytes(), &[7; 40]).unwrap();
+        }
+        let table = builder.finish().unwrap().0;
+        assert!((2_000_000..2_500_000).contains(&table.len()), "{}", table.len());
+        len += table.len() as u64;
+        std::fs::write(folder.path().join(format!("{number:06}.ldb")), table).unwrap();
+    }
+    let read = |command: &str, more: &[&str]| {
+        let meter = Arc::new(Meter::default());
+        let arguments = ["filterblock", command].into_iter().chain(more.iter().copied()).map(Into::into);
+        let arguments = arguments.chain([folder.path().into()]);
+        run_metered(arguments, std::io::sink(), std::io::sink(), Arc::clone(&meter));
+        (meter.bytes_read(), meter.bytes_decoded())
+    };
+    let (tail, decoded) = read("inspect", &["--depth", "tail"]);
+    assert!(20 * tail < len && decoded < tail, "{tail} of {len}, {decoded} decoded");
+    let (sample, decoded) = read("inspect", &[]);
+    assert!(10 * sample <= len && sample > tail && decoded > 0, "{sample} of {len}");
+    assert_eq!((sample, decoded), read("inspect", &["--depth", "sample"]));
+    let (_, decoded) = read("inspect", &["--depth", "all"]);
+    assert!(decoded >= len * 9 / 10, "{decoded} of {len}");
+    let page = ["--no-verify", "--no-tune", "-o", "-"];
+    let of_page = |depth: &str| read("report", &[&page[..], &["--depth", depth]].concat()).0;
+    assert_eq!([of_page("tail"), of_page("sample"), read("report", &page).0], [tail, sample, sample]);
 }
 
 #[test]

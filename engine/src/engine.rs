@@ -6,13 +6,12 @@ use std::{io, sync::Arc};
 use filterblock::table::{Meter, ReadOptions};
 
 use crate::audit::read_options;
+use crate::report::Depth;
 use crate::run::{Event, FileOptions, Survey, Watch, files};
 use crate::walk::{Inputs, SharedFiles};
 
 #[cfg(feature = "remote")]
 use crate::remote::fleet::{FleetOptions, objects};
-#[cfg(feature = "remote")]
-use crate::report::Depth;
 #[cfg(feature = "remote")]
 use crate::walk::InputPath;
 #[cfg(feature = "remote")]
@@ -49,6 +48,7 @@ pub struct Engine {
     pub(crate) jobs: Option<u16>,
     pub(crate) seed: u64,
     pub(crate) is_bytewise: bool,
+    pub(crate) depth: Depth,
     pub(crate) watch: Arc<dyn Watch>,
     pub(crate) files: SharedFiles,
     #[cfg(feature = "remote")]
@@ -63,12 +63,13 @@ impl Default for Engine {
 
 impl Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { max_output, jobs, seed, is_bytewise, .. } = self;
+        let Self { max_output, jobs, seed, is_bytewise, depth, .. } = self;
         f.debug_struct("Engine")
             .field("max_output", max_output)
             .field("jobs", jobs)
             .field("seed", seed)
             .field("is_bytewise", is_bytewise)
+            .field("depth", depth)
             .finish_non_exhaustive()
     }
 }
@@ -84,6 +85,7 @@ impl Engine {
             jobs: None,
             seed: 0,
             is_bytewise: false,
+            depth: Depth::Sample,
             watch: Arc::new(()),
             files: SharedFiles::default(),
             #[cfg(feature = "remote")]
@@ -121,6 +123,14 @@ impl Engine {
     #[must_use]
     pub const fn bytewise(mut self, is_bytewise: bool) -> Self {
         self.is_bytewise = is_bytewise;
+        self
+    }
+
+    /// Sets the depth to which `inspect`, and a page without a verification, read files. By default, it is
+    /// [`Depth::Sample`]. Tables in object storage have a depth of their own.
+    #[must_use]
+    pub const fn depth(mut self, depth: Depth) -> Self {
+        self.depth = depth;
         self
     }
 

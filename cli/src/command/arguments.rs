@@ -5,15 +5,12 @@ use std::{fmt::Display, sync::LazyLock};
 
 use clap::{Args, ValueEnum, builder::PossibleValue};
 use filterblock::{LegacyHash, escape_path, table::ReadOptions};
-use filterblock_engine::{Engine, Inputs, Policy, read_options};
+use filterblock_engine::{Engine, Inputs, Policy, read_options, report::Depth};
 
 use crate::io::Console;
 
 #[cfg(feature = "remote")]
-use {
-    filterblock_engine::{FleetOptions, report::Depth},
-    std::time::Duration,
-};
+use {filterblock_engine::FleetOptions, std::time::Duration};
 
 /// Turns an error into a message about `path`.
 pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
@@ -151,6 +148,27 @@ impl ValueEnum for PolicyName {
         };
         let help = format!("For {readers} (short: {short})");
         Some(PossibleValue::new(self.0.name()).alias(short).help(help))
+    }
+}
+
+/// The part of each table to read.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum DepthArgument {
+    /// The end: index, metaindex and filters; numbers of entries and measured rates stay unknown
+    Tail,
+    /// Also some data blocks, from which numbers are estimated: 16 in three places in object storage
+    Sample,
+    /// Every data block, so that entries and keys are counted
+    All,
+}
+
+impl DepthArgument {
+    pub(super) const fn depth(self) -> Depth {
+        match self {
+            Self::Tail => Depth::Tail,
+            Self::Sample => Depth::Sample,
+            Self::All => Depth::All,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use filterblock::{database::FileKind, escape_path};
 use filterblock_engine::{MAX_JOBS, Request, page::PageRequest};
 
-use super::arguments::{Limits, about};
+use super::arguments::{DepthArgument, Limits, about};
 use super::keys;
 use crate::io::{Console, Progress, WholeFile};
 
@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
     /// Do not read every block and every entry to verify them
     #[arg(long)]
     no_verify: bool,
+    /// The part of each table to read where nothing is verified; sample if not given
+    #[arg(long, value_enum, value_name = "DEPTH", requires = "no_verify")]
+    depth: Option<DepthArgument>,
     /// Do not find out what other filters would do
     #[arg(long, conflicts_with = "lookups")]
     no_tune: bool,
@@ -74,6 +77,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     }
     let progress = Arc::new(Progress::new(true));
     let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
+    let engine = arguments.depth.into_iter().fold(engine, |engine, depth| engine.depth(depth.depth()));
     let tune = (!arguments.no_tune).then(|| Request { lookups, ..Request::default() });
     let page = engine.page(path, None, &PageRequest { verify: !arguments.no_verify, tune });
     progress.end();

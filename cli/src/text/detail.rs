@@ -43,6 +43,9 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
         None if table.is_opened() => no_filter(table, console)?,
         None => {}
     }
+    if table.fetched.depth == Some(Depth::Tail) {
+        line(console, "depth", console.tone(Tone::Dim, list::TAIL_NOTE))?;
+    }
     for (what, finding) in table.findings() {
         console.line(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "), finding)?;
     }
@@ -73,7 +76,10 @@ fn data(table: &Table, console: &mut Console) -> io::Result<()> {
     line(console, "entries", or_dash(table.entries.map(|count| count_text(count.into()))))?;
     line(console, "distinct keys", or_dash(table.distinct_keys.map(count_text)))?;
     if let Some(names) = table.compression.as_ref().filter(|names| !names.is_empty()) {
-        line(console, "compression", names.join(", "))?;
+        let is_all =
+            table.fetched.depth != Some(Depth::Sample) || table.entries.is_none_or(|count| count.exact);
+        let of = if is_all { "" } else { ", in the data blocks read" };
+        line(console, "compression", format_args!("{}{of}", names.join(", ")))?;
     }
     line(console, "metaindex", list::metaindex_names(table))?;
     origin(table, console)

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use filterblock::{escape, escape_path};
 use filterblock_engine::USUAL_BITS_PER_KEY;
-use filterblock_engine::report::{FilterBlock, KeyFormat, Table, TableState, Totals};
+use filterblock_engine::report::{Depth, FilterBlock, KeyFormat, Table, TableState, Totals};
 use filterblock_engine::words::{
     count, counted, distinct_keys, entries_of_keys, measured, or_dash, percent, ratio, size,
 };
@@ -12,6 +12,10 @@ use filterblock_engine::words::{
 use super::columns::{Cell, Column, Layout};
 use super::levels::{self, WIDTH, entry_error, entry_sum, level_text};
 use crate::io::{Console, Tone};
+
+/// What is not known of a table of which only the end was read.
+pub(super) const TAIL_NOTE: &str =
+    "tail: entries, keys and measured rates are not known; --depth sample reads some data blocks";
 
 /// The smallest and the greatest width of the column of names. A longer name has a line to itself.
 const MIN_NAME_WIDTH: usize = 10;
@@ -25,6 +29,8 @@ pub(crate) struct Listing {
     shows_cost: bool,
     /// An estimated number of entries was shown.
     shows_estimate: bool,
+    /// A table of which only the end was read was shown.
+    shows_tail: bool,
 }
 
 /// The properties of the tables in a listing, which decide its layout.
@@ -157,12 +163,13 @@ impl Listing {
             false => Layout::with_first(shown, MIN_NAME_WIDTH, console.width().unwrap_or(WIDTH)),
         };
         layout.write_titles(console)?;
-        Ok(Self { layout, columns, kind, shows_cost: false, shows_estimate: false })
+        Ok(Self { layout, columns, kind, shows_cost: false, shows_estimate: false, shows_tail: false })
     }
 
     pub(crate) fn write(&mut self, table: &Table, console: &mut Console) -> io::Result<()> {
         self.shows_cost |= table.filter_cost.is_some();
         self.shows_estimate |= table.entries.is_some_and(|count| !count.exact);
+        self.shows_tail |= table.fetched.depth == Some(Depth::Tail);
         let cells = self.columns.iter().map(|(_, cell, _)| cell(table, self.kind));
         self.layout.write(console, cells.collect())?;
         for (what, finding) in table.findings() {
@@ -176,6 +183,9 @@ impl Listing {
         let mut notes = Vec::new();
         if self.shows_estimate {
             notes.push(levels::ESTIMATE_NOTE.to_owned());
+        }
+        if self.shows_tail {
+            notes.push(format!("depth {TAIL_NOTE}"));
         }
         if self.shows_cost {
             notes.push(format!(

@@ -35,8 +35,9 @@ const ALWAYS_OF_TUNING: usize = 16;
 const ALWAYS_OF_CARVING: usize = 100;
 
 /// What the program does to a table or a folder.
-const OF_TABLES: [&[&str]; 14] = [
+const OF_TABLES: [&[&str]; 15] = [
     &["inspect", "FILE"],
+    &["inspect", "--depth", "all", "--max-output", "LIMIT", "FILE"],
     &["inspect", "--filters", "FILE"],
     &["inspect", "--filters", "--json", "FILE"],
     &["query", "FILE", "key"],

@@ -15,7 +15,8 @@ fn both(name: &str, keys: u32, depth: &str) -> (Value, Value, Arc<Probe>) {
     let bytes = table(keys);
     let file = tempfile::Builder::new().suffix(".ldb").tempfile().unwrap();
     std::fs::write(file.path(), &bytes).unwrap();
-    let local = run(["inspect".as_ref(), "--json".as_ref(), file.path().as_os_str()]).one("table");
+    let arguments = ["inspect", "--json", "--depth", depth].map(AsRef::as_ref);
+    let local = run(arguments.into_iter().chain([file.path().as_os_str()])).one("table");
     let store = known(name, Probe::default());
     store.place("t/000005.ldb", bytes);
     let found = run(["inspect", "--json", "--depth", depth, &format!("memory://{name}/t/")]);

@@ -10,10 +10,10 @@ use crate::audit::overview::Kind;
 use crate::words::{count, counted, distinct_keys, entries, measured, size};
 
 /// The style sheet of a page, for light and dark mode, apart from that of its pictures.
-pub(super) const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("style.css");
 /// The rules for the browser: nothing is loaded, nothing is run, and only the page's own style
 /// is used.
-pub(super) const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
 /// The page as HTML.
 pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
@@ -26,17 +26,7 @@ pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                title { "Filters of " (path) }
-                style {
-                    @for line in [STYLE, pictures::STYLE].into_iter().flat_map(str::lines) { (PreEscaped(line)) }
-                }
-            }
+            (head(&html! { "Filters of " (path) }, &[pictures::STYLE]))
             body {
                 header {
                     h1 { span { (what) } code { (path) } }
@@ -59,6 +49,23 @@ pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
         }
     };
     markup.into_string()
+}
+
+/// The head of a page with this title. `styles`: style sheets beside that of all pages.
+pub(super) fn head(title: &Markup, styles: &[&str]) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(POLICY);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="referrer" content="no-referrer";
+            title { (title) }
+            style {
+                @for line in [STYLE].iter().chain(styles).flat_map(|style| style.lines()) { (PreEscaped(line)) }
+            }
+        }
+    }
 }
 
 pub(super) fn verdict_box(verdict: &Verdict) -> Markup {

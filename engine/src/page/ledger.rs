@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use filterblock::escape_path;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, Markup, html};
 
-use super::document::{POLICY, STYLE, verdict_box};
+use super::document::{head, verdict_box};
 use super::sections::grid::{Cell, folded, grid};
 use super::verdict::{Tone, Verdict};
 use super::words::{message, name, sentence, text};
@@ -30,15 +30,7 @@ pub fn repair_page(path: &Path, report: &RepairReport) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                title { "Repair of " (path) }
-                style { @for line in STYLE.lines() { (PreEscaped(line)) } }
-            }
+            (head(&html! { "Repair of " (path) }, &[]))
             body {
                 header {
                     h1 { span { (what) } code { (path) } }

@@ -148,9 +148,9 @@ pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     }
 }
 
-/// The number of tables that have filters that can be judged, unfinished tables included.
+/// The number of tables that have filters that can be judged.
 fn filtered(sums: &LevelTotals) -> u64 {
-    sums.in_state(&[TableState::Filtered, TableState::Unfinished])
+    sums.in_state(&[TableState::Filtered])
 }
 
 /// The state of the filters, as a sentence.

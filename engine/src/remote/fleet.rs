@@ -221,7 +221,7 @@ async fn look<S: Survey>(
 ) -> Result<S::Found, PathError> {
     let (looking, of) = (Arc::clone(survey), target.clone());
     let found = if fetch == Fetch::All {
-        reader.stream(move |source| looking.table(&of, source, depth, &())).await?
+        reader.stream(move |source| looking.table(&of, source, Some(depth), &())).await?
     } else {
         reader.tail().await?;
         if fetch == Fetch::Sample {
@@ -229,7 +229,7 @@ async fn look<S: Survey>(
         }
         // Looking at the end of a table takes less time than handing it to another thread.
         let work = if depth == Depth::Tail { RunOn::Here } else { RunOn::Apart };
-        reader.ask(work, move |source| looking.table(&of, source, depth, &())).await?
+        reader.ask(work, move |source| looking.table(&of, source, Some(depth), &())).await?
     };
     Ok(found.unwrap_or_else(|error| survey.failed(&error)))
 }

@@ -55,19 +55,22 @@ impl Remark {
 pub enum Depth {
     /// Index, metaindex and filters.
     Tail,
-    /// Index, metaindex, filters, and up to 16 data blocks, in three places.
+    /// Index, metaindex, filters, and some data blocks. Of a file, these are one in 32, or 17 if that is more, and up
+    /// to a thousand where the number of keys cannot be estimated otherwise; they are spread over the table. Of an
+    /// object, these are up to 16, in three places.
     Sample,
-    /// All parts that the command asks for.
+    /// All parts that the command asks for. `inspect` decodes every data block.
     All,
 }
 
-/// The facts about reading an object in object storage. For a file, all are `None`.
+/// The facts about reading a table. For a file, all but the depth are `None`.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fetched {
-    /// Parts of a table in object storage that are read. `tail`: index, metaindex and filters. `sample`: also
-    /// up to 16 data blocks. `all`: as much as is read of a file. `None`: the path is that of a file, or the
-    /// object could not be requested.
+    /// Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the
+    /// entries. `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the command
+    /// asks for; `inspect` decodes every data block. `None`: the file or object could not be opened, it is a bare filter
+    /// block, or the path is that of a file and the command is not `inspect`.
     pub depth: Option<Depth>,
     /// The store's tag for the version of the object that was read. `None`: there is none, or the path is
     /// that of a file.

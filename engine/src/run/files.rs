@@ -138,7 +138,11 @@ impl<S: Survey> Files<'_, '_, '_, S> {
     /// Announces tables to the watcher, which shows the progress.
     fn expect<'p>(&self, paths: impl Iterator<Item = &'p Path>, is_all: bool) {
         if S::IS_LONG {
-            let bytes = paths.map(|path| fs::metadata(path).map_or(0, |metadata| metadata.len()));
+            let len = |path: &Path| match self.options.storage {
+                None => fs::metadata(path).map(|metadata| metadata.len()),
+                Some(storage) => storage.open(path)?.len(),
+            };
+            let bytes = paths.map(|path| len(path).unwrap_or(0));
             self.options.watch.expect(bytes.fold(0, u64::saturating_add), is_all);
         }
     }
@@ -155,12 +159,12 @@ fn table<S: Survey>(
         None => {
             open_file(&target.path, target.listed).and_then(|file| Ok(ReadAhead::new(file)?)).map(|source| {
                 let observer = FileObserver { source: Some(&source), watch };
-                survey.table(&target, &source, Depth::All, &observer)
+                survey.table(&target, &source, None, &observer)
             })
         }
         Some(storage) => storage.open(&target.path).map_err(PathError::from).map(|source| {
             let observer = FileObserver { source: None, watch };
-            survey.table(&target, &source, Depth::All, &observer)
+            survey.table(&target, &source, None, &observer)
         }),
     };
     let result = result.map(|found| found.unwrap_or_else(|error| survey.failed(&error)));

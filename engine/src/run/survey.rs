@@ -171,7 +171,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
         }
     }
 
-    /// Looks at a table.
+    /// Looks at a table. `depth`: the depth to which tables in object storage are read; `None`: it is a file.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
         &self,
         target: &InputFile,
         source: &R,
-        depth: Depth,
+        depth: Option<Depth>,
         observer: &dyn Observer,
     ) -> Result<Self::Found, Error>;
 

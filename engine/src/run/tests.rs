@@ -20,6 +20,7 @@ impl Survey for Lengths {
     type Found = u64;
 
     const LOGS: LogUse = LogUse::Read;
+    const IS_LONG: bool = true;
 
     fn options(&self) -> &ReadOptions {
         &self.0
@@ -33,7 +34,7 @@ impl Survey for Lengths {
         &self,
         _: &InputFile,
         source: &R,
-        _: Depth,
+        _: Option<Depth>,
         observer: &dyn Observer,
     ) -> Result<u64, Error> {
         observer.begin_walk();
@@ -165,10 +166,25 @@ fn what_lies_in_memory_is_told_as_what_lies_in_a_folder() {
         }
     }
     let paths = ["db", "tables", "logs", "nothing", "db/000005.ldb", "tables/000005.ldb"];
-    let files = told(&Engine::new(), inputs(dir.path(), &paths));
+    let [of_files, of_memory] = [(); 2].map(|()| Arc::new(Announced::default()));
+    let files = told(&Engine::new().watch(of_files.clone()), inputs(dir.path(), &paths));
     let stored = Inputs { storage: Some(Arc::new(memory)), ..inputs(dir.path(), &paths) };
-    assert_eq!(told(&Engine::new(), stored), files);
+    assert_eq!(told(&Engine::new().watch(of_memory.clone()), stored), files);
     assert!(files.len() > 15, "{files:?}");
+    let [expected, found] = [of_files, of_memory].map(|announced| announced.0.load(Ordering::Relaxed));
+    assert!(expected > 1000 && found == expected, "{expected} bytes of files, {found} in memory");
+}
+
+/// Adds up the bytes that are announced.
+#[cfg(in_repository)]
+#[derive(Default)]
+struct Announced(AtomicUsize);
+
+#[cfg(in_repository)]
+impl Watch for Announced {
+    fn expect(&self, more: u64, _: bool) {
+        self.0.fetch_add(more as usize, Ordering::Relaxed);
+    }
 }
 
 /// Interrupts the run once at least `most` bytes have been reported.

@@ -6,10 +6,13 @@ use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Result, SharedPolicy};
 
 use super::bare_block::read;
-use super::table::{bare_block, table_to_depth};
+use super::table::{bare_block, look};
 use crate::audit::rates::{LookupWeights, ProbeBudget, TableRange};
+use crate::audit::stats::Reach;
 use crate::engine::{Engine, Sink};
-use crate::report::{self, Depth, ErrorKind, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable};
+use crate::report::{
+    self, Depth, ErrorKind, Fetched, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable,
+};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, InputPath, Inputs, PathError, TableRecord};
 
@@ -32,7 +35,7 @@ pub enum InspectLine {
 /// The outcome of an inspection.
 #[derive(Clone, Default, Debug)]
 pub struct InspectOutcome {
-    /// A table is damaged, missing or unreadable, a filter block is malformed, or a MANIFEST cannot be relied on.
+    /// A table or filter block is damaged or missing, or a MANIFEST cannot be relied on.
     pub damage: bool,
     /// A path or a part of a table could not be read, or no threads could be started.
     pub unreadable: bool,
@@ -50,8 +53,9 @@ impl Engine {
     ///
     /// Those of `sink`, or an error of the system that prevents requests to object storage.
     pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<InspectOutcome> {
-        let mut fold = Fold { outcome: InspectOutcome::default(), totals: Totals::default(), sink };
-        self.run(inputs, &InspectSurvey(self.read.clone()).into(), &mut |event| fold.take(event))?;
+        let survey = InspectSurvey { read: self.read.clone(), depth: self.depth };
+        let mut fold = Fold::new(self.depth, sink);
+        self.run(inputs, &survey.into(), &mut |event| fold.take(event))?;
         Ok(fold.outcome)
     }
 
@@ -66,7 +70,7 @@ impl Engine {
         policy: Option<&SharedPolicy>,
         sink: &mut impl Sink<InspectLine>,
     ) -> io::Result<InspectOutcome> {
-        let mut fold = Fold { outcome: InspectOutcome::default(), totals: Totals::default(), sink };
+        let mut fold = Fold::new(self.depth, sink);
         let effort = ProbeBudget::for_each_of(inputs.paths.len());
         for InputPath { input, path } in inputs.into_iter() {
             match path {
@@ -90,7 +94,11 @@ impl Engine {
 }
 
 /// Looks at tables as `inspect` does.
-pub(crate) struct InspectSurvey(pub(crate) ReadOptions);
+pub(crate) struct InspectSurvey {
+    pub(crate) read: ReadOptions,
+    /// The depth to which files are read.
+    pub(crate) depth: Depth,
+}
 
 impl Survey for InspectSurvey {
     type Found = Box<Inspected>;
@@ -100,18 +108,22 @@ impl Survey for InspectSurvey {
     const WAITING: usize = 4;
 
     fn options(&self) -> &ReadOptions {
-        &self.0
+        &self.read
     }
 
     fn table<R: ReadAt>(
         &self,
         target: &InputFile,
         source: &R,
-        depth: Depth,
+        depth: Option<Depth>,
         _: &dyn Observer,
     ) -> Result<Self::Found> {
-        let tables = if depth == Depth::All { target.tables } else { ENOUGH_TABLES };
-        table_to_depth(source, &self.0, ProbeBudget::for_each_of(tables), depth).map(Box::new)
+        let (reach, tables) = match depth {
+            None => (Reach::of_file(self.depth), target.tables),
+            Some(Depth::All) => (Reach::All, target.tables),
+            Some(depth) => (Reach::of_object(depth), ENOUGH_TABLES),
+        };
+        look(source, &self.read, ProbeBudget::for_each_of(tables), reach).map(Box::new)
     }
 
     fn failed(&self, error: &filterblock::Error) -> Self::Found {
@@ -153,12 +165,18 @@ pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, u64>) -> L
 /// Makes lines from the events of a run.
 struct Fold<'a, S> {
     outcome: InspectOutcome,
+    /// The depth to which files are read.
+    depth: Depth,
     /// The sums over the current folder.
     totals: Totals,
     sink: &'a mut S,
 }
 
-impl<S: Sink<InspectLine>> Fold<'_, S> {
+impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
+    fn new(depth: Depth, sink: &'a mut S) -> Self {
+        Self { outcome: InspectOutcome::default(), depth, totals: Totals::default(), sink }
+    }
+
     fn take(&mut self, event: Event<Box<Inspected>>) -> io::Result<()> {
         match event {
             Event::ListFailed { input, error } => {
@@ -176,6 +194,8 @@ impl<S: Sink<InspectLine>> Fold<'_, S> {
             Event::Table { target, fetched, result } => {
                 let around = target.around.as_ref().map(|(folder, error)| Remark::new(folder, error));
                 self.outcome.unreadable |= around.is_some();
+                let opened = Fetched { depth: Some(self.depth), ..Fetched::default() };
+                let fetched = fetched.or_else(|| result.is_ok().then_some(opened));
                 let subject = target.subject(around.as_slice(), fetched.as_ref());
                 self.table(&subject, target.record(), target.listed, or_unreadable(result))
             }
@@ -216,7 +236,7 @@ impl<S: Sink<InspectLine>> Fold<'_, S> {
     }
 
     fn line(&mut self, mut found: Box<Inspected>) -> io::Result<()> {
-        self.outcome.damage |= found.table.is_damaged();
+        self.outcome.damage |= found.table.is_damaged() && !found.table.unreadable;
         self.outcome.unreadable |= found.table.unreadable;
         self.totals.add(&found.table);
         found.table.seen = None;

@@ -5,7 +5,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
 use crate::audit::rates::{FilterWeights, ProbeBudget, random_rate};
 use crate::audit::reading::{is_not_whole, is_unreadable, read_options};
-use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Summary, TableStats};
+use crate::audit::stats::{FilterStats, OFFSET_ENTRY_LEN, Ranges, Reach, Summary, TableStats};
 use crate::report::{Depth, Dialect, ErrorKind, FilterBlock, Filters, Inspected, Table as Report};
 use crate::{audit::file_type::explain, words::compression_names};
 
@@ -15,18 +15,19 @@ use crate::{audit::file_type::explain, words::compression_names};
 ///
 /// [`filterblock::Error::NeedRange`] and nothing else.
 pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Result<Inspected> {
-    table_to_depth(source, &read_options(), ProbeBudget::for_each_of(1), depth)
+    look(source, &read_options(), ProbeBudget::for_each_of(1), Reach::of_file(depth))
 }
 
-/// Inspects as much of a table as `depth` says. Facts that this leaves unknown are not in the report.
-pub(crate) fn table_to_depth<R: ReadAt>(
+/// Inspects a table by its end and the data blocks that `reach` says. Facts that this leaves unknown are not in the
+/// report.
+pub(crate) fn look<R: ReadAt>(
     source: R,
     options: &ReadOptions,
     effort: ProbeBudget,
-    depth: Depth,
+    reach: Reach,
 ) -> Result<Inspected> {
     match Table::open(&source, options) {
-        Ok(table) => opened(&table, effort, depth),
+        Ok(table) => opened(&table, effort, reach),
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let is_unreadable = is_unreadable(&error);
@@ -43,10 +44,10 @@ pub(crate) fn table_to_depth<R: ReadAt>(
     }
 }
 
-/// Inspects an open table, as [`table_to_depth`] does.
-pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: Depth) -> Result<Inspected> {
+/// Inspects an open table, as [`look`] does.
+fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, reach: Reach) -> Result<Inspected> {
     let filters = table.filter().cloned().map(FilterStats::new);
-    let mut stats = TableStats::new(table, filters.as_ref(), effort.neighbours, depth)?;
+    let mut stats = TableStats::new(table, filters.as_ref(), effort.neighbours, reach)?;
     let offset = table.filter_handle().unwrap_or_default().offset;
     let size = table.filter_handle().unwrap_or_default().size;
     let filter = filters.as_ref().map(|filters| {
@@ -57,11 +58,11 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         let is_judged = !stats.filter_unsupported;
         let weights = FilterWeights::new(filters, Some(blocks));
         let estimated_fpr = weights.estimated_rate().filter(|_| is_judged);
-        // Asking for random keys would take longer than all other work at this depth.
-        let is_asked = is_judged && depth != Depth::Tail;
+        // Asking for random keys would take longer than all other work on a tail.
+        let is_asked = is_judged && reach != Reach::Tail;
         let ranges = Ranges::new(filters, blocks, offset, summary.probes, stats.counts.entries);
         // The saving depends on the number of entries.
-        let is_known = malformed.is_none() && depth != Depth::Tail;
+        let is_known = malformed.is_none() && reach != Reach::Tail;
         FilterBlock {
             offset,
             size,
@@ -87,7 +88,7 @@ pub(crate) fn opened<R: ReadAt>(table: &Table<R>, effort: ProbeBudget, depth: De
         entries: stats.counts.entries,
         distinct_keys: stats.counts.distinct_keys,
         seen: stats.counts.seen.take(),
-        compression: (depth != Depth::Tail).then(|| compression_names(&stats)),
+        compression: (reach != Reach::Tail).then(|| compression_names(&stats)),
         metaindex: stats.metaindex.names(),
         key_format: key_format.as_ref().ok().copied(),
         no_key_format: key_format.err(),

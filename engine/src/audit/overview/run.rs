@@ -24,7 +24,7 @@ impl Engine {
     /// The reason why there is nothing to show, or why the work cannot be started.
     pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, String> {
         let survey = OverviewSurvey {
-            inspect: InspectSurvey(self.read.clone()),
+            inspect: InspectSurvey { read: self.read.clone(), depth: self.depth },
             verify: verify.then(|| VerifySurvey { engine: self.clone(), notes_keys: true }),
         };
         let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
@@ -60,7 +60,7 @@ impl Survey for OverviewSurvey {
         &self,
         target: &InputFile,
         source: &R,
-        depth: Depth,
+        depth: Option<Depth>,
         observer: &dyn Observer,
     ) -> Result<Looked> {
         let mut found = self.inspect.table(target, source, depth, observer)?;

@@ -120,11 +120,18 @@ impl Survey for QuerySurvey {
         &self,
         target: &InputFile,
         source: &R,
-        depth: Depth,
+        depth: Option<Depth>,
         _: &dyn Observer,
     ) -> Result<Asked, Error> {
         let Engine { read, is_bytewise, .. } = &self.engine;
-        match candidates::table(source, read, &self.keys, *is_bytewise, target.record(), depth) {
+        match candidates::table(
+            source,
+            read,
+            &self.keys,
+            *is_bytewise,
+            target.record(),
+            depth.unwrap_or(Depth::All),
+        ) {
             Ok(table) => Ok(Asked::Table(Box::new(table))),
             Err(error) if error.needs_range() => Err(error),
             Err(error) => {

@@ -60,9 +60,12 @@ impl Clusters {
     }
 }
 
-/// The quantile of Student's distribution for an interval of 95 %, by the expansion of Cornish and Fisher. It
-/// is 1 % low with three degrees of freedom, and nearly exact with many.
-fn student(degrees: f64) -> f64 {
+/// The quantile of Student's distribution for an interval of 95 %. With three degrees of freedom or more, it is computed
+/// by the expansion of Cornish and Fisher, which is 1 % low with three and nearly exact with many.
+pub(crate) fn student(degrees: f64) -> f64 {
+    if degrees < 3.0 {
+        return if degrees < 2.0 { 12.706 } else { 4.303 };
+    }
     let second = (Z.powi(3) + Z) / 4.0;
     let third = (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / 96.0;
     let fourth = (3.0 * Z.powi(7) + 19.0 * Z.powi(5) + 17.0 * Z.powi(3) - 15.0 * Z) / 384.0;
@@ -75,7 +78,9 @@ mod tests {
 
     #[test]
     fn quantiles_are_students() {
-        for (degrees, quantile) in [(3.0, 3.182), (5.0, 2.571), (15.0, 2.131), (63.0, 1.998)] {
+        for (degrees, quantile) in
+            [(1.0, 12.706), (2.0, 4.303), (3.0, 3.182), (5.0, 2.571), (15.0, 2.131), (63.0, 1.998)]
+        {
             assert!((student(degrees) / quantile - 1.0).abs() < 0.012, "{degrees}: {}", student(degrees));
         }
     }

@@ -9,9 +9,11 @@ pub(crate) mod lookups;
 pub(crate) mod measured;
 pub(crate) mod neighbours;
 pub(crate) mod random;
+#[cfg(test)]
+pub(crate) mod simulated;
 pub(crate) mod weights;
 
-pub(crate) use clusters::Clusters;
+pub(crate) use clusters::{Clusters, student};
 pub(crate) use lookups::{LookupWeights, TableRange};
 pub use measured::{MeanRate, MeasuredRate};
 pub(crate) use neighbours::{Neighbours, hash};

@@ -3,8 +3,7 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use filterblock::table::{BlockHandle, ReadAt, Table};
-use filterblock::{Error, Result};
+use filterblock::table::{BlockHandle, Table};
 
 use super::block_keys::BlockKeys;
 use super::{blocks::Blocks, key_count::Counts, sample::Sample};
@@ -64,12 +63,6 @@ impl Clusters {
     pub(crate) fn ranges(&self, file_size: u64) -> Vec<Range<u64>> {
         let end = |handle: &BlockHandle| handle.offset.saturating_add(handle.size).saturating_add(TRAILER);
         self.handles().map(|handle| handle.offset.min(file_size)..end(&handle).min(file_size)).collect()
-    }
-
-    /// The compression types of the blocks. A trailer that cannot be read has none.
-    pub(super) fn types<R: ReadAt>(&self, table: &Table<R>) -> Result<BTreeSet<u8>> {
-        let types = self.handles().map(|handle| table.compression_of(handle));
-        types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()
     }
 
     /// The numbers of the table's entries and different keys, estimated from those of the blocks in

@@ -1,9 +1,11 @@
-//! The numbers of a table's entries and of its different keys, estimated from some of its data blocks.
+//! The numbers of a table's entries and of its different keys: counted, or estimated from some of its data blocks.
 //!
-//! The index is cut into equal parts, and one block of each part is decoded: a stratified sample.
+//! For an estimate, the index is cut into equal parts, and one block of each part is decoded: a stratified sample.
 //! The estimate multiplies the entries of each block by the blocks of its part. Its error is taken
 //! from the differences between neighbouring parts. While it is large, each part is cut in two and
 //! a block of the other half is decoded too.
+
+use std::{collections::BTreeSet, ops::Range};
 
 use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
@@ -11,12 +13,15 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 use super::block_keys::{BlockKeys, KeyCounter, keys_before};
 use super::distinct::KeySketch;
 use super::{blocks::Blocks, sample::Sample};
-use crate::audit::rates::mix;
+use crate::audit::{rates::mix, reading::decode_limit};
 use crate::report::{DistinctKeys, EntryCount};
 
-/// The number of parts to begin with, and the most parts.
+/// The number of parts to begin with, the number that every table may have, and the most parts.
+const FIRST_PARTS: u64 = 16;
 const MIN_PARTS: u64 = 64;
 const MAX_PARTS: u64 = 1024;
+/// Of a large table, one data block in so many is decoded at most.
+const DECODED_ONE_IN: u64 = 32;
 /// The error, as a share of the estimate, at which no further blocks are decoded.
 const GOOD_ENOUGH: f64 = 0.1;
 /// The half width of the interval in standard errors. For the normal distribution, 1.96 would give 95 %; but
@@ -43,7 +48,7 @@ struct Counter<'a, R> {
     sample: &'a Sample,
     keys: KeyCounter,
     /// The offsets of the blocks dealt with so far.
-    seen: Vec<u64>,
+    seen: BTreeSet<u64>,
     /// The bytes that may still be read, and those that may still be decoded.
     read_left: u64,
     decoded_left: u64,
@@ -60,13 +65,37 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Decodes up to 1025 data blocks, spread over the index. There are no numbers if none of the first 65
-    /// tried can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been
-    /// decoded already.
+    /// Decodes some data blocks, spread over the index: all if there are up to 65, else 17 or one in 32, and up to
+    /// 1025 of these while the estimate is poor. There are no numbers if none of the first 17 to 65 tried can be decoded.
+    /// Damage in data blocks is noted in `blocks`. `sample`: blocks that have been decoded already.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
         sample: &Sample,
+    ) -> Result<Self> {
+        let parts = blocks.entries.saturating_sub(1);
+        let most =
+            if parts <= MIN_PARTS { parts } else { (parts / DECODED_ONE_IN).clamp(FIRST_PARTS, MAX_PARTS) };
+        let decoded = table.file_size().saturating_mul(FILES_DECODED).saturating_add(MIN_DECODED);
+        Self::by_parts(table, blocks, sample, [FIRST_PARTS, most.min(MIN_PARTS), most], decoded)
+    }
+
+    /// Decodes all data blocks, as far as the limit on decoded bytes allows. Otherwise, as
+    /// [`estimate`](Self::estimate).
+    pub(super) fn count<R: ReadAt>(table: &Table<R>, blocks: &mut Blocks, sample: &Sample) -> Result<Self> {
+        let parts = blocks.entries.saturating_sub(1);
+        let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
+        let decoded = decode_limit(given, table.file_size());
+        Self::by_parts(table, blocks, sample, [parts; 3], decoded)
+    }
+
+    /// `numbers`: the number of parts to begin with, the least with which an estimate may be good, and the most.
+    fn by_parts<R: ReadAt>(
+        table: &Table<R>,
+        blocks: &mut Blocks,
+        sample: &Sample,
+        [first, least, most]: [u64; 3],
+        decoded_left: u64,
     ) -> Result<Self> {
         let Some(entries) = blocks.entries.checked_sub(1) else {
             let none = blocks.damage.is_none().then(|| EntryCount::exactly(0));
@@ -78,14 +107,14 @@ impl Counts {
             blocks,
             sample,
             keys: sample.keys().clone(),
-            seen: Vec::new(),
+            seen: BTreeSet::new(),
             read_left: size.saturating_sub(sample.bytes_read()),
-            decoded_left: size.saturating_mul(FILES_DECODED).saturating_add(MIN_DECODED),
+            decoded_left,
         };
         // The last block is not like the others: the table may end before it is full.
         let last = counter.keys_at(&[entries])?.first().copied().flatten();
         let mut parts = Parts { entries, chosen: Vec::new() };
-        let mut number = MIN_PARTS;
+        let mut number = first.min(most);
         loop {
             parts.refine(number, &mut counter)?;
             let is_sound = counter.blocks.damage.is_none();
@@ -96,12 +125,12 @@ impl Counts {
             // A block has at least one entry, but its entries may all be versions of the last key of the
             // block before.
             let (count, keys) = (estimate(1, |block| block.entries), estimate(0, |block| block.keys));
-            let is_good = count.is_none_or(|count| is_good(count) || number >= entries);
-            if is_good || number >= MAX_PARTS || counter.decoded_left == 0 || counter.read_left == 0 {
+            let is_good = number >= least && count.is_none_or(is_good);
+            if is_good || number >= most || counter.decoded_left == 0 || counter.read_left == 0 {
                 let is_internal = sample.has_internal_keys(&counter.keys);
                 return Ok(Self::new(count, keys, counter.keys, is_internal));
             }
-            number = number.saturating_mul(2);
+            number = number.saturating_mul(2).min(most);
         }
     }
 
@@ -127,6 +156,38 @@ fn is_good(count: EntryCount) -> bool {
     count.high.saturating_sub(count.low) as f64 <= 2.0 * GOOD_ENOUGH * count.count as f64
 }
 
+/// The first position of part `part` if an index of `entries` entries is cut into `number` parts.
+fn start_of(part: u64, number: u64, entries: u64) -> u64 {
+    let start = u128::from(entries) * u128::from(part) / u128::from(number.max(1));
+    u64::try_from(start).unwrap_or(u64::MAX)
+}
+
+/// The position of the block that is chosen from a part. Any is as likely as another, but each run chooses the same
+/// ones.
+fn position(part: Range<u64>, entries: u64) -> u64 {
+    part.start + mix(part.start ^ entries.rotate_left(32)) % (part.end - part.start)
+}
+
+/// Chooses the data blocks that [`Counts::estimate`] begins with: up to 16 that `blocks` lists, one of each of equal
+/// parts of the index, and the last one. Together they are no larger than the file.
+pub(super) fn spread_at_random<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
+    let Some(entries) = blocks.entries.checked_sub(1) else { return Vec::new() };
+    let number = FIRST_PARTS.min(entries);
+    let parts = (0..number).map(|part| start_of(part, number, entries)..start_of(part + 1, number, entries));
+    let mut positions = parts.map(|part| position(part, entries)).chain([entries]).peekable();
+    let (mut left, mut seen, mut chosen) = (table.file_size(), BTreeSet::new(), Vec::new());
+    for (at, handle) in (0..).zip(table.data_blocks()) {
+        let is_due = positions.next_if_eq(&at).is_some();
+        let Ok(handle) = handle else { continue };
+        let is_listed = blocks.offsets.contains(handle.offset);
+        if is_due && is_listed && handle.size <= left && seen.insert(handle.offset) {
+            left -= handle.size;
+            chosen.push(handle);
+        }
+    }
+    chosen
+}
+
 impl Parts {
     /// Cuts the index into `number` parts and chooses a block of each: the one chosen before, if the
     /// part has one.
@@ -137,8 +198,7 @@ impl Parts {
             let (start, end) = (self.start(part, number), self.start(part + 1, number));
             let behind = self.chosen.partition_point(|(at, _)| *at < start);
             if self.chosen.get(behind).is_none_or(|(at, _)| *at >= end) {
-                // Any block of the part is as likely as another, but each run chooses the same ones.
-                positions.push(start + mix(start ^ self.entries.rotate_left(32)) % (end - start));
+                positions.push(position(start..end, self.entries));
             }
         }
         let keys = counter.keys_at(&positions)?;
@@ -149,8 +209,7 @@ impl Parts {
 
     /// The first position of a part.
     fn start(&self, part: u64, number: u64) -> u64 {
-        let start = u128::from(self.entries) * u128::from(part) / u128::from(number.max(1));
-        u64::try_from(start).unwrap_or(u64::MAX)
+        start_of(part, number, self.entries)
     }
 
     /// The estimate of the sum over all blocks of the number that `of` gives; `None` if no block was decoded.
@@ -233,10 +292,9 @@ impl<R: ReadAt> Counter<'_, R> {
     }
 
     fn keys_of(&mut self, handle: BlockHandle, before: Option<u64>) -> Result<Option<BlockKeys>> {
-        if self.seen.contains(&handle.offset) {
+        if !self.seen.insert(handle.offset) {
             return Ok(None);
         }
-        self.seen.push(handle.offset);
         if let Some(known) = self.sample.keys_of(handle.offset) {
             return Ok(known);
         }

@@ -13,6 +13,8 @@ pub(crate) mod metaindex;
 pub(crate) mod offsets;
 pub(crate) mod ranges;
 pub(crate) mod sample;
+#[cfg(test)]
+mod simulated;
 pub(crate) mod table;
 
 pub(crate) use block_keys::KeyCounter;
@@ -28,4 +30,4 @@ pub(crate) use metaindex::Metaindex;
 pub(crate) use offsets::Offsets;
 pub(crate) use ranges::{OFFSET_ENTRY_LEN, Ranges};
 pub(crate) use sample::{Sample, encoding_of};
-pub(crate) use table::TableStats;
+pub(crate) use table::{Reach, TableStats};

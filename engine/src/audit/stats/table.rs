@@ -2,24 +2,54 @@
 
 use std::collections::BTreeSet;
 
-use filterblock::table::{Origin, ReadAt, Table};
+use filterblock::table::{BlockHandle, Origin, ReadAt, Table};
 use filterblock::{Error, Result};
 
 use super::sample::{KeyFormat, Sample};
 use super::{
     blocks::Blocks, clusters::Clusters, filters::FilterStats, filters::filter_cost, key_count::Counts,
-    metaindex::Metaindex,
+    key_count::spread_at_random, metaindex::Metaindex,
 };
 use crate::audit::key_encoding::KeyEncoding;
 use crate::audit::reading::{filter_trouble, is_unreadable};
 use crate::report::{Depth, ErrorKind, FilterCost};
 
+/// The data blocks of a table to look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// None.
+    Tail,
+    /// Up to 16, side by side in three places: for sources that need a request for each place.
+    Places,
+    /// One in 32 of a large table, and at least 17, spread over the whole table.
+    Spread,
+    /// All.
+    All,
+}
+
+impl Reach {
+    /// The blocks of a file at this depth.
+    pub(crate) const fn of_file(depth: Depth) -> Self {
+        match depth {
+            Depth::Tail => Self::Tail,
+            Depth::Sample => Self::Spread,
+            Depth::All => Self::All,
+        }
+    }
+
+    /// The blocks of an object in object storage at this depth.
+    pub(crate) const fn of_object(depth: Depth) -> Self {
+        match depth {
+            Depth::Sample => Self::Places,
+            depth => Self::of_file(depth),
+        }
+    }
+}
+
 #[derive(PartialEq, Debug)]
 pub(crate) struct TableStats {
     pub file_size: u64,
     pub blocks: Blocks,
-    /// The depth to which the table was looked at.
-    pub depth: Depth,
     /// The compression types in the trailers of the data blocks that were looked at.
     pub compression: BTreeSet<u8>,
     pub metaindex: Metaindex,
@@ -45,27 +75,34 @@ impl TableStats {
         table: &Table<R>,
         filters: Option<&FilterStats>,
         neighbours: usize,
-        depth: Depth,
+        reach: Reach,
     ) -> Result<Self> {
         let metaindex = Metaindex::read(table);
         let filter_error = filter_trouble(table).map(Error::without_path);
-        let (mut blocks, compression) = match depth {
-            Depth::All => Blocks::list_with_types(table)?,
-            Depth::Tail | Depth::Sample => (Blocks::list(table)?, BTreeSet::new()),
+        let (mut blocks, types) = match reach {
+            Reach::All => Blocks::list_with_types(table)?,
+            Reach::Tail | Reach::Places | Reach::Spread => (Blocks::list(table)?, BTreeSet::new()),
         };
-        let (sample, compression, counts) = match depth {
-            Depth::Tail => (Sample::default(), compression, Counts::default()),
-            Depth::Sample => {
+        let (sample, compression, counts) = match reach {
+            Reach::Tail => (Sample::default(), types, Counts::default()),
+            Reach::Places => {
                 let clusters = Clusters::choose(table, &blocks);
-                let types = clusters.types(table)?;
+                let types = types_of(table, clusters.handles())?;
                 let sample = Sample::of(clusters.handles(), table, &mut blocks, &types, filters, neighbours)?;
                 let counts = clusters.counts(&sample, &blocks);
                 (sample, types, counts)
             }
-            Depth::All => {
-                let sample = Sample::take(table, &mut blocks, &compression, filters, neighbours)?;
+            Reach::Spread => {
+                let handles = spread_at_random(table, &blocks);
+                let types = types_of(table, handles.iter().copied())?;
+                let sample = Sample::of(handles, table, &mut blocks, &types, filters, neighbours)?;
                 let counts = Counts::estimate(table, &mut blocks, &sample)?;
-                (sample, compression, counts)
+                (sample, types, counts)
+            }
+            Reach::All => {
+                let sample = Sample::take(table, &mut blocks, &types, filters, neighbours)?;
+                let counts = Counts::count(table, &mut blocks, &sample)?;
+                (sample, types, counts)
             }
         };
         let is_internal = sample.key_format() == Ok(KeyFormat::Internal);
@@ -74,7 +111,6 @@ impl TableStats {
         Ok(Self {
             file_size: table.file_size(),
             blocks,
-            depth,
             compression,
             filter_error_kind: filter_error
                 .map(ErrorKind::of)
@@ -95,4 +131,10 @@ impl TableStats {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
         self.counts.entries.filter(|_| none).map(|count| filter_cost(count, &self.blocks))
     }
+}
+
+/// The compression types of these data blocks. A trailer that cannot be read has none.
+fn types_of<R: ReadAt>(table: &Table<R>, handles: impl Iterator<Item = BlockHandle>) -> Result<BTreeSet<u8>> {
+    let types = handles.map(|handle| table.compression_of(handle));
+    types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()
 }

@@ -63,7 +63,7 @@ impl TuneResults<'_> {
             by_level,
             advice: Advice::default(),
             lookups,
-            memory: self.memory(),
+            memory: memory_of(&self.survey),
             settings,
             faults: self.named_faults(),
             notes: Vec::new(),
@@ -146,9 +146,8 @@ impl TuneResults<'_> {
             visits * smoothed
         };
         match lookups {
-            Some(Lookups { used, present, .. }) if used > 0 => {
-                let share = present as f64 / used as f64;
-                (1.0 - share) * of_kind(Question::Own) + share * of_kind(Question::Present)
+            Some(lookups) if lookups.used > 0 => {
+                of_lookups(lookups, of_kind(Question::Own), of_kind(Question::Present))
             }
             _ => {
                 // The reads of the worst kind on each level bound those of every kind.
@@ -233,14 +232,48 @@ impl TuneResults<'_> {
             outcome: self.facts.of_settings(chosen, formula),
         }
     }
+}
 
-    fn memory(&self) -> Memory {
-        let tables = self.survey.len() as u64;
-        let last = self.survey.iter().skip(MAPPED as usize);
-        Memory {
-            mapped_tables: tables.min(MAPPED),
-            heap_tables: tables.saturating_sub(MAPPED),
-            heap_bytes: last.filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size).sum(),
-        }
+/// The reads in vain of one of the user's lookups, of which some find a value.
+fn of_lookups(lookups: Lookups, absent: f64, present: f64) -> f64 {
+    let share = lookups.present as f64 / lookups.used as f64;
+    (1.0 - share) * absent + share * present
+}
+
+/// The filters that LevelDB holds in memory: those of all tables but the first, which it maps.
+fn memory_of(survey: &Survey) -> Memory {
+    let tables = survey.len() as u64;
+    let last = survey.iter().skip(MAPPED as usize);
+    Memory {
+        mapped_tables: tables.min(MAPPED),
+        heap_tables: tables.saturating_sub(MAPPED),
+        heap_bytes: last.filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size).sum(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lookups::TableFilters;
+    use super::*;
+
+    #[test]
+    fn the_first_thousand_tables_are_mapped() {
+        let survey =
+            |tables: u64| (0..tables).map(|size| Ok(TableFilters { size, ..TableFilters::default() }));
+        let memory = |tables| memory_of(&survey(tables).collect());
+        assert_eq!(memory(3), Memory { mapped_tables: 3, heap_tables: 0, heap_bytes: 0 });
+        assert_eq!(memory(1000), Memory { mapped_tables: 1000, heap_tables: 0, heap_bytes: 0 });
+        assert_eq!(
+            memory(1003),
+            Memory { mapped_tables: 1000, heap_tables: 3, heap_bytes: 1000 + 1001 + 1002 }
+        );
+    }
+
+    #[test]
+    fn lookups_count_by_what_they_find() {
+        let lookups = |present| Lookups { given: 2000, used: 1000, present };
+        assert_eq!(of_lookups(lookups(0), 0.8, 0.4), 0.8);
+        assert_eq!(of_lookups(lookups(1000), 0.8, 0.4), 0.4);
+        assert!((of_lookups(lookups(250), 0.8, 0.4) - 0.7).abs() < 1e-9);
     }
 }

@@ -24,6 +24,8 @@ mod sample;
 mod sample_keys;
 mod search;
 mod settings;
+#[cfg(test)]
+mod simulated;
 mod tally;
 mod trial;
 mod tuner;

@@ -129,6 +129,21 @@ mod tests {
     }
 
     #[test]
+    fn thinned_out_choices_keep_the_best() {
+        let states = |number: usize| -> Vec<State> {
+            let at = |at: usize| State { size: at as f64, reads: (number - at) as f64, chosen: Vec::new() };
+            (0..number).map(at).collect()
+        };
+        assert_eq!(undominated(states(MAX_STATES)).len(), MAX_STATES);
+        let kept = undominated(states(2 * MAX_STATES + 3));
+        assert!((MAX_STATES / 2..=MAX_STATES).contains(&kept.len()), "{}", kept.len());
+        let fewest = kept.iter().map(|state| state.reads).fold(f64::INFINITY, f64::min);
+        assert_eq!(fewest, 1.0);
+        // What is left lies evenly between the smallest and the largest.
+        assert!(kept.iter().any(|state| state.size < 3.0));
+    }
+
+    #[test]
     fn space_that_saves_nothing_is_not_taken() {
         let chosen = best_by_level(&tree(&[1e3]), 1e9).unwrap();
         assert!(chosen[0].bits_per_key < 20, "{chosen:?}");

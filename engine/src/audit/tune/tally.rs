@@ -2,7 +2,7 @@
 
 use super::questions::{KINDS, QUESTIONS, Question};
 use super::trial::{Answers, Trial};
-use crate::{audit::rates::Clusters, report::Estimate};
+use crate::{audit::rates::Clusters, audit::rates::student, report::Estimate};
 
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
@@ -75,7 +75,8 @@ impl Sum {
             (self.sum / self.count * all).powi(2)
         };
         let value = ratio * total as f64;
-        let half = Z * variance.sqrt();
+        // Few tables show little of how much tables differ.
+        let half = student((self.count - 1.0).max(1.0)) * variance.sqrt();
         Estimate { value, low: (value - half).max(0.0), high: value + half }
     }
 }

@@ -66,7 +66,7 @@ impl Survey for VerifySurvey {
         &self,
         target: &InputFile,
         source: &R,
-        _: Depth,
+        _: Option<Depth>,
         observer: &dyn Observer,
     ) -> Result<Verdict, Error> {
         table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, observer)

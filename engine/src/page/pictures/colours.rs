@@ -1,17 +1,18 @@
-//! Colours for rates of false positives.
+//! Colours for rates of false positives, beside those that the filters' bits lead to expect.
+//!
+//! Equal filters have equal colours: a difference that may be chance is none.
 
 use maud::{Markup, html};
 
 use super::svg::{self, Anchor};
 
-/// The classes of rates: the smallest rate that is no longer in the class, its name on the scale,
-/// and the CSS class.
-const CLASSES: [(f64, &str, &str); 6] = [
-    (0.001, "0.1 %", "p-r0"),
-    (0.003, "0.3 %", "p-r1"),
-    (0.01, "1 %", "p-r2"),
-    (0.03, "3 %", "p-r3"),
-    (0.1, "10 %", "p-r4"),
+/// The classes of rates, as multiples of the expected ones: the smallest multiple that is no longer in the class, its
+/// name on the scale, and the CSS class. Most filters are in the second one.
+const CLASSES: [(f64, &str, &str); 5] = [
+    (0.5, "half", "p-r0"),
+    (1.5, "1.5", "p-r1"),
+    (4.0, "4", "p-r3"),
+    (20.0, "20 times", "p-r4"),
     (f64::INFINITY, "", "p-r5"),
 ];
 /// The CSS class of tables whose rate is not known.
@@ -23,9 +24,9 @@ pub(super) const MISSING: &str = "p-missing";
 const LEGEND_WIDTH: f64 = 310.0;
 pub(super) const LEGEND_HEIGHT: f64 = 62.0;
 
-/// The CSS class for a rate.
-pub(super) fn of_rate(rate: f64) -> &'static str {
-    let class = CLASSES.iter().find(|(end, _, _)| rate < *end);
+/// The CSS class for a multiple of the expected rate.
+pub(super) fn of_multiple(multiple: f64) -> &'static str {
+    let class = CLASSES.iter().find(|(end, _, _)| multiple < *end);
     // Only infinity and values that are not numbers are in no class.
     class.map_or(UNKNOWN, |(_, _, class)| class)
 }
@@ -49,7 +50,7 @@ pub(super) fn legend(top: f64) -> Markup {
     let place = |index: usize| index as f64 * segment;
     html! {
         svg y=(svg::number(top)) width=(svg::number(LEGEND_WIDTH)) height=(svg::number(LEGEND_HEIGHT)) {
-            (svg::text(0.0, 11.0, Anchor::RIGHT, "p-dim", "false positives:"))
+            (svg::text(0.0, 11.0, Anchor::RIGHT, "p-dim", "false positives, times those expected of so many bits:"))
             @for (index, (_, _, class)) in CLASSES.iter().enumerate() {
                 (svg::rectangle(class, (place(index), place(index + 1)), 16.0, 10.0, ""))
             }
@@ -71,22 +72,19 @@ mod tests {
 
     #[test]
     fn rates_have_the_class_that_the_legend_names() {
-        for (rate, class) in [
+        for (multiple, class) in [
             (0.0, "p-r0"),
-            (0.000_99, "p-r0"),
-            (0.001, "p-r1"),
-            (0.008, "p-r2"),
-            (0.022, "p-r3"),
-            (0.099, "p-r4"),
-            (0.1, "p-r5"),
-            (1.0, "p-r5"),
+            (0.49, "p-r0"),
+            (0.5, "p-r1"),
+            (1.0, "p-r1"),
+            (1.5, "p-r3"),
+            (4.0, "p-r4"),
+            (19.9, "p-r4"),
+            (20.0, "p-r5"),
             (f64::NAN, UNKNOWN),
             (f64::INFINITY, UNKNOWN),
         ] {
-            assert_eq!(of_rate(rate), class, "{rate}");
-        }
-        for (end, name, _) in &CLASSES[..5] {
-            assert_eq!(format!("{} %", end * 100.0), *name);
+            assert_eq!(of_multiple(multiple), class, "{multiple}");
         }
     }
 }

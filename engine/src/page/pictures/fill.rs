@@ -79,8 +79,8 @@ fn draw(strip: &FillStrip, names: &[String], top: f64) -> Markup {
             (path("p-band", &band(bins)))
             (path(colours::UNKNOWN, &runs(bins, 0.0, BARS, |bin| bin.unknown > 0)))
             (path("p-mean", &means(bins)))
-            @for (quarter, class) in (1..=4).zip(["p-e1", "p-e2", "p-e3", "p-e4"]) {
-                (path(class, &runs(bins, BARS, EMPTY, |bin| empty_quarter(bin) == quarter)))
+            @for (number, class) in (1..=4).zip(["p-e1", "p-e2", "p-e3", "p-e4"]) {
+                (path(class, &runs(bins, BARS, EMPTY, |bin| empty_class(bin) == number)))
             }
         }
         (svg::line("p-half", (0.0, bars + BARS / 2.0), (1.0, bars + BARS / 2.0)))
@@ -93,7 +93,7 @@ fn path(class: &str, path: &str) -> Markup {
 
 /// The class of the share of empty filters: 0 if none is empty, 4 if all are, and 1 to 3 for the thirds in
 /// between.
-fn empty_quarter(bin: &FillBin) -> u64 {
+fn empty_class(bin: &FillBin) -> u64 {
     match bin.empty {
         0 => 0,
         empty if empty == bin.filters => 4,
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_part_with_some_empty_filters_is_told_from_an_empty_one() {
-        let of = |empty| empty_quarter(&FillBin { filters: 100, empty, ..FillBin::default() });
+        let of = |empty| empty_class(&FillBin { filters: 100, empty, ..FillBin::default() });
         assert_eq!([0, 1, 33, 34, 67, 99, 100].map(of), [0, 1, 1, 2, 3, 3, 4]);
     }
 

@@ -19,6 +19,10 @@ impl Numbers {
     }
 }
 
+fn rate(rate: f64) -> TableFilter {
+    TableFilter::Rate { measured: Interval::exact(rate), expected: 0.008 }
+}
+
 fn level(name: &str, tables: u32, overlap: f64) -> TreeLevel {
     let mut numbers = Numbers(tables.into());
     let mut table = |at: u32| {
@@ -26,7 +30,7 @@ fn level(name: &str, tables: u32, overlap: f64) -> TreeLevel {
         let filter = match numbers.share() {
             share if share < 0.04 => TableFilter::Missing,
             share if share < 0.06 => TableFilter::Unknown,
-            _ => TableFilter::Rate(10_f64.powf(-4.0 + 3.5 * numbers.share())),
+            _ => rate(10_f64.powf(-4.0 + 3.5 * numbers.share())),
         };
         let end = start + width * (0.9 + overlap * numbers.share());
         let size = 400_000 + (1_700_000.0 * numbers.share()) as u64;
@@ -163,12 +167,7 @@ fn large() -> Vec<Markup> {
 
 /// Pictures of nothing at all, then of one of each.
 fn small() -> Vec<Markup> {
-    let one = TreeTable {
-        name: HOSTILE.to_owned(),
-        range: Some((1.0, 1.0)),
-        size: 0,
-        filter: TableFilter::Rate(0.0),
-    };
+    let one = TreeTable { name: HOSTILE.to_owned(), range: Some((1.0, 1.0)), size: 0, filter: rate(0.0) };
     let levels = vec![
         TreeLevel { name: HOSTILE.to_owned(), tables: vec![one.clone()] },
         TreeLevel { name: "level 1".to_owned(), tables: vec![] },
@@ -200,7 +199,8 @@ fn strange() -> Vec<Markup> {
             let interval = Interval { value: a, low: b, high: a };
             let table =
                 |filter| TreeTable { name: HOSTILE.to_owned(), range: Some((a, b)), size: u64::MAX, filter };
-            let filters = [TableFilter::Rate(a), TableFilter::Rate(b), TableFilter::Missing];
+            let filters =
+                [rate(a), TableFilter::Rate { measured: interval, expected: b }, TableFilter::Missing];
             let tables = filters.map(table).into();
             pictures.push(tree(&Tree { levels: vec![TreeLevel { name: HOSTILE.to_owned(), tables }] }));
             let points = |rate| RatePoint { name: HOSTILE.to_owned(), bits_per_entry: b, rate };

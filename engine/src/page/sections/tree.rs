@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
+use super::rates::interval_of;
 use crate::audit::overview::{Kind, Overview};
 use crate::page::pictures::{TableFilter, Tree, TreeLevel, TreeTable, tree as picture};
 use crate::page::words::{name, place, text};
-use crate::report::{Table, TableLevel, TableState};
+use crate::report::{FilterBlock, Table, TableLevel, TableState};
 use crate::{page::shown::Shown, words::counted};
 
 pub(crate) fn tree(page: &Shown<'_>) -> Markup {
@@ -65,10 +67,20 @@ fn model(overview: &Overview) -> Tree {
 }
 
 fn filter(table: &Table) -> TableFilter {
-    let rate = table.judged().and_then(|filter| Some(filter.random_fpr?.rate));
+    let rate = table.judged().and_then(|filter| Some((filter, filter.random_fpr?)));
     match (table.state(), rate) {
         (TableState::NoFilter, _) => TableFilter::Missing,
-        (_, Some(rate)) => TableFilter::Rate(rate),
+        (_, Some((filter, rate))) => {
+            let expected = expected(table, filter).unwrap_or(rate.rate);
+            TableFilter::Rate { measured: interval_of(rate), expected }
+        }
         (_, None) => TableFilter::Unknown,
     }
+}
+
+/// The rate that so many bits and probes lead to expect of so many keys. `None`: one of these is not known.
+fn expected(table: &Table, filter: &FilterBlock) -> Option<f64> {
+    let keys =
+        table.distinct_keys.and_then(|keys| keys.count).or(table.entries.map(|entries| entries.count))?;
+    Some(expected_false_positive_rate(filter.bits, filter.probes?, keys))
 }

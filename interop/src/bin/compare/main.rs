@@ -69,6 +69,9 @@ enum Subject {
         #[arg(long, default_value_t = 1_000_000)]
         keys: u64,
     },
+    /// Makes small databases of every kind with LevelDB and goleveldb, each in a folder of its own below `FOLDER`.
+    #[cfg(feature = "tool")]
+    Make { folder: std::path::PathBuf },
     /// What `tune` predicts and what LevelDB reads, in 21 databases as they are and rebuilt. Prints tables in Markdown, and what does not hold
     /// on standard error.
     #[cfg(feature = "tool")]
@@ -139,6 +142,8 @@ fn main() -> Result<ExitCode> {
                 compare::tune::check_counts(quick, seed, lookups)?
             );
         }
+        #[cfg(feature = "tool")]
+        Subject::Make { folder } => println!("{} databases", compare::tune::make(&folder, 1)?),
         #[cfg(feature = "tool")]
         Subject::Tune { quick, only, seed, lookups, .. } => {
             let report = compare::tune::run(&compare::tune::Options { quick, only, seed, lookups })?;

@@ -1,6 +1,7 @@
 //! Compares what `filterblock tune` predicts with what LevelDB reads, before and after
 //! `filterblock rebuild`.
 
+mod best;
 mod cases;
 mod emulated;
 mod keys;
@@ -66,6 +67,22 @@ pub fn run(options: &Options) -> Result<Report> {
         }
     }
     Ok(report)
+}
+
+/// Makes the small databases of every kind, each in a folder of its own below `to`. Returns their number.
+pub fn make(to: &Path, seed: u64) -> Result<usize> {
+    let programs = tempfile::tempdir()?;
+    let program = goleveldb::build("databases", programs.path())?;
+    let mut made = 0;
+    for (number, case) in (0..).zip(Case::list(true)) {
+        if program.is_some() || !matches!(case.writer, cases::Writer::Goleveldb { .. }) {
+            let folder = to.join(case.name.replace(|of: char| !of.is_ascii_alphanumeric(), "-"));
+            std::fs::create_dir_all(&folder)?;
+            write::write(&case, &folder, program.as_deref(), &mut Random::for_case(seed, number))?;
+            made += 1;
+        }
+    }
+    Ok(made)
 }
 
 /// Makes databases, seven small ones if it shall be quick, and compares the blocks that LevelDB counts with those that the
@@ -140,7 +157,15 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         entries: model.entries(),
         sample: tuned.sample()?,
         action: action.to_owned(),
+        bytes: tuned.bytes()?,
+        best: None,
+        lookups: options.lookups,
         rows: Vec::new(),
+    };
+    // By what other keys than the user's read, as the rates of present keys are not told by level.
+    database.best = match case.lookups {
+        true => Tuning::of(folder.path(), case.all, None)?.best()?,
+        false => tuned.best()?,
     };
     let now = tuned.now()?;
     let compared = asked.compare(&before, &now, size)?;

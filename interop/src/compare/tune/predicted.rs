@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
+use super::best::{self, Best};
 use crate::compare::tool::{self, Outcome};
 
 /// The lines about a database.
@@ -162,6 +163,17 @@ impl Tuning {
 
     pub(super) fn now(&self) -> Result<Predicted> {
         Predicted::of(&self.tuning["now"]).context("now")
+    }
+
+    /// The best filters, found by trying all.
+    pub(super) fn best(&self) -> Result<Option<Best>> {
+        best::compare(&self.settings, &self.tuning).context("the best filters")
+    }
+
+    /// The bytes of all tables.
+    pub(super) fn bytes(&self) -> Result<u64> {
+        let levels = self.tuning["levels"].as_array().context("levels")?;
+        levels.iter().map(|level| level["size"].as_u64().context("the size of a level")).sum()
     }
 
     /// The policy that readers of the database have.

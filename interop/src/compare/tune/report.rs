@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::verdict::Compared;
+use super::{best::Best, verdict::Compared};
 
 /// What was compared.
 #[derive(Debug, Default)]
@@ -21,6 +21,12 @@ pub(super) struct Database {
     pub(super) sample: (u64, u64),
     /// The advice, in a word.
     pub(super) action: String,
+    /// The size of all tables.
+    pub(super) bytes: u64,
+    /// What was chosen beside the best; `None`: nothing fits into the budget.
+    pub(super) best: Option<Best>,
+    /// The number of keys of each kind that were asked for.
+    pub(super) lookups: usize,
     pub(super) rows: Vec<Row>,
 }
 
@@ -38,6 +44,9 @@ pub(super) struct Row {
     /// Measured under another name before.
     pub(super) is_repeated: bool,
 }
+
+/// A database with fewer bytes of tables is left as it is.
+const FLOOR: u64 = 1 << 20;
 
 /// The columns.
 const WHATS: [&str; 8] = ["random", "changed", "between", "cut", "longer", "lookups", "present", "size"];
@@ -57,6 +66,29 @@ impl Row {
 impl Database {
     fn row(&self, what: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.what == what)
+    }
+
+    /// The kinds of keys for which LevelDB reads more with the filters advised than before, chance apart.
+    fn rises(&self) -> Vec<String> {
+        let (Some(now), Some(advised)) = (self.row("now"), self.row("advice")) else { return Vec::new() };
+        let pairs = now.compared.iter().filter(|now| now.what != "size").filter_map(|now| {
+            let then = advised.compared.iter().find(|then| then.what == now.what)?;
+            let chance = 4.0 * ((now.measured + then.measured) / self.lookups as f64).sqrt();
+            let is_more = then.measured > now.measured + chance;
+            is_more
+                .then(|| format!("{}: {:.4} blocks instead of {:.4}", now.what, then.measured, now.measured))
+        });
+        pairs.collect()
+    }
+
+    /// What is wrong with the advice.
+    fn faults_of_advice(&self) -> Vec<String> {
+        let mut faults = self.rises();
+        faults.extend(self.best.as_ref().and_then(Best::fault));
+        if self.bytes < FLOOR && self.action != "leave" {
+            faults.push(format!("{} for {} bytes of tables", self.action, self.bytes));
+        }
+        faults
     }
 
     fn measured(&self) -> impl Iterator<Item = &Row> {
@@ -92,6 +124,9 @@ impl Report {
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for database in &self.databases {
+            faults.extend(
+                database.faults_of_advice().into_iter().map(|fault| format!("{}, {fault}", database.name)),
+            );
             for row in database.measured() {
                 for fault in row.compared.iter().filter_map(|compared| compared.fault.as_ref()) {
                     faults.push(format!("{}, {} {}: {fault}", database.name, row.what, row.filters));
@@ -161,9 +196,23 @@ impl fmt::Display for Report {
                 gain(Row::measured_absent)
             )?;
         }
-        writeln!(f)?;
+        writeln!(
+            f,
+            "\nThe advice beside the best of all bits by level and ranges: blocks that an absent key reads.\n"
+        )?;
+        writeln!(
+            f,
+            "| database | tables | now | advice | | chosen | best | combinations |\n|---|---|---|---|---|---|---|---|"
+        )?;
         for database in &self.databases {
-            writeln!(f, "{}: {}", database.name, database.action)?;
+            let Database { name, action, bytes, .. } = database;
+            write!(f, "| {name} | {bytes} bytes |")?;
+            let Some(Best { now, advised, chosen, best, tried, filters }) = &database.best else {
+                writeln!(f, " | {action} | | | nothing fits | |")?;
+                continue;
+            };
+            let advised = advised.map_or_else(String::new, |advised| format!("{advised:.4}"));
+            writeln!(f, " {now:.4} | {action} | {advised} | {chosen:.4} | {best:.4}: {filters} | {tried} |")?;
         }
         let (held, reads) = self.held();
         write!(

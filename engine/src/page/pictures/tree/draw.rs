@@ -31,7 +31,7 @@ const LEAST_HEIGHT: f64 = 3.0;
 const MOST_WITH_EDGES: usize = 150;
 
 /// Draws each table as a rectangle: as wide as its key range, as high as it is large, in the colour of its
-/// rate of false positives, and hatched if it has no filters.
+/// rate of false positives beside the expected rate, and hatched if it has no filters.
 ///
 /// If there are over 2,000 tables, neighbours share a rectangle. Its height stands for the mean size of its
 /// tables, its colour is that of the worst rate, and the share of its tables without filters is hatched. A
@@ -46,8 +46,9 @@ pub(crate) fn tree(tree: &Tree) -> Markup {
     let body = html! {
         (colours::hatching())
         @for row in &rows {
+            @let lane = lane_of(row, lane, largest);
             (level(row, top, lane, largest))
-            @let () = top += height(row, lane);
+            @let () = top += height(row, lane.height);
         }
         @if rows.iter().any(|row| !row.lanes.is_empty()) {
             (svg::text(0.0, top + 8.0, Anchor::RIGHT, "p-dim", "first key"))
@@ -88,6 +89,20 @@ fn lanes_of(row: &Row<'_>) -> usize {
     row.lanes.len() + usize::from(!row.unplaced.is_empty())
 }
 
+/// The height of the lanes of a level, and the height of a table of the largest size.
+#[derive(Clone, Copy)]
+struct Lane {
+    height: f64,
+    of_largest: f64,
+}
+
+/// The lanes of a level of small tables are lower, so that a level that holds little takes little room. `lane`: the
+/// height of one that the largest tables fill.
+fn lane_of(row: &Row<'_>, lane: f64, largest: f64) -> Lane {
+    let own = row.blocks().map(Block::mean_size).fold(0.0, f64::max);
+    Lane { height: (lane * own / largest).max(LANE.0), of_largest: lane - 1.0 }
+}
+
 /// The height of a level with the gap below.
 fn height(row: &Row<'_>, lane: f64) -> f64 {
     let unplaced = if row.unplaced.is_empty() { 0.0 } else { below_lanes(row) + NAME };
@@ -99,9 +114,9 @@ fn below_lanes(row: &Row<'_>) -> f64 {
     if row.lanes.is_empty() { 0.0 } else { LINE + 2.0 }
 }
 
-/// Draws a level from `top` down. `lane`: the height of each lane. `largest`: the size that fills a lane.
-fn level(row: &Row<'_>, top: f64, lane: f64, largest: f64) -> Markup {
-    let below = top + NAME + row.lanes.len() as f64 * lane + below_lanes(row);
+/// Draws a level from `top` down. `largest`: the largest size.
+fn level(row: &Row<'_>, top: f64, lane: Lane, largest: f64) -> Markup {
+    let below = top + NAME + row.lanes.len() as f64 * lane.height + below_lanes(row);
     let number = row.unplaced.iter().map(|block| block.tables).sum();
     html! {
         (svg::text(0.0, top + 12.0, Anchor::RIGHT, "", &name(row)))
@@ -115,15 +130,15 @@ fn level(row: &Row<'_>, top: f64, lane: f64, largest: f64) -> Markup {
 }
 
 /// Draws lanes from `top` down, and below them the line of missing filters.
-fn strip(lanes: &[Vec<Block>], top: f64, lane: f64, largest: f64) -> Markup {
-    let height = lanes.len() as f64 * lane;
+fn strip(lanes: &[Vec<Block>], top: f64, lane: Lane, largest: f64) -> Markup {
+    let height = lanes.len() as f64 * lane.height;
     html! {
         @if !lanes.is_empty() { (svg::rectangle("p-track", (0.0, 1.0), top, height, "")) }
         @for range in missing(lanes) {
             (svg::rectangle("p-lack", range, top + height + 1.0, LINE, ""))
         }
         @for (number, blocks) in (0_u32..).zip(lanes) {
-            @let bottom = top + f64::from(number + 1) * lane;
+            @let bottom = top + f64::from(number + 1) * lane.height;
             @let has_edges = blocks.len() <= MOST_WITH_EDGES;
             g class=(if has_edges { "p-edges" } else { "" }) {
                 @for (at, drawn) in blocks.iter().enumerate() {
@@ -131,7 +146,8 @@ fn strip(lanes: &[Vec<Block>], top: f64, lane: f64, largest: f64) -> Markup {
                     @let next = blocks.get(at + 1);
                     @let left = before.map_or(0.0, |before| before.end);
                     @let room = (left, next.map_or(1.0, |next| next.start));
-                    @let height = (drawn.mean_size() / largest * (lane - 1.0)).max(LEAST_HEIGHT);
+                    @let height = drawn.mean_size() / largest * lane.of_largest;
+                    @let height = height.max(LEAST_HEIGHT).min(lane.height - 1.0);
                     (block(drawn, room, bottom, height))
                 }
             }
@@ -181,7 +197,7 @@ fn block(block: &Block, room: (f64, f64), bottom: f64, height: f64) -> Markup {
     if block.missing == block.tables {
         return svg::rectangle(colours::MISSING, range, bottom - height, height, &title);
     }
-    let class = block.worst.map_or(colours::UNKNOWN, colours::of_rate);
+    let class = block.worst.map_or(colours::UNKNOWN, |_| colours::of_multiple(block.multiple));
     let share = block.missing as f64 / block.tables.max(1) as f64;
     let hatched = (height * share).clamp(LEAST_HEIGHT.min(height), height);
     html! {
@@ -216,11 +232,17 @@ fn title(block: &Block) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::plot::Interval;
     use super::super::merge::{TableFilter, TreeLevel, TreeTable};
     use super::*;
 
     fn table(number: u32, range: (f64, f64), size: u64, filter: TableFilter) -> TreeTable {
         TreeTable { name: format!("{number}.ldb"), range: Some(range), size, filter }
+    }
+
+    /// Filters of which 0.01 is expected.
+    fn rate(rate: f64) -> TableFilter {
+        TableFilter::Rate { measured: Interval::exact(rate), expected: 0.01 }
     }
 
     fn drawn(tables: Vec<TreeTable>) -> String {
@@ -230,7 +252,7 @@ mod tests {
     #[test]
     fn rectangles_have_place_height_colour_and_name() {
         let text = drawn(vec![
-            table(1, (0.0, 0.25), 1000, TableFilter::Rate(0.02)),
+            table(1, (0.0, 0.25), 1000, rate(0.02)),
             table(2, (0.25, 1.0), 500, TableFilter::Missing),
         ]);
         for part in [
@@ -243,6 +265,21 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    /// Eight small tables that overlap are on level 0, and one large one below.
+    #[test]
+    fn a_level_that_holds_little_takes_little_room() {
+        let small = (0..8).map(|at| table(at, (0.0, 1.0), 100, rate(0.01))).collect();
+        let levels = [("level 0", small), ("level 1", vec![table(9, (0.0, 1.0), 10_000, rate(0.01))])];
+        let levels = levels.map(|(name, tables)| TreeLevel { name: name.to_owned(), tables });
+        let text = tree(&Tree { levels: levels.into() }).into_string();
+        // Eight lanes of ten pixels below a name of 18, a gap of ten, and the baseline of the next name.
+        assert!(text.contains(r#"y="120" text-anchor="start">level 1"#), "{text}");
+        assert!(
+            text.contains(r#"height="35"><title>9.ldb"#) && text.contains(r#"height="3"><title>7.ldb"#),
+            "{text}"
+        );
     }
 
     #[test]
@@ -262,7 +299,7 @@ mod tests {
     #[test]
     fn tables_of_no_known_range_are_drawn_too() {
         let unplaced = |filter| TreeTable { range: None, ..table(7, (0.0, 0.0), 1000, filter) };
-        let text = drawn(vec![unplaced(TableFilter::Rate(0.02)), unplaced(TableFilter::Missing)]);
+        let text = drawn(vec![unplaced(rate(0.02)), unplaced(TableFilter::Missing)]);
         for part in [
             r#"<rect class="p-r3" x="0%" y="37" width="50%" height="35">"#,
             r#"<rect class="p-missing" x="50%" y="37" width="50%" height="35">"#,
@@ -293,9 +330,9 @@ mod tests {
     #[test]
     fn missing_filters_among_many_tables_stay_visible() {
         let place = |at: u32| (f64::from(at) / 20_000.0, f64::from(at + 1) / 20_000.0);
-        let filter = |at| if at == 9999 { TableFilter::Missing } else { TableFilter::Rate(0.002) };
+        let filter = |at| if at == 9999 { TableFilter::Missing } else { rate(0.002) };
         let text = drawn((0..20_000).map(|at| table(at, place(at), 1000, filter(at))).collect());
-        assert_eq!(text.matches("<rect class=\"p-r1\"").count(), 2000 + 1, "and one in the legend");
+        assert_eq!(text.matches("<rect class=\"p-r0\"").count(), 2000 + 1, "and one in the legend");
         assert_eq!(text.matches("<rect class=\"p-missing\"").count(), 1 + 1);
         assert!(
             text.contains(r#"height="35"><title>10 tables, 0.ldb to 9.ldb: 9.8 KiB, at worst"#),

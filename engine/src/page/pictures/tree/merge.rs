@@ -1,5 +1,7 @@
 //! Fewer rectangles for many tables: neighbours share one, and no table is lost.
 
+use super::super::plot::Interval;
+
 /// The tables of a database.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Tree {
@@ -29,8 +31,11 @@ pub(crate) struct TreeTable {
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum TableFilter {
-    /// The share of absent keys that pass, from 0 to 1.
-    Rate(f64),
+    /// The share of absent keys that pass, from 0 to 1, and the expected share.
+    Rate {
+        measured: Interval,
+        expected: f64,
+    },
     /// There are filters, but no rate is known: it was not measured, or the filters are damaged or of an
     /// unknown policy.
     Unknown,
@@ -46,6 +51,8 @@ pub(super) struct Block {
     pub(super) unknown: u64,
     /// The greatest of the known rates.
     pub(super) worst: Option<f64>,
+    /// The greatest multiple of an expected rate among the rates that chance does not explain.
+    pub(super) multiple: f64,
     /// The sum of the tables' sizes in bytes.
     pub(super) size: u64,
     /// From the smallest start to the greatest end, within 0 and 1.
@@ -62,10 +69,12 @@ impl Block {
         for table in tables {
             block.tables = block.tables.saturating_add(1);
             match table.filter {
-                TableFilter::Rate(rate) if rate.is_finite() => {
+                TableFilter::Rate { measured, expected } if measured.is_sound() => {
+                    let rate = measured.value;
                     block.worst = Some(block.worst.map_or(rate, |worst| worst.max(rate)));
+                    block.multiple = block.multiple.max(multiple(measured, expected));
                 }
-                TableFilter::Rate(_) | TableFilter::Unknown => {
+                TableFilter::Rate { .. } | TableFilter::Unknown => {
                     block.unknown = block.unknown.saturating_add(1)
                 }
                 TableFilter::Missing => block.missing = block.missing.saturating_add(1),
@@ -86,6 +95,12 @@ impl Block {
     pub(super) fn mean_size(&self) -> f64 {
         self.size as f64 / self.tables.max(1) as f64
     }
+}
+
+/// The multiple of the `expected` rate that is certain: 1 if the interval holds that rate.
+fn multiple(measured: Interval, expected: f64) -> f64 {
+    let nearest = expected.clamp(measured.low, measured.high);
+    if expected > 0.0 { nearest / expected } else { 1.0 }
 }
 
 /// A level as it is drawn.
@@ -209,15 +224,27 @@ mod tests {
         TreeTable { name: format!("{number}.ldb"), range: Some((start, end)), size: number, filter }
     }
 
+    fn rate(rate: f64) -> TableFilter {
+        TableFilter::Rate { measured: Interval::exact(rate), expected: 0.01 }
+    }
+
     fn even(number: u64) -> TreeLevel {
         let place = |at: u64| at as f64 / number as f64;
         let filter = |at| match at % 7 {
             0 => TableFilter::Missing,
             1 => TableFilter::Unknown,
-            at => TableFilter::Rate(at as f64 / 100.0),
+            at => rate(at as f64 / 100.0),
         };
         let tables = (0..number).map(|at| table(at, place(at), place(at + 1), filter(at)));
         TreeLevel { name: number.to_string(), tables: tables.collect() }
+    }
+
+    #[test]
+    fn what_may_be_chance_is_no_difference() {
+        let interval = Interval { value: 0.011, low: 0.009, high: 0.014 };
+        for (expected, times) in [(0.01, 1.0), (0.009, 1.0), (0.003, 3.0), (0.028, 0.5), (0.0, 1.0)] {
+            assert!((multiple(interval, expected) - times).abs() < 1e-9, "{expected}");
+        }
     }
 
     fn sums<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> (u64, u64, u64, u64) {
@@ -239,7 +266,7 @@ mod tests {
     #[test]
     fn merging_keeps_sums_worst_rates_and_missing_filters() {
         let mut levels = vec![even(4), even(10_000), even(900), even(101)];
-        levels[1].tables[5000].filter = TableFilter::Rate(0.5);
+        levels[1].tables[5000].filter = rate(0.5);
         levels[1].tables.reverse();
         let tree = Tree { levels };
         let rows = rows(&tree, 2000, 16);
@@ -277,7 +304,7 @@ mod tests {
 
     #[test]
     fn tables_of_no_known_range_lie_side_by_side() {
-        let filter = TableFilter::Rate(f64::NAN);
+        let filter = rate(f64::NAN);
         let strange = [(f64::NAN, 1.0), (0.7, 0.2), (-3.0, 7.0), (0.0, f64::INFINITY)];
         let mut tables: Vec<_> = strange.map(|(start, end)| table(2, start, end, filter)).into();
         tables.push(TreeTable { range: None, ..tables[0].clone() });
