@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use filterblock::LegacyHash;
 use filterblock::table::Compression;
+use filterblock::{FilterPolicy as _, Keys, LegacyHash};
 
 use super::members::{Member, Standing};
 use super::order::Order;
@@ -20,6 +20,8 @@ use crate::run::Watch;
 /// The numbers to use if no table shows one: bits a key, and bytes of a block.
 const USUAL_BITS: u32 = 10;
 const USUAL_BLOCK: u64 = 4096;
+/// The most bits a key to make filters with.
+const MAX_BITS: u32 = 100;
 /// The smallest and the greatest size at which new tables end, in bytes.
 const TABLE_SIZES: (u64, u64) = (2 << 20, 64 << 20);
 
@@ -84,7 +86,7 @@ pub(super) fn choose(
         let note = format!("no filters were made, as the policy {name} of the tables is not known");
         return Ok(Chosen { shape, filters: None, note: Some(note) });
     };
-    let bits = request.bits_per_key.unwrap_or_else(|| bits_per_key(&live));
+    let bits = request.bits_per_key.unwrap_or_else(|| bits_per_key(&live, policy));
     shape.policy = Some(policy.with_bits(bits));
     Ok(Chosen { shape, filters: Some((name, bits)), note: None })
 }
@@ -93,7 +95,7 @@ type Live<'m> = [(&'m Member, &'m SavedTable)];
 
 fn most_common(live: &Live<'_>) -> Option<String> {
     let mut counts = BTreeMap::<&str, u64>::new();
-    let names = live.iter().filter_map(|(_, table)| Some(&*table.filters.as_ref()?.0));
+    let names = live.iter().filter_map(|(_, table)| Some(&*table.filters.as_ref()?.policy));
     names.for_each(|name| *counts.entry(name).or_default() += 1);
     counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned())
 }
@@ -105,9 +107,9 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
     let sound = live.iter().filter(|(_, table)| is_sound(table));
     sound
         .map(|(member, table)| {
-            let filters = table.filters.as_ref().map(|(policy, size)| FiltersReport {
-                policy: policy.clone(),
-                size: *size,
+            let filters = table.filters.as_ref().map(|filters| FiltersReport {
+                policy: filters.policy.clone(),
+                size: filters.size,
                 base_lg: None,
                 bits_per_key: None,
             });
@@ -116,16 +118,33 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
         .collect()
 }
 
-/// The approximate number of bits for each entry in the filters of tables that have lost nothing.
-fn bits_per_key(live: &Live<'_>) -> u32 {
+/// The approximate number of bits for each entry in the filters of tables that have lost nothing, among the numbers
+/// for which filters have the same number of probes: small filters are rounded up by much.
+fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
-    let with = with.filter_map(|(_, table)| Some((table.filters.as_ref()?.1, table.facts.entries)));
+    let with = with.filter_map(|(_, table)| Some((table.filters.as_ref()?.size, table.facts.entries)));
     let (bytes, entries) = with.fold((0_u64, 0_u64), |(bytes, entries), (more, keys)| {
         (bytes.saturating_add(more), entries.saturating_add(keys))
     });
     let half = entries / 2;
     let bits = bytes.saturating_mul(8).saturating_add(half).checked_div(entries);
-    bits.and_then(|bits| u32::try_from(bits).ok()).map_or(USUAL_BITS, |bits| bits.clamp(1, 100))
+    let bits =
+        bits.and_then(|bits| u32::try_from(bits).ok()).map_or(USUAL_BITS, |bits| bits.clamp(1, MAX_BITS));
+    let probes = live.iter().find_map(|(_, table)| table.filters.as_ref()?.probes);
+    probes
+        .and_then(|probes| with_probes(policy, probes))
+        .map_or(bits, |(least, most)| bits.clamp(least, most))
+}
+
+/// The least and the greatest number of bits a key for which the policy's filters have so many probes.
+fn with_probes(policy: Policy, probes: u32) -> Option<(u32, u32)> {
+    let probes_with = |bits: u32| {
+        let (policy, mut filter) = (policy.with_bits(bits), Vec::new());
+        policy.create_filter(Keys::new(b"key", &[0]).ok()?, &mut filter).ok()?;
+        policy.describe(&filter).map(|shape| shape.probes)
+    };
+    let fitting = || (1..=MAX_BITS).filter(|&bits| probes_with(bits) == Some(probes));
+    fitting().min().zip(fitting().max())
 }
 
 /// The block size that was set, estimated from the mean size of blocks: most are slightly larger
@@ -140,6 +159,14 @@ fn power_of_two_near(bytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn probes_tell_the_bits_a_key_of_small_filters() {
+        assert_eq!(with_probes(Policy::Builtin2, 6), Some((9, 10)));
+        assert_eq!(with_probes(Policy::Builtin2, 1), Some((1, 2)));
+        assert_eq!(with_probes(Policy::Builtin2, 30), Some((44, MAX_BITS)));
+        assert_eq!(with_probes(Policy::Builtin2, 31), None);
+    }
 
     #[test]
     fn block_sizes_are_powers_of_two() {

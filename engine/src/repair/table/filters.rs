@@ -10,13 +10,20 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, InternalFilterPolicy, Sh
 use super::stored;
 use crate::repair::patched::Patch;
 
+/// The measures of a table's filters.
+pub(in crate::repair) struct FilterMeasures {
+    /// The policy's name.
+    pub(in crate::repair) policy: String,
+    /// The size of all filters in bytes, less a byte of each, which is the number of probes; 0 if the filters are
+    /// damaged or of no known policy.
+    pub(in crate::repair) size: u64,
+    /// The number of probes of the first filter; `None` if no filter tells it.
+    pub(in crate::repair) probes: Option<u32>,
+}
+
 /// The filters of a table.
 pub(super) struct FoundFilters {
-    /// The policy's name.
-    pub(super) policy: String,
-    /// The size of all filters in bytes, less a byte of each, which is the number of probes; 0 without a
-    /// reader.
-    pub(super) size: u64,
+    pub(super) measures: FilterMeasures,
     /// The reader of the filters; `None`: they are damaged, or of no known policy.
     pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,
 }
@@ -33,13 +40,14 @@ pub(super) fn read<R: ReadAt>(
     let Some((policy, handle)) = named.flatten() else { return Ok(None) };
     let contents = stored::accept(source, handle, patches, contents)?;
     let known = default_read_policies().into_iter().find(|known| known.name() == policy);
-    let reader = known.zip(contents).map(|(known, contents)| {
+    let reader = known.clone().zip(contents).map(|(known, contents)| {
         FilterBlockReader::new(Arc::new(InternalFilterPolicy::new(known)) as SharedPolicy, contents)
     });
     let reader = reader.filter(|reader| reader.check().is_ok());
-    let sizes = reader.iter().flat_map(FilterBlockReader::iter).flat_map(|(_, filter)| filter);
-    let size = sizes.fold(0, |sum: u64, filter| sum.saturating_add(filter.len().saturating_sub(1) as u64));
-    Ok(Some(FoundFilters { policy, size, reader }))
+    let all = || reader.iter().flat_map(FilterBlockReader::iter).flat_map(|(_, filter)| filter);
+    let size = all().fold(0, |sum: u64, filter| sum.saturating_add(filter.len().saturating_sub(1) as u64));
+    let probes = known.and_then(|known| all().find_map(|filter| Some(known.describe(filter)?.probes)));
+    Ok(Some(FoundFilters { measures: FilterMeasures { policy, size, probes }, reader }))
 }
 
 /// The policy that a metaindex names first, and where its filters are. `Some(None)`: it names none. `None`:

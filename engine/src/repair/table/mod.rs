@@ -22,6 +22,7 @@ use crate::audit::{decode_limit, decode_limit_text, read_options};
 use partial::Stored;
 
 pub(super) use cursor::TableCursor;
+pub(super) use filters::FilterMeasures;
 pub(super) use partial::PartialEntry;
 
 /// The facts about a table that are known before it is read.
@@ -74,9 +75,7 @@ pub(super) struct SavedTable {
     /// The reason why blocks were searched for without the footer; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,
     pub(super) facts: Facts,
-    /// The name of its filters' policy, and their size in bytes, without the parts that do not grow with
-    /// keys.
-    pub(super) filters: Option<(String, u64)>,
+    pub(super) filters: Option<FilterMeasures>,
     /// Its filters, if they are sound and blocks are lost.
     pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
 }
@@ -202,7 +201,7 @@ impl SavedTable {
         let Some(found) = filters::read(source, metaindex, &mut self.patches, &self.options)? else {
             return Ok(());
         };
-        self.filters = Some((found.policy, found.size));
+        self.filters = Some(found.measures);
         if !self.lost.is_empty() {
             self.filter = found.reader;
         }
