@@ -24,8 +24,8 @@ pub(in crate::table) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
     }
 }
 
-/// The first eight bytes of a key as a number in the order of keys, with zeros after a shorter key.
-/// If two starts differ, so do the keys, in the same order.
+/// The first eight bytes of a key as a big-endian number, with zeros after a shorter key. If two
+/// starts differ, their keys compare bytewise as the starts do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Start(u64);
 
@@ -65,7 +65,8 @@ impl Start {
 mod tests {
     use super::*;
 
-    /// Keys of every length up to 17 over two bytes each, which differ early, late or not at all.
+    /// Keys of every length up to 17, which repeat one byte or differ from that in one place, so that two
+    /// keys differ early, late or not at all.
     #[test]
     fn prefixes_and_starts_agree_with_a_plain_comparison() {
         let filled = |byte: u8| (0..18).map(move |len| vec![byte; len]);

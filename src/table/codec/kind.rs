@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use crate::{Error, Structure};
 
-/// The compression that the contents of a block turn out to be in.
+/// The compression that the contents of a block turn out to have.
 ///
 /// The compression type stored with a block is a number. Each relative of LevelDB gives 2 and
-/// higher numbers meanings of its own, so only the contents show which one applies. A cursor that
-/// has read the block returns it: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
+/// higher numbers meanings of its own, so only the contents show which meaning applies. A cursor
+/// that has read the block returns its codec:
+/// [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {
@@ -56,8 +57,8 @@ impl Codec {
         match id {
             0 => &[Self::None],
             1 => &[Self::Snappy],
-            // Codecs with the strictest checks come first, so that no data pass for another
-            // codec's.
+            // Codecs with the strictest checks come first, so that their data do not pass for
+            // another codec's.
             2 => &[Self::Zstd, Self::Zlib, Self::Lz4, Self::Deflate],
             3 => &[Self::Zstd],
             4 => &[Self::Deflate],
@@ -97,8 +98,8 @@ impl Codec {
         }
     }
 
-    /// Returns true if the codec has a magic. Data that [begin with it](Self::magic_matches) are
-    /// not another codec's.
+    /// Returns true if the codec's data begin with a magic, which
+    /// [`magic_matches`](Self::magic_matches) checks.
     pub(super) const fn has_magic(self) -> bool {
         matches!(self, Self::Zstd | Self::Zlib)
     }

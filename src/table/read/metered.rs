@@ -32,8 +32,9 @@ impl<R: ReadAt> Table<R> {
 }
 
 impl<R> Table<R> {
-    /// Returns whether a block has an entry of the key, with any sequence number, or `None` if the
-    /// table has no filter. `at` is the entry at or after `key`, if the block has one.
+    /// Returns `Some(true)` if a block has an entry of the key, with any sequence number,
+    /// `Some(false)` if it has none, and `None` if the table has no filter. `at` is the block's first
+    /// entry at or after `key`, if there is one.
     pub(super) fn holds(&self, block: &Block, at: Option<&Position>, key: &[u8]) -> Result<Option<bool>> {
         if self.filter().is_none() {
             return Ok(None);
@@ -55,7 +56,8 @@ impl<R> Table<R> {
         Ok(Some(is_stored))
     }
 
-    /// The part of a key that filters are made from: all of it if it is too short to be split.
+    /// The part of an internal key that filters are made from: the whole key if it is too short to
+    /// be split.
     fn filtered<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         let is_bashos = self.origin() == Some(Origin::Basho);
         let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };

@@ -10,17 +10,18 @@ use crate::table::format::{BlockHandle, FOOTER_LEN, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// Index and metaindex are read together if no more than this many bytes are between them.
+/// Index and metaindex are read together if at most this many bytes lie between them.
 const MAX_GAP: u64 = 4 << 10;
 
-/// Keys of the index up to this length can always be put together.
+/// Keys of the index up to this length, in bytes, can always be put together.
 pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 
 /// The parts of a table that opening reads.
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if there is none, or if it cannot be read: the filters' error then gives the reason.
+    /// `None` if the table has no metaindex, or if the metaindex cannot be read: the filters' error
+    /// then gives the reason.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -49,7 +50,7 @@ impl ReadChunk {
         self.bytes.get(start..start.checked_add(span.len)?)
     }
 
-    /// Like [`take`](Self::take), but for the last part that is needed of this chunk.
+    /// Like [`take`](Self::take), but for the last part of this chunk that is needed.
     fn into_taken(self, span: Span) -> Option<Bytes> {
         let part = self.slice(span)?;
         if self.owned {
@@ -155,7 +156,8 @@ fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usiz
 /// Reads index and metaindex as stored, unless `tail` has them: in one read if they lie close
 /// together.
 ///
-/// The metaindex is `None` if it is still to be read.
+/// The metaindex is `None` if it is still to be read, or if the table has none that lies within the
+/// file.
 fn read_indexes<R: ReadAt>(
     blocks: &BlockReader<R>,
     tail: &ReadChunk,

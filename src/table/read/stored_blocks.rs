@@ -10,7 +10,7 @@ use crate::table::format::{BlockHandle, FOOTER_LEN};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// The most bytes of adjacent blocks to read in one go.
+/// The greatest number of bytes of adjacent blocks to read at once.
 const READ_AHEAD: usize = 128 << 10;
 
 /// The blocks of a table as they are stored, with their trailers. All checksums are verified,

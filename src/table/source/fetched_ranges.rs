@@ -34,7 +34,7 @@ pub struct FetchedRanges {
     parts: RwLock<Parts>,
 }
 
-/// Parts by their offset. None is empty, none overlaps another, none ends beyond 2^64 - 1.
+/// Parts by their offset. No part is empty, overlaps another part, or ends beyond 2^64 - 1.
 #[derive(Clone, Default)]
 struct Parts(BTreeMap<u64, Bytes>);
 
@@ -50,8 +50,8 @@ impl FetchedRanges {
         fetched
     }
 
-    /// Adds `bytes`, which start at `offset` of the file. Bytes that are there already stay. Bytes
-    /// at and beyond the end of the file are ignored.
+    /// Adds `bytes`, which start at `offset` of the file. Bytes that are already there are kept.
+    /// Bytes beyond the end of the file are ignored.
     ///
     /// Tables and cursors that read from this source may be in use at the same time.
     pub fn insert(&self, offset: u64, mut bytes: Bytes) {
@@ -94,7 +94,7 @@ impl Parts {
     }
 }
 
-/// Converts a length, which may saturate: bytes in memory are never longer.
+/// Converts a length to `usize`, saturating: no bytes in memory are longer than `usize::MAX`.
 fn to_usize(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }

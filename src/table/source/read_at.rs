@@ -43,7 +43,8 @@ pub trait ReadAt {
     /// A source that already holds them can return [`Bytes`] without a copy.
     ///
     /// A source that cannot answer yet returns [`Error::NeedRange`](crate::Error::NeedRange) inside
-    /// [`io::Error::other`]. The table's methods pass it on unchanged.
+    /// [`io::Error::other`]. The table's methods return this error, with the path of the file if it
+    /// is known.
     ///
     /// # Errors
     ///
@@ -140,8 +141,8 @@ impl ReadAt for std::fs::File {
     }
 }
 
-/// Calls `read` until it has read all `len` bytes. A call may read less or be interrupted, and
-/// reads nothing only at the end.
+/// Calls `read` until it has read all `len` bytes. A call may read fewer bytes or be interrupted,
+/// and reads no bytes only at the end of the source.
 fn read_all(
     offset: u64,
     len: usize,

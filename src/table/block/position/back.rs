@@ -11,7 +11,7 @@ use crate::{Error, Result, Structure};
 
 /// The entries from a restart up to the one that a [`Position`] is at.
 ///
-/// They take 4 bytes each, and at most as many bytes as the block stores of their keys.
+/// Each entry takes 4 bytes, and the keys together take at most as many bytes as the block stores of them.
 #[derive(Default)]
 pub(in crate::table) struct Back {
     restart: usize,

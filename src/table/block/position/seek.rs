@@ -113,8 +113,9 @@ impl Position {
         self.enter_by_starts::<0>(block, Start::of(target), |key| key < target)
     }
 
-    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes.
-    /// `start` is the start of the key sought; if starts are equal or not known, `is_before` decides.
+    /// Does what [`enter`](Self::enter) does, for keys that without their last `SUFFIX` bytes are in bytewise order.
+    /// `start` is the start of the key sought, without its last `SUFFIX` bytes. If starts are equal or not known,
+    /// `is_before` decides.
     #[inline(always)]
     pub(super) fn enter_by_starts<const SUFFIX: usize>(
         &mut self,
@@ -187,7 +188,8 @@ impl Position {
     }
 
     /// Scans by the first eight bytes of keys, which distinguish nearly all keys from `target`. Returns `None`, and
-    /// does not move, if there is anything out of the ordinary.
+    /// does not move, if `target` has fewer than eight bytes, if all keys are before `target`, if an entry has an
+    /// unusually long header or key or is damaged, or if a key would have to be put together to be compared.
     #[inline(always)]
     fn scan_starts(&mut self, block: &Block, target: &[u8]) -> Option<Found> {
         let sought = Start::of(target);
@@ -217,7 +219,7 @@ impl Position {
             }
             let mut is_equal = false;
             if start == sought {
-                // The bytes after the first eight, if all of them are the entry's own.
+                // The key's bytes after the first eight, unless the entry shares some of these.
                 let rest = block.bytes(key.clone()).get(8_usize.checked_sub(shared)?..)?;
                 match rest.cmp(target_rest) {
                     Ordering::Less => continue,
@@ -232,8 +234,8 @@ impl Position {
 
     /// Scans as [`scan_starts`](Self::scan_starts) does, but for all keys.
     fn scan_keys(&mut self, block: &Block, target: &[u8]) -> Result<Option<Found>> {
-        // The key of each entry passed is before `target`, and has the first `matched` bytes of
-        // `target`.
+        // The key of the last entry passed is before `target`, and begins with the first `matched`
+        // bytes of `target`.
         let (mut matched, mut len) = (0, 0);
         while let Some((shared, rest)) = self.step(block, len)? {
             len = shared.saturating_add(rest.len());
@@ -296,7 +298,8 @@ impl Position {
     }
 }
 
-/// The restart that LevelDB compares next: above `left` and at most `right`, so nothing here wraps.
+/// The restart that LevelDB compares next. If `left < right`, the restart is above `left` and at most
+/// `right`, and no operation here wraps.
 #[inline(always)]
 pub(super) fn middle(left: usize, right: usize) -> usize {
     left.wrapping_add(right.wrapping_sub(left).wrapping_add(1) / 2)
