@@ -71,7 +71,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     // --- The underlying system ---
-    /// An operation on a file, a folder or a source failed.
+    /// An operation on a file, a folder, a source or a writer failed.
     #[error("{}", io_message(*action, *offset, source))]
     #[non_exhaustive]
     Io {
@@ -79,7 +79,7 @@ pub enum Error {
         action: IoAction,
         /// The offset in the file, for operations that have one; otherwise 0.
         offset: u64,
-        /// The error of the system, or of the source that the caller supplied.
+        /// The error of the system, or of the source or writer that the caller supplied.
         source: io::Error,
     },
     /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
@@ -276,11 +276,12 @@ pub enum Error {
     },
 }
 
-/// Wraps the error. The kind is that of the system's error for [`Error::Io`], `ResourceBusy` for
-/// [`Error::InUse`], and the one of the same name for [`Error::OutOfMemory`] and
+/// Wraps the error. The kind is that of the wrapped `io::Error` for [`Error::Io`], `ResourceBusy`
+/// for [`Error::InUse`], and the kind of the same name for [`Error::OutOfMemory`] and
 /// [`Error::Unsupported`]. It is `InvalidData` for [`Error::Corrupt`] and [`Error::Limit`], and
 /// `Other` for [`Error::NeedRange`], [`Error::TableAbandoned`], [`Error::Policy`] and
-/// [`Error::PolicyContract`]. For all other errors it is `InvalidInput`.
+/// [`Error::PolicyContract`]. For all other errors it is `InvalidInput`. A path does not count:
+/// the kind is that of the error without it.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.without_path() {
@@ -306,8 +307,7 @@ impl Error {
         Self::Policy(error.into())
     }
 
-    /// Adds the path of the file that the error is about. An error that already has a path keeps
-    /// it.
+    /// Adds the path of the file that the error is about, unless the error already has a path.
     #[must_use]
     pub fn with_path(self, path: impl AsRef<Path>) -> Self {
         match self {

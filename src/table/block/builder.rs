@@ -24,7 +24,7 @@ pub(in crate::table) struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// The length of a block without entries.
+    /// The length of a block without entries, in bytes.
     pub(in crate::table) const EMPTY_LEN: usize = 8;
 
     /// `restart_interval` has to be at least 1.

@@ -18,7 +18,7 @@ pub(in crate::table) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
         }
     }
     match (a.last_chunk(), b.last_chunk()) {
-        // The last eight bytes begin with some that are known to be equal.
+        // The last eight bytes overlap the words compared above, which are equal.
         (Some(a), Some(b)) => differs(a, b).map_or(len, |at| len - 8 + at),
         _ => a.iter().zip(b).take_while(|(a, b)| a == b).count(),
     }

@@ -41,7 +41,7 @@ impl Codec {
         }
     }
 
-    /// The feature of this library that reads this codec, or `None` if it needs none.
+    /// The feature of this library that reads this codec, or `None` if the codec needs no feature.
     pub const fn feature(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Snappy => None,
@@ -52,7 +52,7 @@ impl Codec {
     }
 
     /// The possible codecs of a compression type, in the order in which a reader tries them. Empty
-    /// if this library knows of none.
+    /// if this library knows no codec for the type.
     pub const fn of_type(id: u8) -> &'static [Self] {
         match id {
             0 => &[Self::None],

@@ -95,7 +95,7 @@ impl<R: ReadAt> DataBlockTypes<'_, R> {
             match self.table.blocks.read(start, len) {
                 Ok(bytes) => self.window = Some((start, bytes)),
                 Err(error) if error.needs_range() => return Err(self.table.in_file(error)),
-                // Each trailer is then read by itself, so that a fault of one does not hide the others.
+                // Each trailer is then read by itself, so that a fault in one does not hide the others.
                 Err(_) => {}
             }
             self.passed = end;

@@ -15,7 +15,7 @@ use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
 /// Walks through the entries of a table, across the borders of its data blocks. A cursor is at an
-/// entry, or at none.
+/// entry, or at no entry.
 ///
 /// A new cursor is before the first entry, so this walks through the whole table:
 ///
@@ -62,7 +62,7 @@ pub struct Cursor<'t, R> {
     output: u64,
     /// The limit on output, in bytes.
     max_output: u64,
-    /// The end of the previous block, if each block has to follow the one before.
+    /// The end of the previous block, if each block has to lie after the previous one in the file.
     end: Option<u64>,
     ended: bool,
 }

@@ -59,7 +59,8 @@ impl FilterMeter {
         self.false_positives.load(Ordering::Relaxed)
     }
 
-    /// The share of absent keys that passed, 0 to 1. `None` if no filter was asked for an absent key.
+    /// The share of absent keys that passed, 0 to 1. `None` if no filter was asked about an absent
+    /// key.
     pub fn false_positive_rate(&self) -> Option<f64> {
         let passed = self.false_positives() as f64;
         let absent = passed + self.denied() as f64;

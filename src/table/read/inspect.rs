@@ -11,10 +11,10 @@ use crate::table::source::ReadAt;
 
 impl<R> Table<R> {
     /// The name of the filters in the metaindex, without `filter.`: the name of the policy that
-    /// reads them, or of filters that are not used, for the reason in
+    /// reads them, or the name of filters that are not used for the reason in
     /// [`filter_error`](Self::filter_error). Bytes that are not text are
-    /// [escaped](crate::escape()). `None` if no filter block was found, or if its name is unknown
-    /// and longer than 4 KiB: then only the error quotes the name.
+    /// [escaped](crate::escape()). `None` if no filter block was found, or if its name is that of
+    /// an unknown policy and longer than 4 KiB: then the error quotes its beginning.
     pub fn filter_name(&self) -> Option<&str> {
         self.filter.as_ref()?.filters.name()
     }
@@ -60,7 +60,7 @@ impl<R> Table<R> {
     }
 
     /// The handles of the data blocks, as the index gives them. A damaged index may give any
-    /// handles, and the same one many times.
+    /// handles, and the same handle many times.
     pub fn data_blocks(&self) -> DataBlocks<'_> {
         DataBlocks::new(self.index())
     }

@@ -42,7 +42,7 @@ impl<R> Table<R> {
         let is_it = |at: &Position| self.is_same_key(at.key(block), key);
         let mut is_stored = at.is_some_and(is_it);
         if !is_stored && self.user_order.is_some() {
-            // Versions of the key that are newer than the one sought come before it.
+            // Versions of the key that are newer than the version sought come before it.
             let (time, greatest) = match self.origin() {
                 Some(Origin::Basho) => (&[0; TAG_LEN][..], EXPIRING),
                 _ => (&[][..], VALUE),

@@ -80,7 +80,7 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let footer = Span { offset: footer_at, len: FOOTER_LEN };
     let footer = tail.slice(footer);
     debug_assert!(footer.is_some(), "the tail holds the footer");
-    // Were it missing, decoding the empty slice would fail.
+    // Were the footer missing, decoding the empty slice would fail.
     let footer = Footer::decode(footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
@@ -132,7 +132,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
 }
 
 /// Limits the length of the keys of an index that have to be put together. In a sound index no key
-/// is longer than the file, unless the file is small.
+/// is longer than the file, unless the file is small: for small files the limit is
+/// [`MIN_MAX_KEY`].
 pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block {
     let max_key = usize::try_from(file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
     index.with_max_key(max_key)
@@ -156,7 +157,7 @@ fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usiz
 /// Reads index and metaindex as stored, unless `tail` has them: in one read if they lie close
 /// together.
 ///
-/// The metaindex is `None` if it is still to be read, or if the table has none that lies within the
+/// The metaindex is `None` if it is still to be read, or if the table has no metaindex within the
 /// file.
 fn read_indexes<R: ReadAt>(
     blocks: &BlockReader<R>,

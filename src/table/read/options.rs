@@ -148,7 +148,7 @@ impl ReadOptions {
     /// eight bytes. Default: false.
     ///
     /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked
-    /// for the user key ([`InternalFilterPolicy`]). All tables in a database's folder have such
+    /// about the user key ([`InternalFilterPolicy`]). All tables in a database's folder have such
     /// keys. In tables with [Basho's mark](Origin::Basho), keys with a time have 16 bytes after the
     /// user key.
     pub fn internal_keys(self, internal: bool) -> Self {

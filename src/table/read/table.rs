@@ -32,8 +32,8 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]).
 /// For most tables that is all: **one read**. Parts that begin before these bytes take one more
 /// read for index and metaindex together, or two if they are apart, and one for the filter block:
-/// **at most four**. If a read of several parts together fails, there are more: each part is tried
-/// by itself, so that damage to one does not take the others with it.
+/// **at most four**. If a read of several parts together fails, more reads follow: each part is then
+/// read by itself, so that damage to one part does not take the others with it.
 ///
 /// Afterwards, a lookup takes one read, or none if the index or the filter excludes the key. A walk
 /// takes one read for each data block.
@@ -125,8 +125,9 @@ impl<R: ReadAt> Table<R> {
     /// entry at or after `key` in the one data block that may hold `key`.
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
-    /// only that data block, and none if the filter denies `key`. `None` therefore does not mean
-    /// that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds those.
+    /// only that data block, and no block if the filter denies `key`. `None` therefore does not
+    /// mean that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds later
+    /// keys.
     ///
     /// # Errors
     ///
@@ -244,9 +245,10 @@ impl<R> Table<R> {
         self.filter.as_ref()?.filters.reader.as_ref()
     }
 
-    /// The reason why filters are not used though there might be some: the metaindex or the filter
-    /// block could not be read, or the filters are not in an encoding that was asked for. `None` if
-    /// all is well, even if the table was written without filters, or without a metaindex.
+    /// The reason why filters are not used though the table may have some: the metaindex or the
+    /// filter block could not be read, or the filters are not in an encoding that was asked for.
+    /// `None` if all is well, even if the table was written without filters, or without a
+    /// metaindex.
     ///
     /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
     /// asked for, or that this build cannot decompress the metaindex or the filter block. In a

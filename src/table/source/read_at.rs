@@ -55,8 +55,8 @@ pub trait ReadAt {
     /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them at the same time:
     /// [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
     ///
-    /// This does nothing by default. A source that passes reads on to another one should pass this on, too. Faults are
-    /// reported by the reads themselves.
+    /// This does nothing by default. A source that passes reads on to another source should pass these calls on, too.
+    /// Faults are reported by the reads themselves.
     #[inline]
     fn will_need(&self, ranges: &[Range<u64>]) {
         let _ = ranges;

@@ -101,7 +101,8 @@ impl WriteOptions {
     /// The range of a filter: there is one filter for every `1 << base_lg` bytes of data blocks.
     /// `base_lg` is 0 to 63. Default: 11, which is 2 KiB.
     ///
-    /// The keys of a range are kept until its filter is made. LevelDB reads filters of any range.
+    /// The keys of a range are kept in memory until its filter is made. LevelDB reads filters of any
+    /// range.
     pub fn base_lg(mut self, base_lg: u8) -> Self {
         self.base_lg = base_lg;
         self

@@ -100,7 +100,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     ///
     /// Uses the options `filter_policies`, `base_lg`, `max_filter_block_size` and `internal_keys`, and,
     /// if there are several policies, `restart_interval` for the metaindex. Without policies, the table
-    /// loses its filters. The metaindex is compressed only if the old one was stored with Snappy.
+    /// loses its filters. The metaindex is compressed only if the old metaindex was stored with Snappy.
     ///
     /// # Errors
     ///
@@ -154,8 +154,8 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// that is known.
     ///
     /// - [`Error::Corrupt`] if the block or the index is damaged.
-    /// - [`Error::Unsupported`] if the block does not lie right after the one before, or is compressed in
-    ///   a way that this build cannot read. Without filter policies, any compression will do.
+    /// - [`Error::Unsupported`] if the block does not begin where the previous block ends, or is compressed
+    ///   in a way that this build cannot read. Without filter policies, any compression will do.
     /// - [`Error::ShortInternalKey`] if a key should be an internal key and has fewer than eight
     ///   bytes.
     /// - [`Error::Limit`] if the block is too large, or more would be decoded than the table's
@@ -233,7 +233,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
         Ok(true)
     }
 
-    /// Decodes a data block, in the memory of the one before if possible.
+    /// Decodes a data block, in the memory of the previous block if possible.
     fn decode(&mut self, stored: bytes::Bytes, offset: u64) -> Result<()> {
         self.entry.reset();
         let mut buffer = std::mem::take(&mut self.block).into_buffer();

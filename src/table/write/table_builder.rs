@@ -54,8 +54,8 @@ use crate::{Error, Result};
 ///   filter. While [`finish`](Self::finish) writes them, there is a second copy, with 4 bytes for
 ///   every range of `1 << base_lg` bytes;
 /// - for each filter policy the keys of the current range, and 8 bytes for each key. With the
-///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more,
-///   and `base_lg` 63 means all keys of the table.
+///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more
+///   keys, and with `base_lg` 63 these are all keys of the table.
 ///
 /// A growing buffer can have twice the size it needs. Measured for 1 GB of data (16-byte keys,
 /// 100-byte values, 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds,
@@ -145,9 +145,9 @@ impl<W: Write> TableBuilder<W> {
         self.or_abandon(result)
     }
 
-    /// Ends the current data block and writes it, even if it is not full: the next key begins another one
-    /// (LevelDB's `TableBuilder::Flush`). Then flushes the writer. In this way, a caller can lay out entries
-    /// as it wants, such as those of one prefix in blocks of their own.
+    /// Ends the current data block and writes it, even if it is not full: the next key begins another block
+    /// (LevelDB's `TableBuilder::Flush`). Then flushes the writer. This lets a caller lay out entries as it
+    /// wants, for example the entries of one prefix in blocks of their own.
     ///
     /// If no entry was added since the last block, this does nothing. Small blocks make a larger index.
     ///

@@ -113,9 +113,9 @@ impl Position {
         self.enter_by_starts::<0>(block, Start::of(target), |key| key < target)
     }
 
-    /// Does what [`enter`](Self::enter) does, for keys that without their last `SUFFIX` bytes are in bytewise order.
-    /// `start` is the start of the key sought, without its last `SUFFIX` bytes. If starts are equal or not known,
-    /// `is_before` decides.
+    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order without their last `SUFFIX` bytes.
+    /// `start` is the start of the key sought, without that key's last `SUFFIX` bytes. If starts are equal or not
+    /// known, `is_before` decides.
     #[inline(always)]
     pub(super) fn enter_by_starts<const SUFFIX: usize>(
         &mut self,
@@ -144,11 +144,12 @@ impl Position {
     }
 
     /// Moves from a restart to the entry at the next restart, if no other entry is between the two, as in an index: the
-    /// search has compared the keys of both, and the second key is not before the one sought. Otherwise stays.
+    /// search has compared the keys of both, and the second key is not before the key sought. Otherwise does not move,
+    /// and returns false.
     #[inline(always)]
     fn pass_known(&mut self, block: &Block) -> bool {
         // The search does not compare the key at the first restart, which may be at or after the
-        // one sought.
+        // key sought.
         if self.next_restart == 0 {
             return false;
         }

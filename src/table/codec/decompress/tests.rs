@@ -34,7 +34,7 @@ fn types_that_nobody_reads_are_named() {
     assert_eq!(Codec::foreign_name(4), Some("LZ4 in RocksDB"));
 }
 
-/// If the data can only be one codec's, its error is the one reported.
+/// If the data can only be one codec's, the error reported is that codec's.
 #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
 #[test]
 fn damage_is_told_by_the_codec_meant() {
