@@ -26,7 +26,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// # In errors of your own
 ///
 /// `?` turns an `Error` into an `io::Error`, from which `io::Error::downcast` gets it back. With `thiserror`,
-/// a variant of your own takes an `Error` by `#[from]`. Without it, write the `impl`s yourself:
+/// a variant of your own takes an `Error` by `#[from]`. Without `thiserror`, write the `impl`s yourself:
 ///
 /// ```
 /// use std::{error, fmt};

@@ -6,7 +6,7 @@ use crate::Origin;
 /// The policy's name follows them.
 const WHOLE_TABLE_PREFIXES: [&[u8]; 2] = [b"fullfilter.", b"partitionedfilter."];
 
-/// The origin that `name`, a key of the metaindex, shows, or `None` if `name` is not a mark.
+/// The origin that `name`, a key of the metaindex, indicates, or `None` if `name` is not a mark.
 pub(super) fn origin_of_name(name: &[u8]) -> Option<Origin> {
     let is_rocksdb =
         name.starts_with(b"rocksdb.") || name.starts_with(b"filter.rocksdb.") || is_whole_table_filter(name);

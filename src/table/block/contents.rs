@@ -12,7 +12,7 @@ use crate::table::block::prefix::Start;
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
-/// The greatest number of restarts in a block at which the keys are prefetched.
+/// In a block with at most this many restarts, the keys at all of them are prefetched.
 const PREFETCHED_RESTARTS: usize = 16;
 /// The greatest number of bytes of entries that are prefetched.
 const PREFETCHED_BYTES: usize = 4096;

@@ -20,8 +20,8 @@ pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if the table has no metaindex, or if the metaindex cannot be read: the filters' error
-    /// then gives the reason.
+    /// `None` if the table has no metaindex. Also `None` if the metaindex cannot be read: then the
+    /// filters' error gives the reason.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }

@@ -94,8 +94,8 @@ impl ReadOptions {
     /// [`Error::Limit`](crate::Error::Limit). In a [`Scan`](crate::database::Scan) of a database,
     /// the limit applies to each table. Default: no limit.
     ///
-    /// The index of a small file can name the same block many times, and its keys can share long
-    /// prefixes. For untrusted files, set this to the cost that a walk may have.
+    /// The index of a small file can name the same block many times, and the keys in a block can
+    /// share long prefixes. For untrusted files, set this limit to the cost that a walk may have.
     pub fn max_output(self, bytes: u64) -> Self {
         Self { max_output: bytes, ..self }
     }

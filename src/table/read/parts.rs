@@ -20,8 +20,8 @@ pub struct TableIndex {
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` if the table has no metaindex, or if the metaindex cannot be read: the filters' error
-    /// then gives the reason.
+    /// `None` if the table has no metaindex. Also `None` if the metaindex cannot be read: then the
+    /// filters' error gives the reason.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
     /// The identity of this opening of a table among all others.
