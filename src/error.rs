@@ -1,5 +1,5 @@
-//! The library's one error type. Its variants are grouped by what is at fault: the system below,
-//! the file, a limit, the caller, or the caller's filter policy.
+//! The library's one error type. Its variants are grouped by what is at fault: the underlying
+//! system, the file, a limit, the caller, or the caller's filter policy.
 
 mod parts;
 
@@ -21,12 +21,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// `Display` is complete and takes one line, provided that the text of a source's or policy's own
 /// error does. Bytes that come from a file are [escaped](crate::escape()), and names and keys of
-/// more than 48 bytes are cut. [`with_path`](Error::with_path) adds the file.
+/// more than 48 bytes are cut. [`with_path`](Error::with_path) adds the path of the file.
 ///
 /// # In errors of your own
 ///
 /// `?` turns an `Error` into an `io::Error`, from which `io::Error::downcast` gets it back. With `thiserror`,
-/// a variant of your own takes an `Error` by `#[from]`. Without it, write the `impl`s yourself:
+/// a variant of your own takes an `Error` by `#[from]`. Without `thiserror`, write the `impl`s yourself:
 ///
 /// ```
 /// use std::{error, fmt};
@@ -47,7 +47,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// }
 ///
 /// impl error::Error for StoreError {
-///     // Not the error that `Display` has shown already, but what lies behind it.
+///     // Not the error that `Display` has already shown, but its cause.
 ///     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
 ///         if let Self::Table(error) = self { error::Error::source(error) } else { None }
 ///     }
@@ -70,8 +70,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    // --- The system below us ---
-    /// An operation on a file, a folder or a source failed.
+    // --- The underlying system ---
+    /// An operation on a file, a folder, a source or a writer failed.
     #[error("{}", io_message(*action, *offset, source))]
     #[non_exhaustive]
     Io {
@@ -79,13 +79,13 @@ pub enum Error {
         action: IoAction,
         /// The offset in the file, for operations that have one; otherwise 0.
         offset: u64,
-        /// The error of the system, or of the source that the caller supplied.
+        /// The error of the system, or of the source or writer that the caller supplied.
         source: io::Error,
     },
     /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
     ///
-    /// A caller's own source returns it too, inside an [`io::Error`]. So this variant can be
-    /// constructed outside the library, and will get no further fields.
+    /// A caller's own source may also return this error, inside an [`io::Error`]. This variant can
+    /// therefore be constructed outside the library, and will get no further fields.
     #[error("{len} bytes at offset {offset} are needed and have not been fetched")]
     NeedRange {
         /// The start of the missing range in the file.
@@ -119,9 +119,9 @@ pub enum Error {
     Corrupt {
         /// The malformed structure.
         what: Structure,
-        /// The structure's offset from the start of the file. In the errors of a
-        /// [`FilterBlockReader`](crate::FilterBlockReader), the offset from the start of the filter
-        /// block.
+        /// The offset of the structure, or of the block that holds it, from the start of the file.
+        /// In the errors of a [`FilterBlockReader`](crate::FilterBlockReader), the offset from the
+        /// start of the filter block.
         offset: u64,
         /// The format's requirement.
         expected: Cow<'static, str>,
@@ -134,7 +134,7 @@ pub enum Error {
     Unsupported {
         /// The structure that uses the feature.
         what: Structure,
-        /// The structure's offset in the file.
+        /// The offset in the file of the structure, or of the block that holds or names it.
         offset: u64,
         /// The variants that can be read.
         expected: Cow<'static, str>,
@@ -143,14 +143,15 @@ pub enum Error {
     },
 
     // --- A limit ---
-    /// More memory or work is needed than a limit allows. If the need is known beforehand, nothing
-    /// was allocated for it.
+    /// More memory or work is needed than a limit allows. If the need was known beforehand, nothing
+    /// has been allocated for it.
     #[error("{what} at offset {offset}: expected at most {limit} bytes, found {found}")]
     #[non_exhaustive]
     Limit {
         /// The object that is too large.
         what: &'static str,
-        /// The object's offset in the file or block.
+        /// The offset in the file or block of the object, or of the place at which the limit is
+        /// exceeded.
         offset: u64,
         /// The limit, in bytes.
         limit: u64,
@@ -159,7 +160,7 @@ pub enum Error {
     },
 
     // --- The caller ---
-    /// `start_block` went back to a range whose filter is already made.
+    /// `start_block` went back to a range whose filter has already been made.
     #[error(
         "block offset {block_offset} after block offset {previous}: expected at least {lowest}, \
          as the filters of all ranges below that are made"
@@ -177,9 +178,9 @@ pub enum Error {
     #[error("key {index}: expected a key after {}, found {}", quote(previous), quote(key))]
     #[non_exhaustive]
     KeyOrder {
-        /// The number of keys added before.
+        /// The number of keys added before this one.
         index: u64,
-        /// The key added before.
+        /// The key added immediately before.
         previous: Bytes,
         /// The key, which does not come after `previous`.
         key: Bytes,
@@ -188,7 +189,7 @@ pub enum Error {
     #[error("table given up after an earlier error: {error}")]
     #[non_exhaustive]
     TableAbandoned {
-        /// The text of the error that ended the table.
+        /// The text of that earlier error.
         error: String,
     },
     /// The start offsets given to [`Keys::new`](crate::Keys::new) do not describe keys that lie end
@@ -196,9 +197,9 @@ pub enum Error {
     #[error("start {index} of the keys: expected {lowest} to {highest}, found {found}")]
     #[non_exhaustive]
     KeyStarts {
-        /// The number of the start offset, from 0.
+        /// The number of the start offset, counted from 0.
         index: usize,
-        /// The lowest value allowed: the start before this one.
+        /// The lowest value allowed: the start before this one, or 0 for the first.
         lowest: usize,
         /// The highest value allowed: the number of bytes.
         highest: usize,
@@ -209,7 +210,7 @@ pub enum Error {
     #[error("internal key {index}: expected at least {expected} bytes, found {found}")]
     #[non_exhaustive]
     ShortInternalKey {
-        /// The number of the key, from 0, within the filter or the table being written.
+        /// The number of the key within the filter or the table being written, counted from 0.
         index: u64,
         /// The length of the suffix, in bytes.
         expected: usize,
@@ -227,7 +228,7 @@ pub enum Error {
         /// The value given.
         found: Cow<'static, str>,
     },
-    /// A filter cannot be made as asked, because of too many keys or too many bits a key.
+    /// A filter cannot be made as requested, because of too many keys or too many bits a key.
     #[error("filter of {keys} keys: expected at most {limit} bits, found {bits}")]
     #[non_exhaustive]
     FilterSize {
@@ -267,7 +268,7 @@ pub enum Error {
     #[error("{}: {error}", escape_path(path))]
     #[non_exhaustive]
     InFile {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error in that file.
         #[source]
@@ -275,11 +276,12 @@ pub enum Error {
     },
 }
 
-/// Wraps the error. The kind is that of the system's error for [`Error::Io`], `ResourceBusy` for
-/// [`Error::InUse`], and the one of the same name for [`Error::OutOfMemory`] and
+/// Wraps the error. The kind is that of the wrapped `io::Error` for [`Error::Io`], `ResourceBusy`
+/// for [`Error::InUse`], and the kind of the same name for [`Error::OutOfMemory`] and
 /// [`Error::Unsupported`]. It is `InvalidData` for [`Error::Corrupt`] and [`Error::Limit`], and
 /// `Other` for [`Error::NeedRange`], [`Error::TableAbandoned`], [`Error::Policy`] and
-/// [`Error::PolicyContract`]. For all other errors it is `InvalidInput`.
+/// [`Error::PolicyContract`]. For all other errors it is `InvalidInput`. A path does not count:
+/// the kind is that of the error without it.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.without_path() {
@@ -300,12 +302,12 @@ impl From<Error> for io::Error {
 }
 
 impl Error {
-    /// Wraps an error of a [`FilterPolicy`](crate::FilterPolicy) of the caller's own.
+    /// Wraps an error that the caller's own [`FilterPolicy`](crate::FilterPolicy) reports.
     pub fn policy(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Policy(error.into())
     }
 
-    /// Adds the file that the error is about. An error that already names a file keeps it.
+    /// Adds the path of the file that the error is about, unless the error already has a path.
     #[must_use]
     pub fn with_path(self, path: impl AsRef<Path>) -> Self {
         match self {
@@ -314,7 +316,7 @@ impl Error {
         }
     }
 
-    /// Returns the file that the error is about, if it is known.
+    /// Returns the path of the file that the error is about, if it is known.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::InFile { path, .. } => Some(path),
@@ -322,7 +324,7 @@ impl Error {
         }
     }
 
-    /// Returns the error itself, without the file.
+    /// Returns the error itself, without the path of the file.
     pub fn without_path(&self) -> &Error {
         match self {
             Self::InFile { error, .. } => error,
@@ -330,13 +332,13 @@ impl Error {
         }
     }
 
-    /// Returns `true` for [`NeedRange`](Self::NeedRange), with or without a file: the caller can
+    /// Returns `true` for [`NeedRange`](Self::NeedRange), with or without a path: the caller can
     /// fetch the missing bytes and try again, so carrying on without them would be premature.
     pub fn needs_range(&self) -> bool {
         matches!(self.without_path(), Self::NeedRange { .. })
     }
 
-    /// Returns `true` for [`InUse`](Self::InUse), with or without a file: another process or
+    /// Returns `true` for [`InUse`](Self::InUse), with or without a path: another process or
     /// another part of this program holds the lock.
     pub fn is_in_use(&self) -> bool {
         matches!(self.without_path(), Self::InUse { .. })
@@ -355,8 +357,8 @@ impl Error {
         Self::Corrupt { what, offset, expected: expected.into(), found: found.into() }
     }
 
-    /// Wraps an [`io::Error`]. An `Error` inside it, such as [`NeedRange`](Error::NeedRange), is
-    /// taken out again as it is.
+    /// Wraps an [`io::Error`]. If it holds an `Error`, such as [`NeedRange`](Error::NeedRange),
+    /// that error is returned unchanged instead.
     #[cfg(feature = "table")]
     pub(crate) fn io(action: IoAction, offset: u64, source: io::Error) -> Self {
         match source.downcast::<Error>() {
@@ -366,7 +368,7 @@ impl Error {
     }
 }
 
-/// Describes the failed operation, with its offset in the file if it has one.
+/// Describes the failed operation, with the offset in the file if it is a read or a write.
 fn io_message(action: IoAction, offset: u64, source: &io::Error) -> String {
     match action {
         IoAction::Open if source.kind() == io::ErrorKind::NotFound => "does not exist".to_owned(),

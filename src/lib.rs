@@ -58,7 +58,7 @@
 //!
 //! # The types most people need
 //!
-//! | to | take |
+//! | to | use |
 //! |---|---|
 //! | write filter blocks | [`FilterBlockBuilder`] |
 //! | read them | [`FilterBlockReader`] |
@@ -88,16 +88,16 @@
 //!
 //! # Promises
 //!
-//! 1. **Compatible.** Filter blocks and tables equal LevelDB's byte for byte, and every answer of a
-//!    filter block equals LevelDB's, even on damaged blocks. Answers on damaged tables and databases
-//!    equal LevelDB's or differ on the safe side: an error where LevelDB passes over damage. With
-//!    Snappy, LevelDB reads the tables written here, and vice versa.
+//! 1. **Compatible.** Filter blocks and uncompressed tables equal LevelDB's byte for byte. With
+//!    Snappy, LevelDB reads the tables written here, and vice versa. Every answer of a filter block
+//!    equals LevelDB's, even on damaged blocks. Answers on damaged tables and databases equal
+//!    LevelDB's or differ on the safe side: an error where LevelDB passes over damage.
 //! 2. **Never a false negative.** When in doubt (a filter that is malformed, unknown or unreadable),
 //!    the answer is "may match". It is "no" only if LevelDB says so, as for an empty filter.
 //! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. Memory and work are in
 //!    proportion to the data, or bounded by limits that the caller can set: lengths are checked
 //!    against the file and these limits before anything is allocated.
-//! 4. **Errors speak:** [`Error`] says where, what was expected and what was found.
+//! 4. **Errors speak:** [`Error`] says where the fault is, what was expected and what was found.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(feature = "simd"), forbid(unsafe_code))]
 #![deny(unsafe_code)]

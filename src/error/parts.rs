@@ -1,6 +1,7 @@
-//! The subjects of errors: the operation that failed, or the structure that is malformed.
+//! The subjects of errors: the operation that failed, or the structure that is malformed or not
+//! supported.
 
-/// The operation that the system below failed to complete: [`Error::Io`](crate::Error::Io).
+/// The operation that failed with [`Error::Io`](crate::Error::Io).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum IoAction {
@@ -39,7 +40,7 @@ pub enum IoAction {
     /// Creating a file.
     #[error("creating")]
     Create,
-    /// Setting owner, group or mode of a file.
+    /// Setting the owner, group or mode of a file.
     #[error("setting owner and mode")]
     SetAttributes,
     /// Making sure that a file or folder survives a loss of power.
@@ -100,10 +101,10 @@ pub enum Structure {
     /// The block that names the filter block.
     #[error("metaindex")]
     Metaindex,
-    /// A user key with sequence number and type after it.
+    /// A user key followed by sequence number and type.
     #[error("internal key")]
     InternalKey,
-    /// One entry of a log or a MANIFEST: header and contents.
+    /// A record of a log or a MANIFEST, or a fragment of one, with its header.
     #[error("log record")]
     LogRecord,
     /// The contents of one record of a MANIFEST.

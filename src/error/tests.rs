@@ -150,7 +150,7 @@ fn an_io_error_wraps_every_error() {
         assert_eq!(wrapped.to_string(), shown);
         assert_eq!(wrapped.downcast::<Error>().unwrap().needs_range(), is_range);
     }
-    // Of the system, of NeedRange, of memory, and of the file.
+    // The kinds of `Io` and `NeedRange`, then those of `OutOfMemory`, `Corrupt` and `Unsupported`.
     assert_eq!(kinds[..2], [io::ErrorKind::PermissionDenied, io::ErrorKind::Other]);
     assert_eq!(
         kinds[3..6],

@@ -1,6 +1,6 @@
 //! Handles and the footer (LevelDB's `table/format.h`, `table/format.cc`).
 //!
-//! The page of `filterblock::table` has their layout.
+//! The page of `filterblock::table` shows their layout.
 
 use crate::bytes::coding::{
     MAX_VARINT64_LEN, VarintError, fixed64_at, get_short, get_varint64, put_fixed64, put_varint64,
@@ -19,7 +19,7 @@ pub(crate) const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 /// The prefix of a filter's name in the metaindex. The policy's name follows it.
 pub(crate) const FILTER_PREFIX: &[u8] = b"filter.";
 
-/// The room for handles in the footer: two of the greatest length, four varints.
+/// The room for handles in the footer: two of the greatest length, which are four varints.
 const HANDLES_LEN: usize = 4 * MAX_VARINT64_LEN;
 
 /// Magics of relatives of LevelDB whose tables are laid out differently, as fixed64.
@@ -34,7 +34,7 @@ pub struct BlockHandle {
     /// The offset of the block's first byte, in bytes from the start of the file.
     pub offset: u64,
     /// The length of the block's contents as stored, in bytes. The five bytes of compression type
-    /// and checksum after them do not count.
+    /// and checksum after them are not counted.
     pub size: u64,
 }
 
@@ -115,7 +115,7 @@ impl Footer {
         put_fixed64(dst, MAGIC);
     }
 
-    /// Reads a footer of exactly 48 bytes, found at offset `at` of the file.
+    /// Reads a footer of 48 bytes. `at` is its offset in the file, for error messages only.
     pub(crate) fn decode(bytes: &[u8], at: u64) -> Result<Self> {
         let (Some(handles), Some(magic)) = (bytes.get(..HANDLES_LEN), fixed64_at(bytes, HANDLES_LEN)) else {
             return Err(Error::corrupt(

@@ -1,22 +1,22 @@
 //! Building a block of entries (LevelDB's `table/block_builder.cc`).
 //!
-//! The page of `filterblock::table` has the layout.
+//! The page of `filterblock::table` shows the layout.
 
 use super::prefix::shared_prefix_len;
 use crate::bytes::coding::{MAX_VARINT32_LEN, put_fixed32, put_varint32};
 use crate::{Error, Result};
 
-/// The greatest length of a block: its restarts are fixed32 offsets into it.
+/// The greatest length of a block, in bytes: its restarts are fixed32 offsets into the block.
 const MAX_LEN: u64 = u32::MAX as u64;
 
-/// Builds one block after the other in the same buffers.
+/// Builds one block after another in the same buffers.
 pub(in crate::table) struct BlockBuilder {
     restart_interval: u32,
     buffer: Vec<u8>,
     /// Offsets in `buffer` of the entries that store their key in full. The first entry always
     /// does.
     restarts: Vec<u32>,
-    /// Entries since the last restart.
+    /// The number of entries since the last restart.
     counter: u32,
     /// Survives `reset`, for `last_key`. The next block's first entry still shares nothing, since
     /// `counter` is 0.
@@ -24,7 +24,7 @@ pub(in crate::table) struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// The length of a block without entries.
+    /// The length of a block without entries, in bytes.
     pub(in crate::table) const EMPTY_LEN: usize = 8;
 
     /// `restart_interval` has to be at least 1.

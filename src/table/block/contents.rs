@@ -1,6 +1,6 @@
 //! A decoded block (LevelDB's `table/block.cc`).
 //!
-//! The page of `filterblock::table` has the layout.
+//! The page of `filterblock::table` shows the layout.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ use crate::table::block::prefix::{LongStart, Start};
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
-/// The greatest number of restarts that are prefetched.
+/// In a block with at most this many restarts, the keys at all of them are prefetched.
 const PREFETCHED_RESTARTS: usize = 16;
 /// The greatest number of bytes of entries that are prefetched.
 const PREFETCHED_BYTES: usize = 4096;
 /// The length of nearly all processors' cache lines, in bytes.
 const CACHE_LINE: usize = 64;
 
-/// A block's contents, decompressed and without trailer. By default it is empty.
+/// A block's contents, decompressed and without trailer. The default block is empty.
 #[derive(Clone)]
 pub(in crate::table) struct Block<B = Bytes> {
     data: B,
@@ -30,7 +30,7 @@ pub(in crate::table) struct Block<B = Bytes> {
     pub(in crate::table) num_restarts: usize,
     /// The codec that the block was stored with.
     codec: Codec,
-    /// The greatest length of a key put together from shared and own bytes, which takes memory.
+    /// The greatest length, in bytes, of a key put together from shared and own bytes, which takes memory.
     pub(in crate::table) max_key: usize,
 }
 
@@ -126,7 +126,8 @@ impl Block {
         Ok(Self::with_layout(data, offset, layout))
     }
 
-    /// The block's memory, for reuse. An empty buffer if that memory is shared or the source's own.
+    /// The block's memory, for reuse. An empty buffer if the block was stored uncompressed, or if
+    /// its memory is shared.
     pub(in crate::table) fn into_buffer(self) -> Vec<u8> {
         if self.codec != Codec::None && self.data.is_unique() { self.data.into() } else { Vec::new() }
     }
@@ -241,9 +242,9 @@ impl<B: AsRef<[u8]>> Block<B> {
         }
     }
 
-    /// Prefetches the entries from `at`, the offset in restart `index`, to the next restart, up to
-    /// [`PREFETCHED_BYTES`]. Each entry determines the position of the next, so otherwise a walk would wait for each of
-    /// them.
+    /// Prefetches the entries from restart `index`, which is at offset `at`, to the next restart, up to
+    /// [`PREFETCHED_BYTES`]. Each entry determines where the next one begins, so a walk would otherwise wait for each
+    /// entry in turn.
     #[inline]
     pub(in crate::table::block) fn prefetch_between(&self, at: usize, index: usize) {
         let end = self.restart(index.saturating_add(1)).unwrap_or(self.entries_end);
@@ -258,7 +259,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         Probes { data: self.data(), restarts, entries_end: self.entries_end }
     }
 
-    /// The range of the key of the entry at restart `index`, whatever its header is like.
+    /// The range of the key of the entry at restart `index`, however long the entry's header is.
     #[inline]
     pub(in crate::table::block) fn any_restart_key(&self, index: usize) -> Result<Range<usize>> {
         match self.restart_key(index) {
@@ -284,7 +285,7 @@ impl<B: AsRef<[u8]>> Block<B> {
     #[inline(always)]
     pub(in crate::table) fn entry(&self, at: usize) -> Option<Entry> {
         // The entries are followed by a restart and the number of restarts, so there are four
-        // bytes.
+        // bytes even if the entry has only three.
         let [shared, non_shared, low, high] = *self.data().get(at..)?.first_chunk()?;
         // The length of the value takes one byte or two.
         let is_long = low >> 7;
@@ -304,7 +305,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         })
     }
 
-    /// Decodes an entry as [`entry`](Self::entry) does, with the start of the key's own bytes.
+    /// Decodes an entry as [`entry`](Self::entry) does, and returns it with the start of the key's own bytes.
     #[inline(always)]
     pub(in crate::table::block) fn entry_start(&self, at: usize) -> Option<(Entry, Start)> {
         let entry = self.entry(at)?;
@@ -532,7 +533,7 @@ mod tests {
         let block = Block::new(raw_block(&[entry(0, &long, b"value")], &[0]), 0).unwrap();
         let header = block.header(0).unwrap();
         assert_eq!((header.shared, header.non_shared, header.value_len, header.len), (0, 300, 5, 4));
-        // Overlong varints: the same numbers in more bytes than they need.
+        // Overlong varints: numbers in more bytes than they need.
         let overlong = [&[0x80, 0x00, 0x81, 0x80, 0x00, 0x82, 0x00][..], b"kvv"].concat();
         let block = Block::new(raw_block(&[overlong], &[0]), 0).unwrap();
         let header = block.header(0).unwrap();

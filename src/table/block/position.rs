@@ -17,13 +17,14 @@ pub(in crate::table) use together::{Restarts, TOGETHER};
 use crate::table::format::BlockHandle;
 use crate::{Error, Result};
 
-/// The length of a short copy: at most this many bytes are copied as exactly this many.
+/// The length of a short copy, in bytes: up to this many bytes are copied by copying exactly this many.
 const SHORT: usize = 16;
 
-/// The position of an iteration within a block. Every call has to be given the same block.
+/// The position of an iteration within a block. Every call has to be given the same block, until
+/// [`reset`](Self::reset).
 pub(in crate::table) struct Position {
     state: State,
-    /// The greatest length of a key that is put together.
+    /// The greatest length of a key that is put together, in bytes.
     max_key: usize,
     /// The offset of the entry after the current one.
     next: usize,
@@ -100,7 +101,7 @@ impl Position {
         if self.valid() { block.bytes(self.value.clone()) } else { &[] }
     }
 
-    /// The key as bytes that outlive the position: a view if it shares nothing, else a copy.
+    /// The current key as bytes that outlive the position: a view if it shares nothing, else a copy.
     pub(in crate::table) fn key_bytes(&self, block: &Block) -> Bytes {
         match &self.key {
             Some(_) => block.view(self.key(block)),
@@ -140,8 +141,8 @@ impl Position {
         block.view(self.value(block))
     }
 
-    /// Moves to the next entry, from the start to the first. Returns false at the end and after an
-    /// error; there is then no current entry.
+    /// Moves to the next entry or, from the start, to the first. Returns false at the end and after
+    /// an error; there is then no current entry.
     #[inline]
     pub(in crate::table) fn next(&mut self, block: &Block<impl AsRef<[u8]>>) -> Result<bool> {
         if self.state == State::End {
@@ -154,8 +155,8 @@ impl Position {
 
     #[inline]
     fn advance(&mut self, block: &Block<impl AsRef<[u8]>>) -> Result<bool> {
-        // The length of the previous key. The first step has none, nor has the first after a seek:
-        // both are at a restart, where nothing is shared.
+        // The length of the previous key. There is no previous key for the first step, nor for the
+        // first step after a seek. Both are at a restart, where nothing is shared.
         let previous = self.key.as_ref().map_or(self.buffered, Range::len);
         let Some((shared, rest)) = self.step(block, previous)? else { return Ok(false) };
         if shared == 0 {
@@ -216,7 +217,8 @@ impl Position {
         Ok(0)
     }
 
-    /// Decodes the entry at `next` whatever its header is like.
+    /// Decodes the entry at `next`, however long its header is. Returns it with the number of bytes
+    /// that it may share.
     #[inline(never)]
     fn long_entry(&mut self, block: &Block<impl AsRef<[u8]>>, previous: usize) -> Result<(Entry, usize)> {
         let at = self.next;
@@ -262,7 +264,7 @@ impl Position {
         self.buffer.resize(self.buffer.len().saturating_add(SHORT), 0);
     }
 
-    /// Ends the walk after the last entry. A restart still to come would point at no entry.
+    /// Checks at the end of a walk that no restart is left: it would point at no entry.
     fn finish(&self, block: &Block<impl AsRef<[u8]>>) -> Result<()> {
         match block.restart(self.next_restart) {
             Some(unused) if !block.is_empty() => Err(block.bad_restart(self.next_restart, Some(unused))),

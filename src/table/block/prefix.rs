@@ -18,14 +18,14 @@ pub(in crate::table) fn shared_prefix_len(a: &[u8], b: &[u8]) -> usize {
         }
     }
     match (a.last_chunk(), b.last_chunk()) {
-        // The last eight bytes begin with some that are known to be equal.
+        // The last eight bytes overlap the words compared above, which are equal.
         (Some(a), Some(b)) => differs(a, b).map_or(len, |at| len - 8 + at),
         _ => a.iter().zip(b).take_while(|(a, b)| a == b).count(),
     }
 }
 
-/// The first eight bytes of a key as a number in the order of keys, with zeros after a shorter key.
-/// If two starts differ, so do the keys, in the same order.
+/// The first eight bytes of a key as a big-endian number, with zeros after a shorter key. If two
+/// starts differ, their keys compare bytewise as the starts do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Start(u64);
 
@@ -79,7 +79,8 @@ impl LongStart {
 mod tests {
     use super::*;
 
-    /// Keys of every length up to 17 over two bytes each, which differ early, late or not at all.
+    /// Keys of every length up to 17, which repeat one byte or differ from that in one place, so that two
+    /// keys differ early, late or not at all.
     #[test]
     fn prefixes_and_starts_agree_with_a_plain_comparison() {
         let filled = |byte: u8| (0..18).map(move |len| vec![byte; len]);

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     /// The check value of CRC-32C, for "123456789", is 0xe3069283. Rotated right by 15 bits it is
-    /// 0x2507c60d; 0xa282ead8 added makes it 0xc78ab0e5.
+    /// 0x2507c60d. Adding 0xa282ead8 gives 0xc78ab0e5.
     #[test]
     fn the_checksum_is_castagnolis_and_masked() {
         assert_eq!(trailer(b"12345678", b'9'), [b'9', 0xe5, 0xb0, 0x8a, 0xc7]);

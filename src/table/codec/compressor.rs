@@ -2,7 +2,7 @@
 
 use super::Compression;
 
-/// Compresses one block after the other, in the same buffers.
+/// Compresses one block after another in the same buffers.
 pub(crate) struct Compressor {
     snappy: snap::raw::Encoder,
     output: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Decompressing a stored block, by whichever codec it is in.
+//! Decompressing a stored block, whichever codec it was compressed with.
 
 use bytes::Bytes;
 
@@ -9,13 +9,14 @@ use crate::{Error, Result, Structure};
 /// Decompresses the contents of a block, which are of compression type `id` and stored at `offset`
 /// in the file. Returns them with their codec.
 ///
-/// Uncompressed contents are returned as they are. Others stay within `limits`, and take no more
-/// memory than a codec can fill from the stored bytes. `buffer` may be taken to hold them.
+/// Uncompressed contents are returned as they are. Decompressed contents stay within `limits`, and
+/// take no more memory than a codec can fill from the stored bytes. `buffer` may be taken to hold
+/// them.
 ///
 /// `made` grows by the number of bytes that the codecs made, even if all of them fail in the end.
 ///
 /// A type can have several meanings. Codecs with a magic are tried first, if the data begin with
-/// it, then those without, until one takes the data from the first byte to the last.
+/// it, then codecs without a magic, until one takes the data from the first byte to the last.
 pub(crate) fn decompress(
     id: u8,
     stored: Bytes,
@@ -47,7 +48,7 @@ pub(crate) fn decompress(
     Err(failed.error(id, &stored, offset))
 }
 
-/// Decodes `stored` by one codec. Returns `None` if this build does not have it.
+/// Decodes `stored` with one codec. Returns `None` if this build does not have that codec.
 fn decode(
     codec: Codec,
     stored: &Bytes,
@@ -88,7 +89,7 @@ struct Failed {
     /// The first error that is not a limit.
     error: Option<Error>,
     tried: usize,
-    /// The first limit that the contents exceed.
+    /// The first error that is a limit.
     over_limit: Option<Error>,
     /// Codecs that this build does not have.
     unbuilt: Vec<Codec>,
@@ -114,7 +115,7 @@ impl Failed {
         if let Some(error) = self.over_limit {
             return error;
         }
-        // Data that begin with a codec's magic are that codec's, or damaged.
+        // Data that begin with a codec's magic count as that codec's, damaged or not.
         let marked = known.iter().find(|codec| codec.has_magic() && codec.magic_matches(stored));
         let mut missing = self.unbuilt;
         missing.retain(|codec| marked.is_none_or(|marked| marked == codec));

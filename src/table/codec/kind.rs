@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use crate::{Error, Structure};
 
-/// The compression that the contents of a block turn out to be in.
+/// The compression that the contents of a block turn out to have.
 ///
 /// The compression type stored with a block is a number. Each relative of LevelDB gives 2 and
-/// higher numbers meanings of its own, so only the contents show which one applies. A cursor that
-/// has read the block returns it: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
+/// higher numbers meanings of its own, so only the contents show which meaning applies. A cursor
+/// that has read the block returns its codec:
+/// [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {
@@ -40,7 +41,7 @@ impl Codec {
         }
     }
 
-    /// The feature of this library that reads this codec, or `None` if it needs none.
+    /// The feature of this library that reads this codec, or `None` if the codec needs no feature.
     pub const fn feature(self) -> Option<&'static str> {
         match self {
             Self::None | Self::Snappy => None,
@@ -51,13 +52,13 @@ impl Codec {
     }
 
     /// The possible codecs of a compression type, in the order in which a reader tries them. Empty
-    /// if this library knows of none.
+    /// if this library knows no codec for the type.
     pub const fn of_type(id: u8) -> &'static [Self] {
         match id {
             0 => &[Self::None],
             1 => &[Self::Snappy],
-            // Codecs with the strictest checks come first, so that no data pass for another
-            // codec's.
+            // Codecs with the strictest checks come first, so that their data do not pass for
+            // another codec's.
             2 => &[Self::Zstd, Self::Zlib, Self::Lz4, Self::Deflate],
             3 => &[Self::Zstd],
             4 => &[Self::Deflate],
@@ -97,8 +98,8 @@ impl Codec {
         }
     }
 
-    /// Returns true if the codec has a magic. Data that [begin with it](Self::magic_matches) are
-    /// not another codec's.
+    /// Returns true if the codec's data begin with a magic, which
+    /// [`magic_matches`](Self::magic_matches) checks.
     pub(super) const fn has_magic(self) -> bool {
         matches!(self, Self::Zstd | Self::Zlib)
     }

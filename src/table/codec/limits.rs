@@ -5,9 +5,9 @@ use crate::Error;
 /// The memory that decompressing one block may take, in bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// For the contents.
+    /// The limit for the contents.
     pub(crate) contents: u64,
-    /// For contents and decoder together, if the decoder needs much.
+    /// The limit for contents and decoder together, if the decoder needs much memory.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "no other decoder does"))]
     pub(crate) memory: u64,
 }

@@ -4,9 +4,10 @@ use super::Codec;
 use super::limits::too_long;
 use crate::{Error, Result, Structure};
 
-/// The length and the stored size of the densest element of Snappy data: a copy with an offset of
+/// The number of bytes that the densest element of Snappy data stands for: a copy with an offset of
 /// two bytes.
 const DENSEST_LEN: u64 = 64;
+/// The number of bytes that this element takes in Snappy data.
 const DENSEST_STORED: u64 = 3;
 
 /// Decodes into `contents`, overwriting it. Allocates at most once, after checking that the

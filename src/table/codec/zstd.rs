@@ -9,23 +9,23 @@ use super::Codec;
 use super::limits::{Limits, too_long};
 use crate::{Error, Result};
 
-/// A window of this size is allowed whatever the limit, since the decoder's own buffers are of that
-/// order.
+/// A window of this size, in bytes, is allowed whatever the limit on the contents, since the
+/// decoder's own buffers are of that order.
 const MIN_WINDOW: u64 = 128 << 10;
 
-/// The longest contents of one block of a frame.
+/// The greatest length of the contents of one block of a frame, in bytes.
 const BLOCK: u64 = 128 << 10;
 
-/// The most memory that the decoder takes in addition to its window: a block of 128 KiB, 2^20
-/// literals, some 98,000 sequences of twelve bytes, and tables.
+/// The most memory that the decoder takes in addition to its window, in bytes: a block of 128 KiB,
+/// 2^20 literals, some 98,000 sequences of twelve bytes, and tables.
 const DECODER: u64 = 5 << 19;
 
 /// Decodes into a buffer that grows with the contents, up to their limit.
 ///
 /// The frame's window, from which data are copied, takes memory too, and grows with the contents. A
-/// window larger than [`MIN_WINDOW`] and the limit on the contents is refused. Contents, window and
-/// decoder together stay within the limit on memory. In a frame without a window size, the contents
-/// serve as the window, and so take memory twice.
+/// window larger than both [`MIN_WINDOW`] and the limit on the contents is refused. Contents, window
+/// and decoder together stay within the limit on memory. In a frame without a window size, the
+/// contents serve as the window, and so take memory twice.
 pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64) -> Result<Vec<u8>> {
     let max_len = limits.contents;
     let corrupt = |found: String| Codec::Zstd.not_data(offset, found);
@@ -110,7 +110,7 @@ fn declared_window(stored: &[u8]) -> Option<u64> {
     (!is_single_segment).then_some(eighth.saturating_mul(u64::from(window & 7).saturating_add(8)))
 }
 
-/// The length of the decoder's buffer for a window: a power of two, and room for two more blocks.
+/// The length of the decoder's buffer for a window: a power of two, plus two blocks and one byte.
 fn window_buffer_len(window: u64) -> u64 {
     window.saturating_sub(BLOCK).next_power_of_two().saturating_add(2 * BLOCK + 1)
 }

@@ -19,8 +19,8 @@ use crate::{Error, Result, Structure};
 /// The compression type of contents that are stored as they are.
 const UNCOMPRESSED: u8 = 0;
 
-/// The value of `max_block_size` by which the memory of codecs is limited if the option is lower,
-/// in bytes.
+/// The lowest value of `max_block_size`, in bytes, for the limit on the memory of codecs: a lower
+/// option counts as this value there.
 const MIN_MEMORY: u64 = 5 << 20;
 
 /// A source, and the options for reading blocks from it.
@@ -128,12 +128,13 @@ impl<R: ReadAt> BlockReader<R> {
         }
     }
 
-    /// The memory left for a block, stored and decompressed. The limit is `files` times the file's
-    /// size plus one block of `max_block_size`, less the `resident` bytes of other blocks.
+    /// The memory left for a block, stored and decompressed together, in bytes. The limit is
+    /// `files` times the file's size plus one block of `max_block_size`, less the `resident` bytes
+    /// of other blocks.
     ///
-    /// Opening counts the file's size once, and leaves the same again to the data block that is
-    /// read later. Sound blocks do not overlap, so only a file that decompresses to far more than
-    /// its size can exceed this limit.
+    /// Opening counts the file's size once, and leaves the same amount again to the data block that
+    /// is read later. Sound blocks do not overlap, so only a file that decompresses to far more
+    /// than its size can exceed this limit.
     pub(in crate::table) fn memory_budget(&self, files: u64, resident: usize) -> u64 {
         let all = self.file_len.saturating_mul(files).saturating_add(self.max_block_size as u64);
         all.saturating_sub(resident as u64)
@@ -249,7 +250,7 @@ impl<R: ReadAt> BlockReader<R> {
     }
 
     /// Reads and decodes a data block, in the buffer of `before` if possible. Stored and
-    /// decompressed, the block may take `room` bytes.
+    /// decompressed together, the block may take `room` bytes.
     pub(in crate::table) fn block(&self, span: Span, room: u64, before: Block) -> Result<Block> {
         let mut buffer = before.into_buffer();
         let stored = self.read(span.offset, span.len)?;

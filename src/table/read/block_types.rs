@@ -1,4 +1,4 @@
-//! The compression types of all data blocks, with few reads.
+//! Reading the compression types of all data blocks in few reads.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,20 +12,21 @@ use crate::Result;
 use crate::table::format::{BlockHandle, TRAILER_LEN};
 use crate::table::source::ReadAt;
 
-/// The most bytes between two trailers that are read rather than skipped. A separate read would
-/// cost more.
+/// The greatest gap between two trailers, in bytes, that is read rather than skipped: a separate read
+/// would cost more.
 const MAX_GAP: u64 = 16 << 10;
-/// The most bytes, and the most trailers, to read in one go.
+/// The greatest number of bytes to read at once.
 const MAX_READ: u64 = 64 << 10;
+/// The greatest number of trailers to read at once.
 const MAX_TRAILERS: usize = 256;
 
 /// The data blocks of a table with their compression types, in the order of the index, as
 /// [`Table::data_block_types`] returns them.
 ///
-/// An entry of the index that is not a handle yields an error, and so does a block that cannot be
-/// read; the other blocks still follow. After an entry that is itself damaged there are no more.
-/// After [`Error::NeedRange`](crate::Error::NeedRange), blocks may be left out: fetch the range and
-/// begin anew.
+/// An entry of the index whose value is not a handle yields an error, and so does a trailer that
+/// cannot be read; the other blocks still follow. An entry that is itself damaged yields an error as
+/// well, and ends the iterator. After [`Error::NeedRange`](crate::Error::NeedRange), blocks may be left
+/// out: fetch the range and begin anew.
 pub struct DataBlockTypes<'t, R> {
     table: &'t Table<R>,
     handles: DataBlocks<'t>,
@@ -36,16 +37,16 @@ pub struct DataBlockTypes<'t, R> {
     /// Bytes of the file, and their offset. A trailer that is not among them takes a read of its
     /// own.
     window: Option<(u64, Bytes)>,
-    /// The end of the last window. The next one begins no earlier, so that all windows together
+    /// The end of the last window. The next window begins no earlier, so that all windows together
     /// read the file at most once, whatever the order of the blocks.
     passed: u64,
 }
 
 impl<R: ReadAt> Table<R> {
     /// Iterates over the data blocks with the compression type stored after each, as
-    /// [`compression_of`](Self::compression_of) returns it. Trailers that lie close together take
-    /// one read: up to 64 KiB of the file at a time and, if the blocks are in order, no byte of it
-    /// twice.
+    /// [`compression_of`](Self::compression_of) returns it. Trailers that lie close together are
+    /// read together, up to 64 KiB of the file at a time. If the blocks are in order and all reads
+    /// succeed, no byte is read twice.
     pub fn data_block_types(&self) -> DataBlockTypes<'_, R> {
         DataBlockTypes {
             table: self,
@@ -59,13 +60,13 @@ impl<R: ReadAt> Table<R> {
 }
 
 impl<R: ReadAt> DataBlockTypes<'_, R> {
-    /// The offset of the block's trailer; `None` if it does not lie within the file.
+    /// The offset of the block's trailer, or `None` if the block does not lie within the file.
     fn trailer(&self, handle: BlockHandle) -> Option<u64> {
         let span = self.table.blocks.span(handle, handle.offset).ok()?;
         span.end().checked_sub(TRAILER_LEN as u64)
     }
 
-    /// Begins a group with `first`, and reads the trailers of the group.
+    /// Begins a group with `first`, and reads the trailers of the group if there are several.
     fn begin_group(&mut self, first: BlockHandle) -> Result<()> {
         self.group.push_back(first);
         let Some(start) = self.trailer(first).filter(|&start| start >= self.passed) else { return Ok(()) };
@@ -94,7 +95,7 @@ impl<R: ReadAt> DataBlockTypes<'_, R> {
             match self.table.blocks.read(start, len) {
                 Ok(bytes) => self.window = Some((start, bytes)),
                 Err(error) if error.needs_range() => return Err(self.table.in_file(error)),
-                // Each trailer is tried on its own: one that cannot be read does not hide the others.
+                // Each trailer is then read by itself, so that a fault in one does not hide the others.
                 Err(_) => {}
             }
             self.passed = end;

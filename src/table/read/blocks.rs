@@ -1,4 +1,4 @@
-//! Going through single blocks, entry by entry, to inspect a table.
+//! Walking through single blocks, entry by entry, to inspect a table.
 
 use std::fmt;
 use std::iter::FusedIterator;
@@ -58,7 +58,7 @@ impl<'t> BlockCursor<'t> {
     }
 
     /// Moves on to the block at `handle`, before its first entry. The memory of the previous block
-    /// is reused, which makes this the faster way through many blocks.
+    /// is reused if possible, so for many blocks this is faster than a new cursor for each.
     ///
     /// # Errors
     ///
@@ -94,11 +94,11 @@ impl<'t> BlockCursor<'t> {
         }
     }
 
-    /// Moves to the previous entry. Returns false if there is none, or if the cursor was at none;
-    /// the cursor is then at no entry.
+    /// Moves to the previous entry. Returns false if there is none, or if the cursor was at no
+    /// entry; the cursor is then at no entry.
     ///
     /// The entries between two restarts are decoded once. This takes 4 bytes for each of them, and
-    /// a copy of the parts of their keys that they do not share.
+    /// a copy of the parts of their keys that are not shared.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl<'t> BlockCursor<'t> {
         moved.map_err(|error| self.in_file(error))
     }
 
-    /// Moves to the block's last entry. Returns false if it has none.
+    /// Moves to the block's last entry. Returns false if the block has no entries.
     ///
     /// # Errors
     ///
@@ -130,10 +130,10 @@ impl<'t> BlockCursor<'t> {
         self.at.value(&self.block)
     }
 
-    /// Decodes the current entry's value as the handle of another block, which it is in the index
-    /// and the metaindex.
+    /// Decodes the current entry's value as the handle of another block. Values are handles in the
+    /// index and the metaindex.
     ///
-    /// The handle is not checked against the file: that block may lie outside it.
+    /// The handle is not checked against the file: the other block may lie outside it.
     ///
     /// # Errors
     ///
@@ -170,8 +170,8 @@ impl fmt::Debug for BlockCursor<'_> {
 /// The handles of a table's data blocks, in the order of the index, as
 /// [`Table::data_blocks`](crate::table::Table::data_blocks) returns them.
 ///
-/// An entry whose value is not a handle yields an error, and the other handles follow. After an
-/// entry that is itself damaged there are no more.
+/// An entry whose value is not a handle yields an error, and the other handles follow. An entry that
+/// is itself damaged yields an error as well, and ends the iterator.
 #[derive(Debug)]
 pub struct DataBlocks<'t> {
     index: BlockCursor<'t>,

@@ -15,7 +15,7 @@ use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
 /// Walks through the entries of a table, across the borders of its data blocks. A cursor is at an
-/// entry, or at none.
+/// entry, or at no entry.
 ///
 /// A new cursor is before the first entry, so this walks through the whole table:
 ///
@@ -33,12 +33,12 @@ use crate::{Error, Result, Structure};
 /// One data block is in memory at a time, and each takes one read. Within a block, moving from entry to entry
 /// allocates nothing once the buffer for keys has grown. Filters are not asked.
 ///
-/// Keys that share their beginning with the one before have to be put together. Such keys count against
+/// Keys that share their beginning with the key before have to be put together. Such keys count against
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
 ///
 /// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). It takes 4 bytes of
-/// memory for each entry between two restarts, and a copy of the parts of keys that are not shared: the
-/// entries before the current one are found once, not anew for each step as in LevelDB.
+/// memory for each entry between two restarts, and a copy of the parts of their keys that are not shared. In
+/// return, the entries before the current one are found once, not anew for each step as in LevelDB.
 ///
 /// Once it has passed the last entry or, backwards, the first, the cursor is at no entry until the next seek.
 /// The same holds after an error, but [`skip_block`](Self::skip_block) can make it go on with another block.
@@ -62,7 +62,7 @@ pub struct Cursor<'t, R> {
     output: u64,
     /// The limit on output, in bytes.
     max_output: u64,
-    /// The end of the previous block, if each block has to follow the one before.
+    /// The end of the previous block, if each block has to lie after the previous one in the file.
     end: Option<u64>,
     ended: bool,
 }
@@ -89,10 +89,10 @@ impl<R: ReadAt> Table<R> {
         Cursor::new(Owner::Borrowed(self), None)
     }
 
-    /// Turns the table into a cursor before the first entry, which owns the table. It is for walks
-    /// through files that are not trusted: a data block that does not lie after the one before is
-    /// an error, so each byte of the file is decoded at most once until the next seek or change of
-    /// direction. [`skip_block`](Cursor::skip_block) goes on after damage.
+    /// Turns the table into a cursor that owns it, before the first entry. Such a cursor is for
+    /// walks through files that are not trusted: a data block that does not lie after the previous
+    /// block is an error, so each byte of the file is decoded at most once until the next seek or
+    /// change of direction. [`skip_block`](Cursor::skip_block) goes on after damage.
     pub fn into_cursor<'t>(self) -> Cursor<'t, R>
     where
         R: 't,
@@ -100,7 +100,7 @@ impl<R: ReadAt> Table<R> {
         Cursor::new(Owner::Owned(Box::new(self)), Some(0))
     }
 
-    /// Iterates over all entries (key and value) in the order of the file.
+    /// Iterates over all entries (key and value) in the order of the table.
     ///
     /// Each key is copied, unless its block stores it in one piece. Each value is a view that keeps
     /// its data block in memory. A [`Cursor`] lends keys and values instead.
@@ -162,9 +162,10 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.next()
     }
 
-    /// After an error, leaves the data block that the error was about: the next call of [`next`](Self::next)
-    /// moves to the first entry after that block, and one of [`prev`](Self::prev) to the last entry before
-    /// it. Neither moves anywhere if the index is damaged, or if the limit on output is exceeded.
+    /// After an error, leaves the data block that the error was about: the following call of
+    /// [`next`](Self::next) moves to the first entry after that block, and a call of [`prev`](Self::prev) to
+    /// the last entry before it. Neither moves anywhere if the index is damaged, or if the limit on output is
+    /// exceeded.
     pub fn skip_block(&mut self) {
         (self.pending, self.before) = (None, None);
         self.block = None;
@@ -226,8 +227,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.try_next()
     }
 
-    /// Leaves the current data block and returns it: it is released before another one is read, so
-    /// that only one at a time is in memory.
+    /// Leaves the current data block and returns it: it is released before another block is read,
+    /// so that only one block at a time is in memory.
     fn leave(&mut self) -> Block {
         self.entry.reset();
         self.entry_back.clear();
@@ -265,8 +266,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     }
 
     /// Counts the key of the entry just reached, if it was put together: keys that share a long
-    /// beginning can together be many times the size of their block, and code that asks for them
-    /// goes through all of these bytes. Returns true.
+    /// beginning can together be many times the size of their block, and code that asks for these
+    /// keys reads all of their bytes. Returns true.
     #[inline]
     fn count_key(&mut self) -> Result<bool> {
         if let Some(len) = self.entry.copied_key_len() {
@@ -361,8 +362,8 @@ impl<R> fmt::Debug for Cursor<'_, R> {
     }
 }
 
-/// All entries of a table, as [`Table::iter`] returns them. After an error there are no more,
-/// except after [`Error::NeedRange`], when the iterator goes on.
+/// An iterator over the entries of a table, as [`Table::iter`] returns it. It ends after an error,
+/// unless that is [`Error::NeedRange`]: then it goes on with the next entry.
 pub struct Iter<'t, R> {
     cursor: Cursor<'t, R>,
 }

@@ -47,19 +47,20 @@ impl FilterMeter {
         self.denied.load(Ordering::Relaxed)
     }
 
-    /// The number of times that a filter let a key pass and the data block has an entry of the key,
+    /// The number of times that a filter let a key pass and the data block had an entry of the key,
     /// with any sequence number.
     pub fn true_positives(&self) -> u64 {
         self.true_positives.load(Ordering::Relaxed)
     }
 
-    /// The number of times that a filter let a key pass, but the data block has no entry of the
+    /// The number of times that a filter let a key pass, but the data block had no entry of the
     /// key.
     pub fn false_positives(&self) -> u64 {
         self.false_positives.load(Ordering::Relaxed)
     }
 
-    /// The share of absent keys that passed, 0 to 1. `None` if no absent key was looked up.
+    /// The share of absent keys that passed, 0 to 1. `None` if no filter was asked about an absent
+    /// key.
     pub fn false_positive_rate(&self) -> Option<f64> {
         let passed = self.false_positives() as f64;
         let absent = passed + self.denied() as f64;

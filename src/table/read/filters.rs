@@ -17,8 +17,9 @@ use crate::{Error, FilterBlockReader, OpaquePolicy, Result, SharedPolicy, Struct
 /// filters deny nearly every key.
 const AMBIGUOUS_NAME: &str = "leveldb.BuiltinBloomFilter2";
 
-/// The longest name that is put together from shared and own bytes, unless a longer one is sought.
-/// A name that the metaindex stores in one piece may be longer, since it takes no further memory.
+/// The greatest length, in bytes, of a name that is put together from shared and own bytes, unless
+/// a longer name is sought. A name that the metaindex stores in one piece may be longer, since it
+/// takes no further memory.
 pub(in crate::table) const MAX_NAME: usize = 4096;
 
 /// The filters that a table is read with, if any, and the reason if some are not used.
@@ -160,13 +161,13 @@ fn usual(metaindex: &Names<'_>, options: &ReadOptions) -> Result<Option<Filters>
     Ok(Some(Filters { found: Some(found), ..Filters::default() }))
 }
 
-/// The origin whose mark the metaindex bears.
+/// The origin whose mark the metaindex bears, if any.
 fn origin(metaindex: &Names<'_>) -> Result<Option<Origin>> {
     let marked = metaindex.find(|name| origin_of_name(name).is_some())?;
     Ok(marked.and_then(|entry| origin_of_name(entry.key(metaindex.block))))
 }
 
-/// The first of `policies` that the metaindex names, and the handle there.
+/// The first of `policies` that the metaindex names, and the handle of its filter block.
 fn first<'p>(
     metaindex: &Names<'_>,
     policies: impl Iterator<Item = &'p SharedPolicy>,

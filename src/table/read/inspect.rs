@@ -10,10 +10,11 @@ use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 
 impl<R> Table<R> {
-    /// The name of the filters in the metaindex, without `filter.`: that of the policy that reads
-    /// them, or of filters that are not used, for the reason in
+    /// The name of the filters in the metaindex, without `filter.`: the name of the policy that
+    /// reads them, or the name of filters that are not used for the reason in
     /// [`filter_error`](Self::filter_error). Bytes that are not text are
-    /// [escaped](crate::escape()). An unknown name of more than 4 KiB is only in the error.
+    /// [escaped](crate::escape()). `None` if no filter block was found, or if its name is that of
+    /// an unknown policy and longer than 4 KiB: then the error quotes its beginning.
     pub fn filter_name(&self) -> Option<&str> {
         self.filter.as_ref()?.filters.name()
     }
@@ -47,7 +48,7 @@ impl<R> Table<R> {
     }
 
     /// The handle of the metaindex, as the footer gives it. Offset 0 and size 0 mean that there is
-    /// none: such tables are sound, and have no filters.
+    /// no metaindex: such tables are sound, and have no filters.
     pub fn metaindex_handle(&self) -> BlockHandle {
         self.index.footer.metaindex
     }
@@ -59,15 +60,15 @@ impl<R> Table<R> {
     }
 
     /// The handles of the data blocks, as the index gives them. A damaged index may give any
-    /// handles, and the same one many times.
+    /// handles, and the same handle many times.
     pub fn data_blocks(&self) -> DataBlocks<'_> {
         DataBlocks::new(self.index())
     }
 
-    /// Roughly the offset in the file at which the data of `key` begins, or would begin if it were
-    /// there: that of the data block that may hold it, or of the metaindex if `key` is after all keys
-    /// of the table (LevelDB's `Table::ApproximateOffsetOf`). The difference for two keys is about
-    /// the compressed size of the data between them.
+    /// Roughly the offset in the file at which the data of `key` begins, or would begin if the key
+    /// were stored: the offset of the data block that may hold the key, or of the metaindex if `key`
+    /// is after all keys of the index (LevelDB's `Table::ApproximateOffsetOf`). The difference for
+    /// two keys is about the compressed size of the data between them.
     ///
     /// This reads nothing. If the index is damaged, the result is the offset of the metaindex, as
     /// in LevelDB.
@@ -83,7 +84,7 @@ impl<R> Table<R> {
 
     /// The entries of the metaindex: names and handles. The names of filters begin with `filter.`. `None`
     /// if the metaindex cannot be read; [`filter_error`](Self::filter_error) gives the reason. Also
-    /// `None`, without an error, if the footer has no [handle](Self::metaindex_handle) of a metaindex.
+    /// `None`, without an error, if the table has [no metaindex](Self::metaindex_handle).
     ///
     /// The cursor returns [`Error::Limit`](crate::Error::Limit) at a name of more than 4 KiB that
     /// shares bytes with the previous one.
@@ -103,8 +104,8 @@ impl<R> Table<R> {
 }
 
 impl<R: ReadAt> Table<R> {
-    /// Reads the block at `handle`, to go through its entries. [`BlockCursor::enter`] moves on to
-    /// other blocks.
+    /// Reads the block at `handle`, and returns a cursor before its first entry.
+    /// [`BlockCursor::enter`] moves on to other blocks.
     ///
     /// # Errors
     ///

@@ -29,16 +29,16 @@ pub enum Lookup {
 }
 
 impl<R: ReadAt> Table<R> {
-    /// Looks up `user_key` at `sequence`: its newest entry whose sequence number is not greater. A
-    /// `sequence` beyond 2^56 - 1, the greatest one, counts as that one, so `u64::MAX` finds the
-    /// newest entry.
+    /// Looks up `user_key` as of `sequence`: finds its newest entry with a sequence number of at
+    /// most `sequence`. A `sequence` beyond the greatest sequence number, 2^56 - 1, counts as that
+    /// number, so `u64::MAX` finds the newest entry.
     ///
     /// The table has to be a database's, opened with
     /// [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). The lookup
     /// proceeds as [`get`](Self::get) does, filter included. Apart from reading the data block, it
     /// allocates the internal key that it seeks, and a buffer for keys that share their beginning
-    /// with others. In [Basho's](Origin::Basho) tables a value may have expired, which is not
-    /// checked here.
+    /// with the key before. In [Basho's](Origin::Basho) tables a value may have expired, which is
+    /// not checked here.
     ///
     /// # Errors
     ///
@@ -102,15 +102,15 @@ struct Sought<'k> {
 #[inline]
 pub(super) fn put_sought(to: &mut Vec<u8>, user_key: &[u8], sequence: u64, is_bashos: bool) {
     to.extend_from_slice(user_key);
-    // Among the entries of one sequence number, the one of the greatest type comes first.
     if is_bashos {
         put_fixed64(to, 0);
     }
+    // Among the entries of one sequence number, the one with the greatest type comes first.
     let greatest = if is_bashos { EXPIRING } else { VALUE };
     put_fixed64(to, sequence.min(MAX_SEQUENCE) << 8 | u64::from(greatest));
 }
 
-/// The result for a user key, according to the entry at or after the internal key sought.
+/// The result for a user key, according to the first entry at or after the internal key sought.
 #[inline]
 pub(super) fn lookup_of(
     block: Block<impl Contents>,

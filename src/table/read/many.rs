@@ -1,4 +1,4 @@
-//! Looking many keys up together, as RocksDB's `MultiGet` does.
+//! Looking up many keys together, as RocksDB's `MultiGet` does.
 
 mod group;
 
@@ -17,18 +17,17 @@ use group::{Ask, Scratch, put};
 const MIN_TOGETHER: usize = 16;
 
 impl<R: ReadAt> Table<R> {
-    /// Looks many keys up, in any order: each as [`get`](Self::get) does. `values` is cleared first, and then has as
-    /// many results as there are keys, in the same order.
+    /// Looks up many keys, given in any order, each as [`get`](Self::get) does. `values` is cleared first, and then
+    /// filled with one result for each key, in the order of the keys.
     ///
-    /// With 16 keys or more, this is faster than a call for each if index, filters or blocks are not in the processor's
-    /// With 16 keys or more, this is faster than a call for each if index, filters or blocks are not in the processor's
-    /// caches, as the waits for memory of several keys overlap. The source is told [beforehand](ReadAt::will_need)
-    /// which blocks up to 32 keys need, so that a disk can read them at the same time. Keys that follow each other and
-    /// are in the same data block share it: if the keys are sorted, nearly every block is read and decompressed only
-    /// once.
+    /// With 16 keys or more, this is faster than a call for each key if index, filters or blocks are not in the
+    /// processor's caches, as the waits of several keys for memory overlap. The source is told
+    /// [beforehand](ReadAt::will_need) which blocks up to 32 keys need, so that a disk can read these blocks at the
+    /// same time. Keys that follow each other and are in the same data block share it: if the keys are sorted, nearly
+    /// every block is read and decompressed only once.
     ///
-    /// In addition to the values that are returned, the blocks of up to 32 keys are in memory together, or fewer if
-    /// they take more than 1 MiB.
+    /// In addition to the values that are returned, the blocks of up to 32 keys are in memory together, or those of
+    /// fewer keys if the blocks take more than 1 MiB.
     ///
     /// ```
     /// use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
@@ -50,9 +49,9 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// The result for a key is an error if [`get`](Self::get) would return one. The other keys have their results.
-    /// [`Error::NeedRange`](crate::Error::NeedRange) thus names for each key the range that it lacks: fetch all of
-    /// these ranges, and look those keys up again.
+    /// The result for a key is an error if [`get`](Self::get) would return an error for it. The other keys still get
+    /// their results. [`Error::NeedRange`](crate::Error::NeedRange) thus names for each key the range that it lacks:
+    /// fetch all of these ranges, and look those keys up again.
     pub fn get_many(&self, keys: &[&[u8]], values: &mut Vec<Result<Option<Bytes>>>) {
         values.clear();
         if keys.len() < MIN_TOGETHER {
@@ -65,12 +64,13 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// Looks many user keys up as of `sequence`, in any order: each as [`get_at`](Self::get_at) does, in groups like
-    /// those of [`get_many`](Self::get_many). `lookups` is cleared first.
+    /// Looks up many user keys as of `sequence`, given in any order, each as [`get_at`](Self::get_at) does, and in
+    /// groups like those of [`get_many`](Self::get_many). `lookups` is cleared first, and then filled with one result
+    /// for each key, in the order of the keys.
     ///
     /// # Errors
     ///
-    /// The result for a key is an error if [`get_at`](Self::get_at) would return one.
+    /// The result for a key is an error if [`get_at`](Self::get_at) would return an error for it.
     pub fn get_many_at(&self, user_keys: &[&[u8]], sequence: u64, lookups: &mut Vec<Result<Lookup>>) {
         lookups.clear();
         let user_order = match self.user_order() {
@@ -99,15 +99,16 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// Tells for many keys, in any order, whether they may be stored: for each as [`may_contain`](Self::may_contain)
-    /// does. `answers` is cleared first.
+    /// Tells which of many keys, given in any order, may be stored: the answer for each is that of
+    /// [`may_contain`](Self::may_contain). `answers` is cleared first, and then filled with one answer for each key,
+    /// in the order of the keys.
     ///
-    /// This reads nothing. With 16 keys or more, it is faster than a call for each if index or filters are
-    /// not in the processor's caches.
+    /// This reads nothing. With 16 keys or more, it is faster than a call for each key if index or filters are not in
+    /// the processor's caches.
     ///
     /// # Errors
     ///
-    /// The answer for a key is an error if [`may_contain`](Self::may_contain) would return one.
+    /// The answer for a key is an error if [`may_contain`](Self::may_contain) would return an error for it.
     pub fn may_contain_many(&self, keys: &[&[u8]], answers: &mut Vec<Result<bool>>) {
         answers.clear();
         if keys.len() < MIN_TOGETHER {

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the work of reading tables: a guard against small files that cause much work, and a
-/// measure for tests.
+/// Counts the work of reading tables, to detect small files that cause much work, and to measure it
+/// in tests.
 ///
 /// Given to [`ReadOptions::meter`](crate::table::ReadOptions::meter), it counts for all tables
 /// opened with these options, on any number of threads. Work that fails is counted as well.
@@ -37,8 +37,8 @@ impl Meter {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// The number of bytes that blocks held once decompressed. For a block that could not be
-    /// decompressed, it counts about as many as the codecs made before they failed.
+    /// The number of bytes that blocks held once decompressed. A block that could not be
+    /// decompressed counts with roughly the bytes that the codecs made before they failed.
     pub fn bytes_decoded(&self) -> u64 {
         self.bytes_decoded.load(Ordering::Relaxed)
     }

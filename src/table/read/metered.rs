@@ -32,8 +32,9 @@ impl<R: ReadAt> Table<R> {
 }
 
 impl<R> Table<R> {
-    /// Returns whether a block has an entry of the key, with any sequence number, or `None` if the
-    /// table has no filter. `at` is the entry at or after `key`, if the block has one.
+    /// Returns `Some(true)` if a block has an entry of the key, with any sequence number,
+    /// `Some(false)` if it has none, and `None` if the table has no filter. `at` is the block's first
+    /// entry at or after `key`, if there is one.
     pub(super) fn holds(
         &self,
         block: &Block<impl AsRef<[u8]>>,
@@ -46,7 +47,7 @@ impl<R> Table<R> {
         let is_it = |at: &Position| self.is_same_key(at.key(block), key);
         let mut is_stored = at.is_some_and(is_it);
         if !is_stored && self.user_order.is_some() {
-            // Versions of the key that are newer than the one sought come before it.
+            // Versions of the key that are newer than the version sought come before it.
             let (time, greatest) = match self.origin() {
                 Some(Origin::Basho) => (&[0; TAG_LEN][..], EXPIRING),
                 _ => (&[][..], VALUE),
@@ -60,7 +61,8 @@ impl<R> Table<R> {
         Ok(Some(is_stored))
     }
 
-    /// The part of a key that filters are made from: all of it if it is too short to be split.
+    /// The part of an internal key that filters are made from: the whole key if it is too short to
+    /// be split.
     fn filtered<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         let is_bashos = self.origin() == Some(Origin::Basho);
         let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };

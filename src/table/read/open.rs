@@ -10,20 +10,21 @@ use crate::table::format::{BlockHandle, FOOTER_LEN, Footer};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// Index and metaindex are read together if no more than this many bytes are between them.
+/// Index and metaindex are read together if at most this many bytes lie between them.
 const MAX_GAP: u64 = 4 << 10;
 
 /// A metaindex of up to this many bytes is copied: that takes less time than to count a reference.
 const COPIED: usize = 256;
 
-/// Keys of the index up to this length can always be put together.
+/// Keys of the index up to this length, in bytes, can always be put together.
 pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 
 /// The parts of a table that opening reads.
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if there is none, or if it cannot be read: the filters' error then gives the reason.
+    /// `None` if the table has no metaindex. Also `None` if the metaindex cannot be read: then the
+    /// filters' error gives the reason.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -126,7 +127,7 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let footer = Span { offset: footer_at, len: FOOTER_LEN };
     let footer = tail.slice(footer);
     debug_assert!(footer.is_some(), "the tail holds the footer");
-    // Were it missing, decoding the empty slice would fail.
+    // Were the footer missing, decoding the empty slice would fail.
     let footer = Footer::decode(footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
@@ -214,7 +215,8 @@ fn metaindex_block<R: ReadAt>(
 }
 
 /// Limits the length of the keys of an index that have to be put together. In a sound index no key
-/// is longer than the file, unless the file is small.
+/// is longer than the file, unless the file is small: for small files the limit is
+/// [`MIN_MAX_KEY`].
 pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block {
     let max_key = usize::try_from(file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
     index.with_max_key(max_key)
@@ -238,7 +240,8 @@ fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usiz
 /// Reads index and metaindex as stored, unless `tail` has them: in one read if they lie close
 /// together.
 ///
-/// The metaindex is `None` if it is still to be read.
+/// The metaindex is `None` if it is still to be read, or if the table has no metaindex within the
+/// file.
 fn read_indexes<R: ReadAt>(
     blocks: &BlockReader<R>,
     tail: &ReadChunk,

@@ -67,9 +67,9 @@ impl ReadOptions {
     }
 
     /// The greatest size of a compressed block's contents once decompressed, in bytes. Default: 256
-    /// MiB, as values can be long and are never split between blocks. Larger contents are
-    /// [`Error::Limit`](crate::Error::Limit): before anything is allocated if their length is
-    /// declared, else as soon as the limit is reached.
+    /// MiB, as values can be long and are never split between blocks. Larger contents cause
+    /// [`Error::Limit`](crate::Error::Limit): before memory is allocated for them if their length is
+    /// declared, otherwise as soon as they exceed the limit.
     ///
     /// A block never takes more than its codec can make from the stored bytes: 64 bytes from three with
     /// Snappy, 255 from one with LZ4, 1032 from one with zlib. Zstandard sets no such bound; its buffers grow
@@ -88,14 +88,14 @@ impl ReadOptions {
     }
 
     /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
-    /// [`Rewriter`](crate::table::Rewriter) decodes: those of blocks, including blocks decoded
+    /// [`Rewriter`](crate::table::Rewriter) decodes: those of data blocks, including blocks decoded
     /// again, and those of keys that have to be put together because they share their beginning
-    /// with others. Beyond this limit, the cursor or rewriter stops with
+    /// with the key before. Beyond this limit, the cursor or rewriter stops with
     /// [`Error::Limit`](crate::Error::Limit). In a [`Scan`](crate::database::Scan) of a database,
     /// the limit applies to each table. Default: no limit.
     ///
-    /// The index of a small file can name the same block many times, and its keys can share long
-    /// prefixes. For untrusted files, set this to the cost that a walk may have.
+    /// The index of a small file can name the same block many times, and the keys in a block can
+    /// share long prefixes. For untrusted files, set this limit to the cost that a walk may have.
     pub fn max_output(self, bytes: u64) -> Self {
         Self { max_output: bytes, ..self }
     }
@@ -126,8 +126,8 @@ impl ReadOptions {
     /// The only filter policy to look for. Default: all that are
     /// [known](crate::policy::default_read_policies).
     ///
-    /// Filters are read whatever their number of bits per key. The policy's own number is for
-    /// writing.
+    /// Filters are read whatever their number of bits per key. The policy's own number matters only
+    /// for writing.
     pub fn filter_policy(self, policy: impl FilterPolicy + 'static) -> Self {
         self.filter_policies(vec![Arc::new(policy)])
     }
@@ -148,14 +148,14 @@ impl ReadOptions {
     /// eight bytes. Default: false.
     ///
     /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked
-    /// for the user key ([`InternalFilterPolicy`]). All tables in a database's folder have such
+    /// about the user key ([`InternalFilterPolicy`]). All tables in a database's folder have such
     /// keys. In tables with [Basho's mark](Origin::Basho), keys with a time have 16 bytes after the
     /// user key.
     pub fn internal_keys(self, internal: bool) -> Self {
         Self { internal_keys: internal, ..self }
     }
 
-    /// Counts the cost of reading. Default: nothing is counted, at no cost.
+    /// Counts the cost of reading in `meter`. Default: nothing is counted, at no cost.
     pub fn meter(self, meter: Arc<Meter>) -> Self {
         Self { meter: Some(meter), ..self }
     }
@@ -188,7 +188,8 @@ impl ReadOptions {
         self.filter_policies.iter().map(|policy| policy.name().len()).max().unwrap_or_default()
     }
 
-    /// The same options for parts that are open already, whose filters have been found.
+    /// The same options without the filter policies, for a table that is already open: its filters
+    /// have been looked for.
     pub(in crate::table) fn without_policies(&self) -> Self {
         let Self {
             verify_checksums,
@@ -218,7 +219,7 @@ impl ReadOptions {
         &self.filter_policies
     }
 
-    /// Wraps one of the policies if needed, so that it takes stored keys.
+    /// Wraps `policy` if needed, so that it takes stored keys.
     pub(in crate::table) fn for_stored_keys(
         &self,
         policy: &SharedPolicy,

@@ -50,8 +50,8 @@ impl KeyOrder {
         }
     }
 
-    /// The restart from which [`seek_from`](Self::seek_from) goes on. The entries from there are
-    /// prefetched.
+    /// The restart from which [`seek_from`](Self::seek_from) goes on. The entries between this
+    /// restart and the next are prefetched.
     #[inline]
     pub(in crate::table) fn restart_of(
         &self,

@@ -52,16 +52,17 @@ impl<T> Deref for Part<T> {
 }
 
 /// The index of an open table, with all that a table needs except its source and its filters:
-/// metaindex, file size, and the options it was opened with.
+/// metaindex, file size, and the options that the table was opened with.
 ///
-/// A cache may keep it after the table has been dropped: see [`Table::index_part`](super::Table::index_part)
-/// and [`Table::from_parts`](super::Table::from_parts).
+/// A cache may keep the index after the table has been dropped: see
+/// [`Table::index_part`](super::Table::index_part) and [`Table::from_parts`](super::Table::from_parts).
 pub struct TableIndex {
     pub(super) file_len: u64,
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` if there is none, or if it cannot be read: the filters' error then gives the reason.
+    /// `None` if the table has no metaindex. Also `None` if the metaindex cannot be read: then the
+    /// filters' error gives the reason.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
     /// The identity of this opening of a table among all others.
@@ -110,7 +111,7 @@ impl fmt::Debug for TableIndex {
 pub struct TableFilter {
     pub(super) filters: Filters,
     /// Equal to the identity of the index that these filters belong to. With the index of another
-    /// table they would deny keys that are there.
+    /// table, these filters would deny keys that are there.
     pub(super) identity: Identity,
 }
 
@@ -140,8 +141,8 @@ pub(super) struct Identity(u64);
 
 impl Identity {
     pub(super) fn new() -> Self {
-        /// The number of identities that a thread takes at once, so that few openings wait for
-        /// other threads.
+        /// The number of identities that a thread takes at once, so that threads rarely compete for
+        /// `NEXT`.
         const TAKEN: u64 = 1 << 16;
         static NEXT: AtomicU64 = AtomicU64::new(0);
         thread_local! {

@@ -10,7 +10,7 @@ use crate::table::format::{BlockHandle, FOOTER_LEN};
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// The most bytes of adjacent blocks to read in one go.
+/// The greatest number of bytes of adjacent blocks to read at once.
 const READ_AHEAD: usize = 128 << 10;
 
 /// The blocks of a table as they are stored, with their trailers. All checksums are verified,
@@ -21,13 +21,14 @@ const READ_AHEAD: usize = 128 << 10;
 pub(in crate::table) struct StoredBlocks<'t, R> {
     table: &'t Table<R>,
     blocks: BlockReader<&'t R>,
-    /// Read again with its checksum, which may not have been verified when the table was opened.
+    /// The index, read again to verify its checksum, which may not have been verified when the table
+    /// was opened.
     index: Block,
     index_stored: Bytes,
     at: Position,
     /// The data block to go on with, if it could not be read yet.
     pending: Option<BlockHandle>,
-    /// The end of the data blocks so far.
+    /// The end of the data blocks returned so far.
     end: u64,
     /// Bytes that were read ahead, and their offset.
     window: (u64, Bytes),

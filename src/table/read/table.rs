@@ -31,8 +31,8 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// Opening asks the source for its length, then reads the last 64 KiB ([`ReadOptions::tail_size`]).
 /// For most tables that is all: **one read**. Parts that begin before these bytes take one more
 /// read for index and metaindex together, or two if they are apart, and one for the filter block:
-/// **at most four**. If a read of several parts together fails, there are more: each part is tried
-/// by itself, so that damage to one does not take the others with it.
+/// **at most four**. If a read of several parts together fails, more reads follow: each part is then
+/// read by itself, so that damage to one part does not take the others with it.
 ///
 /// Afterwards, a lookup takes one read, or none if the index or the filter excludes the key. A walk
 /// takes one read for each data block.
@@ -49,10 +49,10 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// No bytes make a method panic or wait forever. In addition to the errors named with each method,
 /// all methods that read return
 ///
-/// - [`Error::Io`] if the source fails or returns another number of bytes than asked for,
+/// - [`Error::Io`] if the source fails or returns a different number of bytes than asked for,
 /// - [`Error::NeedRange`] if the source returns it,
-/// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block that they need is
-///   damaged, of an unknown kind, or too large.
+/// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block that the method needs
+///   is damaged, of an unknown kind, or too large.
 ///
 /// ```
 /// use filterblock::table::{Lookup, ReadOptions, Table};
@@ -85,12 +85,12 @@ impl<R: ReadAt> Table<R> {
     ///
     /// Trouble with the metaindex or the filter block is not an error: the table then works without
     /// filters, as in LevelDB, and [`filter_error`](Self::filter_error) gives the reason. The
-    /// exception is [`Error::NeedRange`], so that the caller can fetch their bytes.
+    /// exception is [`Error::NeedRange`], so that the caller can fetch the missing bytes.
     ///
     /// # Errors
     ///
     /// [`Error::Corrupt`] if the source is shorter than 48 bytes, does not end in LevelDB's magic,
-    /// or has an index that cannot be read; [`Error::Unsupported`] if it is a table in RocksDB's or
+    /// or has a damaged footer or index; [`Error::Unsupported`] if it is a table in RocksDB's or
     /// Pebble's own format.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
         let blocks = BlockReader::new(source, options)?;
@@ -125,12 +125,13 @@ impl<R: ReadAt> Table<R> {
         self
     }
 
-    /// Looks `key` up as [`get`](Self::get) does, but returns key and value of the first entry at
-    /// or after `key` in the one data block that may hold `key`.
+    /// Looks `key` up as [`get`](Self::get) does, but returns the key and the value of the first
+    /// entry at or after `key` in the one data block that may hold `key`.
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
-    /// only that data block, and none if the filter denies `key`. `None` therefore does not mean
-    /// that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds those.
+    /// only that data block, and no block if the filter denies `key`. `None` therefore does not
+    /// mean that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds later
+    /// keys.
     ///
     /// # Errors
     ///
@@ -149,7 +150,7 @@ impl<R: ReadAt> Table<R> {
     /// The value is a view of its data block, which stays in memory as long as the value does.
     /// Apart from reading that block, a lookup with LevelDB's index allocates nothing if keys are
     /// in bytewise order. In other orders it allocates only a buffer for keys that share their
-    /// beginning with others.
+    /// beginning with the key before.
     ///
     /// # Errors
     ///
@@ -185,7 +186,7 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// The handle of the data block that may hold `key`, or `None` if the index or the filter
-    /// excludes it.
+    /// excludes the key.
     pub(in crate::table) fn locate(&self, key: &[u8], counter: impl Counter) -> Result<Option<BlockHandle>> {
         let handle = || {
             let mut at = Position::default();
@@ -207,7 +208,7 @@ impl<R: ReadAt> Table<R> {
         Ok(handle.filter(|handle| !denied(handle.offset)))
     }
 
-    /// The entry at or after `key` in the one data block that may hold `key`.
+    /// The first entry at or after `key` in the one data block that may hold `key`, and that block.
     pub(in crate::table) fn find(
         &self,
         key: &[u8],
@@ -232,15 +233,15 @@ impl<R: ReadAt> Table<R> {
         block.map_err(|error| self.in_file(error))
     }
 
-    /// Reads and decodes a block of entries, in the memory of `before` if possible. `before` is
-    /// dropped in any case.
+    /// Reads and decodes a block of entries, in the memory of `before` if possible. Otherwise, that
+    /// memory is released.
     pub(in crate::table) fn block(&self, handle: BlockHandle, before: Block) -> Result<Block> {
         let span = self.blocks.span(handle, handle.offset);
         let block = span.and_then(|span| self.blocks.block(span, self.room(), before));
         block.map_err(|error| self.in_file(error))
     }
 
-    /// The memory that a data block may take, stored and decompressed.
+    /// The memory that a data block may take, stored and decompressed together, in bytes.
     #[inline(always)]
     pub(in crate::table) fn room(&self) -> u64 {
         // A cursor also holds a key of the index. A short key fits in the memory that opening took
@@ -268,12 +269,14 @@ impl<R> Table<R> {
         self.filter.as_ref()?.filters.reader.as_ref()
     }
 
-    /// The reason why filters are not used though there might be some: the metaindex or the filter
-    /// block could not be read, or is not what its name says. `None` if all is well, even if the
-    /// table was written without filters, or without a metaindex.
+    /// The reason why filters are not used though the table may have some: the metaindex or the
+    /// filter block could not be read, or the filters are not in an encoding that was asked for.
+    /// `None` if all is well, even if the table was written without filters, or without a
+    /// metaindex.
     ///
     /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
-    /// asked for. In a table with [Basho's mark](Origin::Basho), filters under the name
+    /// asked for, or that this build cannot decompress the metaindex or the filter block. In a
+    /// table with [Basho's mark](Origin::Basho), filters under the name
     /// `leveldb.BuiltinBloomFilter2` would deny keys that are there if they were read as LevelDB's.
     /// [`filter`](Self::filter) then gives access to the structure of the filter block, with an
     /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. There is no such
@@ -318,8 +321,8 @@ impl<R> Table<R> {
         self.index.share(TableIndex::copy)
     }
 
-    /// The filters, or the reason why there are none, for a cache to hold. `None` if the table was
-    /// [opened from parts](Self::from_parts) without them.
+    /// The filters, or the reason why they are not used, for a cache to hold. `None` only if the
+    /// table was [opened from parts](Self::from_parts) without this part.
     pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
         self.filter.as_ref().map(|filter| filter.share(TableFilter::copy))
     }
@@ -328,7 +331,7 @@ impl<R> Table<R> {
     /// length.
     ///
     /// `source` has to be a source of the same file as before. The options are those of the first
-    /// opening. Without its filters the table works as one that has none: every key may match.
+    /// opening. Without `filter`, every key may match, as in a table written without filters.
     ///
     /// ```
     /// use filterblock::table::{ReadOptions, Table};

@@ -9,11 +9,12 @@ use bytes::Bytes;
 use super::{ReadAt, beyond_end};
 use crate::Error;
 
-/// Parts of a file that have been fetched: usually its end, and others that were asked for.
+/// Parts of a file that have been fetched: usually the file's end, and other parts that were asked
+/// for.
 ///
 /// Reading never waits for the file. A range within one part is returned without a copy. If bytes
-/// are missing, the error is [`Error::NeedRange`]: an asynchronous caller fetches the range that it
-/// names, [inserts](FetchedRanges::insert) it and tries again, with the same table or
+/// are missing, the error is [`Error::NeedRange`]: an asynchronous caller fetches the range that the
+/// error names, [inserts](FetchedRanges::insert) it and tries again, with the same table or
 /// [`Cursor`](crate::table::Cursor). Only bytes that are really missing are asked for.
 ///
 /// ```
@@ -34,24 +35,24 @@ pub struct FetchedRanges {
     parts: RwLock<Parts>,
 }
 
-/// Parts by their offset. None is empty, none overlaps another, none ends beyond 2^64 - 1.
+/// Parts by their offset. No part is empty, overlaps another part, or ends beyond 2^64 - 1.
 #[derive(Clone, Default)]
 struct Parts(BTreeMap<u64, Bytes>);
 
 impl FetchedRanges {
     /// Returns a source that holds `bytes`, which start at `offset` of a file of `file_len` bytes.
     ///
-    /// `bytes` may be empty: the first read then names the range to fetch. By default,
-    /// [`Table::open`](crate::table::Table::open) asks for the last 64 KiB, all it needs of most
-    /// tables.
+    /// `bytes` may be empty: the error of the first read then names the range to fetch. By default,
+    /// [`Table::open`](crate::table::Table::open) asks for the last 64 KiB, which is all that it
+    /// needs of most tables.
     pub fn new(file_len: u64, offset: u64, bytes: Bytes) -> Self {
         let fetched = Self { file_len, parts: RwLock::default() };
         fetched.insert(offset, bytes);
         fetched
     }
 
-    /// Adds `bytes`, which start at `offset` of the file. Bytes that are there already stay. Bytes
-    /// at and beyond the end of the file are ignored.
+    /// Adds `bytes`, which start at `offset` of the file. Bytes that are already there are kept.
+    /// Bytes beyond the end of the file are ignored.
     ///
     /// Tables and cursors that read from this source may be in use at the same time.
     pub fn insert(&self, offset: u64, mut bytes: Bytes) {
@@ -94,7 +95,7 @@ impl Parts {
     }
 }
 
-/// Converts a length, which may saturate: bytes in memory are never longer.
+/// Converts a length to `usize`, saturating: no bytes in memory are longer than `usize::MAX`.
 fn to_usize(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }

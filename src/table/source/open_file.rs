@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::error::IoAction;
 use crate::{Error, Result};
 
-/// Opens the regular file at `path`, or the one it links to, for reading only and without a lock.
+/// Opens the regular file at `path`, following links, for reading only and without a lock.
 ///
 /// # Errors
 ///

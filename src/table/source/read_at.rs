@@ -43,7 +43,8 @@ pub trait ReadAt {
     /// A source that already holds them can return [`Bytes`] without a copy.
     ///
     /// A source that cannot answer yet returns [`Error::NeedRange`](crate::Error::NeedRange) inside
-    /// [`io::Error::other`]. The table's methods pass it on unchanged.
+    /// [`io::Error::other`]. The table's methods return this error, with the path of the file if it
+    /// is known.
     ///
     /// # Errors
     ///
@@ -64,8 +65,8 @@ pub trait ReadAt {
     /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them at the same time:
     /// [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
     ///
-    /// This does nothing by default. A source that passes reads on to another one should pass this on, too. Faults are
-    /// reported by the reads themselves.
+    /// This does nothing by default. A source that passes reads on to another source should pass these calls on, too.
+    /// Faults are reported by the reads themselves.
     #[inline]
     fn will_need(&self, ranges: &[Range<u64>]) {
         let _ = ranges;
@@ -165,8 +166,8 @@ impl ReadAt for std::fs::File {
     }
 }
 
-/// Calls `read` until it has read all `len` bytes. A call may read less or be interrupted, and
-/// reads nothing only at the end.
+/// Calls `read` until it has read all `len` bytes. A call may read fewer bytes or be interrupted,
+/// and reads no bytes only at the end of the source.
 fn read_all(
     offset: u64,
     len: usize,

@@ -1,4 +1,4 @@
-//! Writing blocks and their trailers, one after the other (`WriteBlock` and `WriteRawBlock` of
+//! Writing blocks and their trailers, one after another (`WriteBlock` and `WriteRawBlock` of
 //! LevelDB's `table/table_builder.cc`).
 
 use std::io::{self, Write};

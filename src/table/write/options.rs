@@ -91,17 +91,18 @@ impl WriteOptions {
     }
 
     /// Several policies, each of which makes a filter block of its own: for example one under an
-    /// old name and one under the new name. Without any, there are no filters. The names have to
-    /// differ.
+    /// old name and one under the new name. Without policies, there are no filters. The names have
+    /// to differ.
     pub fn filter_policies(mut self, policies: Vec<SharedPolicy>) -> Self {
         self.filter_policies = policies;
         self
     }
 
-    /// The range of a filter: there is one for every `1 << base_lg` bytes of data blocks.
+    /// The range of a filter: there is one filter for every `1 << base_lg` bytes of data blocks.
     /// `base_lg` is 0 to 63. Default: 11, which is 2 KiB.
     ///
-    /// The keys of a range are kept until its filter is made. LevelDB reads filters of any range.
+    /// The keys of a range are kept in memory until its filter is made. LevelDB reads filters of any
+    /// range.
     pub fn base_lg(mut self, base_lg: u8) -> Self {
         self.base_lg = base_lg;
         self

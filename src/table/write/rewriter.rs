@@ -19,8 +19,8 @@ use crate::{Error, Result, Structure, quote};
 /// Rewrites an open table with other filters, or without any.
 ///
 /// Data blocks and index are copied byte for byte, whatever their compression. Filter blocks,
-/// metaindex and footer are new. A table of LevelDB's thus becomes the one that LevelDB would have
-/// written with these filters.
+/// metaindex and footer are new. A table that LevelDB has written thus becomes the table that
+/// LevelDB would have written with these filters.
 ///
 /// ```
 /// use filterblock::BloomFilterPolicy;
@@ -82,8 +82,9 @@ pub struct Rewriter<'t, R, W: Write> {
     filters: Vec<FilterBuilder>,
     restart_interval: u32,
     internal_keys: bool,
-    /// The current data block, decoded, and the current entry.
+    /// The current data block, decoded.
     block: Block,
+    /// The current entry of `block`.
     entry: Position,
     /// The number of bytes counted against the limit on output.
     output: u64,
@@ -99,7 +100,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     ///
     /// Uses the options `filter_policies`, `base_lg`, `max_filter_block_size` and `internal_keys`, and,
     /// if there are several policies, `restart_interval` for the metaindex. Without policies, the table
-    /// loses its filters. The metaindex is compressed only if the old one was stored with Snappy.
+    /// loses its filters. The metaindex is compressed only if the old metaindex was stored with Snappy.
     ///
     /// # Errors
     ///
@@ -143,18 +144,18 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
         })
     }
 
-    /// Copies the next data block. Returns false if there are no more.
+    /// Copies the next data block. Returns false if there are no more blocks.
     ///
     /// # Errors
     ///
-    /// After [`Error::NeedRange`] the call can be repeated. After any other error the table is
+    /// After [`Error::NeedRange`] the call can be repeated. After any other error the new table is
     /// lost, and every further call returns [`Error::TableAbandoned`]. Nothing of the block was
-    /// written, unless the writer or a filter failed. Errors about the table that is read name its
-    /// file, if that is known.
+    /// written, unless the writer or a filter failed. Errors about the old table name its file, if
+    /// that is known.
     ///
     /// - [`Error::Corrupt`] if the block or the index is damaged.
-    /// - [`Error::Unsupported`] if the block does not lie right after the one before, or is compressed in
-    ///   a way that this build cannot read. Without filter policies, any compression will do.
+    /// - [`Error::Unsupported`] if the block does not begin where the previous block ends, or is compressed
+    ///   in a way that this build cannot read. Without filter policies, any compression will do.
     /// - [`Error::ShortInternalKey`] if a key should be an internal key and has fewer than eight
     ///   bytes.
     /// - [`Error::Limit`] if the block is too large, or more would be decoded than the table's
@@ -232,7 +233,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
         Ok(true)
     }
 
-    /// Decodes a data block, in the memory of the one before if possible.
+    /// Decodes a data block, in the memory of the previous block if possible.
     fn decode(&mut self, stored: bytes::Bytes, offset: u64) -> Result<()> {
         self.entry.reset();
         let mut buffer = std::mem::take(&mut self.block).into_buffer();
@@ -241,7 +242,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
         self.check_output()
     }
 
-    /// Gives the keys of the current block to the filters.
+    /// Adds the keys of the current block to the filters.
     fn add_keys(&mut self) -> Result<()> {
         while self.entry.next(&self.block)? {
             let key = self.entry.key(&self.block);
@@ -249,7 +250,7 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
                 let index = self.num_entries;
                 return Err(Error::ShortInternalKey { index, expected: TAG_LEN, found: key.len() });
             }
-            // Keys that share a long beginning take far more bytes here than in the file.
+            // Keys that share a long beginning can take far more bytes here than in the file.
             if let Some(len) = self.entry.copied_key_len() {
                 self.output = self.output.saturating_add(len as u64);
                 self.check_output()?;

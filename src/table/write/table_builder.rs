@@ -20,7 +20,7 @@ use crate::{Error, Result};
 /// Writes a table, key by key in ascending order, to any writer.
 ///
 /// Uncompressed, the bytes are those that LevelDB's `TableBuilder` writes. With Snappy, LevelDB
-/// reads them, but the compressed bytes are up to the encoder.
+/// reads the table, but its bytes depend on the encoder and may differ.
 ///
 /// ```
 /// use filterblock::BloomFilterPolicy;
@@ -54,8 +54,8 @@ use crate::{Error, Result};
 ///   filter. While [`finish`](Self::finish) writes them, there is a second copy, with 4 bytes for
 ///   every range of `1 << base_lg` bytes;
 /// - for each filter policy the keys of the current range, and 8 bytes for each key. With the
-///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more,
-///   and `base_lg` 63 means all keys of the table.
+///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more
+///   keys, and with `base_lg` 63 these are all keys of the table.
 ///
 /// A growing buffer can have twice the size it needs. Measured for 1 GB of data (16-byte keys,
 /// 100-byte values, 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds,
@@ -72,10 +72,10 @@ pub struct TableBuilder<W: Write> {
     filters: Vec<FilterBuilder>,
     data: BlockBuilder,
     index: BlockBuilder,
-    /// The data block just written. Its index entry waits for the next key, so that it can use a
-    /// short key between the block's last key and that one.
+    /// The data block just written. Its index entry waits for the next key, so that the entry can
+    /// use a short key between the block's last key and the next key.
     pending: Option<BlockHandle>,
-    /// Buffers for the keys and handles of index and metaindex entries.
+    /// Buffers for the key and the handle of an index entry.
     scratch: (Vec<u8>, Vec<u8>),
     num_entries: u64,
     data_blocks: u64,
@@ -131,7 +131,8 @@ impl<W: Write> TableBuilder<W> {
     ///   bytes,
     /// - [`Error::Limit`] if the entry would make its block longer than 4 GiB.
     ///
-    /// After these the table is lost, and every further call returns [`Error::TableAbandoned`]:
+    /// After these errors the table is lost, and every further call returns
+    /// [`Error::TableAbandoned`]:
     ///
     /// - [`Error::InvalidOption`] if the options were invalid,
     /// - [`Error::Io`] if the writer fails, or takes no bytes,
@@ -144,11 +145,11 @@ impl<W: Write> TableBuilder<W> {
         self.or_abandon(result)
     }
 
-    /// Ends the current data block and writes it, even if it is not full: the next key begins another one
-    /// (LevelDB's `TableBuilder::Flush`). Then flushes the writer. In this way, a caller can lay out entries
-    /// as it wants, such as those of one prefix in blocks of their own.
+    /// Ends the current data block and writes it, even if it is not full: the next key begins another block
+    /// (LevelDB's `TableBuilder::Flush`). Then flushes the writer. This lets a caller lay out entries as it
+    /// wants, for example the entries of one prefix in blocks of their own.
     ///
-    /// Without entries since the last block it does nothing. Small blocks make a larger index.
+    /// If no entry was added since the last block, this does nothing. Small blocks make a larger index.
     ///
     /// # Errors
     ///
@@ -232,7 +233,7 @@ impl<W: Write> TableBuilder<W> {
         })
     }
 
-    /// Checks an entry for all that can be wrong with it, before anything is changed.
+    /// Checks everything that can be wrong with an entry, before anything is changed.
     fn check_entry(&self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.internal_keys && key.len() < TAG_LEN {
             return Err(Error::ShortInternalKey {
@@ -281,7 +282,7 @@ impl<W: Write> TableBuilder<W> {
     }
 
     /// Adds the index entry of the data block at `handle`, which ends with the last key added. The
-    /// entry's key is a short one at or after that key, and before `next`.
+    /// entry's key is a short key at or after that last key, and before `next`.
     fn add_index_entry(&mut self, handle: BlockHandle, next: Option<&[u8]>) -> Result<()> {
         let (name, value) = &mut self.scratch;
         let last_key = self.data.last_key();

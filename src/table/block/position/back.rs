@@ -1,17 +1,18 @@
 //! Going backwards within a block (`Iter::Prev` and `Iter::SeekToLast` of LevelDB's
 //! `table/block.cc`).
 //!
-//! An entry does not record where the one before it begins, so LevelDB parses all entries from the last
-//! restart for each step. Here they are parsed once: [`Back`] keeps the offset of each entry, and the bytes
-//! of its key that the next key replaced, so that a step back costs about as much as a step forward.
+//! An entry does not record where the previous entry begins, so LevelDB parses all entries from the last
+//! restart for each step. Here these entries are parsed once: [`Back`] keeps the offset of each entry, and
+//! the bytes of its key that the next key replaced, so that a step back costs about as much as a step
+//! forward.
 
 use super::{Position, State};
 use crate::table::block::Block;
 use crate::{Error, Result, Structure};
 
-/// The entries from a restart up to the one that a [`Position`] is at.
+/// The entries from a restart up to the current entry of a [`Position`].
 ///
-/// They take 4 bytes each, and at most as many bytes as the block stores of their keys.
+/// Each entry takes 4 bytes, and the keys together take at most as many bytes as the block stores of them.
 #[derive(Default)]
 pub(in crate::table) struct Back {
     restart: usize,

@@ -137,8 +137,9 @@ impl Position {
         self.enter_by_starts::<0>(block, LongStart::of(target), |key| key < target)
     }
 
-    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order up to the last `SUFFIX` bytes.
-    /// `start` is the start of the key sought; if it does not tell, `is_before` decides.
+    /// Does what [`enter`](Self::enter) does, for keys that are in bytewise order without their last `SUFFIX` bytes.
+    /// `start` is the start of the key sought, without that key's last `SUFFIX` bytes. If starts are equal or not
+    /// known, `is_before` decides.
     #[inline(always)]
     pub(super) fn enter_by_starts<const SUFFIX: usize>(
         &mut self,
@@ -173,11 +174,12 @@ impl Position {
     }
 
     /// Moves from a restart to the entry at the next restart, if no other entry is between the two, as in an index: the
-    /// search has compared the keys of both, and the second key is not before the one sought. Otherwise stays.
+    /// search has compared the keys of both, and the second key is not before the key sought. Otherwise does not move,
+    /// and returns false.
     #[inline(always)]
     fn pass_known(&mut self, block: &Block<impl AsRef<[u8]>>) -> bool {
         // The search does not compare the key at the first restart, which may be at or after the
-        // one sought.
+        // key sought.
         if self.next_restart == 0 {
             return false;
         }
@@ -221,7 +223,8 @@ impl Position {
     }
 
     /// Scans by the first eight bytes of keys, which distinguish nearly all keys from `target`. Returns `None`, and
-    /// does not move, if there is anything out of the ordinary.
+    /// does not move, if `target` has fewer than eight bytes, if all keys are before `target`, if an entry has an
+    /// unusually long header or key or is damaged, or if a key would have to be put together to be compared.
     #[inline(always)]
     fn scan_starts(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Option<Found> {
         let sought = Start::of(target);
@@ -251,7 +254,7 @@ impl Position {
             }
             let mut is_equal = false;
             if start == sought {
-                // The bytes after the first eight, if all of them are the entry's own.
+                // The key's bytes after the first eight, unless the entry shares some of these.
                 let rest = block.bytes(key.clone()).get(8_usize.checked_sub(shared)?..)?;
                 match rest.cmp(target_rest) {
                     Ordering::Less => continue,
@@ -264,7 +267,7 @@ impl Position {
         }
     }
 
-    /// As [`scan_bytewise`](Self::scan_bytewise), whatever the keys are.
+    /// Scans as [`scan_starts`](Self::scan_starts) does, but for all keys.
     fn scan_keys(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<Option<Found>> {
         // The key of each entry passed is before `target`, which it equals in `matched` bytes.
         let (mut matched, mut len) = (0, 0);
@@ -333,7 +336,8 @@ impl Position {
     }
 }
 
-/// The restart that LevelDB compares next: above `left` and at most `right`, so nothing here wraps.
+/// The restart that LevelDB compares next. If `left < right`, the restart is above `left` and at most
+/// `right`, and no operation here wraps.
 #[inline(always)]
 pub(super) fn middle(left: usize, right: usize) -> usize {
     left.wrapping_add(right.wrapping_sub(left).wrapping_add(1) / 2)

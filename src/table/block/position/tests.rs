@@ -99,7 +99,7 @@ fn walk_error(block: &Block) -> String {
             Err(error) => break error,
         }
     };
-    // There is no current entry, and no further call makes one.
+    // There is no current entry, and further calls do not change that.
     for _ in 0..2 {
         assert!(!at.valid() && at.key(block).is_empty() && at.value(block).is_empty());
         assert!(matches!(at.next(block), Ok(false)));
@@ -135,7 +135,8 @@ proptest! {
         }
     }
 
-    /// Keys in any order, restarts at any entry and sometimes elsewhere, and more shared than there is.
+    /// Keys in any order, restarts at any entry and sometimes elsewhere, and sometimes more shared bytes than
+    /// the key before has.
     #[test]
     fn blocks_out_of_order_are_sought_as_by_a_plain_search(
         entries in prop::collection::vec(
@@ -322,7 +323,7 @@ fn a_value_as_a_handle() {
     assert!(at.handle(&block).is_err());
 }
 
-/// LevelDB takes what it finds there for the entry before.
+/// LevelDB takes the entry that ends elsewhere for the previous one.
 #[test]
 fn going_back_an_entry_that_ends_elsewhere_is_damage() {
     let entries = [entry(0, b"a", b"\x00\x01\x07zzz"), entry(0, b"b", b"22"), entry(0, b"c", b"3")];

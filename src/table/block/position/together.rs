@@ -10,10 +10,11 @@ use crate::key::parts::TAG_LEN;
 use crate::table::block::Block;
 use crate::table::block::prefix::LongStart;
 
-/// The greatest number of keys that are sought together. The cache lines that they need fit in the smallest
-/// caches.
+/// The greatest number of keys that are sought together. The cache lines that they need fit even in the
+/// smallest caches.
 pub(in crate::table) const TOGETHER: usize = 32;
-/// The number of restarts that the first steps of a search see, and that are assumed to be in the cache.
+/// The number of restarts among which the first steps of a search choose, and which are assumed to be in the
+/// cache.
 const CACHED_STEPS: usize = 1 << 9;
 
 /// For each of several keys, the restart to go on from. `None` if the block has no entries, or is damaged
@@ -31,7 +32,7 @@ struct Sought<'k> {
 }
 
 impl<B: AsRef<[u8]>> Block<B> {
-    /// Finds the restarts from which seeks for these keys go on. There are at most [`TOGETHER`] keys.
+    /// Finds the restarts from which seeks for `keys`, at most [`TOGETHER`] of them, go on.
     pub(in crate::table) fn restarts<C>(&self, keys: &[&[u8]], comparator: &C) -> Restarts
     where
         C: Comparator + ?Sized,
@@ -72,7 +73,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         })
     }
 
-    /// Searches for all keys step by step.
+    /// Searches for all keys, each step for all of them before the next.
     #[inline(always)]
     fn search(
         &self,
@@ -91,7 +92,8 @@ impl<B: AsRef<[u8]>> Block<B> {
         let sought = all.get_mut(..keys.len()).unwrap_or_default();
         let mut far = last;
         while far > 0 {
-            // The first steps are the same for all keys, and the last ones stay within a cache line.
+            // The first steps are the same for all keys, and the last ones stay within a cache line, so only
+            // the steps in between are prefetched.
             let is_far = far < last / CACHED_STEPS && far > 4;
             if is_far {
                 self.prefetch_middles(sought);

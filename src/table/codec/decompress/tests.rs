@@ -34,7 +34,7 @@ fn types_that_nobody_reads_are_named() {
     assert_eq!(Codec::foreign_name(4), Some("LZ4 in RocksDB"));
 }
 
-/// If the data can only be one codec's, its error is the one reported.
+/// If the data can only be one codec's, the error reported is that codec's.
 #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
 #[test]
 fn damage_is_told_by_the_codec_meant() {
@@ -43,7 +43,7 @@ fn damage_is_told_by_the_codec_meant() {
         (2, b"\x28\xb5\x2f\xfdjunk", "expected a Zstandard frame, found"),
         (2, b"\x78\x9cjunk", "expected zlib data, found"),
         (2, b"\x78\x9c\x01\x00\x00\xff\xff\x00\x00\x00\x02", "expected zlib data, found a wrong checksum"),
-        // There is no block of type 3.
+        // Deflate has no blocks of type 3.
         (4, &[0xff; 40], "expected deflate data, found invalid data"),
         // An empty stored block: cut before its length; complete, but not the last; and followed by
         // more.
@@ -113,8 +113,8 @@ fn what_is_made_is_counted_also_where_it_is_damaged() {
     let cut = &zlib[2..last - 4];
     let (is_sound, found) = made(4, cut);
     assert!(!is_sound && found > 50_000, "{found}");
-    // Two blocks of 128 KiB with a wrong checksum. Below, the second is of a type that does not
-    // exist.
+    // Two blocks of 128 KiB with a wrong checksum. Below, the second block is of a type that does
+    // not exist.
     let mut frame = zeros(&[0x04, 7 << 3], 2 << 17).to_vec();
     frame.extend([0; 4]);
     let (is_sound, found) = made(3, &frame);
@@ -127,7 +127,7 @@ fn what_is_made_is_counted_also_where_it_is_damaged() {
     assert_eq!(made(2, b"\x05\0\0\0\x50hello"), (true, 5));
 }
 
-/// Contents, window and a part of the decoder are counted.
+/// Contents, window and decoder are counted.
 #[cfg(feature = "zstd")]
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
@@ -171,7 +171,8 @@ fn data_with_a_mark_that_go_over_the_limit_are_not_taken_for_others() {
     assert!(matches!(error, Error::Limit { limit: 0x9c78, .. }), "{error}");
 }
 
-/// One byte may stand for 255. The greatest length that ten bytes can hold is tried, and one more.
+/// One byte may stand for 255. The greatest length that ten bytes can stand for is tried, and a length
+/// of one more.
 #[cfg(feature = "lz4")]
 #[test]
 fn lz4_can_hold_so_much() {

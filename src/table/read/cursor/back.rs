@@ -17,10 +17,10 @@ impl<R: ReadAt> Cursor<'_, R> {
         self.settle(result)
     }
 
-    /// Moves to the previous entry. Returns false if there is none; the cursor is then at no entry,
-    /// and stays there until the next seek. The same holds if it was at none, as a new cursor is.
+    /// Moves to the previous entry. Returns false if there is none; the cursor is then at no entry
+    /// until the next seek. The same holds for a new cursor, which is before the first entry.
     ///
-    /// A damaged block is an error here, while LevelDB passes over it and goes on with the one
+    /// A damaged block is an error here, while LevelDB passes over it and goes on with the block
     /// before. To do as LevelDB does, call [`skip_block`](Self::skip_block) after the error.
     ///
     /// # Errors
@@ -53,8 +53,8 @@ impl<R: ReadAt> Cursor<'_, R> {
         self.go_back()
     }
 
-    /// Moves to the last entry of the block `self.before` or, without one, of the block before the one that
-    /// the index is at. Passes over blocks without entries.
+    /// Moves to the last entry of the block `self.before` or, if that is `None`, of the block before the one
+    /// that the index is at. Passes over blocks without entries.
     fn go_back(&mut self) -> Result<bool> {
         loop {
             let handle = match self.before {
@@ -85,7 +85,7 @@ impl<R: ReadAt> Cursor<'_, R> {
         }
     }
 
-    /// Reads a data block, to go through it backwards.
+    /// Reads a data block, to walk through it backwards.
     fn enter_back(&mut self, handle: BlockHandle) -> Result<()> {
         (self.pending, self.before) = (None, Some(handle));
         let leaving = self.leave();

@@ -27,8 +27,8 @@ pub(super) trait Ask {
     /// Looks up one key by itself.
     fn alone(&self, number: usize) -> Result<Self::Answer>;
 
-    /// The answer for the key, found in `block`, the only block that may hold it. The search there goes on
-    /// from `restart`.
+    /// The answer for the key with this number, from `block`, the only block that may hold the key. The search
+    /// in the block goes on from `restart`.
     fn find(&self, number: usize, block: Block<impl Contents>, restart: usize) -> Result<Self::Answer>;
 }
 
@@ -62,7 +62,7 @@ struct Opened<B = Bytes> {
     restart: usize,
 }
 
-/// Sets one of the results.
+/// Sets the result for the key with this number.
 #[inline(always)]
 pub(super) fn put<T>(results: &mut [Result<T>], number: usize, result: Result<T>) {
     debug_assert!(number < results.len(), "there is a result for each key");
@@ -198,8 +198,8 @@ impl<R: ReadAt> Table<R> {
         true
     }
 
-    /// Reads a block, and prefetches the parts that are needed first when it is opened: the trailer, and the
-    /// restarts before it.
+    /// Reads a block, unless the key before has the same one, and prefetches the parts that are needed first
+    /// when the block is opened: the trailer, and the restarts before it.
     #[inline(always)]
     fn read_stored<T>(&self, place: KeyBlock, stored: &mut Vec<Stored>, results: &mut [Result<T>]) {
         if stored.last().is_some_and(|before| before.place.span == place.span) {
@@ -231,7 +231,7 @@ impl<R: ReadAt> Table<R> {
             let block = match (bytes, same) {
                 (Some(bytes), _) => self.blocks.entries(bytes, place.span.offset, room, &mut Vec::new()),
                 (None, Some(before)) => Ok(before.block.clone()),
-                // The block could not be opened, or has already been searched.
+                // The same block could not be opened for the key before, or has already been searched.
                 (None, None) => {
                     put(results, place.number, ask.alone(place.number));
                     continue;

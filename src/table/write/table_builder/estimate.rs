@@ -8,17 +8,18 @@ use crate::table::block::{BlockBuilder, shared_prefix_len};
 use crate::table::format::{FILTER_PREFIX, FOOTER_LEN, TRAILER_LEN};
 
 impl<W: Write> TableBuilder<W> {
-    /// An upper bound of the size, in bytes, that the file would have if it were finished now. It is for
-    /// writers that begin the next table when this one is large enough. Computing it takes hardly any
+    /// An upper bound on the size, in bytes, that the file would have if it were finished now. It is for
+    /// writers that begin the next table when this one is large enough. Computing the bound takes hardly any
     /// time, and makes no filter.
     ///
-    /// Blocks that are written are counted as they are. The current data block and the index count
-    /// uncompressed, filters as in
-    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len): apart from one data
-    /// block, the difference is what compression saves in the index. (A comparator that makes the keys of the
-    /// index longer than those of the table can break this bound.)
+    /// Blocks that have been written count with their stored size. The current data block, the metaindex and
+    /// the index count uncompressed, and filters as in
+    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len). The bound is thus too
+    /// high mainly by what compression saves in the current data block and in the index. (A comparator that
+    /// makes the keys of the index longer than those of the table can break this bound.)
     ///
-    /// `None` if a policy does not know [how long](crate::FilterPolicy::filter_len) its filters are.
+    /// `None` if the current range has keys and a policy does not know
+    /// [how long](crate::FilterPolicy::filter_len) their filter is.
     pub fn estimated_file_size(&self) -> Option<u64> {
         let last = if self.data.is_empty() { 0 } else { block_size(self.data.size_estimate()) };
         let data_end = self.file_size().saturating_add(last);
