@@ -21,7 +21,8 @@ pub(super) struct ByRange {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LookupOrder {
     at: usize,
-    /// The table with the largest key among those up to this one on the same level.
+    /// The position of the table that reaches furthest among those up to this one on the same
+    /// level.
     furthest: usize,
 }
 

@@ -118,8 +118,8 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The fields of `record`, in their order there. The iterator allocates nothing; after an error it
-/// yields no more fields.
+/// The fields of `record`, in their order there. The iterator allocates only for an error; after
+/// it, the iterator yields no more fields.
 ///
 /// `offset` is where the record starts in its file; it serves only to locate errors.
 ///
@@ -193,7 +193,7 @@ impl<'a> Fields<'a> {
         self.record.get(self.position..).unwrap_or_default()
     }
 
-    /// The error for damage at `position` of the record, where `what` was expected.
+    /// The error for damage at `position` in the record, where `what` was expected.
     fn corrupt(&self, position: usize, what: &str, found: impl fmt::Display) -> Error {
         Error::corrupt(
             Structure::VersionEdit,
@@ -274,7 +274,7 @@ mod tests {
         all(record).unwrap_err().to_string()
     }
 
-    /// A record of every field, laid out and ordered as by `VersionEdit::EncodeTo`.
+    /// A record with every field, laid out and ordered as by `VersionEdit::EncodeTo`.
     const EVERY_FIELD: &[u8] = b"\
         \x01\x03cmp\
         \x02\x81\x01\

@@ -94,7 +94,7 @@ impl Database {
         }
     }
 
-    /// The order given in the options. It is an error if the MANIFEST names another.
+    /// The order given in the options. It is an error if the MANIFEST names another comparator.
     pub(super) fn order(&self, options: &ReadOptions) -> Result<SharedComparator> {
         let order = options.user_order();
         match self.comparator().filter(|name| *name != order.name().as_bytes()) {
@@ -131,7 +131,7 @@ impl Database {
         Ok(logs)
     }
 
-    /// Looks a key up if no levels are known.
+    /// Looks up a key if no levels are known.
     fn get_of_all<O: Opener>(
         &self,
         user_key: &[u8],
@@ -147,7 +147,7 @@ impl Database {
     }
 }
 
-/// The newest write of a key in logs.
+/// The result of the newest write of a key in `logs`. `None` if there is no write of the key.
 fn newest_in(logs: &Memtable<'_>, user_key: &[u8], order: &SharedComparator) -> Option<Lookup> {
     let (key, value, ..) = logs.get(logs.seek(user_key, &**order))?;
     if order.compare(key.user_key, user_key).is_ne() {
@@ -159,7 +159,7 @@ fn newest_in(logs: &Memtable<'_>, user_key: &[u8], order: &SharedComparator) -> 
     })
 }
 
-/// Returns `true` if the range of a table leaves room for a key, in any order of keys, or is
+/// Returns `true` if the key is within the range of the table in this order, or if the range is
 /// unknown or unsound.
 fn may_hold(table: &DatabaseTable<'_>, user_key: &[u8], order: &SharedComparator) -> bool {
     let range = table.recorded().and_then(LiveTable::user_keys);

@@ -11,7 +11,7 @@ use super::names::FileKind;
 use crate::error::IoAction;
 use crate::{Error, Result};
 
-/// The file `LOCK`, whether it is there or not.
+/// The file `LOCK`, which need not exist.
 pub(super) struct LockFile {
     #[cfg(unix)]
     folder: OwnedFd,

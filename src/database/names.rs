@@ -23,8 +23,8 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The kind of a file with this name, and the number in the name, or 0. `None` for all names
-    /// that are neither LevelDB's nor goleveldb's.
+    /// The kind of a file with this name, and the number in the name, or 0 if it has none. `None`
+    /// for all names that are neither LevelDB's nor goleveldb's.
     ///
     /// ```
     /// use filterblock::database::FileKind;
@@ -145,8 +145,8 @@ mod tests {
         }
     }
 
-    /// Based on the second half of `db/filename_test.cc`, which tests prefix and suffix; the digits
-    /// are from LevelDB's sources.
+    /// Based on the second half of `db/filename_test.cc`, which tests only prefix and suffix; the
+    /// number of digits expected is that of LevelDB's `db/filename.cc`.
     #[test]
     fn numbers_make_names_that_tell_them_again() {
         for (kind, number, name) in [

@@ -75,7 +75,7 @@ impl VersionEdit {
         Ok(edit)
     }
 
-    /// Appends the record to `dst`, in the bytes of `VersionEdit::EncodeTo`.
+    /// Appends the record to `dst`, byte for byte as `VersionEdit::EncodeTo` does.
     /// [`LogWriter`](super::LogWriter) puts it into the file.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl VersionEdit {
 mod tests {
     use super::*;
 
-    /// An edit with every field, two of some.
+    /// An edit with every field, and two values of some.
     fn full() -> VersionEdit {
         VersionEdit {
             comparator: Some(Bytes::from_static(b"order")),

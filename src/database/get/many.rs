@@ -1,4 +1,4 @@
-//! Looking many keys up in a database, table by table, each for all keys that it may hold.
+//! Looking up many keys in a database, table by table: each table for all keys that it may hold.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,14 @@ use super::{may_hold, newest_in};
 use crate::Result;
 use crate::table::{Lookup, ReadOptions};
 
-/// A table to be searched next, and the numbers of the keys to look up in it.
+/// A table yet to be searched, and the indices of the keys to look up in it.
 struct Asked<'d> {
     table: DatabaseTable<'d>,
     keys: Vec<usize>,
 }
 
-/// The position of a table in the order in which tables are searched: by level, on level 0 the newest first.
+/// The position of a table in the order in which tables are searched: by level, then by number, on level 0
+/// the highest first.
 type Rank = (u8, u64);
 
 impl Database {
@@ -105,7 +106,7 @@ impl Database {
         Ok(())
     }
 
-    /// Looks up all keys with these numbers in a table.
+    /// Looks up the keys with these indices in a table.
     fn ask<O: Opener>(
         &self,
         table: &DatabaseTable<'_>,
@@ -129,7 +130,7 @@ impl Database {
     }
 }
 
-/// Adds a key to those to be looked up in the next table on its way, if there is one.
+/// Adds a key to those to be looked up in the next table that may hold it, if there is one.
 fn ask_next<'d>(
     asked: &mut BTreeMap<Rank, Asked<'d>>,
     ways: &mut [impl Iterator<Item = DatabaseTable<'d>>],
