@@ -24,8 +24,8 @@ use crate::{Error, Result};
 /// A MANIFEST that ends within a record is taken to be sound, as in LevelDB, which uses the records
 /// before that one. [`Manifest::incomplete_tail`] reports it.
 ///
-/// The MANIFEST takes memory up to its limit ([`Manifest::DEFAULT_MEMORY_LIMIT`]), and each file
-/// takes a few hundred bytes.
+/// The MANIFEST takes memory up to its limit, by default [`Manifest::DEFAULT_MEMORY_LIMIT`], and
+/// each file takes a few hundred bytes.
 ///
 /// ```
 /// use filterblock::database::{Database, FileState, TableStatus};

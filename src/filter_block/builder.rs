@@ -68,7 +68,7 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
 struct Run {
     /// The number of these keys, or 0 if the first key was added by another method.
     len: usize,
-    /// True if `scratch` has their filter.
+    /// True if `scratch` has the filter of these keys.
     is_made: bool,
     /// True if one call of `add_keys` added all keys of the previous range.
     was_all: bool,

@@ -81,7 +81,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         answers.clear();
         // A query that a policy leaves unanswered may match.
         answers.resize(queries.len(), true);
-        // Made once, since it takes time to fill the array for each batch.
+        // The array is made once, since filling it for each batch would take time.
         let mut probes = [(&[][..], &[][..]); PREFETCHED];
         for (queries, answers) in queries.chunks(PREFETCHED).zip(answers.chunks_mut(PREFETCHED)) {
             self.fetch_offsets(queries);
@@ -165,7 +165,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Checks the block's tail, then its filters in order, and reports the first damage found.
+    /// Checks the block's tail, then the offsets of its filters in order, and reports the first
+    /// damage found.
     ///
     /// LevelDB never reports damage, and lets keys match. The check costs one pass over the offset
     /// array.

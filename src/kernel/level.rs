@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use super::{avx2::Avx2, avx512::Avx512};
 
-/// The code that the kernels run, in ascending order of what it asks of the CPU. The results are the
-/// same.
+/// The code that runs, in ascending order of what it demands of the CPU. The results are the same at all
+/// levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Level {

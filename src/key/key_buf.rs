@@ -159,8 +159,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds copies of `keys` in one go, if they and all others are known to be of the same length.
-    /// Returns `false` if they are not.
+    /// Adds copies of `keys` in one go, if they and all keys added before are known to be of the
+    /// same length. Returns `false` if they are not.
     pub(crate) fn push_all_if_same_len(&mut self, keys: Keys<'_>) -> bool {
         let Some(keys) = keys.fixed_len().filter(|keys| keys.key_len() == keys.stride()) else {
             return false;
@@ -186,7 +186,7 @@ impl KeyBuf {
     }
 
     /// Removes all keys and forgets their common length, so that
-    /// [`push_if_same_len`](Self::push_if_same_len) accepts none of the next ones.
+    /// [`push_if_same_len`](Self::push_if_same_len) accepts no key from now on.
     pub(crate) fn clear_and_mix(&mut self) {
         self.clear();
         self.stride = MIXED;

@@ -13,8 +13,10 @@ use crate::{Error, Keys, Result};
 /// whole bytes in the same integer.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
-/// The k for ten bits a key, and for Riak's 16. Loops of a known length are faster.
+/// The k for ten bits a key. Loops of a known length are faster.
 const TEN_BITS: u8 = 6;
+
+/// The k for 16 bits a key, Riak's setting.
 const SIXTEEN_BITS: u8 = 11;
 
 /// The smallest number of bits, a prime.

@@ -205,7 +205,7 @@ fn may_match(hash: KeyHash, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus)
     }
 }
 
-/// Yields the positions of a key's bits. `modulus` is that of the number of bits.
+/// Yields the positions of a key's bits. `modulus` is prepared for the number of bits.
 ///
 /// The absolute value of a signed remainder is the remainder of the absolute value.
 #[inline]

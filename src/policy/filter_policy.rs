@@ -20,7 +20,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 ///
 /// # Examples
 ///
-/// If the comparator ignores trailing spaces, keys that it takes for equal need equal answers. So
+/// If the comparator ignores trailing spaces, keys that it considers equal need equal answers. So
 /// the filter is made from the part of each key that the comparator looks at:
 ///
 /// ```

@@ -61,7 +61,7 @@ pub struct Murmur3BloomPolicy {
 
 impl Murmur3BloomPolicy {
     /// Returns a policy for filters of at least `bits_per_key` bits a key. k is ln 2 *
-    /// `bits_per_key`, rounded to the nearest, at least 1 and at most 64.
+    /// `bits_per_key`, rounded to the nearest integer, at least 1 and at most 64.
     pub fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: best_probes(bits_per_key) }
     }

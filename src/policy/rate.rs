@@ -67,7 +67,7 @@ impl BloomFilterPolicy {
     }
 }
 
-/// Checks that `p` is a rate at all, and not below `least`.
+/// Checks that `p` is above 0 and below 1, and not below `least`.
 pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<()> {
     let expected = match p {
         _ if !(p > 0.0 && p < 1.0) => "above 0 and below 1",
@@ -84,7 +84,7 @@ pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<(
 /// Returns the fewest bits a key with which large filters are expected to let at most the share `p`
 /// of absent keys pass, with the number of probes that `probes` gives for them.
 pub(super) fn bits_per_key_for(p: f64, probes: impl Fn(u32) -> u8) -> Result<u32> {
-    /// The most bits a key to try: enough for 2^-64 with 44 probes or more.
+    /// The maximum number of bits a key to try: enough for 2^-64 with 16 probes or more.
     const MOST: u32 = 256;
     let rate = |bits_per_key: u32| {
         let k = f64::from(probes(bits_per_key));

@@ -2,7 +2,7 @@
 //!
 //! An array of up to 128 bytes is held in registers, from which permutations pick the words of all
 //! bits of a key. From a larger array, six or eight plain loads fetch the words, which takes less
-//! time than a gather for a single key. Neither branches on a single bit.
+//! time than a gather for a single key. Neither way branches on a single bit.
 
 use std::arch::x86_64::*;
 
@@ -30,7 +30,8 @@ pub(super) fn matches_each(
     answers: &mut [bool],
     mut other: impl FnMut(u32, &[u8]) -> bool,
 ) {
-    // Filters of a block often have the same length, whose constants take a division.
+    // Filters of a block often have the same length, so its constants, which cost a division, are
+    // kept for the next filter.
     let mut last = (8, Positions::new(8));
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = if let (34..=65, Some(&probes @ 2..=8)) = (filter.len(), filter.last()) {
@@ -160,7 +161,8 @@ pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     if probes > MAX_PROBES {
         return true;
     }
-    // Each case is a function of its own: together they would share registers, and lack some.
+    // Each case is a function of its own: together they would share registers, and run short of
+    // them.
     match array.len() {
         ..=128 => in_4_registers(filter, probes, h),
         129..=511 if probes <= 6 => gather6_small(array, probes, h),
@@ -206,7 +208,7 @@ fn gather8(array: &[u8], probes: u8, h: u32) -> bool {
     has_bits(h, probes, |h| scattered.bits_at::<8>(h))
 }
 
-/// Returns the first eight hashes that follow from `h`.
+/// Returns the hashes of the first eight probes: `h`, and seven that follow from it.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn hashes(h: u32) -> __m256i {
@@ -307,7 +309,7 @@ fn bits_held<const HALF: usize>(filter: &[u8], position: __m256i) -> __m256 {
     topmost(_mm256_castps_si256(words), position)
 }
 
-/// Returns the words of HALF bytes that hold eight positions.
+/// Returns the 32-bit words that hold the bits at eight positions in the first HALF bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn words_of<const HALF: usize>(bytes: &[u8], position: __m256i) -> __m256 {
@@ -331,8 +333,8 @@ fn words_of<const HALF: usize>(bytes: &[u8], position: __m256i) -> __m256 {
     }
 }
 
-/// Shifts each word so that its bit at `position`, modulo 32, is the topmost: to the left by 31 less
-/// that number.
+/// Shifts each word so that its bit at `position`, modulo 32, is the topmost: to the left by 31 minus that
+/// number.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn topmost(words: __m256i, position: __m256i) -> __m256 {

@@ -126,7 +126,7 @@ fn hash_rows<const G: usize>(h: &mut [__m512i; G], rows: [[__m512i; 4]; G]) {
     }
 }
 
-/// Turns rows into columns, one word of all keys each.
+/// Turns rows into columns, each with one word of all keys.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {

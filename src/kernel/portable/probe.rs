@@ -20,8 +20,8 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Returns the byte that holds the bit of `h`, rotated so that this is bit 0. The other bits
-    /// are garbage.
+    /// Returns the byte that holds the bit of `h`, rotated so that this bit is the lowest. The
+    /// other bits are garbage.
     #[inline(always)]
     fn one(self, h: u32) -> u8 {
         self.array[self.modulus.of(h >> 3)].rotate_right(h)
@@ -103,7 +103,7 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
 }
 
 /// The modulus for the array probed last. The arrays of one block often have the same length, so
-/// one division does for all of them.
+/// one division serves for all of them.
 #[derive(Default)]
 pub(in crate::kernel) struct LastModulus(Option<(u64, Modulus)>);
 
