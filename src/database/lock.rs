@@ -22,9 +22,9 @@ static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 /// goleveldb, and nobody else had it open when the lock was taken. A [`shared`](Self::shared) lock
 /// keeps out all who do not take a shared lock themselves.
 ///
-/// Programs lock the file `LOCK` in the database's folder: on Unix LevelDB by `fcntl` and goleveldb
-/// by `flock`, which do not know of each other. Both locks are taken here. `LOCK` stays where it
-/// is, with its contents.
+/// Programs lock the file `LOCK` in the database's folder: on Unix, LevelDB with `fcntl` and
+/// goleveldb with `flock`, which know nothing of each other. Both locks are taken here. `LOCK`
+/// stays where it is, with its contents.
 ///
 /// **While the lock is held, nothing else in this process may open and close `LOCK`**: closing any descriptor
 /// of a file drops the process's `fcntl` locks on it. Even code that only reads the file drops them, for
@@ -84,7 +84,7 @@ impl DatabaseLock {
 
     fn exclusive_of(file: &LockFile) -> Result<Self> {
         lock(file, true, &mut held())
-            // An exclusive lock creates the file, so there is one.
+            // For an exclusive lock, a missing file is created, so there always is a lock.
             .and_then(|lock| lock.ok_or_else(|| Error::io(IoAction::Open, 0, io::ErrorKind::NotFound.into())))
             .map_err(|error| error.with_path(file.path()))
     }
@@ -93,7 +93,8 @@ impl DatabaseLock {
     /// nobody can open it for writing as long as the lock is held. Other processes can hold such a
     /// lock at the same time. This does not wait.
     ///
-    /// `LOCK` is opened for reading only, so this works on file systems that are read-only.
+    /// `LOCK` is only opened for reading, and never created, so this works on file systems that are
+    /// read-only.
     ///
     /// Returns `None` if there is no `LOCK`: nothing is locked then.
     ///
@@ -158,7 +159,7 @@ fn held() -> MutexGuard<'static, Option<HashSet<FileId>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens and locks the file. An exclusive lock creates it; for a shared one, `None` means that there is no such file.
+/// Opens and locks the file. If there is none, an exclusive lock creates it, and a shared one is `None`.
 fn lock(
     file: &LockFile,
     exclusive: bool,

@@ -218,7 +218,8 @@ impl Manifest {
     }
 
     /// The live table of the same level that begins before `table` and ends within or after it.
-    /// Only level 0 allows that: on other levels LevelDB finds the keys of only one of the two.
+    /// Only level 0 allows that: on other levels LevelDB looks up a key in only one of the tables
+    /// that overlap there.
     ///
     /// `None` if there is no such table, if `table` is on level 0, or if keys are not in bytewise
     /// order, as overlaps are unknown then.

@@ -92,7 +92,7 @@ fn number(digits: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// After the cases of LevelDB's `db/filename_test.cc`, with goleveldb's own names.
+    /// The cases of LevelDB's `db/filename_test.cc`, and goleveldb's own names.
     #[test]
     fn names_tell_kind_and_number() {
         for (name, kind, number) in [

@@ -26,8 +26,8 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// the first entry.
 ///
 /// Damage costs no more than the block or record that it is in or, if a table cannot be opened, that table:
-/// after an error the next call goes on. If a newer version of a key is lost that way, an older one shows
-/// instead, even if the newer one was a deletion.
+/// after an error the next call goes on. If a newer version of a key is lost that way, an older one is
+/// returned instead, even if the newer one was a deletion.
 ///
 /// A table whose file is gone when the scan opens it, or has been replaced when the scan opens it
 /// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In
@@ -154,8 +154,9 @@ impl Scan<'_> {
     /// beyond it are left out, with an error.
     pub const LOG_LIMIT: usize = 1 << 30;
 
-    /// The most files that a scan has open at a time: 48, or fewer if the system allows no more.
-    /// Those read longest ago are closed, and opened again when their next block is read.
+    /// The maximum number of files that a scan has open at a time: 48, or fewer if the system
+    /// allows no more. Those read longest ago are closed, and opened again when their next block is
+    /// read.
     pub const MAX_OPEN_FILES: usize = 48;
 }
 
@@ -293,8 +294,8 @@ impl<'d, O: Opener> Scan<'d, O> {
         }
     }
 
-    /// Moves all sources to their first entry at or after the start. After an error, the next call
-    /// goes on with the source that failed.
+    /// Moves all sources to their first entries at or after the start. After an error, the next
+    /// call goes on with the source that failed.
     fn begin(&mut self) -> Result<()> {
         if self.started.is_none() {
             (self.last, self.skipped) = (None, None);

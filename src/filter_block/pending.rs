@@ -130,7 +130,8 @@ impl Pending {
         if hashed {
             self.keys.clear();
         } else {
-            // A key has no hash. All keys stay keys, so that hashing is not tried again and again.
+            // Some key has no hash. All keys stay keys, so that hashing is not tried again and
+            // again.
             self.mode = Mode::Keys;
         }
     }

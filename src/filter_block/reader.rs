@@ -74,7 +74,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// take the least time, so sort queries by block offset if you can.
     ///
     /// Lookups are faster if the block is in huge pages, since each query of a large block
-    /// otherwise also misses the cache of page addresses. On Linux, a program gets them by
+    /// otherwise also misses the cache of page addresses. On Linux, a program gets them with
     /// `madvise(MADV_HUGEPAGE)` on anonymous memory, aligned to 2 MiB, before it reads the block
     /// there; `contents` can be any such buffer.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
@@ -98,8 +98,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.ask_batch(queries, &mut [(&[][..], &[][..]); N], answers);
     }
 
-    /// Prefetches the offsets that `queries` need, unless the block has so few that they are in the
-    /// cache.
+    /// Prefetches the offsets that `queries` need, unless the block has so few offsets that they
+    /// are assumed to be in the cache.
     fn fetch_offsets(&self, queries: &[(u64, &[u8])]) {
         if self.num_filters <= CACHED_OFFSETS {
             return;

@@ -121,7 +121,7 @@ pub(crate) fn pack(area: &mut [u8]) {
     portable::pack(area, done);
 }
 
-/// Returns `true` if `filter` has all bits of a key with the hash `h`.
+/// Returns `true` if `filter` may have a key with the hash `h`.
 // Inlined: a second call would add half a nanosecond.
 #[inline(always)]
 pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {

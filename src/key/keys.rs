@@ -164,7 +164,7 @@ impl<'a> Keys<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::ShortInternalKey`] if a key is shorter than that.
+    /// [`Error::ShortInternalKey`] if a key is shorter than `len`.
     #[inline]
     pub fn strip_suffix(self, len: usize) -> Result<Self> {
         let suffix = self.suffix.saturating_add(len);

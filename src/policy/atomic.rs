@@ -63,9 +63,9 @@ impl AtomicBloomFilter {
     }
 
     /// Returns a filter for `keys` keys, with `bits_per_key` bits for each, rounded up as in
-    /// [`new`](Self::new). The number of probes is the best for that: ln 2 * `bits_per_key`,
-    /// rounded to the nearest integer, at least 1 and at most 64. More keys can be added, but they
-    /// raise the rate of false positives.
+    /// [`new`](Self::new). The number of probes is the best one for `bits_per_key`: ln 2 *
+    /// `bits_per_key`, rounded to the nearest integer, at least 1 and at most 64. More keys can be
+    /// added, but they raise the rate of false positives.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl AtomicBloomFilter {
     ///
     /// # Errors
     ///
-    /// As [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] unless `p` is at
-    /// least 2^-64 and below 1.
+    /// Those of [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] unless `p` is
+    /// at least 2^-64 and below 1.
     pub fn with_false_positive_rate(keys: u64, p: f64) -> Result<Self> {
         Self::with_capacity(keys, bits_per_key_for_rate(p)?)
     }

@@ -88,8 +88,8 @@ impl LegacyBloomPolicy {
         self.hash
     }
 
-    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has one
-    /// for every key.
+    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has a
+    /// hash for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         hash_key(key)

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// The rate is lowest for k = ln 2 * m/n, when half of the bits are set. It is then 0.5^k, about
 /// 0.6185^(m/n).
 ///
-/// The formula assumes independent probes. Filters that derive them all from one 32-bit hash, as
+/// The formula assumes independent probes. Filters that derive all probes from one 32-bit hash, as
 /// LevelDB's do, let more keys pass, above all filters of few keys: at ten bits a key, 1.2 times
 /// the rate with 40 keys and 1.05 times with 1,000. `n` counts different keys.
 ///
@@ -40,8 +40,8 @@ pub fn expected_false_positive_rate(bits: u64, k: u32, n: u64) -> f64 {
 
 impl BloomFilterPolicy {
     /// Returns a policy for filters of the fewest bits a key that let at most the share `p` of
-    /// absent keys pass, by [`expected_false_positive_rate`] with k rounded down as in
-    /// [`new`](Self::new).
+    /// absent keys pass, by [`expected_false_positive_rate`] for large filters, with k rounded down
+    /// as in [`new`](Self::new).
     ///
     /// Rounding k down costs a little: a rate of 0.0084 takes eleven bits a key, while ten would
     /// suffice with the best k.

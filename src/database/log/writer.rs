@@ -9,8 +9,8 @@ use crate::{Error, Result};
 
 /// Writes the records of a log or a MANIFEST, byte for byte as LevelDB does.
 ///
-/// Each record takes one call of `write` for each block of 32 KiB that it reaches into. Making the
-/// file durable is left to the caller.
+/// Each record takes one call of `write_all` for each block of 32 KiB that it reaches into. Making
+/// the file durable is left to the caller.
 ///
 /// ```
 /// use filterblock::database::{LogReader, LogWriter};
