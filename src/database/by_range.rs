@@ -14,7 +14,7 @@ use crate::table::{Comparator as _, InternalKeyComparator};
 pub(super) struct ByRange {
     /// Sorted by level, then by smallest key.
     sorted: Vec<LookupOrder>,
-    /// The levels with a table whose range of keys excludes nothing.
+    /// The levels with a table whose range of keys excludes no key.
     unranged: [bool; NUM_LEVELS as usize],
 }
 

@@ -183,7 +183,7 @@ impl Database {
     /// The live tables whose files are missing, by level and number. Tables whose files are there
     /// but could not be looked at are not among them.
     ///
-    /// Without a sound MANIFEST there are none.
+    /// Empty without a sound MANIFEST.
     pub fn missing(&self) -> impl Iterator<Item = &LiveTable> {
         self.live().filter(DatabaseTable::is_missing).filter_map(|table| table.recorded())
     }

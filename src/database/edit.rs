@@ -34,10 +34,10 @@ const MAX_COMPARATOR_LEN: usize = 4096;
 pub(crate) enum Field<'a> {
     /// The name of the comparator, which orders the user keys.
     Comparator(&'a [u8]),
-    /// Logs with this number or a higher one are not in tables yet.
+    /// The writes of logs with this number or a higher one may be in no table yet.
     LogNumber(u64),
-    /// One more log that is not in tables yet, or 0 if there is none. Early versions of LevelDB
-    /// used it.
+    /// One more log whose writes may be in no table yet, or 0 if there is none. Early versions of
+    /// LevelDB used it.
     PrevLogNumber(u64),
     /// The number for the next new file.
     NextFileNumber(u64),

@@ -18,7 +18,7 @@ impl Database {
     /// then on each further level in the one table that may hold it. The first of these that has the key
     /// decides.
     ///
-    /// Nothing is kept from one call to the next: each reads all live logs, and opens the tables that it
+    /// Nothing is kept from one call to the next: each call reads all live logs, and opens the tables that it
     /// searches, which takes one read for most tables and at most four. Filters save most reads of data
     /// blocks that do not hold the key. [`get_many`](Self::get_many) does all this once for many keys.
     /// [`scan`](Self::scan) and its [`seek`](Scan::seek) keep tables open. A caller that keeps [`Table`]s
@@ -40,9 +40,9 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options. Otherwise
-    /// the first damage on the way, since it may hide an entry newer than those that follow: damage in any
-    /// live log or in a table that is searched, or a table that is missing. LevelDB passes over damaged
-    /// records of a log unless `paranoid_checks` is set.
+    /// the first damage that the lookup meets, since it may hide an entry newer than those found later:
+    /// damage in any live log or in a table that is searched, or a table that is missing. LevelDB passes over
+    /// damaged records of a log unless `paranoid_checks` is set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
         self.get_with(user_key, options, FileOpener)
     }

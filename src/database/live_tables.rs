@@ -62,7 +62,7 @@ impl LiveTable {
 
     /// The user keys of the first and the last entry.
     ///
-    /// `None` if one of the two is neither a value nor a deletion of LevelDB's: relatives of
+    /// `None` if one of the two is not the key of a value or deletion of LevelDB's: relatives of
     /// LevelDB append more to the user key for types of their own.
     pub fn user_keys(&self) -> Option<(&[u8], &[u8])> {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
@@ -80,7 +80,7 @@ impl LiveTable {
         self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
     }
 
-    /// Returns `true` if the range of keys excludes nothing.
+    /// Returns `true` if the range of keys excludes no key, because it is unknown or unsound.
     pub(super) fn is_unranged(&self) -> bool {
         self.range().is_none()
     }

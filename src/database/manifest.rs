@@ -141,13 +141,13 @@ impl Manifest {
         self.comparator() == Some(BytewiseComparator.name().as_bytes())
     }
 
-    /// Logs with this number or a higher one are not in tables yet.
+    /// The writes of logs with this number or a higher one may be in no table yet.
     pub fn log_number(&self) -> u64 {
         self.log_number.unwrap_or_default()
     }
 
-    /// One more log that is not in tables yet; 0 if there is none. Only early versions of LevelDB
-    /// used it.
+    /// One more log whose writes may be in no table yet; 0 if there is none. Only early versions of
+    /// LevelDB used it.
     pub fn prev_log_number(&self) -> u64 {
         self.prev_log_number
     }
@@ -314,7 +314,7 @@ impl Manifest {
 }
 
 impl DatabaseFiles {
-    /// The logs that are not in tables yet, oldest first.
+    /// The logs whose writes may be in no table yet, oldest first.
     /// [`log_has_writes`](crate::database::log_has_writes) tells whether a log holds writes.
     pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
         self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))

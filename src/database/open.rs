@@ -20,9 +20,9 @@ impl Database {
     ///
     /// A database in use is seen in a single state. The folder is listed before the MANIFEST is
     /// read. Live tables that are not in the listing, and the log that the MANIFEST names, are
-    /// looked for once more, since they may have been written meanwhile. If tables are missing
-    /// then, or the MANIFEST is missing, damaged or cut off, everything is read again, at most 16
-    /// times in all, until a reading is sound or agrees with the one before.
+    /// looked for once more, since they may have been written in the meantime. If tables are
+    /// missing then, or the MANIFEST is missing, damaged or cut off, everything is read again, at
+    /// most 16 times in all, until a reading is sound or agrees with the one before.
     ///
     /// Tables may vanish later, as the writer goes on. If a table cannot be opened, open the
     /// database again: its entries are then in other tables, which are listed.
@@ -131,7 +131,7 @@ mod tests {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/databases/levels");
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path();
-        // Nobody looks into the tables.
+        // The contents of the tables are not read.
         let tables = ["000005.ldb", "000007.ldb", "000009.ldb"];
         // Reads the database once in each of these states, then starts again with the first one.
         let open = |states: &[&str]| {

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::database::FileOpener;
 
-    /// The numbers of the files that are open, the one read last after the others.
+    /// The numbers of the files that are open, the one read last at the end.
     fn open(files: &OpenFiles<FileOpener>) -> Vec<u64> {
         files.handles().open.iter().map(|(number, _)| *number).collect()
     }

@@ -150,8 +150,8 @@ impl Database {
 }
 
 impl Scan<'_> {
-    /// The most memory that the writes of all logs together may take, in bytes: 1 GiB. Writes
-    /// beyond it are left out, with an error.
+    /// The limit on the memory that the writes of all logs take together, in bytes: 1 GiB. Writes
+    /// beyond the limit are left out, with an error.
     pub const LOG_LIMIT: usize = 1 << 30;
 
     /// The maximum number of files that a scan has open at a time: 48, or fewer if the system

@@ -312,7 +312,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.filters.try_reserve(filter.len()).map_err(|_| Error::out_of_memory("filter", filter.len()))?;
         self.filters.extend_from_slice(filter);
         self.made.push(Made { index: self.count, start });
-        // A second call would otherwise take this filter for that of other keys.
+        // A second call would otherwise take this filter for the filter of other keys.
         self.scratch.clear();
         self.run = Run { was_all: self.run.len == self.pending.len(), ..Run::default() };
         self.pending.clear();

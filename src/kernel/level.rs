@@ -64,7 +64,7 @@ pub fn set(level: Level) -> bool {
 #[cold]
 fn choose() -> Level {
     let best = best();
-    // A level that was set meanwhile stays.
+    // A level that was set in the meantime stays.
     _ = LEVEL.compare_exchange(0, best as u8, Relaxed, Relaxed);
     best
 }

@@ -1,7 +1,7 @@
 //! Kernels for x86-64 with AVX2. The portable code gives the same results and is their oracle.
 //!
-//! They need `unsafe` for two reasons. Functions compiled for AVX2 may only be
-//! called on a CPU that has it, of which [`Avx2`] is the proof. And loads and stores take pointers.
+//! The kernels need `unsafe` for two reasons. Functions compiled for AVX2 may only be called on a
+//! CPU that has it, of which [`Avx2`] is the proof. And loads and stores take pointers.
 
 #![allow(unsafe_code)]
 

@@ -360,7 +360,8 @@ impl<'a> Scattered<'a> {
         Self { array, positions, last: _mm256_set1_epi32(array.len() as i32 - 4) }
     }
 
-    /// Returns the bits at the positions of the first COUNT of eight hashes, 6 or 8, as signs.
+    /// Returns the bits at the positions of the first COUNT of eight hashes, as signs. COUNT is 6
+    /// or 8.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     fn bits_at<const COUNT: usize>(self, h: __m256i) -> __m256 {
