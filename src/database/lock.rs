@@ -84,7 +84,7 @@ impl DatabaseLock {
 
     fn exclusive_of(file: &LockFile) -> Result<Self> {
         lock(file, true, &mut held())
-            // For an exclusive lock, a missing file is created, so there always is a lock.
+            // For an exclusive lock, a missing file is created, so there is always a lock.
             .and_then(|lock| lock.ok_or_else(|| Error::io(IoAction::Open, 0, io::ErrorKind::NotFound.into())))
             .map_err(|error| error.with_path(file.path()))
     }
@@ -159,7 +159,8 @@ fn held() -> MutexGuard<'static, Option<HashSet<FileId>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens and locks the file. If there is none, an exclusive lock creates it, and a shared one is `None`.
+/// Opens and locks the file. If there is no file, it is created for an exclusive lock, and `None` is returned
+/// for a shared one.
 fn lock(
     file: &LockFile,
     exclusive: bool,

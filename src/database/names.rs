@@ -77,7 +77,8 @@ impl FileKind {
 }
 
 /// The names under which LevelDB opens the table with this number, in the order in which it tries
-/// them (`TableCache::FindTable` in `db/table_cache.cc`). Early versions wrote the second.
+/// them (`TableCache::FindTable` in `db/table_cache.cc`). Early versions gave new files the second
+/// name.
 pub(super) fn table_names(number: u64) -> [String; 2] {
     [FileKind::Table.file_name(number), format!("{number:06}.sst")]
 }

@@ -50,8 +50,8 @@ impl Database {
     }
 
     /// Calls `read` until the database has no faults, or until two consecutive readings show the
-    /// same ones, so that the work of a writer in between is not the reason. Gives up after
-    /// [`MAX_READINGS`].
+    /// same ones, so that the work of a writer in between is not the reason. Stops after
+    /// [`MAX_READINGS`] readings in any case.
     fn open_settled(mut read: impl FnMut() -> Result<Self>) -> Result<Self> {
         let mut database = read()?;
         for _ in 1..MAX_READINGS {
@@ -124,7 +124,8 @@ mod tests {
 
     use super::*;
 
-    /// Faults are final only if two consecutive readings agree on them.
+    /// A database with faults is read again until two consecutive readings agree, but not without
+    /// end.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn what_changes_between_two_readings_is_not_damage() {

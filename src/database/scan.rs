@@ -25,9 +25,9 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). A new scan is before
 /// the first entry.
 ///
-/// Damage costs no more than the block or record that it is in or, if a table cannot be opened, that table:
-/// after an error the next call goes on. If a newer version of a key is lost that way, an older one is
-/// returned instead, even if the newer one was a deletion.
+/// Damage costs no more than the block or record that it is in, the rest of a table whose index is damaged,
+/// or a table that cannot be opened: after an error the next call goes on. If a newer version of a key is
+/// lost that way, an older one is returned instead, even if the newer one was a deletion.
 ///
 /// A table whose file is gone when the scan opens it, or has been replaced when the scan opens it
 /// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In

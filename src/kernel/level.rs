@@ -24,7 +24,7 @@ pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
 /// The level in use as a number, and 0 until it is chosen.
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
-/// Returns the highest level of this CPU and this build.
+/// Returns the highest level that both this CPU and this build have.
 pub fn best() -> Level {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     {

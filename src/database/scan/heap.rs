@@ -1,4 +1,4 @@
-//! The sources of a scan as a heap, in the order of the direction in which it goes.
+//! The sources of a scan as a heap, ordered in the direction in which the scan goes.
 
 use std::cmp::Ordering;
 
