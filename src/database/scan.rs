@@ -218,10 +218,10 @@ impl<'d, O: Opener> Scan<'d, O> {
     ///
     /// # Errors
     ///
-    /// One error for each file, block or record that cannot be read or is damaged, and one for each
-    /// table, or each run of tables on a level above 0, whose keys are not in order. For one log,
-    /// at most 16 errors are returned one by one, and then one for all others. The next call goes
-    /// on.
+    /// One error for each file, block or record that cannot be read or is damaged. One error, too,
+    /// for each table whose keys are not in order, or for all of a run of such tables on a level
+    /// above 0. For one log, at most 16 errors are returned one by one, and then one for all
+    /// others. The next call goes on.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     pub fn next(&mut self) -> Result<bool> {
         loop {

@@ -108,8 +108,8 @@ impl KeyBuf {
         true
     }
 
-    /// Adds a copy of `key` if it has at most 64 bytes, the buffer keeps the starts of its keys and
-    /// has at least one but fewer than `most`, and there is room for another key. Returns `false`
+    /// Adds a copy of `key`, if the key has at most 64 bytes and the buffer keeps the starts of its
+    /// keys, has at least one key but fewer than `most`, and has room for another. Returns `false`
     /// if nothing is added. No branch depends on the length of `key`, up to 64 bytes.
     #[inline(always)]
     pub(crate) fn push_if_mixed(&mut self, key: &[u8], most: usize) -> bool {

@@ -22,10 +22,10 @@ impl Database {
     /// Looks up the newest version of many keys, in any order: each as [`get`](Self::get) does. `lookups` is cleared
     /// first, and then has as many results as there are keys, in the same order.
     ///
-    /// The live logs are read once. In nearly all databases, each table is opened at most once, unless that fails, and
-    /// all keys sought in it are looked up in one call of [`Table::get_many_at`](crate::table::Table::get_many_at), in
-    /// ascending order, so that keys in one data block share it. Without a sound MANIFEST each key takes as long as a
-    /// [`get`](Self::get).
+    /// The live logs are read once. In nearly all databases, each table is opened at most once, unless opening it
+    /// fails. All keys sought in a table are looked up in one call of
+    /// [`Table::get_many_at`](crate::table::Table::get_many_at), in ascending order, so that keys in one data block
+    /// share its read. Without a sound MANIFEST each key takes as long as a [`get`](Self::get).
     ///
     /// Apart from the results, this first takes memory for the writes of the live logs, then a few hundred
     /// bytes for each key and one table at a time.
