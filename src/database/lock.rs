@@ -275,20 +275,20 @@ mod tests {
         make();
         let (first, file) = (id(), open());
         assert_eq!(lock(Some(first.clone()), file), (Ok(()), 1));
-        // Before it is opened.
+        // Replaced before it is opened.
         let kept = open();
         make();
         assert!(id() != first);
         assert_eq!(lock(Some(first), open()), refused);
         drop(kept);
-        // Between opening and locking.
+        // Replaced between opening and locking.
         let (second, file) = (id(), open());
         make();
         assert_eq!(lock(Some(second), file), refused);
         let file = open();
         make();
         assert_eq!(lock(None, file), refused);
-        // Removed.
+        // Removed between opening and locking.
         let (third, file) = (id(), open());
         fs::remove_file(place.path()).unwrap();
         assert_eq!(lock(Some(third), file), refused);

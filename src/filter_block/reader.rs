@@ -128,7 +128,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {
             let index = block_offset >> self.base_lg;
-            // Neighbours often need the same filter.
+            // Neighbouring queries often need the same filter.
             if index != last.0 {
                 let slice = usize::try_from(index).ok().and_then(|index| self.slice(index));
                 let Some(FilterSlice::At(filter)) = slice else { return self.ask_some(queries, answers) };

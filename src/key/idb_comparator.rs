@@ -97,7 +97,8 @@ enum Rest {
     Bytes,
     /// A value, or nothing.
     Value,
-    /// The key of an index.
+    /// The rest of an index entry: its value, its sequence and its primary key, or the beginning of
+    /// these.
     IndexEntry,
 }
 

@@ -58,7 +58,8 @@ impl KeyBuf {
     /// the keys before the last `clear`. Returns `false` otherwise.
     #[inline]
     pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
-        // `count` is the only field written: the next call has to wait for this store.
+        // `count` is the only field written, since the next call has to wait for each store to a
+        // field.
         let alike = key.len() == self.stride;
         if alike {
             self.copy(key, self.count * key.len());
@@ -219,7 +220,7 @@ impl KeyBuf {
 #[inline(always)]
 fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
     if let Ok(key) = <&[u8; 16]>::try_from(key) {
-        // A usual length, with one store.
+        // A usual length takes one store.
         room[..16].copy_from_slice(key);
         return;
     }

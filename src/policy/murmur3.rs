@@ -121,7 +121,8 @@ pub(super) fn check_probes(probes: u8) -> Result<()> {
     })
 }
 
-/// Rounds `bits`, wished for `keys` keys, up to a size that a filter can have.
+/// Rounds `bits`, the number of bits asked for with `keys` keys, up to a size that a filter can
+/// have.
 pub(super) fn round_up(bits: u128, keys: u64) -> Result<u64> {
     if bits > u128::from(MAX_BITS) {
         return Err(Error::FilterSize { keys, limit: MAX_BITS, bits });

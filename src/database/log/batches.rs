@@ -159,7 +159,8 @@ impl<R: Read> LogWrites<R> {
         let record = self.log.record();
         let at = before.end;
         let Some(&kind) = record.get(at) else {
-            // As in LevelDB, the writes are returned even if their number is wrong.
+            // As in LevelDB, the writes are returned even if the count is wrong. The error follows
+            // them.
             return match before.number {
                 read if read == u64::from(self.count) => Ok(None),
                 read => Err(self.corrupt(format!("{} writes in the batch", self.count), read.to_string())),

@@ -192,7 +192,7 @@ fn gather6_small(array: &[u8], probes: u8, h: u32) -> bool {
     has_few_bits(probes, scattered.bits_at::<6>(hashes(h)))
 }
 
-/// Handles larger arrays, and up to six probes.
+/// Handles arrays of 8 bytes to 64 MiB, and up to six probes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather6(array: &[u8], probes: u8, h: u32) -> bool {
@@ -200,7 +200,7 @@ fn gather6(array: &[u8], probes: u8, h: u32) -> bool {
     has_few_bits(probes, scattered.bits_at::<6>(hashes(h)))
 }
 
-/// Handles arrays of any length and any number of probes.
+/// Handles arrays of 8 bytes to 64 MiB, and any number of probes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather8(array: &[u8], probes: u8, h: u32) -> bool {

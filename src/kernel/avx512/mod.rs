@@ -19,7 +19,7 @@ use crate::lanes::{FixedLenKeys, KeyPtrs};
 pub(in crate::kernel) struct Avx512(());
 
 impl Avx512 {
-    /// Returns `true` if the CPU has all of these features, AVX2 included.
+    /// Returns `true` if the CPU has AVX-512 F, BW, DQ, VL and IFMA, and what [`Avx2`] needs.
     pub(in crate::kernel) fn is_available() -> bool {
         Avx2::is_available()
             && std::arch::is_x86_feature_detected!("avx512f")

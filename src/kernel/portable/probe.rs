@@ -95,7 +95,8 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
     let bits = Bits { array, modulus: modulus(array.len() as u64) };
     let delta = h.rotate_right(17);
     match probes {
-        // Ten bits a key, the usual setting, and five: both without counting.
+        // The numbers of probes at ten bits a key, the usual setting, and at five, without
+        // counting.
         6 => bits.all(h, delta, 6),
         3 => bits.three(h, delta),
         _ => bits.all(h, delta, probes),

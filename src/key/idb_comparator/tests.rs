@@ -1,4 +1,4 @@
-//! The order against the rules of Chromium's coding.
+//! Tests of the order against the rules of Chromium's coding.
 
 use super::*;
 
