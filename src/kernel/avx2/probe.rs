@@ -30,8 +30,8 @@ pub(super) fn matches_each(
     answers: &mut [bool],
     mut other: impl FnMut(u32, &[u8]) -> bool,
 ) {
-    // Filters of a block often have the same length, so its constants, which cost a division, are
-    // kept for the next filter.
+    // Filters of a block often have the same length, so the constants of the last length, which
+    // cost a division, are kept for the next filter.
     let mut last = (8, Positions::new(8));
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = if let (34..=65, Some(&probes @ 2..=8)) = (filter.len(), filter.last()) {
