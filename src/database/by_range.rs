@@ -14,14 +14,15 @@ use crate::table::{Comparator as _, InternalKeyComparator};
 pub(super) struct ByRange {
     /// Sorted by level, then by smallest key.
     sorted: Vec<LookupOrder>,
-    /// The levels with a table whose range of keys excludes nothing.
+    /// The levels with a table whose range of keys excludes no key.
     unranged: [bool; NUM_LEVELS as usize],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LookupOrder {
     at: usize,
-    /// The table with the largest key among those up to this one on the same level.
+    /// The position of the table that reaches furthest among those up to this one on the same
+    /// level.
     furthest: usize,
 }
 

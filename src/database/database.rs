@@ -12,19 +12,20 @@ use crate::{Error, Result};
 
 /// A database in a folder or a listing, for reading only.
 ///
-/// [`open`](Self::open) takes it from a folder, [`from_listing`](Self::from_listing) or
-/// [`DatabaseListing`](super::DatabaseListing) from anywhere else. Opening reads `CURRENT` and the
-/// MANIFEST, but no table and no log. Nothing is written or locked.
+/// [`open`](Self::open) reads a database in a folder, and [`from_listing`](Self::from_listing) or
+/// [`DatabaseListing`](super::DatabaseListing) one that is anywhere else. Opening reads `CURRENT`
+/// and the MANIFEST, but no table and no log. Nothing is written or locked.
 ///
 /// When in doubt, nothing is reported as missing or obsolete. Without a MANIFEST that is sound from
 /// end to end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live,
-/// and [`manifest`](Self::manifest) gives the reason. A file that the system would not let be
-/// looked at is [`Unreadable`](FileState::Unreadable), not missing.
+/// and [`manifest`](Self::manifest) gives the reason. A file whose metadata could not be read is
+/// [`Unreadable`](FileState::Unreadable), not missing.
 ///
 /// A MANIFEST that ends within a record is taken to be sound, as in LevelDB, which uses the records
-/// before. [`Manifest::incomplete_tail`] reports it.
+/// before that one. [`Manifest::incomplete_tail`] reports it.
 ///
-/// The MANIFEST takes memory up to its limit, and each file takes a few hundred bytes.
+/// The MANIFEST takes memory up to its limit, by default [`Manifest::DEFAULT_MEMORY_LIMIT`], and
+/// each file takes a few hundred bytes.
 ///
 /// ```
 /// use filterblock::database::{Database, FileState, TableStatus};
@@ -52,7 +53,8 @@ pub struct Database {
     pub(super) manifest: Result<Manifest>,
 }
 
-/// A table of a database: one that is live, with or without a file, or a file that is not live.
+/// A table of a database: a live one, with or without a file, or a table's file that is not known
+/// to be live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DatabaseTable<'a> {
@@ -60,8 +62,7 @@ pub struct DatabaseTable<'a> {
     pub number: u64,
     /// Its role in the database.
     pub status: TableStatus<'a>,
-    /// Its file. [`DatabaseFile::len`](super::DatabaseFile::len) is the size that the file really
-    /// has.
+    /// Its file. [`DatabaseFile::len`](super::DatabaseFile::len) is the file's actual size.
     pub file: FileState<'a>,
 }
 
@@ -135,7 +136,7 @@ impl Database {
         Self::new(self.dir.clone(), self.files.clone(), Ok(manifest))
     }
 
-    /// The files of tables and logs, and all others with a name of LevelDB's or goleveldb's.
+    /// The files of tables and logs, and all other files with names that LevelDB or goleveldb uses.
     pub const fn files(&self) -> &DatabaseFiles {
         &self.files
     }
@@ -179,10 +180,10 @@ impl Database {
         Some(self.in_file(number, file?))
     }
 
-    /// The live tables that are not there, by level and number. Files that are there but could not
-    /// be looked at are not among them.
+    /// The live tables whose files are missing, by level and number. Tables whose files are there
+    /// but could not be looked at are not among them.
     ///
-    /// Without a sound MANIFEST there are none.
+    /// Empty without a sound MANIFEST.
     pub fn missing(&self) -> impl Iterator<Item = &LiveTable> {
         self.live().filter(DatabaseTable::is_missing).filter_map(|table| table.recorded())
     }

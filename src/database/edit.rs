@@ -24,9 +24,9 @@ use crate::{Error, Result, Structure};
 /// The number of levels that a database has: 0 to 6.
 pub const NUM_LEVELS: u8 = 7;
 
-/// The longest name of a comparator, in bytes. LevelDB has no limit, but such names are constants
-/// in programs: that of LevelDB's own comparator has 26 bytes. The limit keeps the stored and shown
-/// parts of a MANIFEST small.
+/// The longest name of a comparator that is accepted, in bytes. LevelDB has no limit, but such
+/// names are constants in programs: that of LevelDB's own comparator has 26 bytes. The limit keeps
+/// the stored and shown parts of a MANIFEST small.
 const MAX_COMPARATOR_LEN: usize = 4096;
 
 /// One field of a version edit.
@@ -34,10 +34,10 @@ const MAX_COMPARATOR_LEN: usize = 4096;
 pub(crate) enum Field<'a> {
     /// The name of the comparator, which orders the user keys.
     Comparator(&'a [u8]),
-    /// Logs with this number or a higher one are not in tables yet.
+    /// The writes of logs with this number or a higher one may be in no table yet.
     LogNumber(u64),
-    /// One more log that is not in tables yet, or 0 if there is none. Early versions of LevelDB
-    /// used it.
+    /// One more log whose writes may be in no table yet, or 0 if there is none. Early versions of
+    /// LevelDB used it.
     PrevLogNumber(u64),
     /// The number for the next new file.
     NextFileNumber(u64),
@@ -118,8 +118,8 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The fields of `record`, in their order there. The iterator allocates nothing; after an error it
-/// yields no more fields.
+/// The fields of `record`, in their order there. The iterator allocates only for an error; after
+/// it, the iterator yields no more fields.
 ///
 /// `offset` is where the record starts in its file; it serves only to locate errors.
 ///
@@ -193,7 +193,7 @@ impl<'a> Fields<'a> {
         self.record.get(self.position..).unwrap_or_default()
     }
 
-    /// The error for damage at `position` of the record, where `what` was expected.
+    /// The error for damage at `position` in the record, where `what` was expected.
     fn corrupt(&self, position: usize, what: &str, found: impl fmt::Display) -> Error {
         Error::corrupt(
             Structure::VersionEdit,
@@ -274,7 +274,7 @@ mod tests {
         all(record).unwrap_err().to_string()
     }
 
-    /// A record of every field, laid out and ordered as by `VersionEdit::EncodeTo`.
+    /// A record with every field, laid out and ordered as by `VersionEdit::EncodeTo`.
     const EVERY_FIELD: &[u8] = b"\
         \x01\x03cmp\
         \x02\x81\x01\

@@ -16,7 +16,8 @@ pub struct DatabaseEntry<'a> {
     pub value: &'a [u8],
     /// The file that holds the entry.
     pub file: EntryFile<'a>,
-    /// The offset in that file, in bytes: of a table's data block, or of a log's record.
+    /// The offset in that file, in bytes, of the entry's data block in a table, or of its record in
+    /// a log.
     pub offset: u64,
 }
 
@@ -30,7 +31,7 @@ pub enum EntryFile<'a> {
 }
 
 impl<'a> EntryFile<'a> {
-    /// The file's path: the folder as it was given, and the file's name.
+    /// The file's path, as [`FileState::path`](super::FileState::path) returns it.
     pub fn path(&self) -> Option<&'a Path> {
         match self {
             Self::Table(table) => table.file.path(),

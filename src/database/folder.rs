@@ -17,7 +17,8 @@ pub struct DatabaseFile {
     pub kind: FileKind,
     /// The number in its name; 0 if there is none.
     pub number: u64,
-    /// Its path: the folder as it was given, and the file's name. From a listing: the name.
+    /// Its path: the folder as it was given, and the file's name. From a listing: the name, after the location
+    /// given to [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir), if any.
     pub path: PathBuf,
     /// Its size in bytes.
     pub len: u64,
@@ -50,11 +51,12 @@ impl PartialEq for UnreadableFile {
 impl Eq for UnreadableFile {}
 
 /// A file that is named like a database file but is not one. Either it is not a regular file, such as a
-/// folder named `000005.ldb`, or it ends in `.ldb` or `.sst` and has no number, such as `backup.ldb`.
+/// folder named `000005.ldb`, or its name ends in `.ldb` or `.sst` but has no number before that, such as
+/// `backup.ldb`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StrayFile {
-    /// Its path: the folder as it was given, and the name. From a listing: the name.
+    /// Its path, formed like [`DatabaseFile::path`].
     pub path: PathBuf,
     /// The type of the name itself: a symbolic link is not followed. `None` if it is not known, as
     /// from a listing.
@@ -67,15 +69,15 @@ pub struct StrayFile {
 pub enum FileState<'a> {
     /// The file is there, with its size. It has not been opened.
     Present(&'a DatabaseFile),
-    /// The file is there, but of unknown size: the system did not say what it is. It may be sound.
+    /// The name is there, but the system could not look it up, so that its type and size are
+    /// unknown. The file may be sound.
     Unreadable(&'a UnreadableFile),
     /// The file is not there. Only a live table can be missing.
     Missing,
 }
 
 impl<'a> FileState<'a> {
-    /// The file's path: the folder as it was given, and the file's name. From a listing: the name.
-    /// `None` if it is missing.
+    /// The file's path: [`DatabaseFile::path`] or [`UnreadableFile::path`]. `None` if the file is missing.
     pub fn path(&self) -> Option<&'a Path> {
         match self {
             Self::Present(file) => Some(&file.path),
@@ -95,7 +97,7 @@ impl<'a> FileState<'a> {
 
 /// The files of a database folder, by kind, number and name.
 ///
-/// A file whose metadata could not be read may be sound all the same, and is listed apart:
+/// A file whose metadata could not be read may be sound all the same, and is listed apart, by
 /// [`unreadable`](Self::unreadable). The other iterators leave such files out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseFiles {
@@ -105,8 +107,8 @@ pub struct DatabaseFiles {
 }
 
 impl DatabaseFiles {
-    /// Lists the regular files in `dir` that have a name of LevelDB's or goleveldb's, and links to
-    /// such files. No file is opened.
+    /// Lists the regular files in `dir` with names that LevelDB or goleveldb uses, and links with
+    /// such names to regular files. No file is opened.
     ///
     /// A name that cannot be looked at, such as a link that leads nowhere or in a circle, is among
     /// the [`unreadable`](Self::unreadable). A name that only looks like a database's file is among
@@ -135,10 +137,11 @@ impl DatabaseFiles {
         Ok(files)
     }
 
-    /// Sorts the names and sizes in bytes of a listing, such as that of a folder in object storage.
+    /// Takes the names in a listing, such as that of a folder in object storage, with the sizes of
+    /// the files in bytes.
     ///
     /// Names are those within the database's folder: a name with a slash is passed over. If a name occurs
-    /// twice, its last size is used.
+    /// more than once, its last size is used.
     ///
     /// ```
     /// use filterblock::database::{DatabaseFiles, FileKind};
@@ -235,13 +238,13 @@ impl DatabaseFiles {
         self.unreadable.iter()
     }
 
-    /// The names that look like a database's files and do not belong to one, sorted. LevelDB passes
-    /// them over, or fails to open them.
+    /// The names that look like those of a database's files and do not belong to one, sorted.
+    /// LevelDB passes them over, or fails to open them.
     pub fn strays(&self) -> std::slice::Iter<'_, StrayFile> {
         self.strays.iter()
     }
 
-    /// All files, by kind, number and name.
+    /// All files but the [`unreadable`](Self::unreadable) ones, by kind, number and name.
     pub fn iter(&self) -> std::slice::Iter<'_, DatabaseFile> {
         self.files.iter()
     }
@@ -299,7 +302,8 @@ impl<'a> IntoIterator for &'a DatabaseFiles {
     }
 }
 
-/// The items whose kind and number are the `wanted` ones. `items` has to be sorted by these.
+/// The items whose kind and number are the `wanted` ones. `items` has to be sorted by kind and
+/// number.
 fn of<T>(
     items: &[T],
     wanted: (FileKind, u64),

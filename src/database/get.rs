@@ -18,7 +18,7 @@ impl Database {
     /// then on each further level in the one table that may hold it. The first of these that has the key
     /// decides.
     ///
-    /// Nothing is kept from one call to the next: each reads all live logs, and opens the tables that it
+    /// Nothing is kept from one call to the next: each call reads all live logs, and opens the tables that it
     /// searches, which takes one read for most tables and at most four. Filters save most reads of data
     /// blocks that do not hold the key. [`get_many`](Self::get_many) does all this once for many keys.
     /// [`scan`](Self::scan) and its [`seek`](Scan::seek) keep tables open. A caller that keeps [`Table`]s
@@ -40,9 +40,9 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options. Otherwise
-    /// the first damage on the way, since it may hide an entry newer than those that follow: damage in any
-    /// live log or in a table that is searched, or a table that is missing. LevelDB passes over damaged
-    /// records of a log unless `paranoid_checks` is set.
+    /// the first damage that the lookup meets, since it may hide an entry newer than those found later:
+    /// damage in any live log or in a table that is searched, or a table that is missing. LevelDB passes over
+    /// damaged records of a log unless `paranoid_checks` is set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
         self.get_with(user_key, options, FileOpener)
     }
@@ -94,7 +94,7 @@ impl Database {
         }
     }
 
-    /// The order given in the options. It is an error if the MANIFEST names another.
+    /// The order given in the options. It is an error if the MANIFEST names another comparator.
     pub(super) fn order(&self, options: &ReadOptions) -> Result<SharedComparator> {
         let order = options.user_order();
         match self.comparator().filter(|name| *name != order.name().as_bytes()) {
@@ -135,7 +135,7 @@ impl Database {
         Ok(logs)
     }
 
-    /// Looks a key up if no levels are known.
+    /// Looks up a key if no levels are known.
     fn get_of_all<O: Opener>(
         &self,
         user_key: &[u8],
@@ -151,7 +151,7 @@ impl Database {
     }
 }
 
-/// The newest write of a key in logs.
+/// The result of the newest write of a key in `logs`. `None` if there is no write of the key.
 fn newest_in(logs: &Memtable<'_>, user_key: &[u8], order: &SharedComparator) -> Option<Lookup> {
     let (key, value, ..) = logs.get(logs.seek(user_key, &**order))?;
     if order.compare(key.user_key, user_key).is_ne() {
@@ -163,7 +163,7 @@ fn newest_in(logs: &Memtable<'_>, user_key: &[u8], order: &SharedComparator) -> 
     })
 }
 
-/// Returns `true` if the range of a table leaves room for a key, in any order of keys, or is
+/// Returns `true` if the key is within the range of the table in this order, or if the range is
 /// unknown or unsound.
 fn may_hold(table: &DatabaseTable<'_>, user_key: &[u8], order: &SharedComparator) -> bool {
     let range = table.recorded().and_then(LiveTable::user_keys);

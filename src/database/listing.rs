@@ -176,8 +176,8 @@ impl DatabaseListing {
         }
     }
 
-    /// The database. If contents are still [`wanted`](Self::wanted), it has no MANIFEST, and its
-    /// error says so.
+    /// The database. If contents are still [`wanted`](Self::wanted), the database has no MANIFEST,
+    /// and the error kept in its place says so.
     pub fn into_database(self) -> Database {
         let manifest = match self.state {
             State::Ended(manifest) => manifest,

@@ -28,7 +28,7 @@ pub struct LiveTable {
 }
 
 impl LiveTable {
-    /// Returns a table on `level`, of `size` bytes, whose first and last key are these internal
+    /// Returns a table on `level`, of `size` bytes, whose first and last keys are these internal
     /// keys: for [`VersionEdit::new_tables`](super::VersionEdit::new_tables).
     ///
     /// ```
@@ -62,8 +62,8 @@ impl LiveTable {
 
     /// The user keys of the first and the last entry.
     ///
-    /// `None` if one of the two is neither a value nor a deletion of LevelDB's: relatives append
-    /// more to the user key for types of their own.
+    /// `None` if one of the two is not the key of a value or deletion of LevelDB's: relatives of
+    /// LevelDB append more to the user key for types of their own.
     pub fn user_keys(&self) -> Option<(&[u8], &[u8])> {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
     }
@@ -80,7 +80,7 @@ impl LiveTable {
         self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
     }
 
-    /// Returns `true` if the range of keys excludes nothing.
+    /// Returns `true` if the range of keys excludes no key, because it is unknown or unsound.
     pub(super) fn is_unranged(&self) -> bool {
         self.range().is_none()
     }
@@ -108,8 +108,8 @@ pub(crate) struct LiveTables {
     tables: BTreeMap<(u8, u64), LiveTable>,
     /// By level, the key at which its next compaction starts.
     compact_pointers: BTreeMap<u8, Bytes>,
-    /// The memory of tables and compact pointers in bytes: an estimate, rather too high than too
-    /// low.
+    /// The memory of tables and compact pointers in bytes: an estimate that is too high rather than
+    /// too low.
     memory: u64,
     limit: u64,
 }
@@ -119,8 +119,7 @@ impl LiveTables {
         Self { tables: BTreeMap::new(), compact_pointers: BTreeMap::new(), memory: 0, limit }
     }
 
-    /// Takes a table off its level. A table that is not there is not an error: LevelDB too lets it
-    /// pass.
+    /// Takes a table off its level. A table that is not there is not an error, as in LevelDB.
     pub(crate) fn delete(&mut self, level: u8, number: u64) {
         if let Some(table) = self.tables.remove(&(level, number)) {
             let freed = memory(table.smallest.len(), table.largest.len());

@@ -18,17 +18,18 @@ use crate::{Error, Result};
 static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 
 /// The lock on a database, which is released when this is dropped. While an
-/// [`exclusive`](Self::exclusive) lock is held, nobody else can open the database, neither by
-/// LevelDB nor by goleveldb, and nobody else had it open when the lock was taken. A
-/// [`shared`](Self::shared) lock keeps out all who do not take a shared lock themselves.
+/// [`exclusive`](Self::exclusive) lock is held, nobody else can open the database with LevelDB or
+/// goleveldb, and nobody else had it open when the lock was taken. A [`shared`](Self::shared) lock
+/// keeps out all who do not take a shared lock themselves.
 ///
-/// Programs lock the file `LOCK` in the database's folder: on Unix LevelDB by `fcntl` and goleveldb
-/// by `flock`, which do not know of each other. Both locks are taken here. `LOCK` stays where it
-/// is, with its contents.
+/// Programs lock the file `LOCK` in the database's folder: on Unix, LevelDB with `fcntl` and
+/// goleveldb with `flock`, which know nothing of each other. Both locks are taken here. `LOCK`
+/// stays where it is, with its contents.
 ///
-/// **Nothing else in this process may open and close `LOCK` meanwhile**: closing any descriptor of a file
-/// drops the process's `fcntl` locks on it. Even code that only reads the file drops them, for example when
-/// it copies the folder. A second `DatabaseLock` is not a danger: it is refused before it opens the file.
+/// **While the lock is held, nothing else in this process may open and close `LOCK`**: closing any descriptor
+/// of a file drops the process's `fcntl` locks on it. Even code that only reads the file drops them, for
+/// example when it copies the folder. A second `DatabaseLock` is not a danger: it is refused before it opens
+/// the file.
 ///
 /// Locks are advisory. On some network file systems other machines do not see them.
 ///
@@ -65,13 +66,13 @@ impl DatabaseLock {
     ///
     /// - [`Error::InUse`] if another process has the database open, or this one holds a lock on it.
     /// - [`Error::Io`] if `LOCK` cannot be opened for writing, created or locked, is a symbolic
-    ///   link or not a regular file, or is removed or replaced meanwhile.
+    ///   link or not a regular file, or is removed or replaced while it is being locked.
     pub fn exclusive(dir: impl AsRef<Path>) -> Result<Self> {
         Self::exclusive_of(&LockFile::in_dir(dir.as_ref())?)
     }
 
-    /// Like [`exclusive`](Self::exclusive), but in an open folder, wherever its path leads by now. `dir` is only for
-    /// messages and for [`path`](Self::path).
+    /// Like [`exclusive`](Self::exclusive), but in an open folder, wherever its path leads by now. `dir` is used only
+    /// for messages and for [`path`](Self::path).
     ///
     /// # Errors
     ///
@@ -83,7 +84,7 @@ impl DatabaseLock {
 
     fn exclusive_of(file: &LockFile) -> Result<Self> {
         lock(file, true, &mut held())
-            // An exclusive lock creates the file, so there is one.
+            // For an exclusive lock, a missing file is created, so there is always a lock.
             .and_then(|lock| lock.ok_or_else(|| Error::io(IoAction::Open, 0, io::ErrorKind::NotFound.into())))
             .map_err(|error| error.with_path(file.path()))
     }
@@ -92,7 +93,8 @@ impl DatabaseLock {
     /// nobody can open it for writing as long as the lock is held. Other processes can hold such a
     /// lock at the same time. This does not wait.
     ///
-    /// `LOCK` is opened for reading only, so this works on file systems that are read-only.
+    /// `LOCK` is only opened for reading, and never created, so this works on file systems that are
+    /// read-only.
     ///
     /// Returns `None` if there is no `LOCK`: nothing is locked then.
     ///
@@ -107,8 +109,8 @@ impl DatabaseLock {
         }
     }
 
-    /// Like [`shared`](Self::shared), but in an open folder, wherever its path leads by now. `dir` is only for messages
-    /// and for [`path`](Self::path).
+    /// Like [`shared`](Self::shared), but in an open folder, wherever its path leads by now. `dir` is used only for
+    /// messages and for [`path`](Self::path).
     ///
     /// # Errors
     ///
@@ -134,8 +136,8 @@ impl Drop for DatabaseLock {
         if let Some(file) = self.file.take() {
             // Closing is not enough: a process that was just started may still share the file.
             _ = file.unlock();
-            // Closed while `held` keeps others from locking: closing it later would drop their lock
-            // by `fcntl`.
+            // Closed while `held` keeps others from locking: closing it later would drop their
+            // `fcntl` lock.
             drop(file);
         }
         if let Some(held) = &mut *held {
@@ -157,7 +159,8 @@ fn held() -> MutexGuard<'static, Option<HashSet<FileId>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens and locks the file. An exclusive lock creates it; for a shared one, `None` means that there is no such file.
+/// Opens and locks the file. If there is no file, it is created for an exclusive lock, and `None` is returned
+/// for a shared one.
 fn lock(
     file: &LockFile,
     exclusive: bool,
@@ -181,7 +184,8 @@ fn lock(
     lock_opened(file, known, opened, exclusive, held).map(Some)
 }
 
-/// Locks `file`, which was opened at `place`. `known` is the file that was there before, if any.
+/// Locks `file`, which was opened at `place`. `known` is the identity of the file that was there
+/// before, if any.
 fn lock_opened(
     place: &LockFile,
     known: Option<FileId>,
@@ -200,7 +204,7 @@ fn lock_opened(
     Ok(DatabaseLock { file: Some(file), id, path: place.path().to_owned(), is_exclusive: exclusive })
 }
 
-/// Locks a file in all the ways that the programs use.
+/// Locks a file in all the ways that LevelDB and goleveldb use.
 fn lock_file(file: &File, exclusive: bool) -> Result<()> {
     #[cfg(unix)]
     {
@@ -271,20 +275,20 @@ mod tests {
         make();
         let (first, file) = (id(), open());
         assert_eq!(lock(Some(first.clone()), file), (Ok(()), 1));
-        // Before it is opened.
+        // Replaced before it is opened.
         let kept = open();
         make();
         assert!(id() != first);
         assert_eq!(lock(Some(first), open()), refused);
         drop(kept);
-        // Between opening and locking.
+        // Replaced between opening and locking.
         let (second, file) = (id(), open());
         make();
         assert_eq!(lock(Some(second), file), refused);
         let file = open();
         make();
         assert_eq!(lock(None, file), refused);
-        // Removed.
+        // Removed between opening and locking.
         let (third, file) = (id(), open());
         fs::remove_file(place.path()).unwrap();
         assert_eq!(lock(Some(third), file), refused);

@@ -11,7 +11,7 @@ use super::names::FileKind;
 use crate::error::IoAction;
 use crate::{Error, Result};
 
-/// The file `LOCK`, whether it is there or not.
+/// The file `LOCK`, which need not exist.
 pub(super) struct LockFile {
     #[cfg(unix)]
     folder: OwnedFd,
@@ -62,7 +62,7 @@ impl LockFile {
         Ok(Self { folder, path: lock_path(dir) })
     }
 
-    /// The identity of the file, which has to be a regular one. `None` if there is none.
+    /// The identity of the file, which has to be a regular one. `None` if there is no file.
     pub(super) fn id(&self) -> Result<Option<FileId>> {
         use rustix::fs::{AtFlags, FileType, statat};
         use rustix::io::Errno;
@@ -129,7 +129,7 @@ impl LockFile {
         Ok(Self { path: lock_path(dir) })
     }
 
-    /// The identity of the file, which has to be a regular one. `None` if there is none.
+    /// The identity of the file, which has to be a regular one. `None` if there is no file.
     pub(super) fn id(&self) -> Result<Option<FileId>> {
         match std::fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

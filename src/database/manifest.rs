@@ -19,7 +19,8 @@ use crate::table::source::open_file;
 use crate::table::{BytewiseComparator, Comparator};
 use crate::{Error, Result, Structure};
 
-/// The contents of a MANIFEST: the live tables, and all else that is needed to read them.
+/// The contents of a MANIFEST: the live tables, and the names and numbers needed to open the
+/// database.
 ///
 /// [`read`](Self::read) and [`parse`](Self::parse) return one only if every complete record of the
 /// file is sound.
@@ -65,7 +66,7 @@ impl ManifestScan {
 
 impl Manifest {
     /// The memory that a MANIFEST may take, in bytes, unless another limit is given: 256 MiB, which
-    /// is about a million tables.
+    /// is enough for about a million tables.
     pub const DEFAULT_MEMORY_LIMIT: usize = 256 << 20;
 
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
@@ -79,8 +80,9 @@ impl Manifest {
     ///
     /// - [`Error::Io`] if `CURRENT` or the MANIFEST cannot be read, is not there, or is not a
     ///   regular file.
-    /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, or a record
-    ///   of the MANIFEST is damaged, contradicts another, or is missing.
+    /// - [`Error::Corrupt`] if `CURRENT` does not name a MANIFEST of the same folder, a record of
+    ///   the MANIFEST is damaged or contradicts another, or no record has a number that is
+    ///   required.
     /// - [`Error::Unsupported`] for a record that only relatives of LevelDB write.
     /// - [`Error::Limit`] for a MANIFEST that would take more than
     ///   [`DEFAULT_MEMORY_LIMIT`](Self::DEFAULT_MEMORY_LIMIT), or whose comparator has a name of
@@ -89,7 +91,8 @@ impl Manifest {
         Self::scan_folder(dir, Self::DEFAULT_MEMORY_LIMIT)?.into_result()
     }
 
-    /// Reads the contents of a MANIFEST. Any bytes can be given; memory is in proportion to them.
+    /// Reads the contents of a MANIFEST. Any bytes can be given; the memory taken is proportional
+    /// to their number.
     ///
     /// # Errors
     ///
@@ -103,7 +106,7 @@ impl Manifest {
     /// # Errors
     ///
     /// Those of [`read`](Self::read), for `CURRENT` and for opening the MANIFEST. Damage inside the
-    /// MANIFEST is in the scan.
+    /// MANIFEST is returned in the scan.
     pub fn scan_folder(dir: impl AsRef<Path>, memory_limit: usize) -> Result<ManifestScan> {
         let path = current_manifest(dir.as_ref())?;
         let file = open_file(&path).map_err(|error| error.with_path(&path))?;
@@ -138,13 +141,13 @@ impl Manifest {
         self.comparator() == Some(BytewiseComparator.name().as_bytes())
     }
 
-    /// Logs with this number or a higher one are not in tables yet.
+    /// The writes of logs with this number or a higher one may be in no table yet.
     pub fn log_number(&self) -> u64 {
         self.log_number.unwrap_or_default()
     }
 
-    /// One more log that is not in tables yet; 0 if there is none. Only early versions of LevelDB
-    /// used it.
+    /// One more log whose writes may be in no table yet; 0 if there is none. Only early versions of
+    /// LevelDB used it.
     pub fn prev_log_number(&self) -> u64 {
         self.prev_log_number
     }
@@ -192,7 +195,8 @@ impl Manifest {
     /// Ranges are looked at only if keys are in bytewise order. In any other order, all tables are
     /// returned, those of each of the levels 1 to 6 by number.
     ///
-    /// This costs one pass over level 0, and a binary search on each level below it.
+    /// This costs one pass over level 0 and, if the ranges are sound, a binary search on each level
+    /// below it.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
         let bytewise = self.is_bytewise();
         let newest = self.level(0).iter().rev().filter(move |table| !bytewise || table.may_hold(user_key));
@@ -214,7 +218,8 @@ impl Manifest {
     }
 
     /// The live table of the same level that begins before `table` and ends within or after it.
-    /// Only level 0 allows that: on other levels LevelDB finds the keys of only one of the two.
+    /// Only level 0 allows that: on other levels LevelDB looks up a key in only one of the tables
+    /// that overlap there.
     ///
     /// `None` if there is no such table, if `table` is on level 0, or if keys are not in bytewise
     /// order, as overlaps are unknown then.
@@ -222,7 +227,7 @@ impl Manifest {
         self.by_range.overlapped_by(&self.tables, table)
     }
 
-    /// The edit that makes the state of this MANIFEST from nothing: the first record of a new
+    /// The edit that creates the state of this MANIFEST from nothing: the first record of a new
     /// MANIFEST (`VersionSet::WriteSnapshot`, with the numbers that `LogAndApply` adds).
     pub fn snapshot(&self) -> VersionEdit {
         VersionEdit {
@@ -242,11 +247,11 @@ impl Manifest {
         self.records
     }
 
-    /// The offset, in bytes, of the record within which the file ends, if it does.
+    /// The offset, in bytes, of the record within which the file ends, if it ends within one.
     ///
-    /// LevelDB opens such a database silently and uses the records before: the writer stopped
-    /// there. A damaged length that reaches beyond the file looks the same, and the records after
-    /// it are lost. A file cut between two records looks complete.
+    /// LevelDB opens such a database silently and uses the records before that one: the writer
+    /// stopped there. A damaged length that reaches beyond the file looks the same, and the records
+    /// after it are lost. A file cut between two records looks complete.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.incomplete_tail
     }
@@ -309,7 +314,7 @@ impl Manifest {
 }
 
 impl DatabaseFiles {
-    /// The logs that are not in tables yet, oldest first.
+    /// The logs whose writes may be in no table yet, oldest first.
     /// [`log_has_writes`](crate::database::log_has_writes) tells whether a log holds writes.
     pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
         self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))

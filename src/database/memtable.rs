@@ -13,7 +13,7 @@ use crate::key::parts::{DELETION, VALUE};
 use crate::table::Comparator;
 use crate::{Error, InternalKey, Structure};
 
-/// The most defects of a log that are reported one by one.
+/// The maximum number of a log's defects that are reported one by one.
 const MAX_ERRORS: u64 = 16;
 
 /// Sorted writes, each with the log it is from.
@@ -104,8 +104,8 @@ impl<'d> Memtable<'d> {
         let Some(SortedWrites { bytes, writes }) = Arc::get_mut(&mut self.sorted) else { return };
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         writes.sort_by(|a, b| {
-            // Of two writes with the same sequence number, LevelDB finds a value before a deletion,
-            // and otherwise the later one first.
+            // Of two writes of a key with the same sequence number, LevelDB finds a value before a
+            // deletion, and otherwise the later one first.
             let tag =
                 |write: &Write| Reverse((write.sequence, write.value.is_some(), write.log, write.offset));
             order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))
@@ -173,7 +173,8 @@ mod tests {
     use crate::database::{FileOpener, LogWriter};
     use crate::table::BytewiseComparator;
 
-    /// A database of one log, in which each of these writes is a batch: number, key and value.
+    /// A database of one log, in which each of these writes is a batch: sequence number, key and
+    /// value.
     fn database(writes: &[(u64, &str, Option<&str>)]) -> (tempfile::TempDir, Database) {
         let folder = tempfile::tempdir().unwrap();
         let mut log = LogWriter::new(Vec::new());

@@ -8,12 +8,13 @@
 //! LOCK, LOG, …       nothing of the database's contents
 //! ```
 //!
-//! [`Database`] puts them together. Reading neither writes nor locks, so a database that is open
-//! elsewhere can be looked at. It is then seen in a single state, and files may vanish at any time.
+//! [`Database`] puts these files together. Reading neither writes nor locks, so a database that is
+//! open elsewhere can be looked at. It is then seen in a single state, and files may vanish at any
+//! time.
 //!
 //! Databases of LevelDB and goleveldb are read. Any bytes can be given: damage is an error, not a
-//! shorter list of tables. Only damage that looks like a last record that is cut off is no error:
-//! [`Manifest::incomplete_tail`] reports it.
+//! shorter list of tables. The only exception is damage that looks like a last record that is cut
+//! off: [`Manifest::incomplete_tail`] reports it.
 //!
 //! Changing a database is explicit: [`set_current`] makes another MANIFEST the current one, and
 #![cfg_attr(feature = "lock", doc = "[`DatabaseLock`] keeps")]

@@ -23,8 +23,8 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The kind of a file with this name, and the number in the name, or 0. `None` for all names
-    /// that are neither LevelDB's nor goleveldb's.
+    /// The kind of a file with this name, and the number in the name, or 0 if it has none. `None`
+    /// for all names that are neither LevelDB's nor goleveldb's.
     ///
     /// ```
     /// use filterblock::database::FileKind;
@@ -77,7 +77,8 @@ impl FileKind {
 }
 
 /// The names under which LevelDB opens the table with this number, in the order in which it tries
-/// them (`TableCache::FindTable` in `db/table_cache.cc`). Early versions wrote the second.
+/// them (`TableCache::FindTable` in `db/table_cache.cc`). Early versions gave new files the second
+/// name.
 pub(super) fn table_names(number: u64) -> [String; 2] {
     [FileKind::Table.file_name(number), format!("{number:06}.sst")]
 }
@@ -92,7 +93,7 @@ fn number(digits: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// After the cases of LevelDB's `db/filename_test.cc`, with goleveldb's own names.
+    /// The cases of LevelDB's `db/filename_test.cc`, and goleveldb's own names.
     #[test]
     fn names_tell_kind_and_number() {
         for (name, kind, number) in [
@@ -145,8 +146,8 @@ mod tests {
         }
     }
 
-    /// Based on the second half of `db/filename_test.cc`, which tests prefix and suffix; the digits
-    /// are from LevelDB's sources.
+    /// Based on the second half of `db/filename_test.cc`, which tests only prefix and suffix; the
+    /// number of digits expected is that of LevelDB's `db/filename.cc`.
     #[test]
     fn numbers_make_names_that_tell_them_again() {
         for (kind, number, name) in [

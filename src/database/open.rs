@@ -1,5 +1,5 @@
-//! Opening the database in a folder, which a writer may change meanwhile (`DBImpl::Recover` in
-//! LevelDB's `db/db_impl.cc`).
+//! Opening the database in a folder, which a writer may be changing (`DBImpl::Recover` in LevelDB's
+//! `db/db_impl.cc`).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::manifest::{Manifest, ManifestScan};
 use super::names::{FileKind, table_names};
 use crate::Result;
 
-/// The most times that a constantly changing database is read.
+/// The maximum number of times that a constantly changing database is read.
 const MAX_READINGS: u32 = 16;
 
 impl Database {
@@ -20,11 +20,11 @@ impl Database {
     ///
     /// A database in use is seen in a single state. The folder is listed before the MANIFEST is
     /// read. Live tables that are not in the listing, and the log that the MANIFEST names, are
-    /// looked for once more, since they may have been written meanwhile. If tables are missing
-    /// then, or the MANIFEST is missing, damaged or cut off, everything is read again, at most 16
-    /// times in all, until a reading is sound or agrees with the one before.
+    /// looked for once more, since they may have been written in the meantime. If tables are
+    /// missing then, or the MANIFEST is missing, damaged or cut off, everything is read again, at
+    /// most 16 times in all, until a reading is sound or agrees with the one before.
     ///
-    /// Later on, tables may vanish as the writer goes on. If a table cannot be opened, open the
+    /// Tables may vanish later, as the writer goes on. If a table cannot be opened, open the
     /// database again: its entries are then in other tables, which are listed.
     ///
     /// This costs one pass over the folder's names and one over the MANIFEST, which may take as
@@ -49,8 +49,9 @@ impl Database {
         Self::open_settled(|| Self::read(dir.as_ref(), memory_limit))
     }
 
-    /// Calls `read` until the same faults of the database show in two consecutive readings, so that
-    /// no writer's work in between is the reason.
+    /// Calls `read` until the database has no faults, or until two consecutive readings show the
+    /// same ones, so that the work of a writer in between is not the reason. Stops after
+    /// [`MAX_READINGS`] readings in any case.
     fn open_settled(mut read: impl FnMut() -> Result<Self>) -> Result<Self> {
         let mut database = read()?;
         for _ in 1..MAX_READINGS {
@@ -68,8 +69,8 @@ impl Database {
     /// Lists the folder, then reads the MANIFEST, then looks for files that appeared in between.
     ///
     /// In this order, whatever the MANIFEST names was either listed, or written since, or removed
-    /// since. In the opposite order, a table could be removed and the log with newer writes be made
-    /// without a trace of either.
+    /// since. In the opposite order, a table could be removed, and the log with newer writes
+    /// created, without a trace of either.
     fn read(dir: &Path, memory_limit: usize) -> Result<Self> {
         let files = DatabaseFiles::list(dir)?;
         let manifest = Manifest::scan_folder(dir, memory_limit).and_then(ManifestScan::into_result);
@@ -87,8 +88,9 @@ impl Database {
         }
     }
 
-    /// Returns `true` if all faults were there in an earlier reading, too. Table numbers are never reused,
-    /// so a table that is live in both was live all the time: if neither found its file, it is missing.
+    /// Returns `true` if all faults were already there in the reading `before`. Table numbers are never
+    /// reused, so a table that is live in both readings was live all the time: if neither reading found its
+    /// file, it is missing.
     fn is_confirmed_by(&self, before: &Self) -> bool {
         match (&self.manifest, &before.manifest) {
             (Ok(now), Ok(then)) => {
@@ -122,14 +124,15 @@ mod tests {
 
     use super::*;
 
-    /// Files that were written after the folder was listed and before the MANIFEST was read.
+    /// A database with faults is read again until two consecutive readings agree, but not without
+    /// end.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn what_changes_between_two_readings_is_not_damage() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/databases/levels");
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path();
-        // Nobody looks into the tables.
+        // The contents of the tables are not read.
         let tables = ["000005.ldb", "000007.ldb", "000009.ldb"];
         // Reads the database once in each of these states, then starts again with the first one.
         let open = |states: &[&str]| {
@@ -176,7 +179,7 @@ mod tests {
         ] {
             assert_eq!(open(states), (readings, seems.to_owned()), "{states:?}");
         }
-        // No two readings agree.
+        // No two consecutive readings agree.
         assert_eq!(open(&["000005.ldb", "000007.ldb"]).0, MAX_READINGS as usize);
     }
 

@@ -37,7 +37,7 @@ pub(super) struct PooledFile<O: Opener> {
     is_lost: AtomicBool,
 }
 
-/// The identity of a file, to detect another one that took its name.
+/// The identity of a file, to detect another file that has taken its name.
 #[derive(PartialEq, Eq)]
 struct Identity {
     len: u64,
@@ -45,7 +45,7 @@ struct Identity {
 }
 
 impl<O: Opener> OpenFiles<O> {
-    /// `max` is the most files that are open at a time, and has to be at least 1.
+    /// `max` is the maximum number of files that are open at a time, and has to be at least 1.
     pub(super) fn new(opener: O, max: usize) -> Arc<Self> {
         Arc::new(Self { max, handles: Mutex::new(Handles { opener, open: VecDeque::new(), next: 0 }) })
     }
@@ -82,8 +82,8 @@ impl<O: Opener> OpenFiles<O> {
 }
 
 impl<O: Opener> Handles<O> {
-    /// Opens a file, closing those read longest ago, so that at most `max` are open, or as many as
-    /// the system allows.
+    /// Opens a file, closing those read longest ago, so that at most `max` are open, or fewer if
+    /// the system allows no more.
     fn open_beside(&mut self, max: usize, path: &Path) -> io::Result<O::Table> {
         while !self.open.is_empty() && self.open.len() >= max {
             self.open.pop_front();
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::database::FileOpener;
 
-    /// The numbers of the files that are open, the one read last after the others.
+    /// The numbers of the files that are open, the one read last at the end.
     fn open(files: &OpenFiles<FileOpener>) -> Vec<u64> {
         files.handles().open.iter().map(|(number, _)| *number).collect()
     }

@@ -70,13 +70,13 @@ pub trait Opener {
 
     /// Opens the table at `path`.
     ///
-    /// So that few are open at a time, a table may be dropped and opened again later on. A live
+    /// To keep few tables open at a time, a scan may drop a table and open it again later. A live
     /// table that was not listed is opened too: the error gives the reason why it is missing.
     ///
     /// # Errors
     ///
-    /// Any error, such as [`NotFound`](io::ErrorKind::NotFound). It is returned with the path, once
-    /// for each table.
+    /// Any error, such as [`NotFound`](io::ErrorKind::NotFound). It is returned with the path. A
+    /// scan returns one such error for each table.
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table>;
 
     /// Opens the log at `path`. It is read to its end immediately.
@@ -86,10 +86,10 @@ pub trait Opener {
     /// Those of [`open_table`](Self::open_table).
     fn open_log(&mut self, path: &Path) -> io::Result<Self::Log>;
 
-    /// Returns a mark that is different for another table of the same length that took this one's
-    /// name, such as an `ETag` or the time of the last change. It is requested for each table that
-    /// a scan opens. If it has changed when a table is opened again, the table is lost, and no byte
-    /// of the other is read.
+    /// Returns a mark that differs if another table of the same length has taken this one's name,
+    /// such as an `ETag` or the time of the last change. It is requested for each table that a scan
+    /// opens. If it has changed when a table is opened again, the table is lost, and no byte of the
+    /// other table is read.
     ///
     /// The mark is empty by default: then only a change of length is noticed.
     ///
@@ -151,8 +151,8 @@ impl Opener for FileOpener {
         try_open(path)
     }
 
-    /// The time of the last change, with device and inode on Unix, or the time of creation
-    /// elsewhere.
+    /// The time of the last change, with the device and inode on Unix, and with the time of
+    /// creation elsewhere.
     fn version(&mut self, table: &File) -> io::Result<Vec<u8>> {
         let found = table.metadata()?;
         #[cfg(unix)]

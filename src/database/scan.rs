@@ -25,21 +25,21 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). A new scan is before
 /// the first entry.
 ///
-/// Damage costs no more than the block or record that it is in or, if a table cannot be opened, that table:
-/// after an error the next call goes on. If a newer version of a key is lost that way, an older one shows
-/// instead, even if the newer one was a deletion.
+/// Damage costs no more than the block or record that it is in, the rest of a table whose index is damaged,
+/// or a table that cannot be opened: after an error the next call goes on. If a newer version of a key is
+/// lost that way, an older one is returned instead, even if the newer one was a deletion.
 ///
-/// A table that was replaced or removed before all of it was read is an error with
-/// [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In that case, open the
-/// database again and seek to the last position.
+/// A table whose file is gone when the scan opens it, or has been replaced when the scan opens it
+/// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In
+/// that case, open the database again and seek to the last position.
 ///
-/// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range
-/// is there, the next call does what this one would have done.
+/// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range is
+/// there, the next call does what the failed one would have done.
 ///
 /// A scan takes memory for the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and for the index
 /// and a data block of each table that is open. On each level above 0, one table is open at a time, unless
-/// tables overlap. At most a few errors are kept for each file. However many tables are open, they share
-/// [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, whatever opens them.
+/// tables overlap. At most 17 errors are kept for each log, and one for each table. However many tables are
+/// open, they share at most [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, whatever opens them.
 ///
 /// [`ReadOptions::max_output`] limits the bytes decoded of each table.
 ///
@@ -58,25 +58,28 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 pub struct Scan<'d, O: Opener = FileOpener> {
     order: SharedComparator,
     tables: TableOpener<O>,
-    /// The number of sources that are at their first entries, or `None` if the sources are yet to
-    /// be moved to the start.
+    /// The number of sources that have been moved to their first entries, or `None` if the sources
+    /// are yet to be moved to the start.
     started: Option<usize>,
-    /// The key to start at, or `None` to start at the first of all.
+    /// The key to start at, or `None` to start at the first key of all.
     start: Option<Start>,
     sources: Vec<Source<'d, O>>,
-    /// The indices in `sources` of those at an entry. Once all are started, this is a heap with the
-    /// first of all entries on top.
+    /// The indices of the sources that are at an entry. Once all sources are started, this is a
+    /// heap with the first of all entries on top.
     heap: Vec<usize>,
     /// Set if the entry on top has been returned or passed over.
     consumed: bool,
     database: &'d Database,
     /// The numbers of live tables that have no file, in the order in which an error is returned for each.
     missing: std::vec::IntoIter<u64>,
-    /// Errors that have not been returned yet: a few for each log, and one for each table at most.
+    /// Errors that have not been returned yet: at most 17 for each log, and one for each run of
+    /// tables.
     errors: VecDeque<Error>,
-    /// Set if only the newest version of each key is returned, and nothing if that is a deletion.
+    /// Set if only the newest version of each key is returned, or nothing for the key if that
+    /// version is a deletion.
     newest: bool,
-    /// The user key returned last.
+    /// The user key of the entry that was last on top, even if that was a deletion, which is not
+    /// returned.
     last: Option<Vec<u8>>,
     /// The direction of the heap. `None` while the sources are being turned, and after a turn that
     /// failed.
@@ -84,10 +87,11 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     /// The direction in which each source reached its entry.
     ways: Vec<Way>,
     /// On the way back: the newest version of a key found so far. It is the current entry, unless a step is
-    /// still `gathering` versions. The versions of `skipped`, the key at which the scan turned, are passed
-    /// over.
+    /// still `gathering` versions.
     saved: Option<Saved<'d>>,
+    /// On the way back: set while a step is passing the versions of a key, also between calls if it failed.
     gathering: bool,
+    /// On the way back: the key at which the scan turned, whose versions are passed over.
     skipped: Option<Vec<u8>>,
 }
 
@@ -96,7 +100,7 @@ impl Database {
     /// LevelDB's iterator does. Keys that are deleted are left out.
     ///
     /// These are the entries of live tables and live logs. Without a sound MANIFEST all tables and
-    /// logs may be live, so deleted keys that an obsolete table still has may show.
+    /// logs may be live, so deleted keys that an obsolete table still has may appear.
     ///
     /// Keys have to be in the order of the options' comparator. The files have to be in a folder:
     /// those of a listing are opened by [`scan_with`](Self::scan_with).
@@ -109,7 +113,8 @@ impl Database {
     }
 
     /// Walks through all versions of all keys, deletions included, in all tables and logs, obsolete
-    /// ones included: by key, and the newest first. An entry in several files comes once for each.
+    /// ones included: in the order of the keys, and the newest version of each key first. An entry
+    /// in several files is returned once for each file.
     ///
     /// All tables on level 0 and all that are not live are open at the same time.
     ///
@@ -123,7 +128,8 @@ impl Database {
     /// Like [`scan`](Self::scan), but over files that `opener` opens, wherever they are.
     ///
     /// Logs are opened and read here. A table is opened when its entries are needed; [`Scan`]
-    /// describes how many are open at a time. Errors of the opener are those of the files.
+    /// describes how many are open at a time. The scan returns the opener's errors, with the path
+    /// of the file.
     ///
     /// # Errors
     ///
@@ -144,12 +150,13 @@ impl Database {
 }
 
 impl Scan<'_> {
-    /// The most memory that the writes of all logs together may take, in bytes: 1 GiB. Writes
-    /// beyond it are left out, with an error.
+    /// The limit on the memory that the writes of all logs take together, in bytes: 1 GiB. Writes
+    /// beyond the limit are left out, with an error.
     pub const LOG_LIMIT: usize = 1 << 30;
 
-    /// The most files that a scan has open at a time: 48, or fewer if the system allows no more.
-    /// Those read longest ago are closed, and opened again when their next block is read.
+    /// The maximum number of files that a scan has open at a time: 48, or fewer if the system
+    /// allows no more. Those read longest ago are closed, and opened again when their next block is
+    /// read.
     pub const MAX_OPEN_FILES: usize = 48;
 }
 
@@ -223,9 +230,10 @@ impl<'d, O: Opener> Scan<'d, O> {
     ///
     /// # Errors
     ///
-    /// One error for each file, block or record that cannot be read or is damaged, and one for each
-    /// table, or for all tables of a level above 0, if keys are not in order. The next call goes
-    /// on.
+    /// One error for each file, block or record that cannot be read or is damaged. One error, too,
+    /// for each table whose keys are not in order, or for all of a run of such tables on a level
+    /// above 0. For one log, at most 16 errors are returned one by one, and then one for all
+    /// others. The next call goes on.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     pub fn next(&mut self) -> Result<bool> {
         loop {
@@ -298,8 +306,8 @@ impl<'d, O: Opener> Scan<'d, O> {
         }
     }
 
-    /// Moves all sources to their first entry at or after the start. After an error, the next call
-    /// goes on: no error waits for another one.
+    /// Moves all sources to their first entries at or after the start. After an error, the next
+    /// call goes on with the source that failed.
     fn begin(&mut self) -> Result<()> {
         if self.started.is_none() {
             (self.last, self.skipped) = (None, None);

@@ -50,11 +50,11 @@ pub(super) enum Source<'d, O: Opener> {
 /// Tables that follow each other in the order of keys.
 pub(super) struct Run<'d, O: Opener> {
     tables: Vec<DatabaseTable<'d>>,
-    /// The number of tables up to the current one. If no table is current, the run is after this
-    /// many.
+    /// The number of tables up to and including the current one. If no table is current, the run is
+    /// positioned after this many tables.
     opened: usize,
     pub(super) current: Option<Current<'d, O>>,
-    /// Set once an error about the order of the run's keys was returned.
+    /// Set once the run's keys were found to be out of order, which is reported only once.
     pub(super) unordered: bool,
 }
 
@@ -170,7 +170,7 @@ impl<O: Opener> TableOpener<O> {
         table.map(|table| table.with_path(path)).map_err(|error| error.with_path(path))
     }
 
-    /// Opens a table for going through it. `None` if it has no file.
+    /// Opens a table to walk through its entries. `None` if the table has no file.
     fn cursor<'d>(&self, table: DatabaseTable<'d>, place: CursorPosition) -> Result<Option<Current<'d, O>>> {
         let Some(path) = table.file.path() else { return Ok(None) };
         let cursor = self.open(path)?.into_cursor();
@@ -270,7 +270,8 @@ impl<'d, O: Opener> Run<'d, O> {
     }
 }
 
-/// Arranges tables of the levels above 0 in runs: one for each level, unless tables overlap.
+/// Arranges tables of the levels above 0 in runs: one for each level, unless tables overlap or
+/// their ranges are unknown.
 pub(super) fn runs<'d>(
     mut tables: Vec<DatabaseTable<'d>>,
     order: &dyn Comparator,

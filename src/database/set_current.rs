@@ -10,10 +10,11 @@ use crate::{Error, Result};
 
 /// Makes the MANIFEST with this number the one that `CURRENT` names, in the database folder `dir`.
 ///
-/// The new `CURRENT` is written as `NNNNNN.dbtmp` with the number of the MANIFEST, synced, renamed,
-/// and the folder synced: whatever happens meanwhile, `CURRENT` names the old MANIFEST or the new
-/// one. A file left over under the temporary name is replaced. On Unix, mode, owner and group are
-/// those of the `CURRENT` before, so that everyone who could read it still can.
+/// The new `CURRENT` is written as `NNNNNN.dbtmp` with the number of the MANIFEST, synced and
+/// renamed, and then the folder is synced: whatever happens in between, `CURRENT` names the old
+/// MANIFEST or the new one. A file left over under the temporary name is replaced. On Unix, mode,
+/// owner and group are those of the previous `CURRENT`, so that everyone who could read that one
+/// can read the new one.
 ///
 /// The MANIFEST itself has to be synced before, and so has the folder with its name. Nobody else
 /// may have the database open
@@ -22,9 +23,9 @@ use crate::{Error, Result};
 ///
 /// # Errors
 ///
-/// [`Error::Io`], with the file's path. The temporary file is removed, and `CURRENT` is as it was.
-/// If the error is about the folder itself, however, `CURRENT` has already been replaced, but the
-/// change may not survive a loss of power.
+/// [`Error::Io`], with the file's path. The temporary file is removed if possible, and `CURRENT` is
+/// as it was. If the error is about the folder itself, however, `CURRENT` has already been
+/// replaced, but the change may not survive a loss of power.
 pub fn set_current(dir: impl AsRef<Path>, manifest_number: u64) -> Result<()> {
     let dir = dir.as_ref();
     let temporary = dir.join(FileKind::Temporary.file_name(manifest_number));
@@ -44,15 +45,15 @@ pub fn set_current(dir: impl AsRef<Path>, manifest_number: u64) -> Result<()> {
             renamed.map_err(|error| Error::io(IoAction::Rename, 0, error).with_path(&current))
         });
     if let Err(error) = replaced {
-        // If that fails too, LevelDB removes the file when it opens the database.
+        // If the removal fails too, LevelDB removes the file when it opens the database.
         _ = fs::remove_file(&temporary);
         return Err(error);
     }
     sync_folder(dir)
 }
 
-/// Makes sure that the names of the files in the folder `dir` survive a loss of power: files
-/// created, renamed and removed. The files' contents have to be synced one by one.
+/// Makes sure that files created, renamed or removed in the folder `dir` remain so after a loss of
+/// power. The files' contents have to be synced one by one.
 ///
 /// This does nothing on systems other than Unix, such as Windows, where folders cannot be synced.
 ///

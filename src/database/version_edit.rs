@@ -17,9 +17,9 @@ use crate::Result;
 pub struct VersionEdit {
     /// The name of the comparator, which orders the user keys.
     pub comparator: Option<Bytes>,
-    /// Logs with this number or a higher one are not in tables yet.
+    /// The writes of logs with this number or a higher one may be in no table yet.
     pub log_number: Option<u64>,
-    /// One more log that is not in tables yet, or 0 if there is none.
+    /// One more log whose writes may be in no table yet, or 0 if there is none.
     pub prev_log_number: Option<u64>,
     /// The number for the next new file.
     pub next_file_number: Option<u64>,
@@ -36,8 +36,8 @@ pub struct VersionEdit {
 impl VersionEdit {
     /// Reads one record of a MANIFEST. [`LogReader`](super::LogReader) finds the records.
     ///
-    /// If a field that should occur once occurs twice, the last one counts, as in LevelDB. Memory
-    /// is in proportion to the record.
+    /// If a field that should occur once occurs twice, the last one counts, as in LevelDB. The
+    /// memory taken is proportional to the length of the record.
     ///
     /// ```
     /// use filterblock::database::{LogReader, VersionEdit};
@@ -75,7 +75,7 @@ impl VersionEdit {
         Ok(edit)
     }
 
-    /// Appends the record to `dst`, in the bytes of `VersionEdit::EncodeTo`.
+    /// Appends the record to `dst`, byte for byte as `VersionEdit::EncodeTo` does.
     /// [`LogWriter`](super::LogWriter) puts it into the file.
     ///
     /// # Errors
@@ -107,7 +107,7 @@ impl VersionEdit {
 mod tests {
     use super::*;
 
-    /// An edit with every field, two of some.
+    /// An edit with every field, and two values of some.
     fn full() -> VersionEdit {
         VersionEdit {
             comparator: Some(Bytes::from_static(b"order")),

@@ -11,7 +11,8 @@ use super::pending::Pending;
 use crate::{Error, FilterPolicy, KeyHash, Keys, Result};
 
 /// The bytes that a policy finds in `dst` and must leave as they are. They reveal a policy that
-/// shortens `dst` or writes at its start, and keep the filters already made out of its reach.
+/// shortens `dst` or writes at its start. The filters already made are elsewhere, out of the
+/// policy's reach.
 const GUARD: &[u8] = &[0xa5, 0x5a, 0xc3, 0x3c];
 
 /// The size limit of a filter block unless the caller sets another.
@@ -51,7 +52,7 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     max_size: u64,
     /// The filters already made, end to end.
     filters: Vec<u8>,
-    /// The filters that the policy made, by number and start. All others are empty.
+    /// The filters that the policy made, by number and start. All other filters are empty.
     made: Vec<Made>,
     /// The number of filters, empty ones included.
     count: u64,
@@ -68,7 +69,7 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
 struct Run {
     /// The number of these keys, or 0 if the first key was added by another method.
     len: usize,
-    /// True if `scratch` has their filter.
+    /// True if `scratch` has the filter of these keys.
     is_made: bool,
     /// True if one call of `add_keys` added all keys of the previous range.
     was_all: bool,
@@ -139,6 +140,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// - [`Error::BlockOffsetOrder`] if the filter for this offset is already made.
     /// - [`Error::Limit`] if the block would exceed its limit, even if only by the offsets of empty
     ///   filters.
+    /// - [`Error::OutOfMemory`] if there is too little memory.
     /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
     pub fn start_block(&mut self, block_offset: u64) -> Result<()> {
         let index = block_offset >> self.base_lg;
@@ -220,7 +222,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     ///
     /// # Errors
     ///
-    /// As [`finish_into`](Self::finish_into).
+    /// Those of [`finish_into`](Self::finish_into).
     pub fn finish(&mut self) -> Result<Bytes> {
         let mut block = Vec::new();
         self.finish_into(&mut block).map(|()| block.into())
@@ -233,6 +235,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// On an error the builder and `dst` are as before.
     ///
     /// - [`Error::Limit`] if the block is larger than its limit.
+    /// - [`Error::OutOfMemory`] if there is too little memory.
     /// - Any error of the policy, or [`Error::PolicyContract`] if it misbehaves.
     pub fn finish_into(&mut self, dst: &mut Vec<u8>) -> Result<()> {
         let pending = !self.pending.is_empty();
@@ -279,7 +282,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         make_behind_guard(policy, scratch, |scratch| pending.make_filter(policy, scratch))
     }
 
-    /// Returns the block's length with `count` filters, including the one in `scratch`.
+    /// Returns the block's length with `count` filters, including the one in `scratch`. Fails if
+    /// the length exceeds the limit.
     fn finished_len(&self, count: u64) -> Result<usize> {
         let new = if !self.pending.is_empty() { made_filter(&self.policy, &self.scratch)?.len() } else { 0 };
         let len = count
@@ -308,7 +312,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.filters.try_reserve(filter.len()).map_err(|_| Error::out_of_memory("filter", filter.len()))?;
         self.filters.extend_from_slice(filter);
         self.made.push(Made { index: self.count, start });
-        // A second call would otherwise take this filter for that of other keys.
+        // A second call would otherwise take this filter for the filter of other keys.
         self.scratch.clear();
         self.run = Run { was_all: self.run.len == self.pending.len(), ..Run::default() };
         self.pending.clear();

@@ -13,7 +13,7 @@ enum Mode {
     BatchedHashes,
     /// As keys: one of them has no hash, or the policy does not hash keys together.
     Keys,
-    /// By their hashes, as they come.
+    /// By their hashes, each as it is added.
     Hashes,
 }
 
@@ -130,7 +130,8 @@ impl Pending {
         if hashed {
             self.keys.clear();
         } else {
-            // A key has no hash. All keys stay keys, so that hashing is not tried again and again.
+            // Some key has no hash. All keys stay keys, so that hashing is not tried again and
+            // again.
             self.mode = Mode::Keys;
         }
     }
@@ -168,7 +169,7 @@ impl Pending {
         true
     }
 
-    /// Asks the policy, with an empty set, whether it makes filters from hashes, unless it is known to.
+    /// Asks the policy, with an empty set, whether it makes filters from hashes, unless that is known.
     fn try_hashes(&mut self, policy: &impl FilterPolicy) -> Result<()> {
         if self.accepts == Accepts::Unknown {
             policy.create_filter_from_hashes(&[], &mut Vec::new())?;

@@ -74,14 +74,14 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// take the least time, so sort queries by block offset if you can.
     ///
     /// Lookups are faster if the block is in huge pages, since each query of a large block
-    /// otherwise also misses the cache of page addresses. On Linux, a program gets them by
+    /// otherwise also misses the cache of page addresses. On Linux, a program gets them with
     /// `madvise(MADV_HUGEPAGE)` on anonymous memory, aligned to 2 MiB, before it reads the block
     /// there; `contents` can be any such buffer.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
         answers.clear();
         // A query that a policy leaves unanswered may match.
         answers.resize(queries.len(), true);
-        // Made once, since it takes time to fill the array for each batch.
+        // The array is made once, since filling it for each batch would take time.
         let mut probes = [(&[][..], &[][..]); PREFETCHED];
         for (queries, answers) in queries.chunks(PREFETCHED).zip(answers.chunks_mut(PREFETCHED)) {
             self.fetch_offsets(queries);
@@ -98,8 +98,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.ask_batch(queries, &mut [(&[][..], &[][..]); N], answers);
     }
 
-    /// Prefetches the offsets that `queries` need, unless the block has so few that they are in the
-    /// cache.
+    /// Prefetches the offsets that `queries` need, unless the block has so few offsets that they
+    /// are assumed to be in the cache.
     fn fetch_offsets(&self, queries: &[(u64, &[u8])]) {
         if self.num_filters <= CACHED_OFFSETS {
             return;
@@ -128,7 +128,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {
             let index = block_offset >> self.base_lg;
-            // Neighbours often need the same filter.
+            // Neighbouring queries often need the same filter.
             if index != last.0 {
                 let slice = usize::try_from(index).ok().and_then(|index| self.slice(index));
                 let Some(FilterSlice::At(filter)) = slice else { return self.ask_some(queries, answers) };
@@ -165,7 +165,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Checks the block's tail, then its filters in order, and reports the first damage found.
+    /// Checks the block's tail, then the offsets of its filters in order, and reports the first
+    /// damage found.
     ///
     /// LevelDB never reports damage, and lets keys match. The check costs one pass over the offset
     /// array.

@@ -4,7 +4,7 @@ use byteorder::{ByteOrder, LittleEndian};
 
 const M: u32 = 0xc6a4_a793;
 
-/// Returns LevelDB's 32-bit hash of `bytes`. Its Bloom filters use [`BLOOM_SEED`].
+/// Returns LevelDB's 32-bit hash of `bytes`. LevelDB's Bloom filters use the seed [`BLOOM_SEED`].
 ///
 /// This costs about a nanosecond for every four bytes, since each word waits for the one before it.
 /// The hash is not meant for keys chosen by an adversary: collisions are easily made.

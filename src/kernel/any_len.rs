@@ -35,7 +35,7 @@ pub(crate) fn hash_any_len(keys: impl AnyLenKeys, from: usize, seed: u32, hashes
 }
 
 /// Returns `true` if copying keys of several lengths and hashing them together takes less time than
-/// hashing them as they come.
+/// hashing each one as it is added.
 #[inline]
 pub(crate) fn copies_short_keys() -> bool {
     super::level::current() != super::level::Level::Portable
@@ -54,7 +54,7 @@ pub(crate) fn copy_short(key: &[u8], room: &mut [u8; SLOT]) {
     portable::copy_short(key, room);
 }
 
-/// Hashes N keys at a time by `hash`.
+/// Hashes N keys at a time with `hash`.
 #[inline(always)]
 fn in_groups<const N: usize>(
     keys: impl AnyLenKeys,

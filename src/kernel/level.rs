@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 use super::{avx2::Avx2, avx512::Avx512};
 
-/// The code that the kernels run, in ascending order of what it asks of the CPU. The results are the
-/// same.
+/// The code that runs, in ascending order of what it demands of the CPU. The results are the same at all
+/// levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Level {
@@ -24,7 +24,7 @@ pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
 /// The level in use as a number, and 0 until it is chosen.
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
-/// Returns the highest level of this CPU and this build.
+/// Returns the highest level that both this CPU and this build have.
 pub fn best() -> Level {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     {
@@ -64,7 +64,7 @@ pub fn set(level: Level) -> bool {
 #[cold]
 fn choose() -> Level {
     let best = best();
-    // A level that was set meanwhile stays.
+    // A level that was set in the meantime stays.
     _ = LEVEL.compare_exchange(0, best as u8, Relaxed, Relaxed);
     best
 }

@@ -60,8 +60,8 @@ pub(crate) fn hash_eight_of(probes: &[(&[u8], &[u8]); 8], seed: u32, hashes: &mu
     keys.inspect(|keys| portable::hash_eight(*keys, seed, hashes)).is_some()
 }
 
-/// Hashes keys of the same length side by side, as [`hash_eight`] does. `hashes` has room for the
-/// number of keys, rounded up to a multiple of eight.
+/// Hashes keys of the same length side by side, as [`hash_eight`] does. `hashes` has room for as
+/// many hashes as there are keys, rounded up to a multiple of eight.
 #[inline]
 pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u32; 8]]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -121,7 +121,7 @@ pub(crate) fn pack(area: &mut [u8]) {
     portable::pack(area, done);
 }
 
-/// Returns `true` if `filter` has all bits of a key with the hash `h`.
+/// Returns `true` if `filter` may have a key with the hash `h`.
 // Inlined: a second call would add half a nanosecond.
 #[inline(always)]
 pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
@@ -163,7 +163,7 @@ pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[u32], answers: &
         if let Some(avx2) = avx2()
             && !has_runs(probes)
         {
-            // The size of one filter indicates that of the others.
+            // The size of the first filter is a hint at that of the others.
             if let Chosen::Avx512(avx512) = chosen
                 && probes.first().is_some_and(|(_, filter)| Avx512::fits(filter))
             {
@@ -213,8 +213,8 @@ fn runs<'a>(probes: &[(&[u8], &'a [u8])], mut each: impl FnMut(Range<usize>, &'a
 }
 
 /// Looks at three of the probes, and returns `true` if at least two of them have the filter of the
-/// probe before. That is usual if keys are looked up in their order. The answers do not depend on
-/// this.
+/// probe before. That is usual if keys are looked up in ascending order. The answers do not depend
+/// on this.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[inline]
 fn has_runs(probes: &[(&[u8], &[u8])]) -> bool {

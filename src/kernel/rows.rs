@@ -1,9 +1,10 @@
-//! Room for positions on the stack, beside the bits that they name.
+//! Room on the stack for the positions of bits, placed so that loads of positions do not wait for
+//! stores of bits.
 
 use std::mem::MaybeUninit;
 
-/// The distance at which processors take two addresses for one while they look for the store that
-/// a load has to wait for.
+/// When a processor looks for the store that a load has to wait for, it may take two addresses for
+/// the same if this many bytes, or a multiple of it, lie between them.
 const ALIAS: usize = 4096;
 
 /// Room for N positions at any address modulo 4 KiB.
@@ -13,7 +14,8 @@ pub(super) struct Rows<const N: usize>(#[expect(dead_code, reason = "room")] [u8
 impl<const N: usize> Rows<N> {
     /// Returns room for N positions in `room`, not yet written, which does not overlap `area` modulo 4 KiB as
     /// far as both fit there. A load of a position would otherwise wait for the store of a bit at the same
-    /// address modulo 4 KiB: for the whole life of some processes, as stack and heap happen to lie.
+    /// address modulo 4 KiB: in some processes for as long as they run, depending on where stack and heap
+    /// happen to lie.
     #[inline]
     pub(super) fn beside(room: &mut MaybeUninit<Self>, area: &[u8]) -> *mut u32 {
         let end = area.as_ptr_range().end.addr().next_multiple_of(64);

@@ -13,7 +13,7 @@ fn sizes() -> Vec<usize> {
     (8..=400).step_by(8).chain(around).collect()
 }
 
-/// Hashes at both ends of the range of 32 bits, and between.
+/// Hashes at both ends of the range of 32 bits, and in between.
 fn hashes(seed: u32) -> [u32; 64] {
     let ends = [0, 1, 7, 8, u32::MAX, u32::MAX - 1, 1 << 31, (1 << 31) - 1];
     std::array::from_fn(|at| {
@@ -116,7 +116,8 @@ fn short_keys_are_copied_whole() {
     assert!(set(before));
 }
 
-/// Neighbours share a filter if keys are looked up in their order, and seldom if they are not.
+/// Neighbours usually share a filter if keys are looked up in ascending order, and seldom
+/// otherwise.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[test]
 fn runs_are_told_from_random_order() {

@@ -28,22 +28,24 @@ use std::cmp::Ordering;
 use super::comparator::Comparator;
 use crate::bytes::coding::get_varint64;
 
-/// Types of metadata below these have nothing after them: those of all databases, and those of one database.
+/// In the metadata of all databases, types below this one have nothing after them.
 const GLOBAL_SIMPLE: u8 = 7;
+/// In the metadata of one database, types below this one have nothing after them.
 const DATABASE_SIMPLE: u8 = 6;
 /// The number of the first index that a page can make.
 const FIRST_INDEX: u64 = 30;
 
 /// Orders keys as Chromium's IndexedDB does, whose databases name this comparator `idb_cmp1`.
 ///
-/// Chromium takes some keys of different bytes for equal, and so does this comparator: the numbers
-/// 0 and −0, for example. [`is_exact`](Self::is_exact) returns `true` if a key can be decoded and
-/// has no such equal.
+/// Chromium considers some keys with different bytes equal, and so does this comparator: the
+/// numbers 0 and −0, for example. [`is_exact`](Self::is_exact) returns `true` if a key can be
+/// decoded and equals no key with other bytes.
 ///
 /// Keys that Chromium cannot decode are equal to all others there, which is not an order. Here they
 /// come after all others, byte by byte.
 ///
-/// A comparison costs one pass over both keys to check them, and one up to the first difference.
+/// A comparison costs one pass over both keys to check them, and another up to the first
+/// difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdbComparator;
 
@@ -95,7 +97,8 @@ enum Rest {
     Bytes,
     /// A value, or nothing.
     Value,
-    /// The key of an index.
+    /// The rest of an index entry: its value, its sequence and its primary key, or the beginning of
+    /// these.
     IndexEntry,
 }
 

@@ -58,7 +58,8 @@ impl KeyBuf {
     /// the keys before the last `clear`. Returns `false` otherwise.
     #[inline]
     pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
-        // `count` is the only field written: the next call has to wait for this store.
+        // `count` is the only field written, since the next call has to wait for each store to a
+        // field.
         let alike = key.len() == self.stride;
         if alike {
             self.copy(key, self.count * key.len());
@@ -108,9 +109,9 @@ impl KeyBuf {
         true
     }
 
-    /// Adds a copy of `key` if it has at most 64 bytes, the buffer keeps the starts of its keys and
-    /// has at least one but fewer than `most`, and there is room for another. Returns `false` if it
-    /// adds nothing. No branch depends on the length of `key`, up to 64 bytes.
+    /// Adds a copy of `key`, if the key has at most 64 bytes and the buffer keeps the starts of its
+    /// keys, has at least one key but fewer than `most`, and has room for another. Returns `false`
+    /// if nothing is added. No branch depends on the length of `key`, up to 64 bytes.
     #[inline(always)]
     pub(crate) fn push_if_mixed(&mut self, key: &[u8], most: usize) -> bool {
         let Mixed { starts, end } = &mut self.mixed;
@@ -159,8 +160,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds copies of `keys` in one go, if they and all others are known to be of the same length.
-    /// Returns `false` if they are not.
+    /// Adds copies of `keys` in one go, if they and all keys added before are known to be of the
+    /// same length. Returns `false` if they are not.
     pub(crate) fn push_all_if_same_len(&mut self, keys: Keys<'_>) -> bool {
         let Some(keys) = keys.fixed_len().filter(|keys| keys.key_len() == keys.stride()) else {
             return false;
@@ -186,7 +187,7 @@ impl KeyBuf {
     }
 
     /// Removes all keys and forgets their common length, so that
-    /// [`push_if_same_len`](Self::push_if_same_len) accepts none of the next ones.
+    /// [`push_if_same_len`](Self::push_if_same_len) accepts no key from now on.
     pub(crate) fn clear_and_mix(&mut self) {
         self.clear();
         self.stride = MIXED;
@@ -219,7 +220,7 @@ impl KeyBuf {
 #[inline(always)]
 fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
     if let Ok(key) = <&[u8; 16]>::try_from(key) {
-        // A usual length, with one store.
+        // A usual length takes one store.
         room[..16].copy_from_slice(key);
         return;
     }

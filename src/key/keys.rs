@@ -68,9 +68,9 @@ impl<'a> Keys<'a> {
     /// each key. This is for policies of other libraries, which take keys in this form.
     ///
     /// Neither bytes nor starts are copied for keys that have come from `new`. The starts are made
-    /// for keys that are known to be of equal length. The bytes are copied if a policy sees only a
-    /// part of each key, as the policy in [`InternalFilterPolicy`](crate::InternalFilterPolicy)
-    /// does.
+    /// for keys that are known to be of equal length. Bytes and starts are both made anew if a
+    /// policy sees only a part of each key, as the policy in
+    /// [`InternalFilterPolicy`](crate::InternalFilterPolicy) does.
     ///
     /// ```
     /// use filterblock::KeyBuf;
@@ -157,14 +157,14 @@ impl<'a> Keys<'a> {
         KeysIter { keys: *self, indices: 0..self.len() }
     }
 
-    /// Returns the same keys without their last `len` bytes each, as a view, not a copy.
+    /// Returns the same keys without the last `len` bytes of each, as a view, not a copy.
     ///
     /// [`InternalFilterPolicy`](crate::InternalFilterPolicy) cuts sequence number and type this
     /// way.
     ///
     /// # Errors
     ///
-    /// [`Error::ShortInternalKey`] if a key is shorter than that.
+    /// [`Error::ShortInternalKey`] if a key is shorter than `len`.
     #[inline]
     pub fn strip_suffix(self, len: usize) -> Result<Self> {
         let suffix = self.suffix.saturating_add(len);

@@ -16,8 +16,8 @@ use crate::{Error, Result, Structure};
 /// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) with as many bits and probes.
 /// [`write_filter`](Self::write_filter) writes it as such a filter, for a filter block.
 ///
-/// An unsigned integer of any type stands for the key of its eight bytes as `u64`, lowest first, so
-/// `7_u8` and `7_u64` are the same key. A string stands for the key of its bytes in UTF-8.
+/// The key of an unsigned integer is its value as a `u64`, in eight bytes, little-endian, so `7_u8`
+/// and `7_u64` are the same key. The key of a string is its bytes in UTF-8.
 ///
 /// # Threads
 ///
@@ -56,16 +56,16 @@ impl AtomicBloomFilter {
     ///
     /// - [`Error::FilterSize`] beyond 2^34 bits, which is 2 GiB.
     /// - [`Error::InvalidOption`] if `probes` is not 1 to 64.
-    /// - [`Error::OutOfMemory`].
+    /// - [`Error::OutOfMemory`] if there is too little memory.
     pub fn new(bits: u64, probes: u8) -> Result<Self> {
         check_probes(probes)?;
         Self::allocate(round_up(u128::from(bits), 0)?, probes)
     }
 
     /// Returns a filter for `keys` keys, with `bits_per_key` bits for each, rounded up as in
-    /// [`new`](Self::new). The number of probes is the best for that: ln 2 * `bits_per_key`,
-    /// rounded to the nearest, at least 1 and at most 64. More keys can be added, but they raise
-    /// the rate of false positives.
+    /// [`new`](Self::new). The number of probes is the best one for `bits_per_key`: ln 2 *
+    /// `bits_per_key`, rounded to the nearest integer, at least 1 and at most 64. More keys can be
+    /// added, but they raise the rate of false positives.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl AtomicBloomFilter {
     ///
     /// # Errors
     ///
-    /// As [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] unless `p` is at
-    /// least 2^-64 and below 1.
+    /// Those of [`with_capacity`](Self::with_capacity), and [`Error::InvalidOption`] unless `p` is
+    /// at least 2^-64 and below 1.
     pub fn with_false_positive_rate(keys: u64, p: f64) -> Result<Self> {
         Self::with_capacity(keys, bits_per_key_for_rate(p)?)
     }
@@ -141,12 +141,12 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Adds a string as the key of its bytes.
+    /// Adds a string. Its key is its bytes in UTF-8.
     pub fn add_str(&self, key: &str) {
         self.add(key.as_bytes());
     }
 
-    /// Adds an integer as the key of its eight bytes, lowest first.
+    /// Adds an integer. Its key is its eight bytes, little-endian.
     pub fn add_u64(&self, key: u64) {
         self.add(&key.to_le_bytes());
     }
@@ -171,8 +171,8 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Adds many integers, each as the key of its eight bytes as `u64`, lowest first. This is as
-    /// fast as [`add_all`](Self::add_all).
+    /// Adds many integers. The key of each is its value as a `u64`, in eight bytes, little-endian.
+    /// This is as fast as [`add_all`](Self::add_all).
     pub fn add_all_integers<K: Into<u64>>(&self, keys: impl IntoIterator<Item = K>) {
         self.add_all(keys.into_iter().map(|key| key.into().to_le_bytes()));
     }
@@ -187,7 +187,7 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Adds all bits of `other`, which has the same size.
+    /// Sets all bits that are set in `other`, which has the same size.
     fn add_words(&self, other: &Self) {
         debug_assert_eq!(self.words.len(), other.words.len(), "what is beyond the shorter one would be lost");
         for (word, other) in self.words.iter().zip(&other.words) {
@@ -248,7 +248,7 @@ impl AtomicBloomFilter {
     }
 
     /// Estimates the number of different keys added: -m/k * ln(1 - x/m), if x of the m bits are
-    /// set. The estimate is infinite if all are set. It costs one pass over the filter.
+    /// set. The estimate is infinite if all bits are set. It costs one pass over the filter.
     #[must_use]
     pub fn estimated_count(&self) -> f64 {
         // Subtracted from +0, so that an empty filter does not count -0 keys.

@@ -13,8 +13,10 @@ use crate::{Error, Keys, Result};
 /// whole bytes in the same integer.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
-/// The k for ten bits a key, and for Riak's 16. Loops of a known length are faster.
+/// The k for ten bits a key. Loops of a known length are faster.
 const TEN_BITS: u8 = 6;
+
+/// The k for 16 bits a key, Riak's setting.
 const SIXTEEN_BITS: u8 = 11;
 
 /// The smallest number of bits, a prime.
@@ -29,10 +31,10 @@ const PRIMES: usize = 12_498;
 /// Riak's second Bloom filter. Basho named it `leveldb.BuiltinBloomFilter2`, the name of another
 /// filter, [`BloomFilterPolicy`].
 ///
-/// Use it only for tables that Basho's LevelDB wrote on x86-64: read with the wrong one of the two
-/// policies, a filter denies nearly all its keys. Keys of Riak's databases also need
-/// [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy). A
-/// [`Table`](crate::table::Table) of internal keys with Basho's mark wraps the policy in it by itself.
+/// Use it only for tables that Basho's LevelDB wrote on x86-64: read with the wrong one of the two policies,
+/// a filter denies nearly all its keys. Keys of Riak's databases also need
+/// [`BashoInternalFilterPolicy`](crate::policy::BashoInternalFilterPolicy). A [`Table`](crate::table::Table)
+/// of internal keys with Basho's mark wraps the policy in it automatically.
 ///
 /// A filter takes `bits_per_key` bits for each key, at least 61 in all, a few more for the prime,
 /// and one byte.
@@ -72,8 +74,8 @@ impl BashoBloom2Policy {
         Self { bits_per_key, probes: BloomFilterPolicy::new(bits_per_key).probes() }
     }
 
-    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has one
-    /// for every key.
+    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has a
+    /// hash for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         hash_key(key)
@@ -89,8 +91,8 @@ impl BashoBloom2Policy {
         self.probes
     }
 
-    /// Returns the length of the bit array for `keys` keys, in bytes: the least whose modulus is at
-    /// least the number of bits asked for.
+    /// Returns the length of the bit array for `keys` keys, in bytes: the least length whose
+    /// modulus is at least the number of bits asked for.
     fn array_len(&self, keys: usize) -> Result<usize> {
         let bits = bit_array::wished_bits(keys as u64, self.bits_per_key);
         if bits > u128::from(MAX_BITS) || self.bits_per_key > i32::MAX as u32 {

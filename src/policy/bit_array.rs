@@ -115,8 +115,8 @@ fn set(array: &mut [u8], position: u64) {
 
 /// Returns `true` if all bits at these positions are set.
 ///
-/// Looks at three bits before each branch: most absent keys lack one of three, so that the branch
-/// is seldom mispredicted.
+/// Looks at three bits before each branch: most absent keys lack at least one of three bits, so
+/// that the branch is seldom mispredicted.
 #[inline]
 pub(super) fn all_set(array: &[u8], mut positions: impl Iterator<Item = u64>) -> bool {
     loop {

@@ -52,9 +52,9 @@ const FINEST: f64 = 0.000744;
 /// The encoding is this library's own: the filter files of Cassandra itself have another format.
 /// LevelDB opens tables with such filters, but does not use the filters.
 ///
-/// A filter takes its buckets (bits) for each key, 20 more bits, rounded up to whole words of eight
-/// bytes, and one byte. Making a filter takes two passes over each key, and sets K bits for it. A
-/// lookup takes two passes over the key, and reads up to K bits.
+/// A filter takes its buckets (bits) for each key and 20 more bits, rounded up to whole words of
+/// eight bytes, and then one byte. Making a filter takes two passes over each key, and sets K bits
+/// for it. A lookup takes two passes over the key, and reads up to K bits.
 ///
 /// ```
 /// use filterblock::{CassandraBloomPolicy, FilterPolicy, KeyBuf};
@@ -111,8 +111,8 @@ impl CassandraBloomPolicy {
         Ok(Self { sizing: Sizing::Rate(p) })
     }
 
-    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has one
-    /// for every key.
+    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has a
+    /// hash for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         hash_key(key)
@@ -205,7 +205,7 @@ fn may_match(hash: KeyHash, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus)
     }
 }
 
-/// Yields the positions of a key's bits. `modulus` is that of the number of bits.
+/// Yields the positions of a key's bits. `modulus` is prepared for the number of bits.
 ///
 /// The absolute value of a signed remainder is the remainder of the absolute value.
 #[inline]

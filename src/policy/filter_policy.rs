@@ -20,7 +20,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 ///
 /// # Examples
 ///
-/// If the comparator ignores trailing spaces, keys that it takes for equal need equal answers. So
+/// If the comparator ignores trailing spaces, keys that it considers equal need equal answers. So
 /// the filter is made from the part of each key that the comparator looks at:
 ///
 /// ```
@@ -133,7 +133,7 @@ pub trait FilterPolicy: Send + Sync {
 
     /// Returns the length in bytes of a filter for `num_keys` keys, counting repeated ones: the exact length,
     /// or the greatest possible one if it depends on the keys. `None` (the default) if the length is not
-    /// known, or there is no filter for this number.
+    /// known, or there is no filter for this number of keys.
     ///
     /// Every call of [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls
     /// this, so it should take hardly any time.

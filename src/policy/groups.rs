@@ -10,9 +10,9 @@ const GROUP: usize = 32;
 /// Answers (key, filter) pairs by the hash of each key, with N neighbours of the same length hashed
 /// side by side.
 ///
-/// First the filters of a group are prefetched, then its keys are hashed, then they are looked up.
-/// The branch at which a lookup ends is often mispredicted. By then all hashes are done, so that
-/// the processor does not have to start one again.
+/// First the filters of a group are prefetched, then its keys are hashed, then the keys are looked
+/// up. The branch at which a lookup ends is often mispredicted. By then all hashes are done, so
+/// that a misprediction does not throw away a hash in progress.
 #[inline]
 pub(super) fn in_groups<H: Copy, const N: usize>(
     probes: &[(&[u8], &[u8])],
@@ -74,7 +74,7 @@ impl Default for LastModulus {
 }
 
 impl LastModulus {
-    /// Returns the modulus by `divisor`, 1 to 2^32.
+    /// Returns the modulus prepared for `divisor`, 1 to 2^32.
     #[inline]
     pub(super) fn by(&mut self, divisor: u64) -> Modulus {
         if self.0.divisor() != divisor {

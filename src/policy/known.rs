@@ -23,7 +23,7 @@ use crate::{Error, Keys, Result};
 /// [`BashoBloom2Policy`](crate::policy::BashoBloom2Policy) is not among the policies: the caller
 /// has to ask for it.
 pub fn default_read_policies() -> Vec<SharedPolicy> {
-    // The number of bits for each key matters only in writing.
+    // The number of bits a key matters only for writing.
     let leveldbs: [SharedPolicy; 2] = [BloomFilterPolicy::new(10).into(), LegacyBloomPolicy::new(10).into()];
     let own = OWN_POLICIES.iter().map(|policy| policy.with_bits(10));
     let others: [SharedPolicy; 1] = [Arc::new(OpaquePolicy::new("rocksdb.BuiltinBloomFilter"))];

@@ -22,7 +22,7 @@ const MAX_BITS: u64 = (1 << 32) - 8;
 /// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is absent only if the
 /// filter denies it by both the unsigned and the signed hash. The hashes differ only for keys with
 /// a byte of 0x80 or above among the one to three bytes after the last whole four-byte word. For
-/// absent keys of this kind, the second hash costs a second search and about doubles the false
+/// absent keys of this kind, the second hash costs a second lookup and about doubles the false
 /// positives.
 ///
 /// Except with [`LegacyHash::Signed`], filters equal goleveldb's byte for byte. They take
@@ -88,8 +88,8 @@ impl LegacyBloomPolicy {
         self.hash
     }
 
-    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has one
-    /// for every key.
+    /// Returns the hash of a key, as [`hash_key`](FilterPolicy::hash_key) does. This policy has a
+    /// hash for every key.
     #[inline]
     pub fn hash(&self, key: &[u8]) -> KeyHash {
         hash_key(key)

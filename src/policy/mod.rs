@@ -31,11 +31,11 @@
 //! A policy must find every key that it made a filter for:
 //! [`key_may_match`](FilterPolicy::key_may_match) returns `true` for each key given to
 //! [`create_filter`](FilterPolicy::create_filter). The answer depends on nothing but the key and
-//! the filter. The call must not panic, since a damaged file can hand over any bytes as a filter;
-//! when in doubt, it returns `true`. A new filter is appended to the buffer, whose previous bytes
-//! stay as they are, even on an error. The name stands for the encoding: if old readers would
-//! misread new filters, the name has to change. A policy that hashes keys gives the same filters
-//! and answers by hash as by key.
+//! the filter. The call must not panic, since a damaged file can hold any bytes as a filter; when
+//! in doubt, it returns `true`. A new filter is appended to the buffer, whose previous bytes stay
+//! as they are, even on an error. The name stands for the encoding: if old readers would misread
+//! new filters, the name has to change. A policy that hashes keys gives the same filters and
+//! answers by hash as by key.
 //!
 //! # Encoding
 //!

@@ -61,7 +61,7 @@ pub struct Murmur3BloomPolicy {
 
 impl Murmur3BloomPolicy {
     /// Returns a policy for filters of at least `bits_per_key` bits a key. k is ln 2 *
-    /// `bits_per_key`, rounded to the nearest, at least 1 and at most 64.
+    /// `bits_per_key`, rounded to the nearest integer, at least 1 and at most 64.
     pub fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: best_probes(bits_per_key) }
     }
@@ -121,7 +121,8 @@ pub(super) fn check_probes(probes: u8) -> Result<()> {
     })
 }
 
-/// Rounds `bits`, wished for `keys` keys, up to a size that a filter can have.
+/// Rounds `bits`, the number of bits asked for with `keys` keys, up to a size that a filter can
+/// have.
 pub(super) fn round_up(bits: u128, keys: u64) -> Result<u64> {
     if bits > u128::from(MAX_BITS) {
         return Err(Error::FilterSize { keys, limit: MAX_BITS, bits });

@@ -16,9 +16,9 @@ use crate::{KeyBuf, Keys, Result};
 /// another version of it, stored keys may be denied. So the policy has a name of its own, under
 /// which tables store its filters, and the name has to change with the function.
 ///
-/// A key without a prefix (`None`) is in no filter. A lookup of such a key may match unless the
-/// filter is empty. Keys with equal prefixes have equal answers, so keys that a comparator takes
-/// for equal need equal prefixes.
+/// A key without a prefix (`None`) is in no filter. Such a key may match any filter that is not
+/// empty. Keys with equal prefixes have equal answers, so keys that a comparator considers equal
+/// need equal prefixes.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf, PrefixPolicy};

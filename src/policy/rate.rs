@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// The rate is lowest for k = ln 2 * m/n, when half of the bits are set. It is then 0.5^k, about
 /// 0.6185^(m/n).
 ///
-/// The formula assumes independent probes. Filters that derive them all from one 32-bit hash, as
+/// The formula assumes independent probes. Filters that derive all probes from one 32-bit hash, as
 /// LevelDB's do, let more keys pass, above all filters of few keys: at ten bits a key, 1.2 times
 /// the rate with 40 keys and 1.05 times with 1,000. `n` counts different keys.
 ///
@@ -40,8 +40,8 @@ pub fn expected_false_positive_rate(bits: u64, k: u32, n: u64) -> f64 {
 
 impl BloomFilterPolicy {
     /// Returns a policy for filters of the fewest bits a key that let at most the share `p` of
-    /// absent keys pass, by [`expected_false_positive_rate`] with k rounded down as in
-    /// [`new`](Self::new).
+    /// absent keys pass, by [`expected_false_positive_rate`] for large filters, with k rounded down
+    /// as in [`new`](Self::new).
     ///
     /// Rounding k down costs a little: a rate of 0.0084 takes eleven bits a key, while ten would
     /// suffice with the best k.
@@ -67,7 +67,7 @@ impl BloomFilterPolicy {
     }
 }
 
-/// Checks that `p` is a rate at all, and not below `least`.
+/// Checks that `p` is above 0 and below 1, and not below `least`.
 pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<()> {
     let expected = match p {
         _ if !(p > 0.0 && p < 1.0) => "above 0 and below 1",
@@ -84,7 +84,7 @@ pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<(
 /// Returns the fewest bits a key with which large filters are expected to let at most the share `p`
 /// of absent keys pass, with the number of probes that `probes` gives for them.
 pub(super) fn bits_per_key_for(p: f64, probes: impl Fn(u32) -> u8) -> Result<u32> {
-    /// The most bits a key to try: enough for 2^-64 with 44 probes or more.
+    /// The maximum number of bits a key to try: enough for 2^-64 with 16 probes or more.
     const MOST: u32 = 256;
     let rate = |bits_per_key: u32| {
         let k = f64::from(probes(bits_per_key));

@@ -1,4 +1,4 @@
-//! Looking many keys up in a database, table by table, each for all keys that it may hold.
+//! Looking up many keys in a database, table by table: each table for all keys that it may hold.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +8,24 @@ use super::{may_hold, newest_in};
 use crate::Result;
 use crate::table::{Lookup, ReadOptions};
 
-/// A table to be searched next, and the numbers of the keys to look up in it.
+/// A table yet to be searched, and the indices of the keys to look up in it.
 struct Asked<'d> {
     table: DatabaseTable<'d>,
     keys: Vec<usize>,
 }
 
-/// The position of a table in the order in which tables are searched: by level, on level 0 the newest first.
+/// The position of a table in the order in which tables are searched: by level, then by number, on level 0
+/// the highest first.
 type Rank = (u8, u64);
 
 impl Database {
     /// Looks up the newest version of many keys, in any order: each as [`get`](Self::get) does. `lookups` is cleared
     /// first, and then has as many results as there are keys, in the same order.
     ///
-    /// The live logs are read once. In nearly all databases, each table is opened at most once, unless that fails, and
-    /// all keys sought in it are looked up in one call of [`Table::get_many_at`](crate::table::Table::get_many_at), in
-    /// ascending order, so that keys in one data block share it. Without a sound MANIFEST each key takes as long as a
-    /// [`get`](Self::get).
+    /// The live logs are read once. In nearly all databases, each table is opened at most once, unless opening it
+    /// fails. All keys sought in a table are looked up in one call of
+    /// [`Table::get_many_at`](crate::table::Table::get_many_at), in ascending order, so that keys in one data block
+    /// share its read. Without a sound MANIFEST each key takes as long as a [`get`](Self::get).
     ///
     /// Apart from the results, this first takes memory for the writes of the live logs, then a few hundred
     /// bytes for each key and one table at a time.
@@ -105,7 +106,7 @@ impl Database {
         Ok(())
     }
 
-    /// Looks up all keys with these numbers in a table.
+    /// Looks up the keys with these indices in a table.
     fn ask<O: Opener>(
         &self,
         table: &DatabaseTable<'_>,
@@ -129,7 +130,7 @@ impl Database {
     }
 }
 
-/// Adds a key to those to be looked up in the next table on its way, if there is one.
+/// Adds a key to those to be looked up in the next table that may hold it, if there is one.
 fn ask_next<'d>(
     asked: &mut BTreeMap<Rank, Asked<'d>>,
     ways: &mut [impl Iterator<Item = DatabaseTable<'d>>],

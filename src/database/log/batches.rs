@@ -75,7 +75,7 @@ pub struct LogWrite<'a> {
 
 /// A write, as ranges in its record.
 struct Parts {
-    /// The number of writes of the record up to this one.
+    /// The number of writes of the record up to and including this one.
     number: u64,
     key: Range<usize>,
     value: Option<Range<usize>>,
@@ -111,7 +111,7 @@ impl<R: Read> LogWrites<R> {
     /// whose writes cannot be told apart, or whose count or sequence numbers cannot be right. The
     /// writes before the damage in a batch have been returned by then, as LevelDB applies them.
     /// After an error the next call goes on with the next record; after [`Error::Io`] there are no
-    /// more.
+    /// more records.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its writes")]
     pub fn next(&mut self) -> Result<bool> {
         let mut before = self.write.take();
@@ -154,12 +154,13 @@ impl<R: Read> LogWrites<R> {
         self.log.incomplete_tail()
     }
 
-    /// The write after another one, or `None` at the record's end.
+    /// The write after `before`, or `None` at the record's end.
     fn write_after(&self, before: &Parts) -> Result<Option<Parts>> {
         let record = self.log.record();
         let at = before.end;
         let Some(&kind) = record.get(at) else {
-            // As in LevelDB, the writes are returned even if their number is wrong.
+            // As in LevelDB, the writes are returned even if the count is wrong. The error follows
+            // them.
             return match before.number {
                 read if read == u64::from(self.count) => Ok(None),
                 read => Err(self.corrupt(format!("{} writes in the batch", self.count), read.to_string())),

@@ -115,8 +115,8 @@ impl<R: Read> LogReader<R> {
     /// After each of these errors, the next call goes on:
     ///
     /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
-    ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), one of
-    ///   unknown type, and one out of place.
+    ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), a
+    ///   fragment of unknown type, and a fragment out of place.
     /// - [`Error::Limit`] for a record that is too long.
     ///
     /// [`Error::Io`] if reading fails, or the source claims to have read more than it was asked

@@ -9,8 +9,8 @@ use crate::{Error, Result};
 
 /// Writes the records of a log or a MANIFEST, byte for byte as LevelDB does.
 ///
-/// Each record takes one call of `write` for each block of 32 KiB that it reaches into. Making the
-/// file durable is left to the caller.
+/// Each record takes one call of `write_all` for each block of 32 KiB that it reaches into. Making
+/// the file durable is left to the caller.
 ///
 /// ```
 /// use filterblock::database::{LogReader, LogWriter};
@@ -42,8 +42,8 @@ impl<W: Write> LogWriter<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the writer fails. Part of the record may be in the file then, which readers
-    /// take for the end of the file as long as nothing follows.
+    /// [`Error::Io`] if the writer fails. Part of the record may then be in the file. Readers take
+    /// it for the end of the file as long as nothing follows it.
     pub fn add_record(&mut self, data: &[u8]) -> Result<()> {
         let (mut rest, mut is_first) = (data, true);
         loop {

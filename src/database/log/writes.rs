@@ -1,4 +1,4 @@
-//! The test for writes in a log, which are in no table yet, and so under no filter.
+//! The test for writes in a log, which are in no table yet, and so covered by no filter.
 
 use std::io::Read;
 use std::path::Path;

@@ -9,7 +9,8 @@ use super::{Scan, Way};
 use crate::key::parts::DELETION;
 use crate::{InternalKey, Result};
 
-/// The newest version of a key. All sources of the key are already at keys before it.
+/// The newest version of a key found so far. When it is the current entry, all sources have already
+/// moved past the key, to keys before it.
 pub(super) struct Saved<'d> {
     user_key: Vec<u8>,
     /// The key's other parts.
@@ -75,7 +76,7 @@ impl<O: Opener> Scan<'_, O> {
     }
 
     /// Passes all versions of a key. The last one, which is the newest, becomes the entry. If it is a
-    /// deletion, the key before follows.
+    /// deletion, the scan goes on to the key before.
     fn prev_key(&mut self) -> Result<bool> {
         if !std::mem::replace(&mut self.gathering, true) {
             self.saved = None;
@@ -125,14 +126,15 @@ impl<O: Opener> Scan<'_, O> {
     /// the next call goes on.
     pub(super) fn turn(&mut self, way: Way) -> Result<()> {
         if self.gathering {
-            // No version of that key has been returned.
+            // No version of the key being gathered has been returned.
             self.last = None;
         }
         if way == Way::Forward {
             self.skipped = None;
         }
         self.way = None;
-        // Tables that are opened after this are walked from their ends.
+        // Tables that are opened after this are walked from their first or last entry, not from the
+        // key sought.
         self.start = None;
         self.leave();
         for (source, is_turned) in self.sources.iter_mut().zip(&mut self.ways) {

@@ -1,4 +1,4 @@
-//! The sources of a scan as a heap, in the order of the direction that it goes.
+//! The sources of a scan as a heap, ordered in the direction in which the scan goes.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,8 @@ impl<O: Opener> Scan<'_, O> {
         (0..self.heap.len()).rev().for_each(|at| self.sift_down(at));
     }
 
-    /// Moves the source on top to its next entry on the way. Returns false if it has no more.
+    /// Moves the source on top to its next entry in the direction of the heap. Returns false if it
+    /// has no more entries.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let Some(source) = self.heap.first().and_then(|&at| self.sources.get_mut(at)) else {
             return Ok(false);
@@ -33,8 +34,8 @@ impl<O: Opener> Scan<'_, O> {
     }
 
     /// Sinks the entry at `at`. The second child is compared with the first only if the first comes before
-    /// the entry, else with the entry itself. So long keys that wait are not compared again for each short
-    /// key that passes them.
+    /// the entry, else with the entry itself. Long keys that wait in the heap are thus not compared again for
+    /// each short key that passes them.
     fn sift_down(&mut self, mut at: usize) {
         loop {
             let child = at.saturating_mul(2).saturating_add(1);
@@ -64,7 +65,7 @@ impl<O: Opener> Scan<'_, O> {
         }
     }
 
-    /// The order in the direction of the heap.
+    /// Returns `order`, reversed if the heap goes back.
     pub(super) fn on_the_way(&self, order: Ordering) -> Ordering {
         if self.way == Some(Way::Back) { order.reverse() } else { order }
     }

@@ -26,8 +26,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         self.estimated_len_at(0)
     }
 
-    /// As [`estimated_len`](Self::estimated_len), if `start_block` were called with this offset before the
-    /// block is finished.
+    /// Like [`estimated_len`](Self::estimated_len), but as if `start_block` were called with this offset
+    /// before the block is finished.
     pub(crate) fn estimated_len_at(&self, block_offset: u64) -> Option<u64> {
         let pending = self.pending.len();
         let filter = if pending > 0 { self.policy.filter_len(pending)? } else { 0 };

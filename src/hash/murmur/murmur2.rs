@@ -101,8 +101,8 @@ mod tests {
     use super::super::tests::bytes;
     use super::*;
 
-    /// By Cassandra 0.3's own `MurmurHash.java` (OpenJDK 17), with seed 0, and with that hash as
-    /// seed.
+    /// The expected hashes are those of Cassandra 0.3's own `MurmurHash.java` (OpenJDK 17), with
+    /// seed 0, and with that hash as seed.
     #[test]
     fn murmur2_of_every_tail() {
         let expected: [(u32, u32); 21] = [

@@ -123,8 +123,8 @@ mod tests {
     use super::super::tests::bytes;
     use super::*;
 
-    /// By the Python package mmh3 5.3.1: `hash64(key, 0, True, False)`, then
-    /// `hash64(key + b"\1", 0, True, False)`.
+    /// The expected hashes are those of the Python package mmh3 5.3.1:
+    /// `hash64(key, 0, True, False)`, then `hash64(key + b"\1", 0, True, False)`.
     #[test]
     fn murmur3_of_every_tail() {
         let expected: [[u64; 4]; 34] = [

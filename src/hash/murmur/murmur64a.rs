@@ -54,7 +54,8 @@ mod tests {
     use super::super::tests::bytes;
     use super::*;
 
-    /// By `util/murmurhash.cc` of Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64).
+    /// The expected hashes are those of `util/murmurhash.cc` of Basho's LevelDB (revision b91d5ce,
+    /// GCC 12 on x86-64).
     #[test]
     fn murmur64a_of_every_tail() {
         let expected: [u64; 21] = [

@@ -91,7 +91,8 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
     h
 }
 
-/// Reads four words of each of eight keys, and returns the first words of all, the second and so on.
+/// Reads four words of each of eight keys, and returns the first words of all keys, then the second words,
+/// and so on.
 ///
 /// # Safety
 ///
@@ -101,8 +102,8 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
 unsafe fn words(key: impl Fn(usize) -> *const u8) -> [__m256i; 4] {
     // SAFETY: as the caller promises. The loads need no alignment.
     let load = |index| unsafe { _mm_loadu_si128(key(index).cast()) };
-    // Each row has four words of a key and four of the key four further on. The unpacking turns rows
-    // into columns, one word of all eight keys each.
+    // Each row has four words of a key, and four of the key four places after it. The unpacking turns rows
+    // into columns, each with one word of all eight keys.
     let row = |index| _mm256_set_m128i(load(index + 4), load(index));
     let (a, b, c, d) = (row(0), row(1), row(2), row(3));
     let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));

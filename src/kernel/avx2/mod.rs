@@ -1,7 +1,7 @@
 //! Kernels for x86-64 with AVX2. The portable code gives the same results and is their oracle.
 //!
-//! They need `unsafe` for two reasons. Functions compiled for AVX2 may only be
-//! called on a CPU that has it, of which [`Avx2`] is the proof. And loads and stores take pointers.
+//! The kernels need `unsafe` for two reasons. Functions compiled for AVX2 may only be called on a
+//! CPU that has it, of which [`Avx2`] is the proof. And loads and stores take pointers.
 
 #![allow(unsafe_code)]
 
@@ -21,7 +21,7 @@ use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 pub(in crate::kernel) struct Avx2(());
 
 impl Avx2 {
-    /// Returns `true` if the CPU has all three.
+    /// Returns `true` if the CPU has AVX2, BMI1 and BMI2.
     pub(in crate::kernel) fn is_available() -> bool {
         std::arch::is_x86_feature_detected!("avx2")
             && std::arch::is_x86_feature_detected!("bmi1")
@@ -56,8 +56,8 @@ impl Avx2 {
         unsafe { hash::hash_eight_of(probes, start, hashes) }
     }
 
-    /// Hashes keys of equal length side by side. `hashes` has room for their number, rounded up to a multiple
-    /// of eight.
+    /// Hashes keys of equal length side by side. `hashes` has room for as many hashes as there are keys,
+    /// rounded up to a multiple of eight.
     #[inline]
     pub(in crate::kernel) fn hash_fixed_len(
         self,
@@ -84,7 +84,7 @@ impl Avx2 {
     }
 
     /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, a multiple of eight.
-    /// Returns `false`, and sets none, unless `area` has 64 to 2^29 bytes.
+    /// Returns `false`, and sets no bit, unless `area` has 64 to 2^29 bytes.
     #[inline]
     pub(in crate::kernel) fn set_spread(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) -> bool {
         let fits = (64..=1 << 29).contains(&area.len());

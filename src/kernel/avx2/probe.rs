@@ -2,7 +2,7 @@
 //!
 //! An array of up to 128 bytes is held in registers, from which permutations pick the words of all
 //! bits of a key. From a larger array, six or eight plain loads fetch the words, which takes less
-//! time than a gather for a single key. Neither branches on a single bit.
+//! time than a gather for a single key. Neither way branches on a single bit.
 
 use std::arch::x86_64::*;
 
@@ -30,7 +30,8 @@ pub(super) fn matches_each(
     answers: &mut [bool],
     mut other: impl FnMut(u32, &[u8]) -> bool,
 ) {
-    // Filters of a block often have the same length, whose constants take a division.
+    // Filters of a block often have the same length, so the constants of the last length, which
+    // cost a division, are kept for the next filter.
     let mut last = (8, Positions::new(8));
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = if let (34..=65, Some(&probes @ 2..=8)) = (filter.len(), filter.last()) {
@@ -160,7 +161,8 @@ pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     if probes > MAX_PROBES {
         return true;
     }
-    // Each case is a function of its own: together they would share registers, and lack some.
+    // Each case is a function of its own: together they would share registers, and run short of
+    // them.
     match array.len() {
         ..=128 => in_4_registers(filter, probes, h),
         129..=511 if probes <= 6 => gather6_small(array, probes, h),
@@ -190,7 +192,7 @@ fn gather6_small(array: &[u8], probes: u8, h: u32) -> bool {
     has_few_bits(probes, scattered.bits_at::<6>(hashes(h)))
 }
 
-/// Handles larger arrays, and up to six probes.
+/// Handles arrays of 8 bytes to 64 MiB, and up to six probes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather6(array: &[u8], probes: u8, h: u32) -> bool {
@@ -198,7 +200,7 @@ fn gather6(array: &[u8], probes: u8, h: u32) -> bool {
     has_few_bits(probes, scattered.bits_at::<6>(hashes(h)))
 }
 
-/// Handles arrays of any length and any number of probes.
+/// Handles arrays of 8 bytes to 64 MiB, and any number of probes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn gather8(array: &[u8], probes: u8, h: u32) -> bool {
@@ -206,7 +208,7 @@ fn gather8(array: &[u8], probes: u8, h: u32) -> bool {
     has_bits(h, probes, |h| scattered.bits_at::<8>(h))
 }
 
-/// Returns the first eight hashes that follow from `h`.
+/// Returns the hashes of the first eight probes: `h`, and seven that follow from it.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn hashes(h: u32) -> __m256i {
@@ -307,7 +309,7 @@ fn bits_held<const HALF: usize>(filter: &[u8], position: __m256i) -> __m256 {
     topmost(_mm256_castps_si256(words), position)
 }
 
-/// Returns the words of HALF bytes that hold eight positions.
+/// Returns the 32-bit words that hold the bits at eight positions in the first HALF bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn words_of<const HALF: usize>(bytes: &[u8], position: __m256i) -> __m256 {
@@ -331,8 +333,8 @@ fn words_of<const HALF: usize>(bytes: &[u8], position: __m256i) -> __m256 {
     }
 }
 
-/// Shifts each word so that its bit at `position`, modulo 32, is the topmost: to the left by 31 less
-/// that number.
+/// Shifts each word so that its bit at `position`, modulo 32, is the topmost: to the left by 31 minus that
+/// number.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn topmost(words: __m256i, position: __m256i) -> __m256 {
@@ -358,7 +360,8 @@ impl<'a> Scattered<'a> {
         Self { array, positions, last: _mm256_set1_epi32(array.len() as i32 - 4) }
     }
 
-    /// Returns the bits at the positions of the first COUNT of eight hashes, 6 or 8, as signs.
+    /// Returns the bits at the positions of the first COUNT of eight hashes, as signs. COUNT is 6
+    /// or 8.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     fn bits_at<const COUNT: usize>(self, h: __m256i) -> __m256 {

@@ -10,8 +10,9 @@ use crate::kernel::rows::Rows;
 /// The number of rows, each with the positions of one bit of sixteen keys.
 const ROWS: usize = 8;
 
-/// The number of rows between the one being computed and the one whose bits are being set. A row
-/// read back at once would wait for its store, and the arithmetic fits in beside the many stores.
+/// The distance, in rows, from the row being computed back to the row whose bits are being set. A
+/// row read back at once would wait for its store, and the arithmetic fits in beside the many
+/// stores.
 const BEHIND: usize = 6;
 
 /// Sets the bits of the keys with these hashes, without the last eight unless `all_of_last`.

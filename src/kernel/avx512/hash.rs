@@ -91,8 +91,8 @@ unsafe fn hash_groups<const G: usize>(
 #[target_feature(enable = "avx512f")]
 #[inline]
 unsafe fn hash_words<const G: usize>(first: *const u8, last: usize, start: u32) -> [__m512i; G] {
-    // SAFETY: the load reads the four keys with number `index`, of which `last` is the last one. It needs no
-    // alignment.
+    // SAFETY: the load reads the four keys of the group with number `index`, which is at most `last`, the
+    // number of the last group. The load needs no alignment.
     let load = |index: usize| unsafe { _mm512_loadu_si512(first.add(index * 64).cast()) };
     let mut rows = [[_mm512_setzero_si512(); 4]; G];
     for (group, rows) in rows.iter_mut().enumerate() {
@@ -126,7 +126,7 @@ fn hash_rows<const G: usize>(h: &mut [__m512i; G], rows: [[__m512i; 4]; G]) {
     }
 }
 
-/// Turns rows into columns, one word of all keys each.
+/// Turns rows into columns, each with one word of all keys.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn transpose([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {

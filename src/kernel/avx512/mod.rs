@@ -19,7 +19,7 @@ use crate::lanes::{FixedLenKeys, KeyPtrs};
 pub(in crate::kernel) struct Avx512(());
 
 impl Avx512 {
-    /// Returns `true` if the CPU has all of these.
+    /// Returns `true` if the CPU has AVX-512 F, BW, DQ, VL and IFMA, and what [`Avx2`] needs.
     pub(in crate::kernel) fn is_available() -> bool {
         Avx2::is_available()
             && std::arch::is_x86_feature_detected!("avx512f")
@@ -72,7 +72,7 @@ impl Avx512 {
     }
 
     /// Sets the bits of the keys with these hashes, without the last eight unless `all_of_last`.
-    /// Returns `false`, and sets none, unless `area` has 8 to 2^20 bytes, one for each bit.
+    /// Returns `false`, and sets no bit, unless `area` has 8 to 2^20 bytes, one for each bit.
     #[inline]
     pub(in crate::kernel) fn set_spread(
         self,

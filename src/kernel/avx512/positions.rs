@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::registers::{madd52hi, madd52lo};
 
-/// The largest number of bits. Up to here the remainders are exact.
+/// The largest number of bits. Up to this number, the remainders are exact.
 pub(super) const MAX_BITS: usize = 1 << 20;
 
 /// Computes `h % bits` for sixteen hashes at once.

@@ -167,7 +167,8 @@ fn has_few_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
     has_lanes(probes, set::<N>(|number| lines.load(number), lines.positions(), hashes(h)))
 }
 
-/// Returns the first eight hashes that follow from `h`, each in the lower half of a lane.
+/// Returns the hashes of the first eight probes: `h`, and seven that follow from it, each in the
+/// lower half of a lane.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn hashes(h: u32) -> __m512i {
@@ -249,7 +250,8 @@ pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
     }
 }
 
-/// Probes the filter of each probe for the hash with the same number, with `other` unless it [`fits`].
+/// Probes the filter of each probe for the hash with the same number. `other` probes the filters that do not
+/// [fit](fits).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 pub(super) fn matches_each(
     probes: &[(&[u8], &[u8])],

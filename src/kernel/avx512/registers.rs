@@ -12,7 +12,7 @@ pub(super) unsafe fn store_unaligned(to: *mut u32, words: __m512i) {
     unsafe { _mm512_storeu_si512(to.cast(), words) }
 }
 
-/// Adds the lower 52 bits of the product of the lower 52 bits of `a` and `b`.
+/// Adds to `sum` the lower 52 bits of the product of the lower 52 bits of `a` and `b`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 pub(super) fn madd52lo(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
@@ -22,7 +22,7 @@ pub(super) fn madd52lo(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
     plain::madd52(sum, a, b, |product| product as u64 & plain::MASK)
 }
 
-/// Adds the upper 52 bits of the product of the lower 52 bits of `a` and `b`.
+/// Adds to `sum` the upper 52 bits of the product of the lower 52 bits of `a` and `b`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 pub(super) fn madd52hi(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {

@@ -10,7 +10,7 @@ use crate::lanes::{EqualLenKeys, FixedLenKeys, KeyPtrs};
 #[inline]
 pub(in crate::kernel) fn hash_eight(keys: EqualLenKeys<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     let [a, b, c, d, e, f, g, h] = keys.keys();
-    // Two groups of four: eight at once spill registers.
+    // Two groups of four, since eight keys at once spill registers.
     let start = start(keys.len(), seed);
     hashes[..4].copy_from_slice(&hash_four([a, b, c, d], start));
     hashes[4..].copy_from_slice(&hash_four([e, f, g, h], start));

@@ -3,8 +3,8 @@
 use crate::kernel::encoding::MAX_PROBES;
 use crate::kernel::modulus::Modulus;
 
-/// The most bytes of an array that are used. Positions are 32-bit hashes modulo the number of bits,
-/// so further bytes have no position.
+/// The greatest number of bytes of an array that are used. Positions are 32-bit hashes modulo the
+/// number of bits, so further bytes have no position.
 const MAX_LEN: u64 = 1 << 29;
 
 /// A filter's bit array, with the modulus for positions in it.
@@ -15,13 +15,13 @@ const MAX_LEN: u64 = 1 << 29;
 struct Bits<'a> {
     /// The array, at least one byte.
     array: &'a [u8],
-    /// The modulus by the number of bytes that are used.
+    /// The modulus for the number of bytes that are used.
     modulus: Modulus,
 }
 
 impl Bits<'_> {
-    /// Returns the byte that holds the bit of `h`, rotated so that this is bit 0. The other bits
-    /// are garbage.
+    /// Returns the byte that holds the bit of `h`, rotated so that this bit is the lowest. The
+    /// other bits are garbage.
     #[inline(always)]
     fn one(self, h: u32) -> u8 {
         self.array[self.modulus.of(h >> 3)].rotate_right(h)
@@ -60,7 +60,7 @@ pub(in crate::kernel) fn matches(h: u32, filter: &[u8]) -> bool {
 #[inline(always)]
 pub(in crate::kernel) fn matches_inlined(h: u32, filter: &[u8]) -> bool {
     // Ten bits a key, the usual setting, in an array whose reciprocal is known. This case is apart,
-    // so that the others cost it no registers.
+    // so that the other cases cost it no registers.
     if let Some((6, array)) = filter.split_last()
         && let Some(modulus) = Modulus::known(array.len())
     {
@@ -74,8 +74,8 @@ fn matches_other(h: u32, filter: &[u8]) -> bool {
     has_bits(h, filter, |len| Modulus::of_small(len.min(MAX_LEN)))
 }
 
-/// Returns `true` if `filter` has all bits of a key with the hash `h`. `modulus` gives the modulus
-/// for the length of an array in bytes.
+/// Returns `true` if `filter` may have a key with the hash `h`. `modulus` gives the modulus for the
+/// length of an array in bytes.
 #[inline(always)]
 fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
@@ -95,7 +95,8 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
     let bits = Bits { array, modulus: modulus(array.len() as u64) };
     let delta = h.rotate_right(17);
     match probes {
-        // Ten bits a key, the usual setting, and five: both without counting.
+        // The numbers of probes at ten bits a key, the usual setting, and at five, without
+        // counting.
         6 => bits.all(h, delta, 6),
         3 => bits.three(h, delta),
         _ => bits.all(h, delta, probes),
@@ -103,12 +104,12 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
 }
 
 /// The modulus for the array probed last. The arrays of one block often have the same length, so
-/// one division does for all of them.
+/// one division serves for all of them.
 #[derive(Default)]
 pub(in crate::kernel) struct LastModulus(Option<(u64, Modulus)>);
 
 impl LastModulus {
-    /// Returns `true` if `filter` has all bits of a key with the hash `h`.
+    /// Returns `true` if `filter` may have a key with the hash `h`.
     #[inline(always)]
     pub(in crate::kernel) fn matches(&mut self, h: u32, filter: &[u8]) -> bool {
         has_bits(h, filter, |len| match self.0 {

@@ -1,4 +1,4 @@
-//! The order against the rules of Chromium's coding.
+//! Tests of the order against the rules of Chromium's coding.
 
 use super::*;
 
@@ -36,7 +36,8 @@ fn ascend(keys: &[Vec<u8>]) {
 
 #[test]
 fn ids_are_compared_as_numbers_and_come_first() {
-    // Lengths of 2, 1 and 1; 1, 2 and 1; 1, 1 and 4.
+    // The keys that are spelled out have ids of 1, 1 and 1 bytes, of 1, 1 and 4, of 1, 2 and 1, or
+    // of 2, 1 and 1.
     ascend(&[
         key([0, 0, 0], &[0]),
         key([1, 0, 0], &[0]),

@@ -269,7 +269,8 @@ impl Position {
 
     /// Scans as [`scan_starts`](Self::scan_starts) does, but for all keys.
     fn scan_keys(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<Option<Found>> {
-        // The key of each entry passed is before `target`, which it equals in `matched` bytes.
+        // The key of the last entry passed is before `target`, and begins with the first `matched`
+        // bytes of `target`.
         let (mut matched, mut len) = (0, 0);
         while let Some((shared, rest)) = self.step(block, len)? {
             len = shared.saturating_add(rest.len());
