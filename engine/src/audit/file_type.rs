@@ -71,7 +71,7 @@ fn count_entries(start: Bytes) -> u64 {
     count
 }
 
-/// The first bytes of a file, at most `most`; none if they cannot be read.
+/// The first bytes of a file, at most `most`; no bytes if they cannot be read.
 fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
     let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
     let len = usize::try_from(file_len.min(most)).unwrap_or_default();

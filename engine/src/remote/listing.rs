@@ -13,15 +13,15 @@ use crate::report::ErrorKind;
 use crate::run::{InputFile, ListedFolder, LogUse};
 use crate::walk::{EmptyInputs, Folder, PathError, url};
 
-/// The number of names that a store lists in one response.
+/// The most names that S3 lists in one response. Azure lists up to 5,000, so its requests are overestimated.
 const NAMES_AN_ANSWER: usize = 1000;
 /// The number of bytes at the start of a log that are searched for writes.
 const LOG_START: u64 = 64 << 10;
 /// More tables than this do not change the effort for each.
 const ENOUGH_TABLES: usize = 2500;
 
-/// A log that may hold writes that are in no table yet, with its contents if the survey reads logs, and with
-/// no bytes otherwise.
+/// A log that may hold writes that are in no table yet, with its contents if the survey reads logs and no
+/// bytes otherwise, or with the reason why it cannot be read.
 pub(super) type RemoteLog = (PathBuf, Result<Vec<u8>, PathError>);
 /// The objects of a folder by their names.
 type Names = BTreeMap<String, ObjectMeta>;

@@ -27,7 +27,7 @@ pub(crate) struct FileOptions<'a> {
 /// Looks at all tables that `given` leads to, and at logs if the survey reads them. Calls `show` with the results, in
 /// order.
 ///
-/// If tables of a database in use vanish before their turn, those that were made from them are looked at instead.
+/// If files of a database in use vanish before their turn, the tables that were made from them are looked at instead.
 ///
 /// # Errors
 ///

@@ -87,8 +87,8 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
         self.show_due(0, show)
     }
 
-    /// Shows the results whose turn it is and that are ready, and waits for more until at most `max_waiting`
-    /// are left.
+    /// Shows the results that are ready, up to the first that is not, and waits for more until at most
+    /// `max_waiting` are left.
     fn show_due(&mut self, max_waiting: usize, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
         while let Some(first) = self.waiting.pop_front() {
             let result = match first {

@@ -41,7 +41,7 @@ impl InputFile {
     }
 }
 
-/// A folder whose tables follow, or came before.
+/// The folder named by the events before and after those of its tables.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedFolder {
     /// The path as the user gave it, which led to the folder's path.

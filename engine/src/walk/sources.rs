@@ -52,7 +52,7 @@ impl<I: Iterator<Item = InputPath>> Sources<I> {
         }
     }
 
-    /// Returns true if no path is left that may lead to more.
+    /// Returns true if no path is left to look at.
     pub(crate) fn are_all_known(&mut self) -> bool {
         self.held.is_none() && self.given.peek().is_none()
     }

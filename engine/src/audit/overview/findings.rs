@@ -1,11 +1,12 @@
-//! The faults in a database: the first ones, and the number of all.
+//! The faults in a database: the first faults, and the number of all faults.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Code, Finding, Note, Table, Verdict, VerdictCounts, Weight};
 
-/// The greatest numbers of findings and of notes to keep.
+/// The maximum number of findings to keep, and of faults seen.
 const MAX_KEPT: usize = 200;
+/// The maximum number of notes to keep.
 const MAX_NOTES: usize = 50;
 
 /// All faults, as far as they were looked for.

@@ -27,8 +27,8 @@ pub(crate) struct KeyCounter {
     last: Vec<u8>,
     /// All keys seen could be internal keys, and are in the order of internal keys.
     looks_internal: bool,
-    /// The keys seen: the user keys in them, if they are internal keys, and the whole keys. `None`: not all blocks
-    /// will be decoded.
+    /// The keys seen: the user keys in them, if they are internal keys, and the whole keys. `None`: the keys are not
+    /// noted.
     seen: Option<[KeySketch; 2]>,
 }
 
@@ -81,7 +81,7 @@ impl KeyCounter {
         self.last.extend_from_slice(key);
     }
 
-    /// The numbers of the block that ends, or of all entries.
+    /// The counts since the last `begin`, or of all entries if it was never called.
     pub(crate) const fn end(&self) -> BlockKeys {
         self.now
     }

@@ -10,10 +10,11 @@ use super::block_keys::BlockKeys;
 use super::{blocks::Blocks, key_count::Counts, sample::Sample};
 use crate::report::EntryCount;
 
-/// The number of places, and the most data blocks in all of them.
+/// The number of places.
 const PLACES: u64 = 3;
+/// The maximum number of data blocks in all places together.
 const MAX_BLOCKS: u64 = 16;
-/// The most bytes of a place, unless its first block is larger.
+/// The maximum number of bytes of a place, unless its first block is larger.
 const MAX_BYTES: u64 = 44 << 10;
 /// The bytes after each block: its type and its checksum.
 const TRAILER: u64 = 5;
@@ -66,7 +67,7 @@ impl Clusters {
         self.handles().map(|handle| handle.offset.min(file_size)..end(&handle).min(file_size)).collect()
     }
 
-    /// The compression types of the blocks. A trailer that cannot be read has none.
+    /// The compression types of the blocks. Trailers that cannot be read are passed over.
     pub(super) fn types<R: ReadAt>(&self, table: &Table<R>) -> Result<BTreeSet<u8>> {
         let types = self.handles().map(|handle| table.compression_of(handle));
         types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()

@@ -44,8 +44,9 @@ struct Counter<'a, R> {
     keys: KeyCounter,
     /// The offsets of the blocks dealt with so far.
     seen: Vec<u64>,
-    /// The bytes that may still be read, and those that may still be decoded.
+    /// The number of bytes that may still be read.
     read_left: u64,
+    /// The number of bytes that may still be decoded.
     decoded_left: u64,
 }
 
@@ -60,9 +61,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Decodes up to 1025 data blocks, spread over the index. There are no numbers if none of the first 65
-    /// tried can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been
-    /// decoded already.
+    /// Decodes up to 1025 data blocks, spread over the index. Both counts are `None` if none of the first 65
+    /// blocks tried can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have
+    /// been decoded already.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -105,8 +106,8 @@ impl Counts {
         }
     }
 
-    /// `keys`: the number of different user keys, which counts if keys are internal keys. Otherwise, all keys
-    /// are different.
+    /// `keys`: the number of different user keys, which is used if keys are internal keys. Otherwise, all
+    /// keys are different.
     pub(super) fn new(
         entries: Option<EntryCount>,
         keys: Option<EntryCount>,
@@ -154,8 +155,8 @@ impl Parts {
     }
 
     /// The estimate of the sum over all blocks of the number that `of` gives; `None` if no block was decoded.
-    /// `last`: the number of the last block. `blocks`: the number of blocks, which is less than the number of
-    /// entries if the index is damaged. `least`: the least number of a block.
+    /// `last`: that number for the last block. `blocks`: the number of blocks, which is less than the number
+    /// of entries if the index is damaged. `least`: the least such number for a block.
     fn estimate(
         &self,
         last: Option<u64>,
@@ -211,7 +212,7 @@ impl Parts {
 }
 
 impl<R: ReadAt> Counter<'_, R> {
-    /// The numbers of each block at these positions in the index, which ascend. `None`: the block
+    /// The counts of the blocks at `positions` in the index, which are in ascending order. `None`: the block
     /// cannot be decoded, is over a limit, or has been counted before.
     fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<BlockKeys>>> {
         let mut handles = (0..).zip(self.table.data_blocks());

@@ -44,8 +44,8 @@ struct Sizing {
 }
 
 impl<'a> Ranges<'a> {
-    /// `probes`: the k of all filters; `None`: they differ, or it is not known. `keys`: the number of the
-    /// table's keys.
+    /// `probes`: the k of all filters; `None`: k differs, or is not known. `keys`: the number of the table's
+    /// keys.
     pub(crate) fn new(
         filters: &'a FilterStats,
         blocks: &'a Offsets,
@@ -155,7 +155,7 @@ impl Sizing {
     fn explaining(filters: &FilterStats, probes: u32, keys: EntryCount) -> Option<Self> {
         // LevelDB's k is 0.69 times the bits a key, rounded down, but at least 1 and at most 30.
         let fits = |bits: &u64| (bits * 69 / 100).clamp(1, 30) == u64::from(probes);
-        // Among rules that are equally near, the one with the most bits is taken.
+        // Among rules that miss the number of keys by the same share, the one with the most bits is taken.
         let candidates = (1..=MAX_BITS_PER_KEY).rev().filter(fits);
         let explained = candidates.filter_map(|bits| Self::of(filters, bits, keys));
         explained.min_by(|(off, _), (than, _)| off.total_cmp(than)).map(|(_, sizing)| sizing)
