@@ -101,7 +101,8 @@ impl Folder {
         &self.database
     }
 
-    /// Returns true if there is a MANIFEST, or a file that implies one: CURRENT, or a log that is not empty.
+    /// Returns true if there is a MANIFEST, or a file that implies one: CURRENT, or a log that is neither
+    /// empty nor a link.
     pub fn is_database(&self) -> bool {
         self.database.files().is_database() || self.logs().next().is_some()
     }
@@ -174,7 +175,7 @@ impl Folder {
         self.tables().any(is_gone)
     }
 
-    /// Returns true if the folder is not a database and holds no table and no log, not even one that is
+    /// Returns true if the folder is not a database, holds no table, and has no table or log that is
     /// [`skipped`](Self::skipped).
     pub fn is_nothing(&self) -> bool {
         !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()

@@ -36,8 +36,8 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
         let Some(write) = log.write() else { break };
         let answer = if write.value.is_some() { LogAnswer::Value } else { LogAnswer::Deletion };
         for at in keys.places(write.key) {
-            // Sequence numbers ascend in a log, but need not in one that is damaged. Of two writes with the same
-            // number, LevelDB finds the value.
+            // Sequence numbers ascend in a log, but need not in a damaged log. Of two writes with the same number,
+            // LevelDB finds the value.
             let number = (write.sequence, write.value.is_some());
             if let Some(newest) = newest.get_mut(at).filter(|newest| newest.0 <= number) {
                 *newest = (number, answer);

@@ -18,10 +18,10 @@ use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder, open_file, open_log};
 
-/// The most times in a row that a database is read anew without an entry in between.
+/// The maximum number of times in a row that a database is read anew without an entry in between.
 const MAX_ROUNDS: u32 = 16;
 
-/// The greatest number of errors about one path that are reported.
+/// The maximum number of errors about one path that are reported.
 const MAX_ERRORS: u64 = 64;
 
 /// The entries to show.
@@ -36,7 +36,7 @@ pub struct ScanRequest {
     pub correct: bool,
     /// The range of keys to show.
     pub range: KeyRange,
-    /// The greatest number of entries to show; `None`: all.
+    /// The greatest number of entries to show; `None`: all entries.
     pub limit: Option<u64>,
     /// True if the keys of tables that are shown one by one are internal keys. `None`: those of a database's tables
     /// are; for other tables, their filters or first keys decide.
@@ -176,7 +176,8 @@ impl<'a> Scan<'a> {
         self.files(subject, folder)
     }
 
-    /// The folder with wrong bits of its MANIFEST corrected, if they are to be corrected and all others are right.
+    /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can
+    /// be relied on then.
     fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
         let correct = || {
             let correction = self.correction.as_ref()?;

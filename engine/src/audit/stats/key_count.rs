@@ -14,24 +14,26 @@ use super::{blocks::Blocks, sample::Sample};
 use crate::audit::rates::mix;
 use crate::report::{DistinctKeys, EntryCount};
 
-/// The number of parts to begin with, and the most parts.
+/// The number of parts to begin with.
 const MIN_PARTS: u64 = 64;
+/// The maximum number of parts.
 const MAX_PARTS: u64 = 1024;
 /// The error, as a share of the estimate, at which no further blocks are decoded.
 const GOOD_ENOUGH: f64 = 0.1;
 /// The half width of the interval in standard errors. For the normal distribution, 1.96 would give 95 %; but
 /// numbers of keys are skewed, and sampling ends when the error happens to look small.
 const STANDARD_ERRORS: f64 = 2.5;
-/// The most bytes to decode: the first number, plus the second one times the size of the file. The last block
-/// may exceed it.
+/// The number of bytes that may be decoded whatever the size of the file. The last block may exceed the
+/// limit.
 const MIN_DECODED: u64 = 1 << 20;
+/// The number of further bytes that may be decoded, as a multiple of the file's size.
 const FILES_DECODED: u64 = 4;
 
-/// The numbers of one data block for each part of the index.
+/// The counts of one data block for each part of the index.
 struct Parts {
     /// The number of entries of the index, without the last one.
     entries: u64,
-    /// For each part, the position of the block decoded, and its numbers. `None`: the block could not be
+    /// For each part, the position of the block decoded, and its counts. `None`: the block could not be
     /// decoded.
     chosen: Vec<(u64, Option<BlockKeys>)>,
 }

@@ -12,13 +12,17 @@ use crate::words::{leave_text, rebuild_text, small_text};
 
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
 
-/// A rebuild pays if a lookup reads at least this many blocks fewer, and at least this share fewer.
+/// A rebuild pays if a lookup reads at least this many blocks fewer, this is at least `SHARE_WORTH` of its
+/// reads, and no kind of lookup reads more than `READS_LOST` blocks more.
 const READS_WORTH: f64 = 0.005;
+/// The share of the reads that a rebuild has to save if it pays by its reads.
 const SHARE_WORTH: f64 = 0.1;
-/// A rebuild also pays if filters shrink by at least this share and this many bytes, and lookups read at
-/// most this many blocks more.
+/// A rebuild also pays if filters shrink by at least this share and by at least `BYTES_WORTH`, and no kind of
+/// lookup reads more than `READS_LOST` blocks more.
 const SIZE_WORTH: f64 = 0.25;
+/// The number of bytes that a rebuild has to save if it pays by its size.
 const BYTES_WORTH: f64 = 65_536.0;
+/// The greatest increase in the blocks that a lookup reads at which a rebuild can pay.
 const READS_LOST: f64 = 0.001;
 /// The least number of reads that ten bits a key have to save to be mentioned.
 const READS_TELLING: f64 = 0.02;
@@ -131,7 +135,7 @@ fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
 }
 
-/// Returns true if replacing `now` by `then` is worth a rebuild.
+/// Returns true if replacing `now` with `then` is worth a rebuild.
 fn pays(now: &Outcome, then: &Outcome) -> bool {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let saved = (absent_now - absent_then).max(present_now - present_then);

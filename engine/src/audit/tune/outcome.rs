@@ -15,8 +15,9 @@ pub(super) struct LevelFacts {
     pub(super) number: Option<u8>,
     pub(super) tables: u64,
     pub(super) size: u64,
-    /// The bytes of filters that can be asked, and the number of tables without such filters.
+    /// The size in bytes of the filters that can be asked.
     pub(super) filter_size: u64,
+    /// The number of tables without filters that can be asked.
     pub(super) unfiltered: u64,
     /// The visits of lookups, by [`Question`].
     pub(super) visits: [VisitSum; KINDS],
@@ -110,7 +111,8 @@ impl LevelFacts {
         }
     }
 
-    /// The rate of the filters in use: tables without any let all keys pass. `None`: no keys were asked for.
+    /// The rate of the filters in use: tables without filters let all keys pass. `None`: no keys were asked
+    /// for.
     fn rate_now(&self, kind: Question) -> Option<MeasuredRate> {
         let VisitSum { visits, unfiltered, .. } = kind.of(&self.visits);
         let share = if visits > 0 {

@@ -43,8 +43,9 @@ pub(crate) struct BlockFinder<R> {
     len: u64,
     /// The end of the last stretch that was found.
     at: u64,
-    /// The number of bytes searched in vain from known starts, and of those checked after damage.
+    /// The number of bytes searched in vain from known starts.
     vain: u64,
+    /// The number of bytes checked after damage.
     tried: u64,
     /// A block that was found after a gap.
     next: Option<BlockHandle>,
