@@ -81,7 +81,7 @@ fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
     })
 }
 
-/// The kind of the file, if it is a known one.
+/// The kind of the file, if it is known.
 fn kind_of(start: &[u8]) -> Option<&'static str> {
     let begins = BEGINNINGS.iter().find(|(beginning, _)| start.starts_with(beginning));
     match begins {

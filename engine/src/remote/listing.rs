@@ -13,7 +13,8 @@ use crate::report::ErrorKind;
 use crate::run::{InputFile, ListedFolder, LogUse};
 use crate::walk::{EmptyInputs, Folder, PathError, url};
 
-/// The most names that S3 lists in one response. Azure lists up to 5,000, so its requests are overestimated.
+/// The most names that S3 lists in one response. Azure lists up to 5,000, so the requests to it are
+/// overestimated.
 const NAMES_AN_ANSWER: usize = 1000;
 /// The number of bytes at the start of a log that are searched for writes.
 const LOG_START: u64 = 64 << 10;

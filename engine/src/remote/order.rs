@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Results that are waited for, and those that wait to be shown.
+/// Results that have been announced, and results that wait to be shown.
 ///
 /// Between two marks, such as the beginning and the end of a folder, results may be shown as they
 /// arrive. No result passes a mark.

@@ -19,10 +19,11 @@ const TAIL: u64 = 64 << 10;
 const MAX_GAP: u64 = 64 << 10;
 /// The maximum number of bytes of a range that has to be in memory as a whole.
 const MAX_RANGE: u64 = 256 << 20;
-/// The maximum length of a read at the start of a file that ends before the file does. A damaged file is
-/// read in this way, only to find out what it is.
+/// The maximum length of a read at offset 0, unless it covers the whole file. The start of a damaged file
+/// is read only to find out what the file is.
 const MAX_START: usize = 64 << 10;
-/// The maximum number of rounds. Each fetches something new, and no table is known to need more than four.
+/// The maximum number of rounds. Each round fetches something new, and no table is known to need more than
+/// four.
 const MAX_ROUNDS: u32 = 32;
 
 /// The thread that does the work on the fetched bytes.

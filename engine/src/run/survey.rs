@@ -17,7 +17,7 @@ pub(crate) struct InputFile {
     pub input: Arc<Path>,
     /// The file, or the object's URL.
     pub path: PathBuf,
-    /// The name was found in a folder.
+    /// The file's name was found in a folder.
     pub listed: bool,
     /// The folder in which the file was found. For a file that the user named, the database that it is in, if that is
     /// known.
@@ -25,7 +25,7 @@ pub(crate) struct InputFile {
     /// The parent folder of a file that the user named, and the reason why that folder cannot be listed. Given once for
     /// each folder, unless many other folders come in between.
     pub around: Option<(PathBuf, PathError)>,
-    /// The number of tables known when this one was found: the more there are, the less can be spent on each.
+    /// The number of tables known when this file was found: the more tables there are, the less can be spent on each.
     pub tables: usize,
 }
 

@@ -326,7 +326,7 @@ mod tests;
 /// The record that a sound MANIFEST has of a table in its folder.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRecord<'d> {
-    /// The name of the order of user keys.
+    /// The name of the comparator of user keys.
     pub comparator: Option<&'d [u8]>,
     /// The order is LevelDB's default one, byte by byte.
     pub is_bytewise: bool,

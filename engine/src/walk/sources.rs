@@ -101,8 +101,8 @@ impl<I: Iterator<Item = InputPath>> Iterator for Sources<I> {
     }
 }
 
-/// Decides which empty folders are reported: each one, or, if `recursive`, only an input with nothing in any
-/// of its folders.
+/// Decides which empty folders are reported: each of them or, if `recursive`, only an input with nothing in
+/// any of its folders.
 #[derive(Debug)]
 pub(crate) struct EmptyInputs {
     recursive: bool,

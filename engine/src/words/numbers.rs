@@ -82,7 +82,7 @@ pub fn percent(share: f64) -> String {
 
 /// A measured rate in percent, with as many decimals as its interval allows: the last decimal is
 /// worth no less than a tenth of the distance to the interval's farther end. A rate of 0 or 1 that
-/// has an interval is shown as a bound. A rate without an interval is exact, and is shown as by
+/// has an interval is shown as a bound. A rate without an interval is exact, and is formatted by
 /// [`percent`].
 pub fn measured(measured: MeasuredRate) -> String {
     let MeasuredRate { rate, low, high, .. } = measured;

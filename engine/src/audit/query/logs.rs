@@ -1,4 +1,4 @@
-//! The writes of logs for the keys sought.
+//! The writes to the keys sought, read from logs.
 
 use std::io::Read;
 
@@ -81,7 +81,7 @@ mod tests {
             (&[(0, true)], Value),
             (&[(5, true), (6, false)], Deletion),
             (&[(5, false), (6, true)], Value),
-            // Not in their order, as in a log that is damaged.
+            // Not in the order of the numbers, as in a damaged log.
             (&[(6, false), (5, true)], Deletion),
             (&[(6, true), (5, false)], Value),
             // With the same number for both, LevelDB finds the value, whichever is first.

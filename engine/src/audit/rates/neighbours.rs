@@ -10,7 +10,7 @@ use super::random::SplitMix;
 
 /// The maximum number of stored keys to make others from.
 const MAX_SEEDS: usize = 256;
-/// The maximum number of bytes of such stored keys.
+/// The maximum number of bytes of the stored keys to make others from.
 const MAX_SEED_BYTES: usize = 64 << 10;
 /// The maximum number of bytes of keys to make for a filter. If keys are long, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
@@ -203,7 +203,7 @@ mod tests {
 
     /// The keys that the filter is asked for if its keys are `stored`.
     fn asked(stored: &[&[u8]], partial: bool) -> Vec<Vec<u8>> {
-        // One filter of a byte, for all offsets.
+        // One filter of one byte, for all offsets.
         let filters = FilterBlockReader::new(Witness::default(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 63]);
         let mut neighbours = Neighbours::new(1);
         neighbours.begin(500, partial);

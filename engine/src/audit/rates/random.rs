@@ -105,7 +105,7 @@ const NEIGHBOURS: RangeInclusive<u64> = 64..=256;
 /// The approximate sum over all tables of the number of neighbours for a data block.
 const NEIGHBOURS_OF_ALL: u64 = 160_000;
 
-/// The most questions to ask of a table.
+/// The maximum numbers of questions to ask of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ProbeBudget {
     pub random_keys: u64,
@@ -204,8 +204,8 @@ mod tests {
         }
     }
 
-    /// One filter in ten has twenty times the entries of each other one, and more of its bits are set: two of three
-    /// absent keys come to such filters.
+    /// One filter in ten has twenty times the entries of each of the others, and more of its bits are set: two of
+    /// three absent keys reach such filters.
     #[test]
     fn filters_are_asked_by_their_entries() {
         let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(4));

@@ -74,7 +74,7 @@ impl Clusters {
     }
 
     /// The numbers of the table's entries and different keys, estimated from those of the blocks in
-    /// `sample`. There are no numbers if a place has no block that could be decoded.
+    /// `sample`. Both are `None` if a place has no block that could be decoded.
     pub(super) fn counts(&self, sample: &Sample, blocks: &Blocks) -> Counts {
         // A block has at least one entry, but its entries may all be versions of the last key of the
         // block before.

@@ -177,7 +177,7 @@ impl Sizing {
             }
             known += keys as f64;
         }
-        // The keys that are left are in filters of the smallest size, each of which has at least one.
+        // The keys that are left are in filters of the smallest size, each of which has at least one key.
         let most = (8 * MIN_ARRAY / bits_per_key).max(1) as f64;
         let left = (keys.count as f64 - known) / least as f64;
         let keys_of_least = if least > 0 { left.clamp(1.0, most) } else { 0.0 };

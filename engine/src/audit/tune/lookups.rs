@@ -45,7 +45,7 @@ impl Lookup {
         self.end.is_none()
     }
 
-    /// Returns true if the lookup finds a value, and counts as one of a present key.
+    /// Returns true if the lookup finds a value, and counts as a lookup of a present key.
     pub(super) fn is_present(&self) -> bool {
         let Some(end) = self.end.filter(|end| !end.is_deletion) else { return false };
         match self.kind {

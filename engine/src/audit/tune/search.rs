@@ -12,7 +12,7 @@ pub(super) struct Item {
     pub(super) reads: f64,
 }
 
-/// The most combinations to keep from level to level.
+/// The maximum number of combinations to keep from level to level.
 const MAX_STATES: usize = 20_000;
 /// Savings of reads below this are ignored.
 const NO_GAIN: f64 = 0.000_2;

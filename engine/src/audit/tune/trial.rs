@@ -44,7 +44,7 @@ pub(super) struct Plan<'a> {
     pub(super) random: u64,
     /// The number of keys of each kind to make from stored ones.
     pub(super) made: u64,
-    /// The most random keys to ask the filters in use for.
+    /// The maximum number of random keys to ask the filters in use for.
     pub(super) random_keys: u64,
     /// A seed that makes the questions of one table differ from those of another.
     pub(super) seed: u64,

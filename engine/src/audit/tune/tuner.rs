@@ -27,7 +27,8 @@ use crate::run::Watch;
 const DRAWN: u64 = 16_384;
 /// The minimum number of stored keys to draw.
 const FEWEST_DRAWN: u64 = 256;
-/// The most visits of lookups to tables to keep in memory, once for drawn keys and once for the user's.
+/// The approximate maximum number of visits of lookups to tables to keep in memory, once for the drawn keys and
+/// once for the user's keys.
 const MAX_VISITS: u64 = 4_000_000;
 /// The number of random keys to ask the filters of a level for.
 const RANDOM: u64 = 1 << 16;
@@ -104,7 +105,7 @@ struct Trials<'a> {
     near: &'a NearKeys,
     /// The keys that lookups seek in vain, by table.
     sought: &'a [Vec<(&'a [u8], Question)>],
-    /// The most random keys to ask the filters in use of one table for.
+    /// The maximum number of random keys to ask the filters in use of one table for.
     random_keys: u64,
     /// The different keys of all tables. Each trial's keys are merged as soon as it ends, so that they do not wait
     /// in memory with its other results.

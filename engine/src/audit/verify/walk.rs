@@ -46,7 +46,7 @@ pub(super) struct Walk<'a, 'v, R> {
 
 /// The maximum number of damaged blocks in which one wrong bit is looked for.
 const MAX_TRIED_BITS: u32 = 4;
-/// The maximum size of such a block, in bytes.
+/// The maximum size of a damaged block in which one wrong bit is looked for, in bytes.
 const MAX_TRIED_BLOCK: usize = 1 << 20;
 
 /// The results of a walk.
