@@ -1,4 +1,4 @@
-//! Databases in use, whose tables may vanish while a command goes through the folder.
+//! Databases in use, whose tables may vanish while a command works through the folder.
 
 use std::{collections::BTreeSet, io, path::PathBuf, sync::Arc};
 

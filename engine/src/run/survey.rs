@@ -136,7 +136,7 @@ pub(crate) enum LogUse {
 /// demand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fetch {
-    /// The table is not looked at.
+    /// The table is not looked at, unless the user named it.
     Nothing,
     /// The end of the table.
     Tail,

@@ -39,7 +39,8 @@ pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result
     }
 }
 
-/// Returns true if `path` leads to a file, a database, or a folder with tables or logs.
+/// Returns true if `path` leads to a file, a database, a folder with tables, or a folder with tables or logs
+/// that have to be skipped.
 pub fn is_input(path: &Path) -> bool {
     match resolve(&into_local(path.to_owned()), None) {
         Ok(PathKind::File) => true,

@@ -107,8 +107,8 @@ impl Overview {
         policies
     }
 
-    /// Up to `most` tables whose filters are worth a closer look: the largest one of each level, then those
-    /// with the highest rates.
+    /// Up to `most` tables whose filters are worth a closer look: the largest table of each level, then the
+    /// tables with the highest rates.
     pub(crate) fn telling(&self, most: usize) -> Vec<&Table> {
         let filtered = || {
             let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);

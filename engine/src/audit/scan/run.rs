@@ -48,7 +48,7 @@ pub struct ScanRequest {
 pub struct ScanOutcome {
     /// A file is damaged, and the damaged part was passed over.
     pub is_damaged: bool,
-    /// An input, a file or a part of one could not be looked at for another reason.
+    /// An input, a file or a part of a file could not be looked at for another reason.
     pub has_failed: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
@@ -99,7 +99,7 @@ struct Scan<'a> {
     sink: &'a mut dyn FnMut(ScanLine<'_>) -> io::Result<()>,
     /// The number of entries that may still be shown.
     left: u64,
-    /// The file is one of a database without a sound MANIFEST, and is shown by itself.
+    /// The file belongs to a database without a sound MANIFEST, and is shown by itself.
     lacks_manifest: bool,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,

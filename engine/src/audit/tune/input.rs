@@ -74,8 +74,8 @@ impl Input<'_> {
 pub struct Request {
     /// The keys of the user's own lookups.
     pub lookups: Vec<Vec<u8>>,
-    /// The most bytes that filters may take. `None`: their present size or, if some table has no filters, the
-    /// size of filters of ten bits a key for all tables.
+    /// The maximum number of bytes that filters may take. `None`: their present size or, if some table has no
+    /// filters, the size of filters of ten bits a key for all tables.
     pub budget: Option<u64>,
     /// Every table is decoded.
     pub all: bool,

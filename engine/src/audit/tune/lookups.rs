@@ -121,8 +121,8 @@ fn filters<R: ReadAt>(table: &Table<R>) -> TableFilters {
 }
 
 /// Finds which of the keys `sought`, which are in bytewise order, are in the table. Returns their numbers,
-/// with the ends of their lookups. A block is decoded at most once, and only if the filter passes a key
-/// that is sought in the block.
+/// with the ends of their lookups. A block is decoded at most once, and only if it may hold one of the
+/// keys according to the index and the filter.
 fn find<'k, R: ReadAt>(
     table: &Table<R>,
     sought: &[(u32, u32)],

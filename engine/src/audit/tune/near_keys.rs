@@ -93,7 +93,7 @@ impl NearKeys {
         }
     }
 
-    /// A byte that occurs at position `at`; any byte if none is known.
+    /// A byte that occurs at position `at`; any byte if no such byte is known.
     fn byte(&self, at: usize, random: &mut SplitMix) -> u8 {
         let drawn = random.next();
         let bytes = self.bytes.get(at).filter(|bytes| !bytes.is_empty());
@@ -101,8 +101,8 @@ impl NearKeys {
         occurring.copied().unwrap_or(drawn as u8)
     }
 
-    /// Changes the byte at a random position to another that occurs there in stored keys, or to any other
-    /// value if there is none. Returns false if `made` is empty.
+    /// Changes the byte at a random position to another that occurs there in stored keys or, if no other
+    /// does, to any other value. Returns false if `made` is empty.
     fn change(&self, made: &mut [u8], random: &mut SplitMix) -> bool {
         let at = (random.next() % (made.len() as u64).max(1)) as usize;
         let drawn = random.next();
@@ -213,7 +213,7 @@ mod tests {
         let mut random_key = || [random.next(), random.next()].map(u64::to_le_bytes).as_flattened().to_vec();
         let (keys, near) = learned((0..3000).map(|_| random_key()));
         assert!(!near.is_plausible(NearKind::Between) && !near.is_plausible(NearKind::Cut));
-        // Keys near the stored ones are made all the same: they differ only in their last bytes.
+        // Keys near the stored ones are made nevertheless: they differ only in their last bytes.
         let made = made(NearKind::Between, &keys, &near);
         let stored: BTreeSet<_> = keys.iter().map(|key| key[..14].to_vec()).collect();
         assert!(made.len() > 2900 && made.iter().all(|key| stored.contains(&key[..14])));

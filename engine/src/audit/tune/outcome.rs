@@ -28,7 +28,7 @@ pub(super) struct LevelFacts {
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct VisitSum {
     pub(super) visits: u64,
-    /// The sum of the squares of each lookup's number of visits.
+    /// The sum over the lookups of the squared numbers of visits.
     pub(super) squares: u64,
     /// Visits to tables without filters that can be asked.
     pub(super) unfiltered: u64,
@@ -49,7 +49,7 @@ pub(super) struct TuneModel {
     pub(super) entries: Estimate,
 }
 
-/// A sum of independent estimates: the squares of the distances of their ends add up.
+/// A sum of independent estimates: the squares of the distances from the values to the ends add up.
 #[derive(Clone, Copy, Default)]
 pub(super) struct EstimateSum {
     value: f64,

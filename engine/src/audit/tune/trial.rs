@@ -19,7 +19,7 @@ use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::re
 const MAX_ENTRIES: usize = 4 << 20;
 /// The maximum number of keys to make others from.
 const MAX_SEEDS: usize = 4096;
-/// The maximum number of bytes of the keys made of one kind.
+/// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
 /// The number of made-up keys that are asked for in one round.
 const ROUND: usize = 4096;

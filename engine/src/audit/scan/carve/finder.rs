@@ -37,7 +37,8 @@ pub(crate) enum Stretch {
     Gap(Range<u64>),
 }
 
-/// Finds the stretches of a file. In all, it goes over at most twelve times as many bytes as the file has.
+/// Finds the stretches of a file. In all, it goes over at most twelve times as many bytes as the file has,
+/// and 1 MiB more.
 pub(crate) struct BlockFinder<R> {
     source: R,
     len: u64,
