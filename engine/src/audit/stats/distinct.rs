@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(both, reversed);
         let number = both.number();
         assert!((number.low..=number.high).contains(&500_000), "{number:?}");
-        // Merging a shrunk sketch into a sketch of few keys takes over the bound.
+        // A sketch of few keys takes over the bound of a shrunk sketch that is merged into it.
         let mut one = one;
         one.shrink();
         let mut few = sketch(0..10);

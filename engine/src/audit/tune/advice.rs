@@ -15,7 +15,7 @@ pub(super) use crate::audit::stats::dialect::OLD_NAME;
 /// A rebuild pays if it saves a lookup at least this many reads of blocks, and at least the share
 /// `SHARE_WORTH` of the reads for absent keys, and if the reads `lost` are at most `READS_LOST`.
 const READS_WORTH: f64 = 0.005;
-/// The share of the reads for absent keys that have to be saved for a rebuild to pay by its reads.
+/// The share of the reads for absent keys that has to be saved for a rebuild to pay by its reads.
 const SHARE_WORTH: f64 = 0.1;
 /// A rebuild also pays if filters shrink by at least this share and by at least `BYTES_WORTH`, and if the
 /// reads `lost` are at most `READS_LOST`.
