@@ -23,7 +23,7 @@ pub trait Sink<T> {
     ///
     /// # Errors
     ///
-    /// If no more results are wanted, or this one cannot be shown. The run then ends and returns the error.
+    /// If no more results are wanted, or the result cannot be shown. The run then ends and returns the error.
     fn line(&mut self, line: T) -> io::Result<()>;
 
     /// Returns true if work that goes [step by step](Engine::scan_steps) is to pause.
@@ -112,14 +112,14 @@ impl Engine {
         self
     }
 
-    /// Sets the seed of the absent keys that `verify` measures false positives with.
+    /// Sets the seed of the absent keys with which `verify` measures false positives.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// If true, keys are taken to be in bytewise order unless a sound MANIFEST names an order.
+    /// If true, keys are taken to be in bytewise order unless a sound MANIFEST names another order.
     #[must_use]
     pub const fn bytewise(mut self, is_bytewise: bool) -> Self {
         self.is_bytewise = is_bytewise;
@@ -149,7 +149,7 @@ impl Engine {
         self
     }
 
-    /// Counts the work of reading tables in `meter`.
+    /// Makes `meter` count the work of reading tables.
     #[must_use]
     pub fn meter(mut self, meter: Arc<Meter>) -> Self {
         self.read = self.read.meter(Arc::clone(&meter));

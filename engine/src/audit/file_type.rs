@@ -77,7 +77,7 @@ fn count_entries(start: Bytes) -> u64 {
     }
 }
 
-/// The first bytes of a file, at most `most`; none if they cannot be read.
+/// The first bytes of a file, at most `most`; no bytes if they cannot be read.
 fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
     let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
     let len = usize::try_from(file_len.min(most)).unwrap_or_default();
@@ -87,7 +87,7 @@ fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
     })
 }
 
-/// The kind of the file, if it is a known one.
+/// The kind of the file, if it is known.
 fn kind_of(start: &[u8]) -> Option<&'static str> {
     let begins = BEGINNINGS.iter().find(|(beginning, _)| start.starts_with(beginning));
     match begins {

@@ -8,8 +8,9 @@ use serde::{Serialize, Serializer};
 use super::key_encoding::KeyEncoding;
 use crate::report::json_text;
 
-/// The most bytes of a key that are kept, and the most that a message shows.
+/// The maximum number of bytes kept of a key.
 const MAX_KEPT: usize = 256;
+/// The maximum number of bytes of a key that a message shows.
 const MAX_SHOWN: usize = 48;
 
 /// A key, or the start of a long one: there can be many, and a damaged file can make them long.

@@ -91,7 +91,7 @@ impl Shown<'_> {
         manifests.any(|file| *file.path == *manifest).then_some(manifest)
     }
 
-    /// Reports a folder whose CURRENT does not lead to a MANIFEST, and names the newest one in it.
+    /// Reports a folder whose CURRENT does not lead to a MANIFEST, and names the newest MANIFEST that is there.
     fn no_current(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
         let Some((path, error)) = folder.manifest_error() else {
             let error = PathError::unexpected("a database", "a folder without CURRENT and logs");

@@ -13,7 +13,7 @@ use super::stats::OLD_NAME;
 pub enum Policy {
     /// The policy of LevelDB since 1.18.
     Builtin2,
-    /// The policy of goleveldb, and of LevelDB up to 1.17. The two differ in the hash.
+    /// The policy of goleveldb, and of LevelDB up to 1.17, whose hash differs on x86.
     Builtin(LegacyHash),
     /// A policy of this library's own.
     Own(OwnPolicy),
@@ -65,7 +65,7 @@ mod tests {
             assert_eq!(Policy::of(policy.name(), LegacyHash::Signed), Some(policy));
             assert_eq!(policy.with_bits(10).name(), policy.name());
         }
-        // LevelDB's, the older one, and ours.
+        // LevelDB's policy, its older one, and ours.
         assert_eq!(Policy::all(LegacyHash::Signed).count(), 2 + OWN_POLICIES.len());
         assert_eq!(Policy::of("rocksdb.BuiltinBloomFilter", LegacyHash::Signed), None);
     }

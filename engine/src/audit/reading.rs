@@ -10,9 +10,11 @@ pub fn read_options() -> ReadOptions {
     ReadOptions::default().filter_policies(default_read_policies())
 }
 
-/// The limit on the bytes decoded from a file if the user gives none: a multiple of the file's
-/// size, but at least the limit on one block.
+/// The limit on the bytes decoded from a file if the user gives none, as a multiple of the file's
+/// size.
 const MAX_EXPANSION: u64 = 100;
+/// The least limit on the bytes decoded from a file if the user gives none; also the limit on one
+/// block.
 const MIN_DECODED: u64 = 256 << 20;
 
 /// The limit on the bytes decoded from a file of this size. `given`: the user's limit.
@@ -33,8 +35,8 @@ pub(crate) fn decode_limit_text(limit: u64) -> String {
     format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
 }
 
-/// The reason why filters of a known policy are not used. Filters of an unknown policy are no
-/// trouble: the metaindex names the policy.
+/// The reason why filters of a known policy are not used. Filters of an unknown policy do not
+/// count, as the metaindex names the policy.
 pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
     let is_unknown = |error: &Error| {
         let is_unsupported =

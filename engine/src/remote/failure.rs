@@ -7,7 +7,7 @@ use object_store::Error;
 
 use crate::{report::ErrorKind, walk::PathError};
 
-/// The most characters of a response to quote in a message.
+/// The maximum number of characters of a response quoted in a message.
 const MAX_TEXT: usize = 240;
 /// The last places where clients look for credentials: services that only the machines of a cloud have.
 const METADATA_SERVICES: [&str; 4] =
@@ -48,7 +48,7 @@ pub(super) fn of(error: &Error, listed: bool) -> PathError {
         Error::Precondition { .. } => {
             failed(ErrorKind::Changed, "changed while it was read: the store has another version now")
         }
-        // A listing to which access is denied has no variant of its own.
+        // The error for a listing to which access is denied has no variant of its own.
         _ if matches!(error, Error::PermissionDenied { .. }) || has(&"403 Forbidden") => {
             failed(ErrorKind::Denied, &format!("access denied: {}", code(&text)))
         }

@@ -1,4 +1,4 @@
-//! Many tables at a time: those that URLs lead to, read with a limited number of them in flight.
+//! Many tables at a time: those that URLs lead to are read, with a limited number of them in flight.
 
 use std::path::{Path, PathBuf};
 use std::{io, pin::pin, sync::Arc, time::Duration};
@@ -17,8 +17,9 @@ use crate::report::{Depth, Remark};
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
 use crate::walk::{InputPath, PathError};
 
-/// The most bytes in memory of all streamed tables, and of one of them.
+/// The size to aim at for the windows of all streamed tables together, in bytes.
 const ALL_WINDOWS: usize = 48 << 20;
+/// The maximum size of the window of a streamed table, in bytes, but for single reads that are longer.
 const MAX_WINDOW: usize = 4 << 20;
 /// The number of results that may wait for others, for each table in flight.
 const WAITING: usize = 4;
@@ -28,7 +29,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// The options for reading tables in object storage.
 #[derive(Clone, Copy, Debug)]
 pub struct FleetOptions {
-    /// The most tables to read simultaneously; `None`: a number that suits the depth.
+    /// The maximum number of tables to read simultaneously; `None`: a number that suits the depth.
     pub in_flight: Option<usize>,
     /// Results are in the order of the listing, not in the order in which they arrive.
     pub ordered: bool,
@@ -50,14 +51,14 @@ impl FleetOptions {
         self.in_flight.unwrap_or(if self.depth == Depth::All { 16 } else { 64 }).max(1)
     }
 
-    /// The most bytes in memory of a table that is streamed.
+    /// The size up to which the window of a streamed table grows, in bytes.
     fn window(&self) -> usize {
         (ALL_WINDOWS / self.in_flight()).min(MAX_WINDOW)
     }
 }
 
 /// Looks at the tables that `urls` lead to, and calls `show` with the results. Once [`Watch::is_interrupted`]
-/// returns true, it ends with the results that exist by then.
+/// returns true, the run ends with the results that exist by then.
 ///
 /// # Errors
 ///
@@ -87,7 +88,7 @@ pub(crate) fn objects<S: Survey>(
     result
 }
 
-/// The outcome for a table: its number, and the event to show, if there is one.
+/// The outcome for a table: the number under which it was announced, and the event to show, if there is one.
 type Done<T> = (u64, Option<Event<T>>);
 
 /// The tables in flight.
@@ -184,7 +185,7 @@ impl<S: Survey> Fleet<'_, S> {
     }
 }
 
-/// Looks at a table. `None` if the survey does not want it.
+/// Looks at a table. `None` if the table was listed and the survey does not want it.
 async fn table<S: Survey>(
     survey: &Arc<S>,
     target: InputFile,

@@ -18,8 +18,8 @@ const LOG_START: u64 = 64 << 10;
 /// More tables than this do not change the effort for each.
 const ENOUGH_TABLES: usize = 2500;
 
-/// A log that may hold writes that are in no table yet, with its contents if the survey reads logs, and with
-/// no bytes otherwise.
+/// A log that may hold writes that are in no table yet, with its contents if the survey reads logs and no
+/// bytes otherwise, or with the reason why it cannot be read.
 pub(super) type RemoteLog = (PathBuf, Result<Vec<u8>, PathError>);
 
 /// The object that holds a table.

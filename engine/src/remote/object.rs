@@ -16,20 +16,21 @@ pub(super) struct Object {
     store: Arc<Store>,
     key: Path,
     size: u64,
-    /// The version: that of the listing until the first response, which is more exact.
+    /// The version: at first that of the listing, or of the request for the size; then that of the first
+    /// range fetched, which is more exact.
     version: Mutex<Version>,
     /// The object was found in a listing.
     listed: bool,
-    /// The requests for the object, and the bytes that they fetched.
+    /// The numbers of requests for the object, and of the bytes that they fetched.
     traffic: Traffic,
 }
 
 #[derive(Clone, Debug)]
 struct Version {
     e_tag: Option<String>,
-    /// The time of the last change, in seconds since 1970. It is compared if there is no tag.
+    /// The time of the last change, in seconds since 1970. It is compared if neither version has a tag.
     modified: i64,
-    /// The tag came with a response, in the form that the store compares.
+    /// The tag came with a fetched range, in the form that the store compares.
     is_answer: bool,
 }
 
@@ -38,8 +39,8 @@ impl Version {
         Self { e_tag: meta.e_tag.clone(), modified: meta.last_modified.timestamp(), is_answer }
     }
 
-    /// The tag for `If-Match`, which no weak tag ever matches. A tag from a listing may be written in another
-    /// way than the store compares.
+    /// The tag for `If-Match`. Weak tags are left out, as they never match, and so are tags from a listing,
+    /// which may be written in another form than the one that the store compares.
     fn if_match(&self) -> Option<String> {
         self.e_tag.clone().filter(|tag| self.is_answer && !tag.starts_with("W/"))
     }
@@ -115,7 +116,8 @@ impl Object {
     ///
     /// # Errors
     ///
-    /// If the request fails, or if the object's version is no longer the one that was read before or listed.
+    /// If the request fails or returns another number of bytes, or if the object's version is no longer the
+    /// one that was read before or listed.
     pub(super) async fn get(&self, range: Range<u64>) -> Result<Bytes, PathError> {
         self.traffic.add(1, 0);
         self.store.ask(self.fetch(range)).await

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Results that are waited for, and those that wait to be shown.
+/// Results that have been announced, and results that wait to be shown.
 ///
 /// Between two marks, such as the beginning and the end of a folder, results may be shown as they
 /// arrive. No result passes a mark.
@@ -25,8 +25,8 @@ impl<T> Order<T> {
         Self { is_strict, slots: VecDeque::new(), first: 0 }
     }
 
-    /// The number of results that are announced and not shown, and of those shown although an
-    /// earlier one is not.
+    /// The number of results and marks not shown yet, plus that of results shown before an earlier
+    /// one.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     /// Announces two results, a mark and two more, and has the results arrive in the order
-    /// `coming`. Returns what is shown after each of them.
+    /// `coming`. Returns what is shown after each arrival.
     fn shown(is_strict: bool, coming: [u64; 4]) -> Vec<String> {
         let mut order = Order::new(is_strict);
         let mut numbers = vec![order.announce(), order.announce()];

@@ -13,15 +13,17 @@ use crate::audit::stats::{Blocks, Clusters};
 use crate::report::{Depth, ErrorKind, Fetched};
 use crate::walk::PathError;
 
-/// The number of bytes to read from the end. For most tables, opening needs no others.
+/// The number of bytes to read from the end. Opening most tables needs no more.
 const TAIL: u64 = 64 << 10;
 /// Ranges that are no further apart than this are fetched with one request.
 const MAX_GAP: u64 = 64 << 10;
-/// The most bytes of a range that has to be in memory as a whole, and of the start of a damaged file, which
-/// is only read to find out what the file is.
+/// The maximum number of bytes of a range that has to be in memory as a whole.
 const MAX_RANGE: u64 = 256 << 20;
+/// The maximum length of a read at offset 0, unless it covers the whole file. The start of a damaged file
+/// is read only to find out what the file is.
 const MAX_START: usize = 64 << 10;
-/// The most rounds: each fetches something new, and no table is known to need more than four.
+/// The maximum number of rounds. Each round fetches something new, and no table is known to need more than
+/// four.
 const MAX_ROUNDS: u32 = 32;
 
 /// The thread that does the work on the fetched bytes.
@@ -37,7 +39,7 @@ pub(super) enum RunOn {
 pub(super) struct Reader {
     object: Arc<Object>,
     ranges: Arc<FetchedRanges>,
-    /// The most bytes in memory of a table that is streamed.
+    /// The size up to which the window of a streamed table grows, in bytes.
     window: usize,
 }
 
@@ -74,8 +76,8 @@ impl Reader {
         self.fetch(once(size.saturating_sub(TAIL)..size)).await
     }
 
-    /// Fetches the data blocks that [`Depth::Sample`] looks at, in one round. A table that cannot be
-    /// opened has none.
+    /// Fetches the data blocks that [`Depth::Sample`] looks at, in one round. If the table cannot be
+    /// opened, no block is fetched.
     pub(super) async fn sample(&self, options: &ReadOptions) -> Result<(), PathError> {
         let size = self.object.size();
         let options = options.clone();

@@ -19,10 +19,10 @@ use crate::walk::{PathError, url};
 
 /// The time to wait for a connection.
 const CONNECT: &str = "5s";
-/// The most times that the client retries a request that failed.
+/// The maximum number of times that the client retries a request that failed.
 const MAX_RETRIES: usize = 3;
-/// The number of timeouts after which a request ends. By then, the client has given it up, including all
-/// retries.
+/// The time limit of a request, as a multiple of the timeout of one try. By then, the client has given up
+/// all retries.
 const TIMEOUTS: u32 = 4;
 
 /// Stores in this process, by their names.
@@ -46,7 +46,7 @@ impl Traffic {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// The number of requests so far, and of bytes.
+    /// The numbers of requests and of bytes so far.
     pub(super) fn so_far(&self) -> (u64, u64) {
         (self.requests.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }
@@ -60,7 +60,7 @@ pub(super) struct Store {
     pub(super) has_listing: bool,
     /// The time that each try of a request may take.
     timeout: Duration,
-    /// The count of the requests to all stores.
+    /// The traffic of all stores.
     pub(super) traffic: Arc<Traffic>,
 }
 
@@ -140,8 +140,8 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    /// `timeout`: the time for each try of a request, including the response's body. `traffic`: the count of
-    /// requests.
+    /// `timeout`: the time for each try of a request, including the response's body. `traffic`: the traffic
+    /// of all stores.
     pub(super) fn new(timeout: Duration, traffic: Arc<Traffic>) -> Self {
         // Fails only if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -9,15 +9,15 @@ use tokio::runtime::Handle;
 use super::object::Object;
 use crate::walk::{PathError, part};
 
-/// The number of bytes to fetch with one request as long as reads are not in order.
+/// The number of bytes to fetch with one request while reads are not in order, unless a read is longer.
 const LEAST_WINDOW: usize = 64 << 10;
 /// A read that begins no further than this after the window continues it.
 const MAX_GAP: u64 = 64 << 10;
 
 /// An object as a source for one thread, which waits for the requests.
 ///
-/// Reads in order get larger and larger windows, others a small one. An object that is no larger than the
-/// largest window is fetched completely.
+/// Reads in order get larger and larger windows, other reads a small one. An object that is no larger
+/// than the largest window is fetched completely.
 pub(super) struct Stream {
     object: Arc<Object>,
     runtime: Handle,
@@ -27,7 +27,7 @@ pub(super) struct Stream {
 
 #[derive(Default)]
 struct State {
-    /// The window: its offset in the file, and its bytes.
+    /// The window: its offset in the object, and its bytes.
     window: (u64, Bytes),
     /// The size of the next window.
     ahead: usize,

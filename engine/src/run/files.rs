@@ -12,7 +12,7 @@ use crate::walk::{Discovered, InputPath, PathError, ReadAhead, Sources, Storage,
 /// The options of a run over files.
 #[derive(Clone, Copy)]
 pub(crate) struct FileOptions<'a> {
-    /// The most tables to look at simultaneously; `None`: as many as there are processors.
+    /// The maximum number of tables to look at simultaneously; `None`: as many as there are processors.
     pub jobs: Option<u16>,
     /// Subfolders are looked into as well.
     pub recursive: bool,
@@ -27,7 +27,7 @@ pub(crate) struct FileOptions<'a> {
 /// Looks at all tables that `given` leads to, and at logs if the survey reads them. Calls `show` with the results, in
 /// order.
 ///
-/// If tables of a database in use vanish before their turn, those that were made from them are looked at instead.
+/// If files of a database in use vanish before their turn, the tables that were made from them are looked at instead.
 ///
 /// # Errors
 ///
@@ -63,7 +63,7 @@ struct Files<'a, 's, 'scope, S: Survey> {
     survey: &'scope S,
     options: FileOptions<'scope>,
     in_order: &'a mut InOrder<'s, 'scope, Event<S::Found>>,
-    /// The number of tables so far.
+    /// The number of tables found so far.
     tables: usize,
 }
 
@@ -135,7 +135,7 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         self.in_order.work(move || table(survey, target, storage, watch), &mut |event| shown.event(event))
     }
 
-    /// Announces tables to the watcher, which shows the progress.
+    /// Announces the bytes of tables to the watcher, if reading them takes long.
     fn expect<'p>(&self, paths: impl Iterator<Item = &'p Path>, is_all: bool) {
         if S::IS_LONG {
             let len = |path: &Path| match self.options.storage {
@@ -259,7 +259,7 @@ impl<S: Survey> Shown<'_, S> {
         (self.show)(Event::End(newest))
     }
 
-    /// Looks at a file that was not there before.
+    /// Looks at a file that was not there when the folder was first listed.
     fn again(&mut self, target: InputFile) -> io::Result<()> {
         let folder = target.folder.clone();
         let is_log = folder.is_some_and(|folder| folder.filled_logs().any(|log| log == target.path));

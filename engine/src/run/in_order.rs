@@ -6,7 +6,7 @@ use std::{collections::VecDeque, io, sync::Arc};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// The greatest number of jobs. Each runs on a thread of its own, and needs memory for its work.
+/// The greatest number of jobs. Each job runs on a thread of its own, and needs memory for its work.
 pub const MAX_JOBS: i64 = 256;
 
 /// A pool of `jobs` threads, or of as many as there are processors if `jobs` is `None`.
@@ -33,7 +33,7 @@ pub(crate) struct InOrder<'s, 'scope, T> {
 
 impl<T: Send + 'static> InOrder<'_, '_, T> {
     /// Calls `give_out` with `jobs` threads to give work to, or as many as there are processors if `jobs` is
-    /// `None`. `results_a_thread`: the most results per thread that may wait to be shown.
+    /// `None`. `results_a_thread`: the maximum number of results per thread that may wait to be shown.
     pub(crate) fn run<'scope, R>(
         jobs: Option<u16>,
         results_a_thread: usize,
@@ -87,8 +87,8 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
         self.show_due(0, show)
     }
 
-    /// Shows the results whose turn it is and that are ready, and waits for more until at most `max_waiting`
-    /// are left.
+    /// Shows the results that are ready, up to the first that is not, and waits for more until at most
+    /// `max_waiting` are left.
     fn show_due(&mut self, max_waiting: usize, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
         while let Some(first) = self.waiting.pop_front() {
             let result = match first {

@@ -1,10 +1,10 @@
-//! Databases in use, whose tables may vanish while a command goes through the folder.
+//! Databases in use, whose tables may vanish while a command works through the folder.
 
 use std::{collections::BTreeSet, io, path::PathBuf, sync::Arc};
 
 use crate::walk::{Folder, reopen};
 
-/// The most times that a folder is listed again because files vanished.
+/// The maximum number of times that a folder is listed again because files vanished.
 const MAX_ROUNDS: u32 = 16;
 
 /// Continues with a database whose files vanished after `folder` was listed: the entries of a table that was
@@ -26,7 +26,7 @@ pub(crate) fn retry_vanished(
             break;
         }
         let Ok(now) = reopen(folder) else { break };
-        // The tables that are live now, but are not on disk.
+        // The tables not seen before that are live now, but are not on disk.
         left.clear();
         left.extend(now.missing().map(|(path, ..)| path).filter(|path| !seen.contains(path)));
         let is_gone = !left.is_empty();
@@ -51,7 +51,7 @@ mod tests {
     use crate::walk::folder::{PathKind, resolve};
 
     /// Continues with a folder of tables 1 and 2, of which 2 was replaced. `look` gets the number of looks,
-    /// including this one, and the table. Returns the tables looked at, and the number given up on.
+    /// including this one, and the table. Returns the tables looked at, and the number of files given up on.
     fn after(mut look: impl FnMut(usize, &Path) -> bool) -> (Vec<String>, usize) {
         let dir = tempfile::tempdir().unwrap();
         ["000001.ldb", "000002.ldb"].iter().for_each(|name| fs::write(dir.path().join(name), "x").unwrap());

@@ -17,7 +17,7 @@ pub(crate) struct InputFile {
     pub input: Arc<Path>,
     /// The file, or the object's URL.
     pub path: PathBuf,
-    /// The name was found in a folder.
+    /// The file's name was found in a folder.
     pub listed: bool,
     /// The folder in which the file was found. For a file that the user named, the database that it is in, if that is
     /// known.
@@ -25,7 +25,7 @@ pub(crate) struct InputFile {
     /// The parent folder of a file that the user named, and the reason why that folder cannot be listed. Given once for
     /// each folder, unless many other folders come in between.
     pub around: Option<(PathBuf, PathError)>,
-    /// The number of tables known when this one was found: the more there are, the less can be spent on each.
+    /// The number of tables known when this file was found: the more tables there are, the less can be spent on each.
     pub tables: usize,
 }
 
@@ -41,7 +41,7 @@ impl InputFile {
     }
 }
 
-/// A folder whose tables follow, or came before.
+/// The folder named by the events before and after those of its tables.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedFolder {
     /// The path as the user gave it, which led to the folder's path.
@@ -136,7 +136,7 @@ pub(crate) enum LogUse {
 /// demand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fetch {
-    /// The table is not looked at.
+    /// The table is not looked at, unless the user named it.
     Nothing,
     /// The end of the table.
     Tail,

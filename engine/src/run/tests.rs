@@ -12,7 +12,7 @@ use super::watch::{Observer, Watch};
 use crate::walk::{Inputs, PathError};
 use crate::{engine::Engine, report::Depth};
 
-/// Finds the lengths of files, but does not want those whose names begin with 9.
+/// Finds the lengths of files, but does not want tables whose names begin with 9.
 #[derive(Default)]
 struct Lengths(ReadOptions);
 

@@ -13,7 +13,7 @@ pub trait Watch: Send + Sync {
     /// Reports the work that has been done since the last call.
     fn add(&self, _done: u64) {}
 
-    /// Reports the total numbers of bytes fetched from object storage so far, and of the requests for them.
+    /// Reports how many bytes have been fetched from object storage so far, and with how many requests.
     fn fetched(&self, _bytes: u64, _requests: u64) {}
 
     /// Returns true if the work has to end, with the results that exist by then.
@@ -26,7 +26,7 @@ pub trait Watch: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If the system does not let the end of the program be handled in this way.
+    /// If the program cannot be set up to be ended in this way.
     fn requests(&self, _begin: bool) -> io::Result<()> {
         Ok(())
     }
@@ -36,9 +36,10 @@ impl Watch for () {}
 
 /// Watches the reading of one table.
 pub(crate) trait Observer {
-    /// Called before the data blocks are read in the order of the index, usually that of the file.
+    /// Called before the data blocks are read in the order of the index, which is usually their order in
+    /// the file.
     fn begin_walk(&self) {}
-    /// Called when more bytes of the file have been dealt with.
+    /// Called when more bytes of the file have been processed.
     fn progress(&self, _bytes: u64) {}
 }
 

@@ -15,7 +15,7 @@ use super::into_local;
 use super::storage::{Storage, database_in, open_log};
 use crate::report::ErrorKind;
 
-/// The greatest number of names to look at for a hint.
+/// The search for tables below a folder ends at this number of names.
 const MAX_NAMES_BELOW: u32 = 10_000;
 
 /// A file, or a folder.
@@ -39,7 +39,8 @@ pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result
     }
 }
 
-/// Returns true if `path` leads to a file, a database, or a folder with tables or logs.
+/// Returns true if `path` leads to a file, a database, a folder with tables, or a folder with tables or logs
+/// that have to be skipped.
 pub fn is_input(path: &Path) -> bool {
     match resolve(&into_local(path.to_owned()), None) {
         Ok(PathKind::File) => true,
@@ -70,8 +71,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Lists the folder, and reads the MANIFEST. Fails with the message of the system if the folder cannot be
-    /// listed.
+    /// Lists the folder, and reads the MANIFEST. Fails if the folder cannot be listed.
     pub(super) fn open(path: &Path) -> Result<Self, PathError> {
         let database = Database::open(path).map_err(|error| PathError::of(&error, false))?;
         Ok(Self { database, is_listing: false, storage: None, odd: Vec::new() })
@@ -106,7 +106,8 @@ impl Folder {
         &self.database
     }
 
-    /// Returns true if there is a MANIFEST, or a file that implies one: CURRENT, or a log that is not empty.
+    /// Returns true if there is a MANIFEST, or a file that implies one: CURRENT, or a log that is neither
+    /// empty nor a link.
     pub fn is_database(&self) -> bool {
         self.database.files().is_database() || self.logs().next().is_some()
     }
@@ -129,7 +130,7 @@ impl Folder {
     }
 
     /// The name of the comparator that orders the user keys. `None` if the MANIFEST cannot be relied on, or
-    /// records none.
+    /// names no comparator.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.database.comparator()
     }
@@ -156,8 +157,8 @@ impl Folder {
         Some(TableRecord { is_unlisted: status == Some(TableStatus::Unlisted), ..record(manifest, live) })
     }
 
-    /// The live tables that are not there, with the usual path and the MANIFEST's record of each.
-    /// Those that cannot be looked at are [`skipped`](Self::skipped) instead.
+    /// The live tables that are not there, with the usual path and the MANIFEST's record of each. Live tables
+    /// that cannot be looked at are [`skipped`](Self::skipped) instead.
     pub fn missing(&self) -> impl Iterator<Item = (PathBuf, &LiveTable, TableRecord<'_>)> {
         self.database.manifest().into_iter().flat_map(|manifest| {
             let path = |table: &LiveTable| self.database.table_path(table.number);
@@ -170,7 +171,7 @@ impl Folder {
         self.storage.as_ref()
     }
 
-    /// Returns true if a table is gone that was there when the folder was listed.
+    /// Returns true if a table that was there when the folder was listed is gone.
     pub fn has_vanished_tables(&self) -> bool {
         let is_gone = |path: &Path| match &self.storage {
             None => !path.exists(),
@@ -179,7 +180,7 @@ impl Folder {
         self.tables().any(is_gone)
     }
 
-    /// Returns true if the folder is not a database and holds no table and no log, not even one that is
+    /// Returns true if the folder is not a database, holds no table, and has no table or log that is
     /// [`skipped`](Self::skipped).
     pub fn is_nothing(&self) -> bool {
         !self.is_database() && self.tables().next().is_none() && self.skipped().is_empty()
@@ -212,7 +213,7 @@ impl Folder {
         PathError::unexpected("a database, or a folder with tables (.ldb, .sst)", found)
     }
 
-    /// The `.ldb` and `.sst` files, in the order of their numbers. Those without a number come last.
+    /// The regular `.ldb` and `.sst` files, in the order of their numbers. Files without a number come last.
     pub fn tables(&self) -> impl Iterator<Item = &Path> {
         let files = self.database.files();
         let numbered = files.of_kind(FileKind::Table).filter(|file| !file.is_link);
@@ -237,8 +238,8 @@ impl Folder {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }
 
-    /// The logs of `filled_logs` that hold writes. A log that cannot be read to its end counts as one of
-    /// them, and `on_error` is called.
+    /// The logs of `filled_logs` that hold writes. A log that cannot be read to its end counts as holding
+    /// writes, and `on_error` is called with the reason.
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
@@ -331,7 +332,7 @@ mod tests;
 /// The record that a sound MANIFEST has of a table in its folder.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRecord<'d> {
-    /// The name of the order of user keys.
+    /// The name of the comparator of user keys.
     pub comparator: Option<&'d [u8]>,
     /// The order is LevelDB's default one, byte by byte.
     pub is_bytewise: bool,

@@ -11,7 +11,7 @@ const MAX_FOLDERS: usize = 16;
 /// Remembers the parent folders of the files that were given most recently.
 #[derive(Default)]
 pub(crate) struct FolderCache {
-    /// Folders, the most recently used last. `None`: not a database, or it cannot be listed.
+    /// Folders, the most recently used last. `None`: the folder is not a database, or cannot be listed.
     folders: Vec<(PathBuf, Option<Arc<Folder>>)>,
 }
 

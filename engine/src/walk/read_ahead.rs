@@ -32,7 +32,7 @@ impl ReadAhead {
         file.read_exact(to)
     }
 
-    /// Reads ahead from now on, as the file will be read from its start to its end.
+    /// Reads ahead from now on. To be called before the file is read from its start to its end.
     pub(crate) fn go_ahead(&self) {
         self.ahead.set(true);
     }
@@ -95,10 +95,10 @@ mod tests {
             assert_eq!(source.read_at(offset as u64, 9).unwrap(), [7; 9][..]);
             assert_eq!(start(), expected as u64);
         }
-        // A read that straddles the window's end begins the next one.
+        // A read that straddles the window's end begins a new window.
         source.read_at(3 * WINDOW as u64 - 5, 9).unwrap();
         assert_eq!(start(), 3 * WINDOW as u64 - 5);
-        // A window that could not be read does not move back either.
+        // A failure to read a window does not move it back either.
         assert!(source.read_at(4 * WINDOW as u64 - 1, 2).is_err());
         assert!(source.read_at(5, 2).is_ok() && start() >= 3 * WINDOW as u64 - 5);
     }

@@ -52,7 +52,7 @@ impl<I: Iterator<Item = InputPath>> Sources<I> {
         }
     }
 
-    /// Returns true if no path is left that may lead to more.
+    /// Returns true if no path is left to look at.
     pub(crate) fn are_all_known(&mut self) -> bool {
         self.held.is_none() && self.given.peek().is_none()
     }
@@ -101,8 +101,8 @@ impl<I: Iterator<Item = InputPath>> Iterator for Sources<I> {
     }
 }
 
-/// Decides which empty folders are reported: each one, or, if `recursive`, only an input with nothing in any
-/// of its folders.
+/// Decides which empty folders are reported: each of them or, if `recursive`, only an input with nothing in
+/// any of its folders.
 #[derive(Debug)]
 pub(crate) struct EmptyInputs {
     recursive: bool,

@@ -13,8 +13,8 @@ use super::input::{PathError, open_file};
 /// Storage for files, such as an archive or memory, which can be listed and read without waiting. Threads use
 /// it concurrently.
 pub trait Storage: Debug + Send + Sync {
-    /// The files directly in the folder at `path`, with their sizes in bytes. `None` if the path is that of a
-    /// file.
+    /// The names of the files directly in the folder at `path`, with the sizes in bytes. `None` if the path
+    /// is that of a file.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl Storage for Memory {
     }
 }
 
-/// The database in the folder `dir` of a storage. `names`: the files in it, with their sizes.
+/// The database in the folder `dir` of a storage. `names`: the names of the files in it, with their sizes.
 pub(super) fn database_in(storage: &dyn Storage, dir: &Path, names: Vec<(String, u64)>) -> Database {
     let mut listing = DatabaseListing::new(names).in_dir(dir);
     while let Some(name) = listing.wanted() {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub(crate) fn scheme(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    // A single letter would be a drive.
+    // A single letter is taken for a drive.
     let is_scheme = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
     (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
 }
@@ -31,8 +31,8 @@ pub(crate) fn join(url: &Path, name: &[u8]) -> PathBuf {
     url.into()
 }
 
-/// The bytes of the path that a URL stands for, such as `file:/…`, as Spark writes it, or
-/// `file:///…`, as browsers do. `None` for any other text.
+/// The bytes of the path that a `file:` URL stands for: `file:/…`, as Spark writes it, `file:///…`,
+/// as browsers do, or `file://localhost/…`. `None` for any other text.
 pub(super) fn local_path(path: &Path) -> Option<Vec<u8>> {
     path.to_str().and_then(local_part).map(decoded)
 }
@@ -47,7 +47,7 @@ fn local_part(url: &str) -> Option<&str> {
     rest.starts_with('/').then(|| rest.strip_prefix('/').filter(is_drive).unwrap_or(rest))
 }
 
-/// Replaces `%20` and the like by the bytes that they stand for.
+/// Replaces `%20` and the like with the bytes that they stand for.
 pub(crate) fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -92,7 +92,7 @@ fn gain(now: &Outcome, then: &Outcome) -> Option<String> {
     let factor = now_reads / then_reads;
     let gain = match factor {
         _ if factor.is_nan() || factor < 1.05 => return None,
-        // Less than a thousandth of the reads is next to nothing.
+        // Less than a thousandth of the reads is left, which is next to nothing.
         _ if factor > 1000.0 => "hardly any wasted reads".to_owned(),
         _ if factor < 9.95 => format!("{factor:.1} times fewer wasted reads"),
         _ => format!("{factor:.0} times fewer wasted reads"),
@@ -135,8 +135,8 @@ pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     command
 }
 
-/// The bits a key of all levels: `20 bits a key on levels 0 and 1, 17 on level 2`, or one number if they are
-/// the same.
+/// The bits a key of all levels: `20 bits a key on levels 0 and 1, 17 on level 2`, or one number if all
+/// levels have the same.
 pub fn bits_text(choice: &Choice) -> String {
     if let Some(bits) = choice.same_bits() {
         return format!("{bits} {} a key", if bits == 1 { "bit" } else { "bits" });

@@ -4,7 +4,7 @@
 use super::numbers::{count, size};
 use crate::report::Estimate;
 
-/// The most decimals shown.
+/// The maximum number of decimals shown.
 const MOST_DECIMALS: i32 = 6;
 
 /// A number with decimals up to its third significant digit at most, and none worth less than a tenth of the

@@ -8,7 +8,7 @@ use crate::report::{FilterState, Filters};
 pub enum Fill {
     /// The share of its bits that are set, from 0 to 1.
     Share(f64),
-    /// The filter has no bytes, as that of a range without keys.
+    /// The filter has no bytes, like that of a range without keys.
     Empty,
     /// The filter is malformed, or its policy does not describe it.
     Unknown,
@@ -23,16 +23,16 @@ pub struct FillBin {
     pub empty: u64,
     /// The number of filters that are malformed, or not described by their policy.
     pub unknown: u64,
-    /// The smallest share of bits set, among the filters of known shares; 0 if there are none.
+    /// The smallest of the known shares of bits set; 0 if no share is known.
     pub min: f64,
-    /// The mean share of bits set, among the filters of known shares; 0 if there are none.
+    /// The mean of the known shares of bits set; 0 if no share is known.
     pub mean: f64,
-    /// The greatest share of bits set, among the filters of known shares; 0 if there are none.
+    /// The greatest of the known shares of bits set; 0 if no share is known.
     pub max: f64,
 }
 
 impl FillBin {
-    /// The number of filters of known shares.
+    /// The number of filters whose shares are known.
     pub const fn known(&self) -> u64 {
         self.filters.saturating_sub(self.empty).saturating_sub(self.unknown)
     }
@@ -64,7 +64,8 @@ impl FillBins {
     /// The greatest number of parts that pictures show.
     pub const OF_PICTURE: usize = 400;
 
-    /// Puts `count` filters into at most `most` parts. Filters beyond `count` go into the last one.
+    /// Puts `count` filters into at most `most` parts. Filters beyond `count` go into the last
+    /// part.
     pub fn new(count: u64, most: usize, filters: impl IntoIterator<Item = Fill>) -> Self {
         let parts = usize::try_from(count).unwrap_or(usize::MAX).min(most);
         let mut bins = vec![FillBin::default(); parts];

@@ -80,9 +80,10 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A measured rate in percent, with as many digits as its interval allows: the last one is worth no
-/// less than a tenth of the distance to the interval's farther end. A rate of 0 or 1 is shown as a
-/// bound. A rate without an interval is exact.
+/// A measured rate in percent, with as many decimals as its interval allows: the last decimal is
+/// worth no less than a tenth of the distance to the interval's farther end. A rate of 0 or 1 that
+/// has an interval is shown as a bound. A rate without an interval is exact, and is formatted by
+/// [`percent`].
 pub fn measured(measured: MeasuredRate) -> String {
     let MeasuredRate { rate, low, high, .. } = measured;
     if low >= high {
@@ -105,7 +106,8 @@ pub fn rate_interval(measured: MeasuredRate) -> String {
     format!("{:.decimals$} to {:.decimals$} %", low * 100.0, high * 100.0)
 }
 
-/// A bound in percent, rounded to one digit of its distance from 0 or from 100 %.
+/// A bound in percent, rounded to the first significant digit of its distance from 0 or 100 %,
+/// whichever is nearer, or to an integer if that distance is 10 % or more.
 fn bound(share: f64, round: fn(f64) -> f64) -> String {
     let unit = 10_f64.powi(decimals(share.min(1.0 - share)) as i32 + 2);
     let rounded = round(share * unit) / unit;
@@ -113,7 +115,8 @@ fn bound(share: f64, round: fn(f64) -> f64) -> String {
     format!("{:.decimals$} %", rounded * 100.0)
 }
 
-/// The number of decimals with which `share` in percent has one significant digit.
+/// The number of decimals with which `share` in percent has one significant digit; 0 for 10 % or
+/// more.
 fn decimals(share: f64) -> usize {
     /// The greatest number of decimals that is shown.
     const MOST: f64 = 9.0;

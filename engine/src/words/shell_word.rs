@@ -7,7 +7,7 @@ use filterblock::escape_path;
 /// `text` as one word of a command, for POSIX shells.
 pub(super) fn shell_word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-~+,:@%=".contains(c);
-    // A shell replaces a `~` at the start by a home folder.
+    // A shell replaces a `~` at the start with a home folder.
     if !text.is_empty() && !text.starts_with('~') && text.chars().all(is_plain) {
         text.to_owned()
     } else {

@@ -25,7 +25,7 @@ fn rates(bits: Option<u32>, random: u64, neighbours: u64) -> Rates {
 
 const MIB: f64 = 1_048_576.0;
 
-/// An outcome on two levels. `passed`: the numbers of random keys and of neighbours that pass, of 100,000
+/// An outcome on two levels. `passed`: the numbers of random keys and of neighbours that pass, out of 100,000
 /// each.
 fn outcome(bits: [Option<u32>; 2], size: Estimate, passed: [u64; 2], reads: [f64; 3]) -> Outcome {
     let [upper, lower] = bits;

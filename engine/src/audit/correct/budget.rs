@@ -1,4 +1,4 @@
-//! A limit on the work that a file may cause while it is corrected or saved.
+//! A limit on the work that a file may cause while it is corrected or salvaged.
 
 use std::cell::Cell;
 use std::sync::Arc;

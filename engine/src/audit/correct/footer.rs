@@ -20,8 +20,8 @@ pub(crate) struct Footer {
     pub(crate) index: BlockHandle,
 }
 
-/// The most bytes whose checksums are tried for a footer, as a multiple of the length of the file. The blocks of all
-/// variants of a handle with one bit of its size changed are usually smaller, taken together.
+/// The maximum number of bytes whose checksums are tried for a footer, as a multiple of the length of the file. The
+/// blocks of all variants of a handle with one bit of its size changed are usually smaller, taken together.
 const MAX_PASSES: u64 = 8;
 
 /// Reads the footer. If it does not lead to a sound index and a sound metaindex, one bit of the footer is corrected

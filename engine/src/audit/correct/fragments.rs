@@ -21,9 +21,9 @@ pub(crate) const FULL: u8 = 1;
 pub(crate) const FIRST: u8 = 2;
 pub(crate) const MIDDLE: u8 = 3;
 pub(crate) const LAST: u8 = 4;
-/// The most bytes whose checksums are tried in a block to find the next fragment.
+/// The maximum number of bytes whose checksums are tried in a block to find the next fragment.
 const MAX_TRIED: usize = 4 << 20;
-/// The most bytes whose checksums are tried in one block, all attempts taken together.
+/// The maximum number of bytes whose checksums are tried in one block, all attempts taken together.
 const MAX_TRIED_IN_BLOCK: usize = 16 << 20;
 
 /// A piece of the file.

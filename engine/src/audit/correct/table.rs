@@ -12,11 +12,11 @@ use super::key_orders::{Between, KeyOrders};
 use super::patched::{Patch, Patched};
 use super::{footer, stored};
 
-/// The most times that the index is gone through from its start.
+/// The maximum number of walks that start at the beginning of the index.
 const MAX_STARTS: u32 = 16;
 
 /// A table that is read with wrong bits corrected: at most one of the footer or the index, and one of each data block.
-/// A bit of a data block is corrected if its checksum tells the bit, and the corrected block fits the index.
+/// A bit of a data block is corrected if the block's checksum tells the bit, and the corrected block fits the index.
 ///
 /// Sound tables are read as they are: a block is looked at here only if its checksum is wrong.
 pub(crate) struct Correcting<R> {
@@ -118,7 +118,7 @@ impl<R: ReadAt> ReadAt for Correcting<R> {
     }
 }
 
-/// The orders in which the keys of an index ascend. `None`: the block is not an index.
+/// The orders in which the keys of an index ascend. `None`: the block is not an index, or the budget is spent.
 fn index_orders(
     stored: &Bytes,
     orders: &KeyOrders,

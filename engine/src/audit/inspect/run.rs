@@ -47,7 +47,7 @@ pub struct InspectOutcome {
 
 impl Engine {
     /// Finds the facts about the tables that `inputs` lead to and about their filters, without reading whole tables.
-    /// `sink` receives them folder by folder, with sums over the tables of each.
+    /// `sink` receives them folder by folder, with sums over the tables of each folder.
     ///
     /// # Errors
     ///

@@ -22,15 +22,15 @@ pub(crate) enum Kind {
 pub(crate) struct Overview {
     /// The kind of the input.
     pub(crate) kind: Kind,
-    /// The name of the comparator that orders user keys, if a MANIFEST has it.
+    /// The name of the comparator that orders user keys, if a MANIFEST names it.
     pub(crate) comparator: Option<Vec<u8>>,
     /// The order of user keys is LevelDB's default one, byte by byte.
     pub(crate) is_bytewise: bool,
     /// There is a MANIFEST that can be relied on.
     pub(crate) has_records: bool,
-    /// The tables in the order of their files' numbers; live ones without a file come first.
+    /// The tables in the order of their files' numbers; live tables without a file come first.
     pub(crate) tables: Vec<Table>,
-    /// The different keys of all tables. The tables themselves no longer hold theirs.
+    /// The different keys of all tables. The tables themselves no longer hold their keys.
     pub(crate) distinct_keys: DistinctSum,
     /// The weights of the tables in the mean of their rates.
     pub(crate) weights: LookupWeights,
@@ -66,7 +66,7 @@ impl Overview {
         self.tables.iter().filter(|table| table.place() != TableLevel::NotLive)
     }
 
-    /// Adds a table, and drops what only the sums need of it.
+    /// Adds a table, and drops the keys seen in it, which only `distinct_keys` needs.
     pub(crate) fn add(&mut self, mut table: Table) {
         self.distinct_keys.add(&table);
         table.seen = None;
@@ -107,8 +107,8 @@ impl Overview {
         policies
     }
 
-    /// Up to `most` tables whose filters are worth a closer look: the largest one of each level, then those
-    /// with the highest rates.
+    /// Up to `most` tables whose filters are worth a closer look: the largest table of each level, then the
+    /// tables with the highest rates.
     pub(crate) fn telling(&self, most: usize) -> Vec<&Table> {
         let filtered = || {
             let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);

@@ -1,11 +1,12 @@
-//! The faults in a database: the first ones, and the number of all.
+//! The faults in a database: the first faults, and the number of all faults.
 
 use std::collections::BTreeMap;
 
 use crate::report::{Code, Finding, Note, Table, Verdict, VerdictCounts, Weight};
 
-/// The greatest numbers of findings and of notes to keep.
+/// The maximum numbers of findings and of seen faults to keep.
 const MAX_KEPT: usize = 200;
+/// The maximum number of notes to keep.
 const MAX_NOTES: usize = 50;
 
 /// All faults, as far as they were looked for.
@@ -23,7 +24,7 @@ pub(crate) struct OverviewFindings {
     pub seen: Vec<(Vec<u8>, String)>,
     /// The number of faults that are left out of `seen`.
     more_seen: u64,
-    /// Some table could not be read.
+    /// A table that was looked at could not be read.
     unreadable: bool,
     pub notes: Vec<(Vec<u8>, Note)>,
     pub more_notes: u64,
@@ -31,7 +32,7 @@ pub(crate) struct OverviewFindings {
 
 impl OverviewFindings {
     /// Adds the verdict on the file or folder of this name. `counts`: the verdict is counted, as
-    /// all are except those on sound folders.
+    /// every verdict is except that on a sound folder.
     pub(crate) fn add(&mut self, name: &[u8], verdict: Verdict, counts: bool) {
         if counts {
             self.counts.add(&verdict);

@@ -95,7 +95,7 @@ impl Fold {
     fn take(&mut self, event: Event<Looked>) {
         match event {
             Event::ListFailed { error, .. } => self.failed = Some(error.to_string()),
-            // The beginning of the folder reports it.
+            // A listed path is reported at the beginning of its folder.
             Event::Failed { target, .. } if target.listed => {}
             Event::Failed { error, .. } => self.failed = Some(error.to_string()),
             Event::NotStarted(reason) => self.failed = Some(reason),

@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn a_stretch_is_as_long_as_its_share_of_the_bytes() {
         let tables = [extent(1, 2, 300, "a", "c"), extent(2, 2, 100, "d", "f")];
-        // Nothing lies between the two.
+        // No table lies between the two.
         assert_eq!(places(&Spans::bytewise(&tables), 1..=2), [[0.0, 0.75], [0.75, 1.0]]);
         // A table above both, of which a third of the bytes lies in each of three stretches.
         let over = [tables[0], tables[1], extent(3, 1, 300, "a", "f")];

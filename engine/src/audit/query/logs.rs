@@ -1,4 +1,4 @@
-//! The writes of logs for the keys sought.
+//! The writes to the keys sought, read from logs.
 
 use std::io::Read;
 
@@ -36,8 +36,8 @@ pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
         let Some(write) = log.write() else { break };
         let answer = if write.value.is_some() { LogAnswer::Value } else { LogAnswer::Deletion };
         for at in keys.places(write.key) {
-            // Sequence numbers ascend in a log, but need not in one that is damaged. Of two writes with the same
-            // number, LevelDB finds the value.
+            // Sequence numbers ascend in a log, but need not in a damaged log. Of two writes with the same number,
+            // LevelDB finds the value.
             let number = (write.sequence, write.value.is_some());
             if let Some(newest) = newest.get_mut(at).filter(|newest| newest.0 <= number) {
                 *newest = (number, answer);
@@ -81,7 +81,7 @@ mod tests {
             (&[(0, true)], Value),
             (&[(5, true), (6, false)], Deletion),
             (&[(5, false), (6, true)], Value),
-            // Not in their order, as in a log that is damaged.
+            // Not in the order of the numbers, as in a damaged log.
             (&[(6, false), (5, true)], Deletion),
             (&[(6, true), (5, false)], Value),
             // With the same number for both, LevelDB finds the value, whichever is first.

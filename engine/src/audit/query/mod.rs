@@ -1,5 +1,4 @@
-//! The questions of `query`: the data blocks of a table that may hold a key, and the writes of logs
-//! for it.
+//! What `query` asks: which data blocks of a table may hold a key, and what logs last wrote for it.
 
 mod candidates;
 mod index;

@@ -177,7 +177,7 @@ impl LookupCosts {
         };
         match blocks {
             Some(blocks) => self.blocks[at] += blocks,
-            // The table is left out for all keys alike, so it is counted for the first only.
+            // The table is left out for all keys alike, so it is counted for the first key only.
             None => self.tables_left_out += u64::from(at == 0),
         }
     }

@@ -2,8 +2,8 @@
 
 use super::measured::{MeasuredRate, Z};
 
-/// Sums over groups of questions. Each group is for one filter or table, and is weighted by the
-/// lookups that come to it.
+/// Sums over groups of questions. Each group is for one filter or table, and is weighted by the lookups that
+/// reach it.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Clusters {
     groups: u64,
@@ -11,9 +11,10 @@ pub(crate) struct Clusters {
     weight: f64,
     /// The weighted sum of the groups' rates.
     rates: f64,
-    /// Sums of squared weights: in `squares` as they are, times the rate, and times its square; in
-    /// `per_question` divided by the number of questions.
+    /// The sums of the squared weights: as they are, times the groups' rates, and times the squares of the
+    /// rates.
     squares: [f64; 3],
+    /// The sum of the squared weights, each divided by the group's number of questions.
     per_question: f64,
 }
 

@@ -1,9 +1,10 @@
-//! The weight of a table in the rate of a database: the share of absent keys for which lookups come to it.
+//! The weight of a table in a database's rate, in proportion to the share of absent keys whose lookups reach the
+//! table.
 //!
-//! Absent keys are taken to be distributed as the stored ones. A lookup comes to every table of level 0 whose range
-//! holds the key, and to at most one of each level below. So a small table over a wide range is asked as often as a
-//! large one. The entries of a table are taken to be spread evenly over the stretches between ends of tables in its
-//! range.
+//! Absent keys are taken to be distributed like the stored ones. A lookup reaches every table of level 0 whose
+//! range holds the key, and at most one table of each level below. So a small table over a wide range is asked as
+//! often as a large one. The entries of a table are taken to be spread evenly over the stretches between ends of
+//! tables in its range.
 
 use std::collections::BTreeMap;
 
@@ -70,8 +71,8 @@ impl LookupWeights {
         Self(Some(tables.iter().map(weight).collect()))
     }
 
-    /// The weight of a table with this number: its entries if the order of keys is not known, 0 if the table is not
-    /// live.
+    /// The weight of a table with this number: its number of entries if the order of keys is not known, 0 if the
+    /// table is not live.
     pub(crate) fn of(&self, number: Option<u64>, entries: u64) -> f64 {
         match &self.0 {
             None => entries as f64,

@@ -28,7 +28,7 @@ impl MeasuredRate {
     /// The rate without filters: all keys pass.
     pub(crate) const ALL: Self = Self { rate: 1.0, low: 1.0, high: 1.0, asked: 0 };
 
-    /// The rate if `passed` of `asked` keys passed; `None` if none was asked for.
+    /// The rate if `passed` of `asked` keys passed; `None` if no key was asked for.
     ///
     /// The number of keys for each filter may be fixed in advance, in proportion to the filter's weight, rather
     /// than left to chance: the variance is then smaller than the interval assumes.
@@ -50,8 +50,8 @@ impl MeasuredRate {
 
 /// The weighted mean of independent rates.
 ///
-/// Its interval is made from theirs by the method of variance estimates recovery (Zou and Donner,
-/// 2008): the distances of its ends from the rate are the roots of weighted sums of squares.
+/// Its interval is made from those of the rates by the method of variance estimates recovery (Zou and Donner,
+/// 2008): the distances of its ends from the mean are the roots of weighted sums of squares.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct MeanRate {
     weight: f64,
@@ -71,7 +71,7 @@ impl MeanRate {
         self.asked = self.asked.saturating_add(asked);
     }
 
-    /// The mean by weight. `None`: nothing with a weight was added.
+    /// The weighted mean. `None`: no rate with a weight was added.
     pub fn mean(&self) -> Option<MeasuredRate> {
         let rate = (self.rate / self.weight).clamp(0.0, 1.0);
         (self.weight > 0.0).then(|| MeasuredRate {

@@ -8,10 +8,11 @@ use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
 use super::random::SplitMix;
 
-/// The most stored keys to make others from, and the most bytes of such keys.
+/// The maximum number of stored keys to make others from.
 const MAX_SEEDS: usize = 256;
+/// The maximum number of bytes of the stored keys to make others from.
 const MAX_SEED_BYTES: usize = 64 << 10;
-/// The most bytes of keys to make for a filter. If keys are long, few are made.
+/// The maximum number of bytes of keys to make for a filter. If keys are long, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
 
 /// Makes neighbours of the keys of one filter after another.
@@ -93,7 +94,7 @@ impl Neighbours {
         }
     }
 
-    /// Makes keys, none of which is among those seen.
+    /// Makes keys, none of which is among the keys seen so far.
     fn make(&mut self) {
         let Some(seeds) = self.seeds.take() else { return };
         self.stored.sort_unstable();
@@ -115,8 +116,8 @@ impl Neighbours {
         self.candidates.dedup_by_key(|candidate| candidate.hash);
     }
 
-    /// Asks the filter for the keys made. Returns how many passed, and how many were asked for. `offset`:
-    /// that of a data block that the filter covers.
+    /// Asks the filter for the keys made. Returns how many passed, and how many were asked for. `offset`: the
+    /// offset of a data block that the filter covers.
     pub(crate) fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
         &mut self,
         filters: &FilterBlockReader<P, B>,
@@ -144,13 +145,13 @@ impl Within {
         self.last.extend_from_slice(key);
     }
 
-    /// Returns true for a key between those seen; false for all keys if those seen were not in order.
+    /// Returns true for a key between the keys seen; false for all keys if the keys seen were not in order.
     fn has(&self, key: &[u8]) -> bool {
         !self.descends && self.first.as_ref().is_some_and(|first| &first[..] < key && key < &self.last[..])
     }
 }
 
-/// Makes a key other than `seed` from it.
+/// Makes a key that differs from `seed`.
 fn change(seed: &[u8], random: &mut SplitMix, key: &mut Vec<u8>) {
     key.clear();
     key.extend_from_slice(seed);
@@ -202,7 +203,7 @@ mod tests {
 
     /// The keys that the filter is asked for if its keys are `stored`.
     fn asked(stored: &[&[u8]], partial: bool) -> Vec<Vec<u8>> {
-        // One filter of a byte, for all offsets.
+        // One filter of one byte, for all offsets.
         let filters = FilterBlockReader::new(Witness::default(), [1, 0, 0, 0, 0, 1, 0, 0, 0, 63]);
         let mut neighbours = Neighbours::new(1);
         neighbours.begin(500, partial);

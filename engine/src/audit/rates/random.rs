@@ -1,6 +1,6 @@
 //! The rate of false positives among random keys.
 //!
-//! Each filter is asked in proportion to its weight: the more entries its data blocks have, the more lookups come to
+//! Each filter is asked in proportion to its weight: the more entries its data blocks have, the more lookups reach
 //! it. LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers:
 //! filters are asked for these without making keys.
 
@@ -14,13 +14,13 @@ use crate::audit::stats::FilterStats;
 
 /// The number of keys that have to pass: the interval then reaches about a seventh of the rate to either side.
 const ENOUGH: u64 = 200;
-/// The approximate number of questions between two checks of the number that passed.
+/// The number of questions between two checks of the number that passed, unless fewer are allowed.
 const ROUND: u64 = 4096;
 /// Filters of the policies with these names are asked for random hashes instead of keys.
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
-/// Asks the filters for random keys until enough have passed or `most` were asked. `weights`: the weights of the
-/// filters. `None`: no filter has a weight, or the policy never looks at a key.
+/// Asks the filters for random keys until enough have passed, or until another round would exceed `most`. `weights`:
+/// the weights of the filters. `None`: no filter has a weight, or the policy never looks at a key.
 pub(crate) fn random_rate(
     filters: &FilterStats,
     weights: &FilterWeights<'_>,
@@ -37,7 +37,8 @@ pub(crate) fn random_rate(
     let mut passes = |offset: u64| {
         let bits = random.next();
         if hashed {
-            // If a policy has two hashes of 32 bits, a table was written with one of them.
+            // A policy with two hashes of 32 bits gets the same number for both, as a table is written with only one
+            // of them.
             let hash = u64::from(bits as u32);
             reader.hash_may_match(offset, KeyHash::new(hash << 32 | hash))
         } else {
@@ -95,15 +96,16 @@ pub(crate) const fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// The limits on the number of random keys for a table, and the approximate number for all tables.
+/// The limits on the number of random keys for a table.
 const RANDOM_KEYS: RangeInclusive<u64> = 20_000..=400_000;
+/// The approximate number of random keys for all tables.
 const RANDOM_KEYS_OF_ALL: u64 = 50_000_000;
-/// The limits on the number of neighbours for a data block, and the approximate sum of these numbers over all
-/// tables.
+/// The limits on the number of neighbours for a data block.
 const NEIGHBOURS: RangeInclusive<u64> = 64..=256;
+/// The approximate sum over all tables of the number of neighbours for a data block.
 const NEIGHBOURS_OF_ALL: u64 = 160_000;
 
-/// The most questions to ask of a table.
+/// The maximum numbers of questions to ask of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ProbeBudget {
     pub random_keys: u64,
@@ -167,7 +169,8 @@ mod tests {
     fn the_rate_is_that_of_keys_by_every_policy() {
         let policies: [SharedPolicy; 3] = [
             Arc::new(BloomFilterPolicy::new(8)),
-            // The policy reads with both hashes; a table was written with one.
+            // This policy passes a key if either of its hashes does, but a table is written with only one, so random
+            // keys must be asked for with equal hashes.
             Arc::new(LegacyBloomPolicy::new(8)),
             Arc::new(CassandraBloomPolicy::new(8)),
         ];
@@ -201,8 +204,8 @@ mod tests {
         }
     }
 
-    /// One filter in ten has twenty times the entries of each other one, and more of its bits are set: two of three
-    /// absent keys come to such filters.
+    /// One filter in ten has twenty times the entries of each of the others, and more of its bits are set: two of
+    /// three absent keys reach such filters.
     #[test]
     fn filters_are_asked_by_their_entries() {
         let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(4));

@@ -1,8 +1,8 @@
 //! The weight of a filter in a rate: the share of absent keys that the index sends to it.
 //!
-//! Absent keys that are distributed as the stored ones come to a data block in proportion to its entries. So the weight
-//! of a filter is the number of entries in its data blocks, however many blocks these are. The size of the filter tells
-//! that number, as LevelDB gives each entry the same number of bits.
+//! Absent keys that are distributed like the stored ones reach a data block in proportion to its entries. So the
+//! weight of a filter is the number of entries in its data blocks, however many blocks these are. The size of the
+//! filter tells that number, as LevelDB gives each entry the same number of bits.
 
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
@@ -12,7 +12,7 @@ pub(crate) struct FilterWeights<'a> {
     filters: &'a FilterStats,
     /// The data blocks of the table; `None` for a filter block without its table.
     blocks: Option<&'a Offsets>,
-    /// The weight of a data block whose filter does not tell its entries.
+    /// The weight of a data block whose filter does not show the number of its entries.
     of_block: f64,
     sum: f64,
 }
@@ -35,7 +35,7 @@ impl<'a> FilterWeights<'a> {
         weights
     }
 
-    /// Each filter that lookups come to: the offset of a data block that it covers, and its weight.
+    /// For each filter that lookups reach: the offset of a data block that it covers, and its weight.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, f64)> {
         self.covering().map(|(index, offset, blocks)| {
             let known = self.filters.relative_entries(index);
@@ -43,7 +43,7 @@ impl<'a> FilterWeights<'a> {
         })
     }
 
-    /// The weight of all filters together; 0 if there are none.
+    /// The weight of all filters together; 0 if there are no filters.
     pub(super) const fn sum(&self) -> f64 {
         self.sum
     }

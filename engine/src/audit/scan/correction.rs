@@ -13,7 +13,7 @@ use crate::audit::correct::log::{self, CorrectingLog};
 use crate::audit::correct::table::Correcting;
 use crate::audit::reading::decode_limit;
 
-/// The most corrections of one path that are named.
+/// The maximum number of corrections of one path that are named.
 const MAX_NAMED: usize = 64;
 
 /// The settings of the search for wrong bits, and the bits found so far.
@@ -30,7 +30,7 @@ pub(super) struct Correction {
 struct Found {
     bits: BTreeMap<PathBuf, BTreeMap<u64, u64>>,
     count: usize,
-    /// The files and offsets of corrected bytes that were not reported yet.
+    /// The files and offsets of corrected bytes that have not been reported yet.
     untold: Vec<(PathBuf, u64)>,
 }
 
@@ -60,7 +60,8 @@ impl Correction {
         CorrectingLog::new(source, self.teller(path))
     }
 
-    /// Reads a MANIFEST with wrong bits corrected. `None` if it cannot be relied on even so; nothing is told then.
+    /// Reads a MANIFEST with wrong bits corrected. `None` if it cannot be relied on even so; no correction is
+    /// reported then.
     pub(super) fn manifest(&self, source: impl ReadAt, path: &Path) -> Option<Manifest> {
         let (manifest, bits) = log::manifest(source)?;
         let tell = self.teller(path);
@@ -88,8 +89,8 @@ impl Correction {
         lock(&self.found).bits.get(path)?.get(&offset).copied()
     }
 
-    /// The corrections made since the last call, in words, each with its file. Those beyond the
-    /// most that are named are one item, under `path`.
+    /// The corrections made since the last call, in words, each with its file. Corrections beyond the number that
+    /// is named are one item, under `path`.
     pub(super) fn tell(&self, path: &Path) -> Vec<(PathBuf, String)> {
         let Found { count, untold, .. } = std::mem::take(&mut *lock(&self.found));
         let more = count.saturating_sub(untold.len());

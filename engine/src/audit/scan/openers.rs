@@ -54,8 +54,8 @@ impl<R: ReadAt> ReadAt for Locked<R> {
     }
 }
 
-/// Returns true if the fault is that a file was there when `folder` was read, and no longer is. `missing`: the
-/// tables that were not there even then, which the first call looks for.
+/// Returns true if the fault is that a file that was there when `folder` was read is gone. `missing`: the tables that
+/// were not there even then, filled in by the first call.
 pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceLock<BTreeSet<PathBuf>>) -> bool {
     let Some(path) = fault.path.as_ref().filter(|_| fault.kind == ErrorKind::Missing) else { return false };
     let missing = missing.get_or_init(|| folder.missing().map(|(path, ..)| path).collect());

@@ -12,7 +12,7 @@ pub struct KeyRange {
 }
 
 impl KeyRange {
-    /// The first key that may be in the range. `None`: any key may be.
+    /// The first key that may be in the range. `None`: the range has no lower bound.
     pub fn start(&self) -> Option<&[u8]> {
         self.prefix.as_deref().max(self.from.as_deref())
     }

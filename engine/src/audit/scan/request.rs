@@ -15,7 +15,7 @@ pub struct ScanRequest {
     pub correct: bool,
     /// The range of keys to show.
     pub range: KeyRange,
-    /// The greatest number of entries to show; `None`: all.
+    /// The greatest number of entries to show; `None`: all entries.
     pub limit: Option<u64>,
     /// True if the keys of tables that are shown one by one are internal keys. `None`: those of a database's tables
     /// are; for other tables, their filters or first keys decide.
@@ -27,7 +27,7 @@ pub struct ScanRequest {
 pub struct ScanOutcome {
     /// A file is damaged, and the damaged part was passed over.
     pub is_damaged: bool,
-    /// An input, a file or a part of one could not be looked at for another reason.
+    /// An input, a file or a part of a file could not be looked at for another reason.
     pub has_failed: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,

@@ -21,10 +21,10 @@ use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder, open_file, open_log};
 
-/// The most times in a row that a database is read anew without an entry in between.
+/// The maximum number of times in a row that a database is read anew without an entry in between.
 const MAX_ROUNDS: u32 = 16;
 
-/// The greatest number of errors about one path that are reported.
+/// The maximum number of errors about one path that are reported.
 const MAX_ERRORS: u64 = 64;
 
 impl Engine {
@@ -82,7 +82,7 @@ struct Scan<'a, S> {
     sink: &'a mut S,
     /// The number of entries that may still be shown.
     left: u64,
-    /// The file is one of a database without a sound MANIFEST, and is shown by itself.
+    /// The file belongs to a database without a sound MANIFEST, and is shown by itself.
     lacks_manifest: bool,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
@@ -162,7 +162,8 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         self.files(subject, folder).await
     }
 
-    /// The folder with wrong bits of its MANIFEST corrected, if they are to be corrected and all others are right.
+    /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can
+    /// be relied on then.
     fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
         let correct = || {
             let correction = self.correction.as_ref()?;

@@ -27,8 +27,8 @@ pub(crate) struct KeyCounter {
     last: Vec<u8>,
     /// All keys seen could be internal keys, and are in the order of internal keys.
     looks_internal: bool,
-    /// The keys seen: the user keys in them, if they are internal keys, and the whole keys. `None`: not all blocks
-    /// will be decoded.
+    /// The keys seen: the user keys in them, if they are internal keys, and the whole keys. `None`: the keys are not
+    /// noted.
     seen: Option<[KeySketch; 2]>,
 }
 
@@ -49,8 +49,8 @@ impl KeyCounter {
         Self { seen: notes.then(Default::default), ..Self::default() }
     }
 
-    /// Begins a data block. A caller that counts all blocks in order does not call this, so that the first entry of
-    /// a block is compared with the last one of the block before.
+    /// Begins a data block. A caller that counts all blocks in order does not call this, so that the first key of a
+    /// block is compared with the last key of the block before.
     pub(super) fn begin(&mut self) {
         self.now = BlockKeys::default();
         self.last.clear();
@@ -81,7 +81,7 @@ impl KeyCounter {
         self.last.extend_from_slice(key);
     }
 
-    /// The numbers of the block that ends, or of all entries.
+    /// The counts since the last `begin`, or of all entries if it was never called.
     pub(crate) const fn end(&self) -> BlockKeys {
         self.now
     }
@@ -102,9 +102,9 @@ fn ends_like_internal(key: &[u8]) -> bool {
     is_internal(key) && (kind.is_some_and(|kind| TYPES.contains(kind)) || has_timed_type(key))
 }
 
-/// For each of the data blocks at `offsets`, which ascend, the hash of the user key in the index entry of the block
-/// before it. LevelDB puts the last key of a block into its index entry if the next block begins with another
-/// version of that key, and otherwise a key that comes before the next block's first one.
+/// For each of the data blocks at `offsets`, which are in ascending order, the hash of the user key in the index entry
+/// of the block before it. LevelDB puts the last key of a block into its index entry if the next block begins with
+/// another version of that key, and otherwise a key that comes before the first key of the next block.
 pub(super) fn keys_before<R>(table: &Table<R>, offsets: &[u64]) -> BTreeMap<u64, u64> {
     let mut found = BTreeMap::new();
     let (mut index, mut before) = (table.index(), None);

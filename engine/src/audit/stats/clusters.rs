@@ -9,10 +9,11 @@ use super::block_keys::BlockKeys;
 use super::{blocks::Blocks, key_count::Counts, sample::Sample};
 use crate::report::EntryCount;
 
-/// The number of places, and the most data blocks in all of them.
+/// The number of places.
 const PLACES: u64 = 3;
+/// The maximum number of data blocks in all places together.
 const MAX_BLOCKS: u64 = 16;
-/// The most bytes of a place, unless its first block is larger.
+/// The maximum number of bytes of a place, unless its first block is larger.
 const MAX_BYTES: u64 = 44 << 10;
 /// The bytes after each block: its type and its checksum.
 const TRAILER: u64 = 5;
@@ -66,7 +67,7 @@ impl Clusters {
     }
 
     /// The numbers of the table's entries and different keys, estimated from those of the blocks in
-    /// `sample`. There are no numbers if a place has no block that could be decoded.
+    /// `sample`. Both are `None` if a place has no block that could be decoded.
     pub(super) fn counts(&self, sample: &Sample, blocks: &Blocks) -> Counts {
         // A block has at least one entry, but its entries may all be versions of the last key of the
         // block before.

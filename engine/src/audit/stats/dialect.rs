@@ -41,14 +41,14 @@ impl<'a> HashReader<'a> {
     }
 
     fn matches(&self, offset: u64, key: &[u8]) -> [u64; 2] {
-        // The wrapping policy lets a key pass that is too short for an internal key.
+        // The wrapping policy passes keys that are too short to be internal keys.
         let user_part = is_internal(key) && self.user_part.key_may_match(offset, key);
         [self.whole.key_may_match(offset, key), user_part].map(u64::from)
     }
 }
 
 impl<'a> HashReaders<'a> {
-    /// The filters, read with the hash that fits, or with the unsigned one if both or neither do.
+    /// The filters, read with the hash that fits, or with the unsigned hash if both fit or neither does.
     pub(super) const fn by(&self, fitting: Option<Dialect>) -> &Reader<'a, LegacyBloomPolicy> {
         match fitting {
             Some(Dialect::Signed) => &self.signed.whole,
@@ -56,7 +56,7 @@ impl<'a> HashReaders<'a> {
         }
     }
 
-    /// `None` for filters of other policies than the one with the old name.
+    /// `None` for filters of policies other than the one with the old name.
     pub(super) fn new(policy: &str, contents: &'a [u8]) -> Option<Self> {
         let reader = |hash| HashReader::new(hash, contents);
         (policy == OLD_NAME)
@@ -65,7 +65,7 @@ impl<'a> HashReaders<'a> {
 }
 
 impl HashTrial {
-    /// Asks for a key that is stored in the data block at `offset`.
+    /// Asks the filters for a key that is stored in the data block at `offset`.
     pub(super) fn ask(&mut self, readers: &HashReaders<'_>, offset: u64, key: &[u8]) {
         self.asked += 1;
         for (counts, reader) in [(&mut self.unsigned, &readers.unsigned), (&mut self.signed, &readers.signed)]
@@ -76,8 +76,8 @@ impl HashTrial {
         }
     }
 
-    /// The hash that denies none of the stored keys asked for; `Either` if that is true of both. `None`: both
-    /// deny some, or no key was asked for.
+    /// The hash that denies none of the stored keys asked for; `Either` if that is true of both hashes.
+    /// `None`: both hashes deny some of the keys, or no key was asked for.
     pub(super) fn fitting(&self) -> Option<Dialect> {
         let fits = |counts: [u64; 2]| self.asked > 0 && counts.contains(&self.asked);
         match (fits(self.unsigned), fits(self.signed)) {

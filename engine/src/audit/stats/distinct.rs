@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn many_keys_are_estimated_within_the_interval() {
-        // Each round has other keys, so the estimates are independent of each other.
+        // Each round has different keys, so the estimates are independent of each other.
         let mut held = 0;
         for number in 1..=20_u64 {
             let (start, keys) = (number << 32, 70_000 * number);
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(both, reversed);
         let number = both.number();
         assert!((number.low..=number.high).contains(&500_000), "{number:?}");
-        // A sketch of few keys takes over the bound of one that keeps no more than it has to.
+        // A sketch of few keys takes over the bound of a shrunk sketch that is merged into it.
         let mut one = one;
         one.shrink();
         let mut few = sketch(0..10);

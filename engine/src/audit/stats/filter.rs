@@ -68,7 +68,7 @@ mod tests {
         FilterStats::new(FilterBlockReader::new(policy, contents.into()))
     }
 
-    /// Filters that let every key pass, or none.
+    /// Filters that let every key pass, or no key.
     #[test]
     fn the_rate_is_what_the_policies_answer() {
         let policies: [SharedPolicy; 4] = [

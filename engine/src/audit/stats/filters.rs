@@ -16,8 +16,8 @@ const MAX_BASE_LG: u8 = 63;
 #[derive(Clone, Debug)]
 pub(crate) struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
-    /// The filters share bytes. A damaged offset array can name the same bytes for a million
-    /// filters. They are then not described, as that needs a pass over each.
+    /// The filters share bytes. A damaged offset array can name the same bytes for a million filters. Filters that
+    /// share bytes are not described, as describing them needs a pass over each.
     overlap: bool,
 }
 
@@ -69,8 +69,8 @@ impl FilterStats {
         Some(Filter::described(filter.len(), shape))
     }
 
-    /// The index of each filter that is not empty, and the size of its bits in bytes. There are none if the filters
-    /// share bytes.
+    /// The index of each filter that is not empty, and the size of its bits in bytes. The iterator is empty if the
+    /// filters share bytes.
     pub(super) fn array_lens(&self) -> impl Iterator<Item = (u64, u64)> {
         let number = if self.overlap { 0 } else { self.reader.num_filters() };
         (0..number).filter_map(|index| {
@@ -109,8 +109,9 @@ impl FilterStats {
     /// share: the bits of the filter or, if these are the fewest that a filter has, the bits that its keys would
     /// get without that minimum. `None`: the filter does not tell.
     pub(crate) fn relative_entries(&self, index: u64) -> Option<f64> {
-        /// The fewest bits of a filter, and the number of probes that LevelDB takes for each bit a key.
+        /// The minimum number of bits of a filter.
         const FEWEST: usize = 64;
+        /// The number of probes that LevelDB takes for each bit a key.
         const PROBES: f64 = 0.69;
         if self.overlap || self.reader.base_lg() > MAX_BASE_LG {
             return None;
@@ -162,11 +163,12 @@ impl FilterStats {
     }
 }
 
-/// LevelDB's defaults for filters.
+/// The number of bits a key that LevelDB's documentation recommends.
 pub const USUAL_BITS_PER_KEY: u64 = 10;
+/// The base_lg of LevelDB's filter blocks.
 const USUAL_BASE_LG: u8 = 11;
 
-/// The cost at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `entries` entries.
+/// The cost of filters at [`USUAL_BITS_PER_KEY`] for a table with these data blocks and `entries` entries.
 pub(super) fn filter_cost(entries: EntryCount, blocks: &Blocks) -> FilterCost {
     let mut last = None;
     let ranges = blocks.offsets.iter().map(|offset| offset >> USUAL_BASE_LG);
@@ -258,7 +260,7 @@ mod tests {
         let stats = stats_of(&contents);
         assert_eq!([1, 3].map(|index| stats.relative_entries(index)), [None; 2]);
         assert_eq!(stats.relative_entries(2), Some(10_000.0));
-        // Three keys of ten bits: the filter has 64, and the bits set tell how many keys there are.
+        // Three keys of ten bits: the filter has 64 bits, and those set tell how many keys there are.
         let few = stats.relative_entries(0).unwrap();
         assert!((20.0..45.0).contains(&few), "{few}");
     }

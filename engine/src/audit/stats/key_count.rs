@@ -16,27 +16,30 @@ use super::{blocks::Blocks, sample::Sample};
 use crate::audit::{rates::mix, reading::decode_limit};
 use crate::report::{DistinctKeys, EntryCount};
 
-/// The number of parts to begin with, the number that every table may have, and the most parts.
+/// The number of parts to begin with.
 const FIRST_PARTS: u64 = 16;
+/// The number of parts that every table may have.
 const MIN_PARTS: u64 = 64;
+/// The maximum number of parts.
 const MAX_PARTS: u64 = 1024;
-/// Of a large table, one data block in so many is decoded at most.
+/// Of the data blocks of a large table, at most one in this many is decoded.
 const DECODED_ONE_IN: u64 = 32;
 /// The error, as a share of the estimate, at which no further blocks are decoded.
 const GOOD_ENOUGH: f64 = 0.1;
 /// The half width of the interval in standard errors. For the normal distribution, 1.96 would give 95 %; but
 /// numbers of keys are skewed, and sampling ends when the error happens to look small.
 const STANDARD_ERRORS: f64 = 2.5;
-/// The most bytes to decode: the first number, plus the second one times the size of the file. The last block
-/// may exceed it.
+/// The number of bytes that may be decoded whatever the size of the file. The last block may exceed the
+/// limit.
 const MIN_DECODED: u64 = 1 << 20;
+/// The number of further bytes that may be decoded, as a multiple of the file's size.
 const FILES_DECODED: u64 = 4;
 
-/// The numbers of one data block for each part of the index.
+/// The counts of one data block for each part of the index.
 struct Parts {
     /// The number of entries of the index, without the last one.
     entries: u64,
-    /// For each part, the position of the block decoded, and its numbers. `None`: the block could not be
+    /// For each part, the position of the block decoded, and its counts. `None`: the block could not be
     /// decoded.
     chosen: Vec<(u64, Option<BlockKeys>)>,
 }
@@ -49,8 +52,9 @@ struct Counter<'a, R> {
     keys: KeyCounter,
     /// The offsets of the blocks dealt with so far.
     seen: BTreeSet<u64>,
-    /// The bytes that may still be read, and those that may still be decoded.
+    /// The number of bytes that may still be read.
     read_left: u64,
+    /// The number of bytes that may still be decoded.
     decoded_left: u64,
 }
 
@@ -65,9 +69,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Decodes some data blocks, spread over the index: all if there are up to 65, else 17 or one in 32, and up to
-    /// 1025 of these while the estimate is poor. There are no numbers if none of the first 17 to 65 tried can be decoded.
-    /// Damage in data blocks is noted in `blocks`. `sample`: blocks that have been decoded already.
+    /// Decodes up to 1025 data blocks, spread over the index. Both counts are `None` if none of the first 65
+    /// blocks tried can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have
+    /// been decoded already.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -134,8 +138,8 @@ impl Counts {
         }
     }
 
-    /// `keys`: the number of different user keys, which counts if keys are internal keys. Otherwise, all keys
-    /// are different.
+    /// `keys`: the number of different user keys, which is used if keys are internal keys. Otherwise, all
+    /// keys are different.
     pub(super) fn new(
         entries: Option<EntryCount>,
         keys: Option<EntryCount>,
@@ -213,8 +217,8 @@ impl Parts {
     }
 
     /// The estimate of the sum over all blocks of the number that `of` gives; `None` if no block was decoded.
-    /// `last`: the number of the last block. `blocks`: the number of blocks, which is less than the number of
-    /// entries if the index is damaged. `least`: the least number of a block.
+    /// `last`: that number for the last block. `blocks`: the number of blocks, which is less than the number
+    /// of entries if the index is damaged. `least`: the least such number for a block.
     fn estimate(
         &self,
         last: Option<u64>,
@@ -270,7 +274,7 @@ impl Parts {
 }
 
 impl<R: ReadAt> Counter<'_, R> {
-    /// The numbers of each block at these positions in the index, which ascend. `None`: the block
+    /// The counts of the blocks at `positions` in the index, which are in ascending order. `None`: the block
     /// cannot be decoded, is over a limit, or has been counted before.
     fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<BlockKeys>>> {
         let mut handles = (0..).zip(self.table.data_blocks());

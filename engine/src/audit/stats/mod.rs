@@ -1,4 +1,4 @@
-//! The numbers of a table that can be found without reading all of it: from index, metaindex and
+//! The statistics of a table that can be found without reading all of it: from index, metaindex and
 //! filter block, the trailers of the data blocks, and some data blocks.
 
 pub(crate) mod block_keys;

@@ -44,8 +44,8 @@ struct Sizing {
 }
 
 impl<'a> Ranges<'a> {
-    /// `probes`: the k of all filters; `None`: they differ, or it is not known. `keys`: the number of the
-    /// table's keys.
+    /// `probes`: the k of all filters; `None`: k differs, or is not known. `keys`: the number of the table's
+    /// keys.
     pub(crate) fn new(
         filters: &'a FilterStats,
         blocks: &'a Offsets,
@@ -155,7 +155,7 @@ impl Sizing {
     fn explaining(filters: &FilterStats, probes: u32, keys: EntryCount) -> Option<Self> {
         // LevelDB's k is 0.69 times the bits a key, rounded down, but at least 1 and at most 30.
         let fits = |bits: &u64| (bits * 69 / 100).clamp(1, 30) == u64::from(probes);
-        // Among rules that are equally near, the one with the most bits is taken.
+        // Among rules that miss the number of keys by the same share, the one with the most bits is taken.
         let candidates = (1..=MAX_BITS_PER_KEY).rev().filter(fits);
         let explained = candidates.filter_map(|bits| Self::of(filters, bits, keys));
         explained.min_by(|(off, _), (than, _)| off.total_cmp(than)).map(|(_, sizing)| sizing)
@@ -177,7 +177,7 @@ impl Sizing {
             }
             known += keys as f64;
         }
-        // The keys that are left are in filters of the smallest size, each of which has at least one.
+        // The keys that are left are in filters of the smallest size, each of which has at least one key.
         let most = (8 * MIN_ARRAY / bits_per_key).max(1) as f64;
         let left = (keys.count as f64 - known) / least as f64;
         let keys_of_least = if least > 0 { left.clamp(1.0, most) } else { 0.0 };

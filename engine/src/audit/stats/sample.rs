@@ -17,10 +17,11 @@ use crate::report::Dialect;
 
 pub(crate) use crate::report::KeyFormat;
 
-/// The most data blocks to read.
+/// The maximum number of data blocks to read.
 const MAX_BLOCKS: usize = 16;
-/// The most keys of a block to ask its filter for, and the most bytes of keys in all.
+/// The maximum number of keys of a block to ask its filter for.
 const KEYS_PER_BLOCK: u64 = 256;
+/// The maximum number of bytes of keys to ask filters for, over all blocks.
 const MAX_KEY_BYTES: usize = 8 << 20;
 /// The ways to read keys as long as their format is not known.
 const ENCODINGS: [KeyEncoding; 2] = [KeyEncoding::Internal, KeyEncoding::Whole];
@@ -30,7 +31,7 @@ const FAILED_EXPANSION: u64 = 1032;
 /// The results of reading a few data blocks.
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Sample {
-    /// The offset of each block, and its numbers; `None` if it could not be decoded.
+    /// The offset of each block, and its counts; `None` if it could not be decoded.
     blocks: Vec<(u64, Option<BlockKeys>)>,
     keys: KeyCounter,
     /// The size of all blocks together, as stored.
@@ -118,8 +119,8 @@ impl Sample {
         Ok(sample)
     }
 
-    /// Reads a data block, given with the hash of the key before it. Returns the block's numbers, and its size
-    /// once decompressed.
+    /// Reads a data block, given with the hash of the key before it. Returns the block's counts, and its size once
+    /// decompressed.
     fn read<R: ReadAt>(
         &mut self,
         table: &Table<R>,
@@ -134,7 +135,7 @@ impl Sample {
             let id = if types.len() == 1 { first } else { table.compression_of(handle)? };
             self.codecs.insert((id, entries.codec()));
         }
-        // A filter that lets every key pass says nothing about their format.
+        // A filter that lets every key pass says nothing about the format of the keys.
         let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
         // This wrapper for internal keys also knows Riak's.
         let internal = reader.map(|reader| {
@@ -173,7 +174,7 @@ impl Sample {
                 (None, Some(filters)) => made.ask(filters.reader(), handle.offset),
                 (None, None) => continue,
             };
-            // Lookups come to a block in proportion to its entries.
+            // Lookups reach a block in proportion to its entries.
             answers.add(passed, asked, self.keys.end().entries as f64);
         }
         Ok((self.keys.end(), entries.size() as u64))
@@ -206,8 +207,8 @@ impl Sample {
         }
     }
 
-    /// The share of neighbours of stored keys that pass; `None` if none were asked for, or the
-    /// format of the keys is not known.
+    /// The share of neighbours of stored keys that pass; `None` if no neighbour was asked for, or the format of the
+    /// keys is not known.
     pub(crate) fn neighbour_rate(&self, blocks: &Blocks) -> Option<MeasuredRate> {
         let [internal, whole] = &self.neighbours;
         let answers = if self.key_format().ok()? == KeyFormat::Internal { internal } else { whole };
@@ -225,8 +226,8 @@ impl Sample {
         self.hashes.fitting()
     }
 
-    /// The codecs that blocks of this compression type turned out to need; none if no block of the
-    /// type could be read.
+    /// The codecs that blocks of this compression type turned out to need; no codec if no block of the type could be
+    /// read.
     pub(crate) fn codecs_of(&self, id: u8) -> impl Iterator<Item = Codec> {
         self.codecs.iter().filter(move |(of, _)| *of == id).map(|&(_, codec)| codec)
     }
@@ -249,8 +250,7 @@ impl Sample {
         self.key_format().map_or(counter.looks_internal(), |format| format == KeyFormat::Internal)
     }
 
-    /// The numbers of the block at `offset`. `None`: the block was not read; `Some(None)`: it could
-    /// not be decoded.
+    /// The counts of the block at `offset`. `None`: the block was not read; `Some(None)`: it could not be decoded.
     pub(super) fn keys_of(&self, offset: u64) -> Option<Option<BlockKeys>> {
         self.blocks.iter().find(|(at, _)| *at == offset).map(|(_, keys)| *keys)
     }

@@ -1,4 +1,4 @@
-//! The numbers of one table.
+//! The statistics of one table.
 
 use std::collections::BTreeSet;
 

@@ -12,13 +12,17 @@ use crate::words::{leave_text, rebuild_text, small_text};
 
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
 
-/// A rebuild pays if a lookup reads at least this many blocks fewer, and at least this share fewer.
+/// A rebuild pays if it saves a lookup at least this many reads of blocks, and at least the share
+/// `SHARE_WORTH` of the reads for absent keys, and if the reads `lost` are at most `READS_LOST`.
 const READS_WORTH: f64 = 0.005;
+/// The share of the reads for absent keys that has to be saved for a rebuild to pay by its reads.
 const SHARE_WORTH: f64 = 0.1;
-/// A rebuild also pays if filters shrink by at least this share and this many bytes, and lookups read at
-/// most this many blocks more.
+/// A rebuild also pays if filters shrink by at least this share and by at least `BYTES_WORTH`, and if the
+/// reads `lost` are at most `READS_LOST`.
 const SIZE_WORTH: f64 = 0.25;
+/// The number of bytes by which filters have to shrink for a rebuild to pay by their size.
 const BYTES_WORTH: f64 = 65_536.0;
+/// The maximum of the reads `lost` with which a rebuild can pay.
 const READS_LOST: f64 = 0.001;
 /// The least number of reads that ten bits a key have to save to be mentioned.
 const READS_TELLING: f64 = 0.02;
@@ -131,7 +135,7 @@ fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
 }
 
-/// Returns true if replacing `now` by `then` is worth a rebuild.
+/// Returns true if replacing `now` with `then` is worth a rebuild.
 fn pays(now: &Outcome, then: &Outcome) -> bool {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let saved = (absent_now - absent_then).max(present_now - present_then);
@@ -140,7 +144,7 @@ fn pays(now: &Outcome, then: &Outcome) -> bool {
     fewer_reads || (is_smaller(now, then) && now.size.value - then.size.value >= BYTES_WORTH)
 }
 
-/// The outcome of ten bits a key. `None`: they were not tried, or would not save much.
+/// The outcome of ten bits a key. `None`: ten bits were not tried, or would not save much.
 fn ten_bits(tuning: &Tuning) -> Option<&Outcome> {
     let setting = Setting { policy: tuning.policy, base_lg: USUAL_BASE_LG, bits_per_key: USUAL_BITS };
     let usual = &tuning.settings.iter().find(|tried| tried.setting == setting)?.outcome;

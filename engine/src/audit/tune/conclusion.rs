@@ -14,7 +14,7 @@ use crate::report::{
     Setting, Tried, TuneFailure, TuneFault, Tuning, Visits,
 };
 
-/// The number of tables that LevelDB maps into memory.
+/// The maximum number of tables that LevelDB maps into memory.
 const MAPPED: u64 = 1000;
 
 /// The results from which the report is made.
@@ -150,7 +150,7 @@ impl TuneResults<'_> {
                 of_lookups(lookups, of_kind(Question::Own), of_kind(Question::Present))
             }
             _ => {
-                // The reads of the worst kind on each level bound those of every kind.
+                // On each level, the worst of the likely kinds bounds the reads of all likely kinds.
                 let near = NearKind::ALL.map(|kind| Some(of_kind(Question::Near(kind))));
                 self.facts.likely(near).map(|(_, reads)| reads).fold(0.0, f64::max)
             }
@@ -189,7 +189,7 @@ impl TuneResults<'_> {
         if levels.len() < 2 || !self.facts.has_tree {
             return None;
         }
-        // Tables of level 0 are replaced soonest: the next ones have the program's own bits.
+        // Tables of level 0 are replaced soonest, by tables with the program's own bits.
         let bits_of_program = self.most_used.map_or(USUAL_BITS, |(_, bits)| bits);
         let ranges: BTreeSet<u8> = self.candidates(None).map(|(_, setting)| setting.base_lg).collect();
         let best = ranges.into_iter().filter_map(|base_lg| {

@@ -18,8 +18,8 @@ pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
     filters.sound && filters.name.as_deref() == Some(policy.name())
 }
 
-/// The pairs of `base_lg` and bits a key in use, with their weights: each table looked at weighs as much
-/// as its level has usable tables.
+/// The pairs of `base_lg` and bits a key in use, with their weights: the weight of each table looked at
+/// is the number of usable tables among `chosen` on its level.
 pub(super) fn in_use(
     input: &Input<'_>,
     survey: &Survey,

@@ -19,7 +19,7 @@ pub(super) struct TableInfo {
     pub(super) size: u64,
 }
 
-/// The tables of a database, or a single one.
+/// The tables of a database, or a single table.
 pub(super) struct Input<'d> {
     /// For a database, the tables of the MANIFEST, in its order: by level, then by number.
     pub(super) tables: Vec<TableInfo>,
@@ -74,8 +74,8 @@ impl Input<'_> {
 pub struct Request {
     /// The keys of the user's own lookups.
     pub lookups: Vec<Vec<u8>>,
-    /// The most bytes that filters may take. `None`: their present size, or that of filters of ten bits a key
-    /// if some table has none.
+    /// The maximum number of bytes that filters may take. `None`: their present size or, if some table has no
+    /// filters, the size of filters of ten bits a key for all tables.
     pub budget: Option<u64>,
     /// Every table is decoded.
     pub all: bool,

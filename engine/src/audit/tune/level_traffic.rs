@@ -17,10 +17,10 @@ use crate::report::{Lookups, NearKind, TuneFailure};
 /// The largest number of the user's lookups to follow, unless all tables are decoded.
 const MAX_LOOKUPS: usize = 100_000;
 
-/// The most bytes of stored keys from which the keys of each kind are made.
+/// The approximate maximum number of bytes of stored keys from which the keys of each kind are made.
 const MAX_NEAR_BYTES: usize = 16 << 20;
 
-/// A bound on the number of tables that a lookup can reach: all of level 0, and one of each level.
+/// A bound on the number of tables that a lookup can reach: all of level 0, and one table of each level.
 pub(super) fn most_visits(input: &Input<'_>) -> u64 {
     let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
     top + u64::from(filterblock::database::NUM_LEVELS)
@@ -131,8 +131,8 @@ impl Counted {
     }
 }
 
-/// The kinds of questions that come from a lookup, each with the tables to ask, which do not hold its key.
-/// Stored keys also represent random ones between them, for which all of `visits` are asked.
+/// The kinds of questions that come from a lookup, each with the tables to ask: those that do not hold its
+/// key. Stored keys also represent random keys between them, for which all of `visits` are asked.
 fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
     match lookup.kind {
         Kind::Near { kind, .. } if lookup.is_absent() => vec![(Question::Near(kind), &lookup.visits)],

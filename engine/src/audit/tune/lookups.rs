@@ -45,7 +45,7 @@ impl Lookup {
         self.end.is_none()
     }
 
-    /// Returns true if the lookup finds a value, and counts as one of a present key.
+    /// Returns true if the lookup finds a value, and counts as a lookup of a present key.
     pub(super) fn is_present(&self) -> bool {
         let Some(end) = self.end.filter(|end| !end.is_deletion) else { return false };
         match self.kind {
@@ -121,8 +121,8 @@ fn filters<R: ReadAt>(table: &Table<R>) -> TableFilters {
 }
 
 /// Finds which of the keys `sought`, which are in bytewise order, are in the table. Returns their numbers,
-/// with the ends of their lookups. A block is decoded at most once, and only if the filter lets a key pass
-/// that is sought in it.
+/// with the ends of their lookups. A block is decoded at most once, and only if it may hold one of the
+/// keys according to the index and the filter.
 fn find<'k, R: ReadAt>(
     table: &Table<R>,
     sought: &[(u32, u32)],
@@ -139,7 +139,8 @@ fn find<'k, R: ReadAt>(
     while sought.peek().is_some() && index.next()? {
         let Some(last) = encoding.filtered(index.key()) else { break };
         let handle = index.handle()?;
-        // An index may name a block repeatedly. No filters are made for such a table.
+        // A damaged index may name blocks repeatedly or out of order. No filters are made for such a
+        // table.
         if handle.offset < end {
             break;
         }

@@ -1,7 +1,7 @@
 //! Finds the filters that would serve a database best, by making filters from its own keys.
 //!
 //! 1. `sample_keys` draws stored keys evenly over all entries, without decoding more than a block for each.
-//! 2. `near_keys` learns from them the form of keys, to make absent ones that programs would ask for.
+//! 2. `near_keys` learns the form of keys from them, to make absent keys that programs would ask for.
 //!    `lookups` finds the tables that a lookup of each stored, made or user-given key reaches, and where
 //!    it ends.
 //! 3. `trial` decodes some or all tables once. It makes the filters of every setting from their keys,

@@ -2,7 +2,7 @@
 //!
 //! The form of keys is learned from some stored ones: the bytes that occur at each position, whether all are
 //! of the same length, and whether they have a number that grows from key to key. Missing numbers pass
-//! filters most often: LevelDB's hash does not separate keys well that differ only in their last bytes.
+//! filters most often: LevelDB's hash does not separate keys well if they differ only in their last bytes.
 
 use super::notation::{MAX_GAP, Notation};
 use crate::audit::rates::SplitMix;
@@ -10,7 +10,8 @@ use crate::report::NearKind;
 
 /// The number of positions, from the start of keys, whose bytes are learned.
 const MAX_POSITIONS: usize = 64;
-/// The most bytes to cut off or to append. If no gap is known, numbers are changed by less than this.
+/// The maximum number of bytes to cut off or to append. If no gap is known, or the gap is large, numbers are
+/// changed by less than this.
 const MOST: u64 = 4;
 
 /// The form of stored keys.
@@ -25,7 +26,7 @@ pub(super) struct NearKeys {
 }
 
 impl NearKeys {
-    /// Learns from stored keys, each with the next one of its table.
+    /// Learns from stored keys, each with the next key of its table.
     pub(super) fn learn<'k>(keys: impl Iterator<Item = (&'k [u8], Option<&'k [u8]>)> + Clone) -> Self {
         let mut occurring: Vec<[bool; 256]> = Vec::new();
         let mut lengths = (usize::MAX, 0);
@@ -51,7 +52,7 @@ impl NearKeys {
         Self { notation, is_sequence, has_one_length: lengths.0 >= lengths.1, bytes }
     }
 
-    /// Returns true if programs with such keys are likely to ask for absent ones of this kind.
+    /// Returns true if programs with such keys are likely to ask for absent keys of this kind.
     pub(super) const fn is_plausible(&self, kind: NearKind) -> bool {
         match kind {
             NearKind::Changed => true,
@@ -92,7 +93,7 @@ impl NearKeys {
         }
     }
 
-    /// A byte that occurs at position `at`; any byte if none is known.
+    /// A byte that occurs at position `at`; any byte if no such byte is known.
     fn byte(&self, at: usize, random: &mut SplitMix) -> u8 {
         let drawn = random.next();
         let bytes = self.bytes.get(at).filter(|bytes| !bytes.is_empty());
@@ -100,8 +101,8 @@ impl NearKeys {
         occurring.copied().unwrap_or(drawn as u8)
     }
 
-    /// Changes the byte at a random position to another that occurs there in stored keys, or to any other
-    /// value if there is none. Returns false if `made` is empty.
+    /// Changes the byte at a random position to another that occurs there in stored keys or, if no other
+    /// does, to any other value. Returns false if `made` is empty.
     fn change(&self, made: &mut [u8], random: &mut SplitMix) -> bool {
         let at = (random.next() % (made.len() as u64).max(1)) as usize;
         let drawn = random.next();
@@ -114,8 +115,8 @@ impl NearKeys {
         true
     }
 
-    /// Writes a number that is missing between `key` and `next` or, if no gap is known or it is large, one
-    /// near the number of `key`. Returns false if there is no such number.
+    /// Writes a number that is missing between `key` and `next` or, if no gap is known or the gap is large,
+    /// a number near that of `key`. Returns false if there is no such number.
     fn number_between(
         &self,
         key: &[u8],
@@ -212,7 +213,7 @@ mod tests {
         let mut random_key = || [random.next(), random.next()].map(u64::to_le_bytes).as_flattened().to_vec();
         let (keys, near) = learned((0..3000).map(|_| random_key()));
         assert!(!near.is_plausible(NearKind::Between) && !near.is_plausible(NearKind::Cut));
-        // Keys near the stored ones are made all the same: they differ only in their last bytes.
+        // Keys near the stored ones are made nevertheless: they differ only in their last bytes.
         let made = made(NearKind::Between, &keys, &near);
         let stored: BTreeSet<_> = keys.iter().map(|key| key[..14].to_vec()).collect();
         assert!(made.len() > 2900 && made.iter().all(|key| stored.contains(&key[..14])));

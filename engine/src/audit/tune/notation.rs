@@ -4,8 +4,9 @@ use std::ops::Range;
 
 /// The largest gap at which two neighbours count as close.
 pub(super) const MAX_GAP: u64 = 1 << 16;
-/// The most digits that are read of a number: they always fit 64 bits.
+/// The maximum number of decimal digits read from a number, so that its value always fits in 64 bits.
 const MAX_DIGITS: usize = 18;
+/// The maximum number of hexadecimal digits read from a number, so that its value always fits in 64 bits.
 const MAX_HEX_DIGITS: usize = 15;
 
 /// The notation of the number in a key.
@@ -44,7 +45,7 @@ fn is_hex_digit(byte: &u8) -> bool {
     byte.is_ascii_digit() || (b'a'..=b'f').contains(byte)
 }
 
-/// The range of the last run of bytes of one kind in the key. `None`: it has no such byte.
+/// The range of the last run of bytes of one kind in the key. `None`: the key has no such byte.
 fn run(key: &[u8], is_of_kind: impl Fn(&u8) -> bool) -> Option<Range<usize>> {
     let end = key.iter().rposition(&is_of_kind)? + 1;
     let start = key.get(..end)?.iter().rposition(|byte| !is_of_kind(byte)).map_or(0, |at| at + 1);
@@ -56,7 +57,7 @@ fn digits_of(key: &[u8], is_digit: impl Fn(&u8) -> bool) -> Option<&[u8]> {
 }
 
 /// The byte order of numbers of `width` bytes at the ends of keys: the low byte has at least twice as many
-/// values as the high one. `None`: neither order shows, or a key is too short.
+/// values as the high byte. `None`: neither order shows, or a key is too short.
 fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Notation> {
     let (mut first, mut last) = ([false; 256], [false; 256]);
     for key in keys {
@@ -138,7 +139,7 @@ impl Notation {
     }
 
     /// The distance between two keys' numbers. `None`: keys are not ordered by numbers in this notation, or
-    /// these two differ in anything else, have no numbers, or are not in the order of their numbers.
+    /// these two keys differ in anything else, have no numbers, or are not in the order of their numbers.
     pub(super) fn gap(self, key: &[u8], next: &[u8]) -> Option<u64> {
         if matches!(self, Self::LittleEndian { .. } | Self::Decimal { padded: false }) {
             return None;

@@ -15,8 +15,9 @@ pub(super) struct LevelFacts {
     pub(super) number: Option<u8>,
     pub(super) tables: u64,
     pub(super) size: u64,
-    /// The bytes of filters that can be asked, and the number of tables without such filters.
+    /// The size in bytes of the filters that can be asked.
     pub(super) filter_size: u64,
+    /// The number of tables without filters that can be asked.
     pub(super) unfiltered: u64,
     /// The visits of lookups, by [`Question`].
     pub(super) visits: [VisitSum; KINDS],
@@ -27,7 +28,7 @@ pub(super) struct LevelFacts {
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct VisitSum {
     pub(super) visits: u64,
-    /// The sum of the squares of each lookup's number of visits.
+    /// The sum over the lookups of the squared numbers of visits.
     pub(super) squares: u64,
     /// Visits to tables without filters that can be asked.
     pub(super) unfiltered: u64,
@@ -48,7 +49,7 @@ pub(super) struct TuneModel {
     pub(super) entries: Estimate,
 }
 
-/// A sum of independent estimates: the squares of the distances of their ends add up.
+/// A sum of independent estimates: the squares of the distances from the values to the ends add up.
 #[derive(Clone, Copy, Default)]
 pub(super) struct EstimateSum {
     value: f64,
@@ -110,7 +111,8 @@ impl LevelFacts {
         }
     }
 
-    /// The rate of the filters in use: tables without any let all keys pass. `None`: no keys were asked for.
+    /// The rate of the filters in use: tables without filters let all keys pass. `None`: no keys were asked
+    /// for.
     fn rate_now(&self, kind: Question) -> Option<MeasuredRate> {
         let VisitSum { visits, unfiltered, .. } = kind.of(&self.visits);
         let share = if visits > 0 {

@@ -13,7 +13,7 @@ use crate::run::{Watch, threads};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
 use crate::{audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of};
 
-/// The most attempts on a database whose tables vanish meanwhile.
+/// The maximum number of attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
 
 /// The first bytes of goleveldb's LOG file (`file_storage.go`). LevelDB's begins with a date.
@@ -111,7 +111,7 @@ fn tuned(
     }
 }
 
-/// Tunes the database in a folder. Begins anew if tables vanish while a program compacts it.
+/// Tunes the database in a folder. Begins anew if tables vanish because a program compacts the database.
 ///
 /// # Errors
 ///

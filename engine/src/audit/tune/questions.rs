@@ -32,14 +32,16 @@ impl Question {
         }
     }
 
-    /// The element of `all` for this kind, or the default if there is none, as for strangers.
+    /// The element of `all` for this kind, or the default if `all` has no such element, as for
+    /// strangers.
     pub(super) fn of<T: Copy + Default>(self, all: &[T]) -> T {
         all.get(self.place()).copied().unwrap_or_default()
     }
 }
 
-/// The kinds of lookups and their number, then those of questions, which also include strangers.
+/// The number of kinds of lookups.
 pub(super) const KINDS: usize = LOOKUPS.len();
+/// The kinds of lookups.
 pub(super) const LOOKUPS: [Question; 7] = [
     Question::Random,
     Question::Near(NearKind::Changed),
@@ -49,7 +51,9 @@ pub(super) const LOOKUPS: [Question; 7] = [
     Question::Present,
     Question::Own,
 ];
+/// The number of kinds of questions.
 pub(super) const ASKED: usize = QUESTIONS.len();
+/// The kinds of questions: those of lookups, and strangers.
 pub(super) const QUESTIONS: [Question; 11] = [
     Question::Random,
     Question::Near(NearKind::Changed),
@@ -91,7 +95,7 @@ impl Questions {
 }
 
 /// The offset of the data block that the index names for each of `keys`, which are in bytewise
-/// order. Keys after the last entry have none.
+/// order. Keys after the last entry have no offset.
 pub(super) fn locate<'k, R>(
     table: &Table<R>,
     keys: impl Iterator<Item = &'k [u8]>,

@@ -58,7 +58,7 @@ mod tests {
     use crate::audit::key_encoding::KeyEncoding;
     use crate::audit::tune::input::TableInfo;
 
-    /// Tables without files: none is opened here.
+    /// Tables without files: no table is opened here.
     fn input<'a>(levels: &[(u8, usize)], size: u64, read: &'a ReadOptions) -> Input<'a> {
         let of_level = |&(level, count): &(u8, usize)| {
             let info = move || TableInfo { path: PathBuf::new(), level: Some(level), size };
@@ -100,7 +100,7 @@ mod tests {
         let chosen = choose(&small, false, &faults);
         assert_eq!(chosen.len(), 31);
         assert!(!chosen.contains(&5));
-        // Even if tables are larger than the budget, two of a level are decoded.
+        // Even if tables are larger than the budget, two tables of a level are decoded.
         assert_eq!(choose(&input(&[(1, 50)], 1 << 30, &read), false, &BTreeMap::new()).len(), 2);
     }
 }

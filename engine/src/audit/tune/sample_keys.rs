@@ -19,7 +19,7 @@ pub(super) const MAX_KEY: usize = 4096;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Drawn {
     pub(super) key: Vec<u8>,
-    /// The next key in the data block that is not too long. `None` if there is none.
+    /// The next key in the data block that is not too long. `None` if no such key follows.
     pub(super) next: Option<Vec<u8>>,
     /// The index of the table that holds the key.
     pub(super) table: u32,
@@ -221,7 +221,7 @@ mod tests {
             let share = of_letter.len() as f64 / drawn.len() as f64 / (entries / 2000.0);
             assert!((share - 1.0).abs() < 0.15, "{}: {share}", char::from(letter));
             assert!(of_letter.iter().all(|one| one.table == u32::from(letter == b'c')));
-            // They are spread from the first to the last.
+            // The keys drawn are spread from the first to the last.
             let number = |key: &[u8]| String::from_utf8(key[1..].to_vec()).unwrap().parse::<f64>().unwrap();
             let mean = of_letter.iter().map(|one| number(&one.key)).sum::<f64>() / of_letter.len() as f64;
             assert!((mean / entries - 0.5).abs() < 0.05, "{}: {mean}", char::from(letter));

@@ -12,7 +12,7 @@ pub(super) struct Item {
     pub(super) reads: f64,
 }
 
-/// The most combinations to keep from level to level.
+/// The maximum number of combinations to keep from level to level.
 const MAX_STATES: usize = 20_000;
 /// Savings of reads below this are ignored.
 const NO_GAIN: f64 = 0.000_2;
@@ -48,7 +48,7 @@ pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Ite
 }
 
 /// Returns `what` of the `(size, reads, what)` that reads the least, or of a smaller one that is nearly as
-/// good. `None` if there are none.
+/// good. `None` if `all` is empty.
 pub(super) fn least<T>(all: impl Iterator<Item = (f64, f64, T)>) -> Option<T> {
     let all: Vec<_> = all.collect();
     let fewest = all.iter().map(|(_, reads, _)| *reads).min_by(f64::total_cmp)?;

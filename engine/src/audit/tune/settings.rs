@@ -6,15 +6,19 @@ use filterblock::{FilterPolicy as _, KeyBuf, Keys, LegacyHash, expected_false_po
 
 use crate::{audit::policies::Policy, report::Setting};
 
-/// LevelDB's range, and the bits a key that most programs use.
+/// The `base_lg` of LevelDB's filters.
 pub(super) const USUAL_BASE_LG: u8 = 11;
+/// The bits a key that most programs use.
 pub(super) const USUAL_BITS: u32 = 10;
-/// The range of LevelDB's filters, two larger ones, and one filter for a whole table.
+/// The `base_lg` to try: that of LevelDB's filters, two larger ones, and that of one filter for a
+/// whole table.
 const BASE_LGS: [u8; 4] = [USUAL_BASE_LG, 14, 16, 63];
+/// The bits a key to try.
 const BITS: RangeInclusive<u32> = 4..=20;
-/// Smaller ranges in use are not tried: their offsets could take more memory than the table.
+/// The least `base_lg` in use that is tried: the offsets of smaller ranges could take more memory
+/// than the table.
 const LEAST_BASE_LG: u8 = 9;
-/// The number of keys to which the formula is applied. Its result hardly depends on the number.
+/// The number of keys to which the formula is applied. The result hardly depends on it.
 const FORMULA_KEYS: u64 = 10_000;
 
 /// All settings to try: by policy, then by `base_lg`, then by bits a key.

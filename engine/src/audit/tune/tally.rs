@@ -18,8 +18,9 @@ pub(super) struct Visits {
 /// The trials of some tables of a level.
 #[derive(Debug)]
 pub(super) struct LevelTally {
-    /// The number of tables tried, and the size of their files.
+    /// The number of tables tried.
     pub(super) tried: u64,
+    /// The size of the files of the tables tried, in bytes.
     pub(super) tried_size: u64,
     pub(super) entries: Sum,
     /// The tally of each setting.
@@ -92,7 +93,7 @@ impl LevelTally {
         }
     }
 
-    /// Adds the trial of a table. `visits`: the lookups of neighbours that reach it.
+    /// Adds the trial of a table. `visits`: the lookups of neighbours that reach the table.
     pub(super) fn add(&mut self, trial: &Trial, file_size: u64, visits: Visits) {
         self.tried += 1;
         self.tried_size += file_size;

@@ -1,7 +1,7 @@
 //! The filters of every setting, made from the keys of one table and asked for absent keys.
 //!
-//! The entries are decoded once. For each, its hashes are kept, from which all filters are made, and
-//! a fingerprint of its key, which shows if a made key is stored after all.
+//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made,
+//! and a fingerprint of the key, which shows whether a made key is stored after all.
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyHash, Result, SharedPolicy};
@@ -14,16 +14,20 @@ use crate::audit::stats::{Blocks, FilterStats, KeySketch};
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
-/// The most entries to hold in memory. The filters of a table with more are tried in parts.
+/// The number of entries to hold in memory, give or take a block. The filters of a table with more entries are tried
+/// in parts.
 const MAX_ENTRIES: usize = 4 << 20;
-/// The most keys to make others from, and the most bytes of keys made.
+/// The maximum number of keys to make others from.
 const MAX_SEEDS: usize = 4096;
+/// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
-/// Made-up keys are asked for in rounds of `ROUND`, until `ENOUGH` have passed: the rate is then known to within a
-/// tenth.
+/// The number of made-up keys that are asked for in one round.
 const ROUND: usize = 4096;
+/// The number of made-up keys that have to pass, after which no further round is asked for: the rate is then known
+/// to within a tenth.
 const ENOUGH: u64 = 400;
-/// Offsets in a part count from a multiple of 2^20, so that ranges of up to that size stay whole.
+/// Offsets in a part count from a multiple of 2^20, so that ranges of up to that size begin where they do in the
+/// table.
 const PART_LG: u32 = 20;
 
 /// The settings to try on a table, and the keys to ask for.
@@ -36,10 +40,11 @@ pub(super) struct Plan<'a> {
     pub(super) encoding: KeyEncoding,
     /// The form of stored keys.
     pub(super) near: &'a NearKeys,
-    /// The number of random keys to ask for, and of keys of each kind to make from stored ones.
+    /// The number of random keys to ask for.
     pub(super) random: u64,
+    /// The number of keys of each kind to make from stored ones.
     pub(super) made: u64,
-    /// The most random keys to ask the filters in use for.
+    /// The maximum number of random keys to ask the filters in use for.
     pub(super) random_keys: u64,
     /// A seed that makes the questions of one table differ from those of another.
     pub(super) seed: u64,
@@ -53,7 +58,7 @@ pub(super) struct Trial {
     pub(super) keys: KeySketch,
     /// The answers of each setting's filters.
     pub(super) settings: Vec<Answers>,
-    /// The answers of the filters in use; `None` if there are none that can be asked.
+    /// The answers of the filters in use; `None` if the table has no filters that can be asked.
     pub(super) now: Option<Answers>,
 }
 
@@ -72,7 +77,7 @@ struct Entries {
     /// The hashes of the keys, by policy.
     hashes: Vec<Vec<KeyHash>>,
     prints: Vec<u64>,
-    /// Keys drawn evenly from all that were seen, each with the next one.
+    /// Keys drawn evenly from all that were seen, each with the key after it.
     seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     /// The index in `seeds` of the key added last; `None` if it is not among them.
     last_seed: Option<usize>,
@@ -356,7 +361,7 @@ fn ask<B: AsRef<[u8]>>(
                     _ => filter_at(reader, offset - start),
                 };
                 current = Some((offset, filter));
-                // If there is no filter, all keys pass; an empty one lets none pass.
+                // If there is no filter, all keys pass; an empty filter lets no key pass.
                 let may_match =
                     |filter: &[u8]| !filter.is_empty() && reader.policy().hash_may_match(hash, filter);
                 *passed += u64::from(filter.is_none_or(may_match));
@@ -365,7 +370,7 @@ fn ask<B: AsRef<[u8]>>(
     }
 }
 
-/// The filter of the data block at `offset`; `None` if it has none that can be read.
+/// The filter of the data block at `offset`; `None` if the block has no filter that can be read.
 fn filter_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset: u64) -> Option<&[u8]> {
     let index = offset.checked_shr(reader.base_lg().into()).unwrap_or(0);
     reader.filter(usize::try_from(index).ok()?)

@@ -23,15 +23,18 @@ use crate::audit::stats::KeySketch;
 use crate::report::{Setting, TuneFailure, Tuning};
 use crate::run::Watch;
 
-/// The number of stored keys to draw, and the fewest if each lookup reaches very many tables.
+/// The number of stored keys to draw, unless each lookup reaches very many tables.
 const DRAWN: u64 = 16_384;
+/// The minimum number of stored keys to draw.
 const FEWEST_DRAWN: u64 = 256;
-/// The most visits of lookups to tables to keep in memory, once for drawn keys and once for the user's.
+/// The approximate maximum number of visits of lookups to tables to keep in memory, once for the drawn keys and
+/// once for the user's keys.
 const MAX_VISITS: u64 = 4_000_000;
-/// The number of random keys to ask the filters of a level for, the number of keys of each kind to make from stored
-/// ones, and the fewest of either for one table.
+/// The number of random keys to ask the filters of a level for.
 const RANDOM: u64 = 1 << 16;
+/// The number of keys of each kind to make from stored ones, to ask the filters of a level for.
 const MADE: u64 = 1 << 14;
+/// The minimum number of keys, random or of one kind, to ask the filters of one table for.
 const FEWEST: u64 = 512;
 /// The number of tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
@@ -102,9 +105,10 @@ struct Trials<'a> {
     near: &'a NearKeys,
     /// The keys that lookups seek in vain, by table.
     sought: &'a [Vec<(&'a [u8], Question)>],
-    /// The most random keys to ask the filters in use of one table for.
+    /// The maximum number of random keys to ask the filters in use of one table for.
     random_keys: u64,
-    /// The different keys of all tables. Each trial's are merged at once, as its other results wait in memory.
+    /// The different keys of all tables. Each trial's keys are merged as soon as it ends, so that they do not wait
+    /// in memory with its other results.
     keys: Mutex<KeySketch>,
     watch: &'a dyn Watch,
 }
@@ -133,7 +137,7 @@ impl Trials<'_> {
                         bytes += size;
                         let mut visits = neighbours.get(table).copied().unwrap_or_default();
                         if input.manifest.is_none() {
-                            // It is not known which tables a lookup comes to.
+                            // It is not known which tables a lookup reaches.
                             visits.all = trial.entries as f64;
                         }
                         let tally = tallies.entry(input.level(table));

@@ -2,8 +2,9 @@
 
 use filterblock::KeyBuf;
 
-/// The most keys to look at together, and roughly the most bytes of keys.
+/// The maximum number of keys to look at together.
 pub(super) const BATCH_KEYS: usize = 64;
+/// The approximate maximum number of bytes of the keys to look at together.
 const BATCH_BYTES: u64 = 64 << 10;
 
 /// Keys of one data block, which are looked at together. They take at most 64 KiB more than the

@@ -17,8 +17,9 @@ pub(super) struct DenialCheck<'a> {
     /// The filters, once for each hash that the policy's name may stand for.
     filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
     counts: Vec<DenialCount>,
-    /// The offset of the current data block, and the number of its keys so far.
+    /// The offset of the current data block.
     offset: u64,
+    /// The number of keys of the current data block so far.
     keys: u64,
 }
 

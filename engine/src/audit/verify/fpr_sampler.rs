@@ -8,8 +8,9 @@ use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash
 use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
 use crate::audit::stats::OLD_NAME;
 
-/// The most filters to ask, and roughly the number of keys to ask for in all.
+/// The maximum number of filters to ask.
 const MAX_FILTERS: u64 = 64;
+/// The approximate number of keys to ask for in all.
 const MADE_KEYS: u64 = 4096;
 
 pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
@@ -20,12 +21,15 @@ pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     /// The number of data blocks from one chosen filter to the next.
     stride: u64,
     keys_a_filter: usize,
-    /// The number of data blocks begun, and the number at which the next filter is chosen.
+    /// The number of data blocks begun.
     blocks: u64,
+    /// The number of data blocks begun at which the next filter is chosen.
     due: u64,
-    /// The first data block of the current filter, and the numbers of its data blocks and entries so far.
+    /// The offset of the first data block of the current filter.
     first_offset: u64,
+    /// The number of data blocks of the current filter so far.
     filter_blocks: u64,
+    /// The number of entries in the data blocks of the current filter so far.
     entries: u64,
     /// The current filter is chosen.
     is_chosen: bool,
@@ -102,7 +106,7 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         if !self.is_chosen {
             return;
         }
-        // Lookups come to a filter in proportion to the entries of its data blocks.
+        // Lookups reach a filter in proportion to the entries of its data blocks.
         let weight = self.entries as f64;
         match &self.signed {
             None => {
@@ -139,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// Records the keys it is asked for, and lets those pass that begin with an even byte.
+    /// Records the keys it is asked for, and passes those that begin with an even byte.
     #[derive(Default)]
     struct Witness(Mutex<Vec<Vec<u8>>>);
 

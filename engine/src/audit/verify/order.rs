@@ -109,7 +109,7 @@ impl OrderCheck {
         compare(&mut self.encodings, self.order.as_ref(), (previous, next), may_equal, code, offset);
     }
 
-    /// The last key of all.
+    /// The last key of all so far; `None` if there was no key.
     pub(super) fn last_key(&self) -> Option<&[u8]> {
         self.has_last_key.then_some(&*self.last_key)
     }

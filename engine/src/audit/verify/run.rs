@@ -97,7 +97,7 @@ impl VerifyOutcome {
                     show,
                 )
             }
-            // The beginning of the folder reports it.
+            // A listed path is reported at the beginning of its folder.
             Event::Failed { target, .. } if target.listed => Ok(()),
             Event::Failed { target, error } => {
                 let verdict = unreadable("a table or a database folder", error);
@@ -181,7 +181,7 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
 fn manifest(folder: &Folder) -> (&Path, Verdict) {
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
-        // A missing MANIFEST is a fault of the database; one that may not be read is not.
+        // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
         let is_missing =
             matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
         let code = if is_missing { Code::Manifest } else { finding.code };

@@ -28,7 +28,7 @@ pub(super) struct Walk<'a, 'v, R> {
     pub(super) encoding: KeyEncoding,
     /// All keys have to be internal keys.
     pub(super) is_internal: bool,
-    /// The data blocks gone through, if the index may name one twice.
+    /// The data blocks visited so far, if the index may name one twice.
     pub(super) seen: Option<Offsets>,
     first_key: Option<Vec<u8>>,
     pub(super) counter: KeyCounter,
@@ -44,8 +44,9 @@ pub(super) struct Walk<'a, 'v, R> {
     verdict: &'v mut Verdict,
 }
 
-/// The most damaged blocks in which one wrong bit is looked for, and the most bytes of such a block.
+/// The maximum number of damaged blocks in which one wrong bit is looked for.
 const MAX_TRIED_BITS: u32 = 4;
+/// The maximum size of a damaged block in which one wrong bit is looked for, in bytes.
 const MAX_TRIED_BLOCK: usize = 1 << 20;
 
 /// The results of a walk.
@@ -62,7 +63,7 @@ pub(super) struct Walked {
 }
 
 /// The bounds that the index gives the keys of a data block: all keys of the blocks before come no later than
-/// `after`, and its own no later than `up_to`.
+/// `after`, and the block's own keys no later than `up_to`.
 #[derive(Clone, Copy)]
 struct Bounds<'k> {
     after: Option<&'k [u8]>,
@@ -180,7 +181,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
     }
 
-    /// Goes through the data block at `handle`. `bounds`: those of its keys.
+    /// Walks through the data block at `handle`. `bounds`: the bounds that the index gives its keys.
     fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> std::result::Result<(), Stop> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;
@@ -225,7 +226,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         Ok(within?)
     }
 
-    /// Goes through the entries of the data block at `offset`.
+    /// Walks through the entries of the data block at `offset`.
     fn entries(
         &mut self,
         entries: &mut BlockCursor<'_>,

@@ -95,15 +95,16 @@ const fn state_of(stored: [u8; 4]) -> u32 {
 }
 
 /// An offset in a file, which moves on with each byte that is added. A block that begins at one
-/// offset and ends at another is sound if the [`start`](Self::start) of the one is the
-/// [`end`](Self::end) of the other.
+/// offset and ends at another is sound if the [`start`](Self::start) of the first is the
+/// [`end`](Self::end) of the second.
 pub(super) struct Offset {
     /// All bytes so far, brought back to offset 0.
     sum: u32,
-    /// The state before the first byte, x^0, and x^24, which is the highest bit of a byte, each
-    /// brought back from this offset to 0.
+    /// The state before the first byte, brought back from this offset to 0.
     start: u32,
+    /// x^0, brought back from this offset to 0.
     one: u32,
+    /// x^24, which is the highest bit of a byte, brought back from this offset to 0.
     byte: u32,
 }
 

@@ -37,14 +37,16 @@ pub(crate) enum Stretch {
     Gap(Range<u64>),
 }
 
-/// Finds the stretches of a file. In all, it goes over at most twelve times as many bytes as the file has.
+/// Finds the stretches of a file. In all, it goes over at most twelve times as many bytes as the file has,
+/// and 1 MiB more.
 pub(crate) struct BlockFinder<R> {
     source: R,
     len: u64,
     /// The end of the last stretch that was found.
     at: u64,
-    /// The number of bytes searched in vain from known starts, and of those checked after damage.
+    /// The number of bytes searched in vain from known starts.
     vain: u64,
+    /// The number of bytes checked after damage.
     tried: u64,
     /// A block that was found after a gap.
     next: Option<BlockHandle>,
@@ -279,7 +281,7 @@ mod tests {
 
     #[test]
     fn what_holds_many_blocks_is_read_once() {
-        // There is damage in the middle, where each byte is passed over twice more.
+        // The damage in the middle makes the finder read the bytes after it up to twice more.
         let row = block(&[b'x'; 4000]).repeat(200);
         let file = [&row, &noise(99)[..], &row].concat();
         let source = Counting(&file, Cell::new(0));

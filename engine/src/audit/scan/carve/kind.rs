@@ -36,7 +36,8 @@ impl KnownBlocks {
         }
     }
 
-    /// Adds a stretch without sound blocks. The first damaged block in the stretch began at its start.
+    /// Adds a stretch without sound blocks. The first damaged block in the stretch began at the start of the
+    /// stretch.
     pub(crate) fn add_gap(&mut self, gap: &Range<u64>) {
         if self.gaps.len() < REMEMBERED {
             self.gaps.insert(gap.start);

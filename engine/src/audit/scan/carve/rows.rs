@@ -37,8 +37,9 @@ pub(crate) struct CarvedRows<'a, R> {
 /// A limit on the bytes that are decoded.
 pub(crate) struct DecodeLimit {
     meter: Arc<Meter>,
-    /// The bytes of data blocks and their keys that may be decoded: in all, and from now on.
+    /// The number of bytes of data blocks and their keys that may be decoded in all.
     limit: u64,
+    /// The number of these bytes that may still be decoded.
     left: u64,
     /// The greatest count of the meter. Each data block is decoded up to four times, and others are
     /// only looked at.
