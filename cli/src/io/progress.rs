@@ -20,7 +20,7 @@ const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
 /// A bar that is shown once the work takes long: for an input, for files on many threads, or for objects. Not all files
 /// or objects have to be known at the beginning. While requests run or a database is rebuilt or repaired, a signal does
-/// not end the program at once: the work ends first, at a point where it can be ended.
+/// not end the program at once: the work stops first, at a point where it can stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.

@@ -13,8 +13,8 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) width: usize,
     pub(crate) align: Align,
-    /// If there is no room for all columns, those of the highest rank are hidden first. Rank 0
-    /// stays.
+    /// If there is no room for all columns, those of the highest rank are hidden first. Columns of
+    /// rank 0 stay.
     pub(crate) rank: u8,
     /// Shown only if all columns are asked for.
     pub(crate) is_extra: bool,

@@ -22,7 +22,7 @@ pub(super) fn level_text(level: Option<u8>) -> String {
     level.map_or_else(|| "obsolete".to_owned(), |level| level.to_string())
 }
 
-/// The number of entries of some tables; a dash if none is known.
+/// The number of entries of some tables; a dash if no number is known.
 pub(super) fn entry_sum(sum: &EntrySum) -> String {
     or_dash(sum.number().map(entries))
 }

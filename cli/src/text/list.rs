@@ -13,8 +13,9 @@ use super::columns::{Cell, Column, Layout};
 use super::levels::{self, WIDTH, entry_error, entry_sum, level_text};
 use crate::io::{Console, Tone};
 
-/// The smallest and the greatest width of the column of names. A longer name has a line to itself.
+/// The smallest width to which the column of names is narrowed.
 const MIN_NAME_WIDTH: usize = 10;
+/// The greatest width of the column of names. A longer name has a line to itself.
 const MAX_NAME_WIDTH: usize = 60;
 
 pub(crate) struct Listing {
@@ -137,7 +138,7 @@ fn state_columns() -> [ListColumn; 5] {
     ]
 }
 
-/// The text of a column that has none for the totals.
+/// Leaves the cell empty in the row of totals.
 fn none(_: &Totals) -> String {
     String::new()
 }

@@ -98,8 +98,8 @@ impl BitsByLevel {
         (!twice && !levels.is_empty()).then_some(Self(levels))
     }
 
-    /// The number for a level: its own, that of the nearest level above it, or else that of the first level
-    /// below it that has one.
+    /// The number for a level: its own, that of the nearest level above it that has a number, or else that of
+    /// the nearest level below it that has a number.
     pub fn of(&self, level: u8) -> u32 {
         let above = self.0.iter().rev().find(|&&(of, _)| of <= level);
         above.or(self.0.first()).map_or(0, |&(_, bits)| bits)

@@ -13,7 +13,7 @@ use super::opening::{open, open_file, options};
 use super::request::{Options, check};
 use crate::run::Watch;
 
-/// The unit of the space that file systems share between files.
+/// The unit, in bytes, in which file systems share space between files.
 const SHARED_UNIT: u64 = 4096;
 /// The smallest number of bytes between two reports of progress.
 const PROGRESS_STEP: u64 = 256 << 10;

@@ -163,7 +163,7 @@ impl UndoFolder {
         Ok(Some(FoundUndo { folder, contents }))
     }
 
-    /// Makes the folder with one link in it and removes it again, so that any obstacle is known before all other work.
+    /// Makes the folder with one link in it and removes it again, so that any obstacle is known before any other work.
     /// `like`: the file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
         self.try_all(like).inspect_err(|_| {
@@ -233,7 +233,7 @@ impl UndoFolder {
         }
         match self.find() {
             Ok(Some(found)) if found.contents == Contents::Nothing => self.remove(),
-            // Whatever else it is, it is of no concern here.
+            // Anything else of this name is of no concern here.
             _ => Ok(()),
         }
     }

@@ -148,7 +148,7 @@ impl Operations {
     }
 }
 
-/// Goes through a run in a file.
+/// Reads the operations of a run in a file, in order.
 pub(super) struct RunCursor<'r>(Cursor<'r, File>);
 
 impl RunCursor<'_> {

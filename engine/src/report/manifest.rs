@@ -27,7 +27,8 @@ pub struct ManifestEdit<'a> {
     pub comparator: Option<Name>,
     /// Number of the first log whose writes are in no table yet. `None`: the record does not give it.
     pub log_number: Option<u64>,
-    /// Number of one more log whose writes are in no table yet; 0: none. `None`: the record does not give it.
+    /// Number of one more log whose writes are in no table yet; 0: there is no such log. `None`: the record
+    /// does not give it.
     pub previous_log_number: Option<u64>,
     /// Number for the next new file. `None`: the record does not give it.
     pub next_file_number: Option<u64>,
@@ -107,7 +108,7 @@ pub struct ManifestState {
     pub comparator: Option<Name>,
     /// Number of the first log whose writes are in no table yet.
     pub log_number: u64,
-    /// Number of one more log whose writes are in no table yet; 0: none.
+    /// Number of one more log whose writes are in no table yet; 0: there is no such log. **
     pub previous_log_number: u64,
     /// Number for the next new file.
     pub next_file_number: u64,

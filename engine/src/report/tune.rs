@@ -94,11 +94,11 @@ pub enum TuneStatus {
 pub enum TuningOrNothing<'a> {
     /// The results.
     Tuning(&'a Tuning),
-    /// The fields of the results, all empty.
+    /// The fields of the results, all null.
     Nothing(Nothing),
 }
 
-/// The fields of a [`Tuning`] with nothing in them.
+/// The fields of a [`Tuning`], all null.
 #[derive(Default, Debug, Serialize)]
 pub struct Nothing {
     policy: (),
@@ -146,7 +146,7 @@ pub struct Tuning {
     /// Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
     /// cache.
     pub memory: Memory,
-    /// Tables that could not be read. The numbers leave them out.
+    /// Tables that could not be read. The other results leave them out.
     pub faults: Vec<TuneFault>,
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
@@ -355,7 +355,7 @@ pub struct Lookups {
 }
 
 /// The places in memory where readers hold the filters in use. LevelDB maps the first 1,000 tables it opens,
-/// and holds the filters of others on the heap; goleveldb keeps all in its block cache.
+/// and holds the filters of other tables on the heap; goleveldb keeps all filters in its block cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {

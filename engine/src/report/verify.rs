@@ -14,7 +14,7 @@ use crate::audit::{rates::MeasuredRate, stats::KeySketch};
 pub struct Verdict {
     /// Number of entries that were decoded, deletions and older versions of a key among them.
     pub entries: u64,
-    /// Number of different keys among them: entries that are no further version of the key before.
+    /// Number of different keys among the entries. Further versions of the key before them are not counted.
     pub distinct_keys: u64,
     /// Number of stored keys that a filter denies.
     pub denied: u64,
