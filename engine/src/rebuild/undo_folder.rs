@@ -329,7 +329,7 @@ fn foreign(path: &Path, what: &str, found: &Status, of: &Status) -> Failure {
     Failure::refused(path, why)
 }
 
-/// Finds out the contents of a folder. Refuses one with files that no rebuild made.
+/// Finds out the contents of a folder. Refuses a folder with files that no rebuild made.
 fn contents(folder: &Folder) -> Result<Contents> {
     let foreign = |name: &OsStr| {
         let name = quote(name.as_encoded_bytes());

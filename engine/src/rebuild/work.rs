@@ -29,7 +29,7 @@ pub(super) struct RebuildPlan<'r> {
     pub(super) filters: Filters,
     request: &'r Options,
     watch: &'r dyn Watch,
-    /// The filters that each table has now; `None`: none that are known.
+    /// The filters that each table has now; `None`: it has no filters, or they are not known.
     before: Vec<Option<FiltersReport>>,
     pool: ThreadPool,
 }
@@ -82,9 +82,9 @@ impl<'r> RebuildPlan<'r> {
         self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
     }
 
-    /// The tables in groups of at least one table and, if there are more, up to `most` bytes; `None`: in one group. The
-    /// newest group comes first, and in each group the newest table. So after each group, all tables with new numbers
-    /// are newer than all others.
+    /// The tables in groups. A group of several tables has at most `most` bytes; `None`: there is one group. The newest
+    /// group comes first, and in each group the newest table. So after each group, all tables with new numbers are
+    /// newer than all others.
     pub(super) fn batches(&self, most: Option<u64>) -> Vec<Vec<Job<'_>>> {
         let mut batches: Vec<Vec<Job<'_>>> = vec![Vec::new()];
         let mut bytes = 0_u64;
@@ -112,8 +112,8 @@ impl<'r> RebuildPlan<'r> {
         }
     }
 
-    /// Rewrites tables, several simultaneously. `target` gives the folder and name of each new file; `None`: none is
-    /// written, only its size is found.
+    /// Rewrites tables, several simultaneously. `target` gives the folder and name of each new file; `None`: no file is
+    /// written, and only the size of the table is found.
     pub(super) fn rewrite<'t>(
         &self,
         jobs: &[Job<'_>],

@@ -116,8 +116,8 @@ pub struct RepairedFile {
     pub kind: RepairedKind,
     /// `live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
     /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `trusted`: a
-    /// MANIFEST that is relied on. `distrusted`: one that is not. `missing`: a live table without a file that can be
-    /// read.
+    /// MANIFEST that is relied on. `distrusted`: one that is not. `missing`: a live table that does not exist, or any
+    /// table that cannot be read.
     pub standing: FileStanding,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
@@ -184,7 +184,7 @@ pub enum FileStanding {
     Obsolete,
     /// The file's entries from which other tables were made count only where entries of live files are lost.
     PartlyObsolete,
-    /// The file is live, but does not exist or cannot be read.
+    /// A live table that does not exist, or any table that cannot be read.
     Missing,
     /// The MANIFEST that decides which files are live.
     Trusted,

@@ -4,8 +4,8 @@ use maud::{Markup, html};
 
 use super::svg::{self, Anchor};
 
-/// The classes of rates: the smallest rate that is no longer in the class, its name on the scale,
-/// and the CSS class.
+/// The classes of rates. Each has the smallest rate that is above it, the name of that rate on the
+/// scale, and the CSS class.
 const CLASSES: [(f64, &str, &str); 6] = [
     (0.001, "0.1 %", "p-r0"),
     (0.003, "0.3 %", "p-r1"),
@@ -19,8 +19,9 @@ pub(super) const UNKNOWN: &str = "p-unknown";
 /// The CSS class of tables without filters. [`hatching`] has its pattern.
 pub(super) const MISSING: &str = "p-missing";
 
-/// The width and height of the legend in pixels.
+/// The width of the legend in pixels.
 const LEGEND_WIDTH: f64 = 310.0;
+/// The height of the legend in pixels.
 pub(super) const LEGEND_HEIGHT: f64 = 62.0;
 
 /// The CSS class for a rate.
@@ -30,7 +31,7 @@ pub(super) fn of_rate(rate: f64) -> &'static str {
     class.map_or(UNKNOWN, |(_, _, class)| class)
 }
 
-/// The pattern that [`MISSING`] is filled with. It has an `id`, so a page holds it once.
+/// The pattern that [`MISSING`] is filled with. It has an `id`, so a page may hold it only once.
 pub(super) fn hatching() -> Markup {
     html! {
         defs {

@@ -14,15 +14,15 @@ use crate::repair::patched::Patch;
 pub(super) struct FoundFilters {
     /// The policy's name.
     pub(super) policy: String,
-    /// The size of all filters in bytes, less a byte of each, which is the number of probes; 0 without a
-    /// reader.
+    /// The size of all filters in bytes, without the byte of each filter that holds the number of probes; 0
+    /// without a reader.
     pub(super) size: u64,
     /// The reader of the filters; `None`: they are damaged, or of no known policy.
     pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,
 }
 
-/// Reads the filters that the metaindex names; `None`: it names none, or cannot be read. One bit of each
-/// block may be corrected.
+/// Reads the filters that the metaindex names first; `None`: it names no filters, or cannot be read. One bit
+/// of each block may be corrected.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     metaindex: BlockHandle,
@@ -42,8 +42,8 @@ pub(super) fn read<R: ReadAt>(
     Ok(Some(FoundFilters { policy, size, reader }))
 }
 
-/// The policy that a metaindex names first, and where its filters are. `Some(None)`: it names none. `None`:
-/// it cannot be read.
+/// The policy that a metaindex names first, and where its filters are. `Some(None)`: the metaindex names no
+/// policy. `None`: it cannot be read.
 fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, BlockHandle)>> {
     let mut entries = stored::entries(metaindex, options)?;
     let mut found = None;

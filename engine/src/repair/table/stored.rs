@@ -21,7 +21,7 @@ pub(super) struct Between<'b> {
 }
 
 /// Reads all entries of a stored block whose checksum is correct. `None`: they are not entries of a database,
-/// or not in order, or the limits are exceeded.
+/// not in order or not within the bounds, or the limits are exceeded.
 pub(super) fn facts(stored: &Bytes, between: &Between<'_>, limits: &Limits) -> Option<Facts> {
     if limits.budget.is_spent() {
         return None;
