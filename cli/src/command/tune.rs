@@ -19,8 +19,8 @@ const EXIT_FAULTS: u8 = 1;
 /// absent keys: random ones, some like those stored, and your own (--lookups). From the levels of the tables,
 /// it finds how many data blocks a lookup reads now, and how many it would read with other filters.
 ///
-/// In large databases, only some tables are decoded, 128 MiB in all; --all takes every table. Nothing is
-/// written and nothing locked.
+/// In large databases, only some tables are decoded, about 128 MiB in all; --all takes every table. Nothing
+/// is written and nothing locked.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {

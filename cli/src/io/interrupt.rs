@@ -52,7 +52,7 @@ pub(crate) struct Unfinished {
 
 impl Unfinished {
     /// Makes a temporary file. A signal that is waited for cannot leave the file behind, not even
-    /// at its creation.
+    /// if it arrives while the file is created.
     pub(crate) fn create<T>(
         make: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,

@@ -19,10 +19,10 @@ const LABEL_WIDTH: usize = 15;
 const BAR_WIDTH: usize = 20;
 /// The greatest width of the picture of how full filters are along a table, in characters.
 const MAX_FILL_WIDTH: usize = 78;
-/// The smallest width of that picture, in characters.
+/// The smallest width of the picture of how full filters are along a table, in characters.
 const MIN_FILL_WIDTH: usize = 8;
 
-/// Writes everything that is known about a table. `list_filters`: its filters are listed as well.
+/// Writes the facts about a table. `list_filters`: its filters are listed as well.
 pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console) -> io::Result<()> {
     let Inspected { table, filters } = found;
     console.line(Tone::Title, escape_path(&table.path), "")?;

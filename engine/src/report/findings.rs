@@ -16,7 +16,7 @@ const MAX_OF_A_CODE: u64 = 16;
 pub enum Weight {
     /// A part could not be looked at, so that its state is not known.
     Hides,
-    /// More than filters is damaged.
+    /// More than the filters is damaged.
     Damage,
     /// Only filters are damaged, and no entry is lost.
     Filter,
@@ -27,7 +27,7 @@ pub enum Weight {
 macro_rules! codes {
     ($($code:ident = $word:literal, $weight:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
         words! {
-            /// The kind of a finding. `docs/findings.md` explains each.
+            /// The kind of a finding. `docs/findings.md` explains each kind.
             Code { $(#[doc = concat!("`", $word, "`")] $code = $word,)* }
         }
 

@@ -175,7 +175,7 @@ pub enum TableState {
     UnknownPolicy,
     /// The file is not a complete table, and the database does not use it.
     Unfinished,
-    /// The table is damaged: its blocks, its filters or its size.
+    /// The blocks or the filters of the table are damaged, or its size is wrong.
     Damaged,
     /// The MANIFEST lists the table, but there is no file.
     Missing,

@@ -108,7 +108,7 @@ pub struct ManifestState {
     pub comparator: Option<Name>,
     /// Number of the first log whose writes are in no table yet.
     pub log_number: u64,
-    /// Number of one more log whose writes are in no table yet; 0: there is no such log. **
+    /// Number of one more log whose writes are in no table yet; 0: there is no such log.
     pub previous_log_number: u64,
     /// Number for the next new file.
     pub next_file_number: u64,

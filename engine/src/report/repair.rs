@@ -1,4 +1,4 @@
-//! The ledger of a repair: entries saved, corrected, lost or doubtful, and the limits of what is known.
+//! The ledger of a repair: what is salvaged, corrected, lost or doubtful, and the limits of what is known.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

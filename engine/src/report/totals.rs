@@ -42,7 +42,7 @@ pub struct Totals {
     pub entries: EntrySum,
     /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks were
     /// read are compared key by key; for others, the number is estimated, or only its bounds are known. `None`: there
-    /// are no tables, or one whose keys are not known.
+    /// are no tables, or the number for some table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
@@ -57,10 +57,10 @@ pub struct Totals {
     pub bits_set: u64,
     /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach it or, if
     /// the order of keys is not known, by its entries. A table without filters counts as 1, and obsolete tables do not
-    /// count. `None`: it is known for no table that counts.
+    /// count. `None`: no table that counts has a known rate.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: it is known for no table that
-    /// counts.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table that counts has a known
+    /// rate.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
@@ -98,18 +98,18 @@ pub struct LevelTotals {
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
     /// Different keys of the tables. On level 1 and higher, two tables of a level have at most a key at their ends in
-    /// common, so that their numbers add up but for these keys. `None`: there are no tables, or one whose keys are not
-    /// known.
+    /// common, so that their numbers add up but for these keys. `None`: there are no tables, or the number for some
+    /// table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
     /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach it or, if
     /// the order of keys is not known, by its entries. A table without filters counts as 1. Obsolete tables are
-    /// weighted by their entries. `None`: it is known for no table.
+    /// weighted by their entries. `None`: no table has a known rate.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: it is known for no table that
-    /// counts.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table that counts has a known
+    /// rate.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,

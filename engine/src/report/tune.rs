@@ -136,8 +136,8 @@ pub struct Tuning {
     /// The best filters within the budget with the same bits a key on all levels. `None`: no setting fits the
     /// budget, or `status` is `error`.
     pub uniform: Option<Choice>,
-    /// The best filters within the budget with bits a key by level. `None`: there are fewer than two levels,
-    /// the order of keys is not known, no setting fits the budget, or `status` is `error`.
+    /// The best filters within the budget with bits a key that may differ by level. `None`: there are fewer
+    /// than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
