@@ -77,7 +77,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Hides extra columns, and others until lines fit into `width`, if there is a limit.
+    /// Hides extra columns, and further ones until lines fit into `width`, if there is a limit.
     pub(crate) fn new(columns: Vec<Column>, width: Option<usize>) -> Self {
         let with_shown = |column: Column| {
             let shown = !column.is_extra;

@@ -52,7 +52,7 @@ pub struct Options {
 /// The options that only a rebuild in place has.
 #[derive(Clone, Debug)]
 pub struct InPlace {
-    /// The most bytes of tables to replace with one commit; `None`: no limit.
+    /// The most bytes of tables to replace with one commit, if it replaces several tables; `None`: no limit.
     pub batch: Option<u64>,
     /// The old tables are kept for [`Request::Undo`].
     pub keeps_undo: bool,

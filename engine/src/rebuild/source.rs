@@ -158,7 +158,7 @@ pub(super) fn read_database(dir: &Folder) -> Result<Database> {
     Ok(listing.into_database())
 }
 
-/// Returns true for the kinds of files that hold the data of a database. The others can be left out of a copy.
+/// Returns true for the kinds of files that hold the data of a database. Other files can be left out of a copy.
 fn is_data(kind: FileKind) -> bool {
     matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest | FileKind::Current)
 }

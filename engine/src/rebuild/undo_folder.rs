@@ -254,7 +254,7 @@ impl UndoFolder {
         self.parent.sync()
     }
 
-    /// Refuses a file in the folder that was not put there by a rebuild. `before`: the owner and permissions
+    /// Refuses a file in the folder that may not have been put there by a rebuild. `before`: the owner and permissions
     /// that the file had before the rebuild; `None`: not known.
     pub(super) fn check_file(&self, found: &Status, name: &str, before: Option<Rights>) -> Result<()> {
         let path = self.path().join(name);

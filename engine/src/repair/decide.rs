@@ -51,7 +51,7 @@ pub(super) struct Decider<'m> {
     pub(super) doubtful: Vec<DoubtfulKey>,
 }
 
-/// A key that a repair saves, with its newest version.
+/// A key that a repair puts into the new database, with the version that is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavedKey<'s> {
     /// The user key.

@@ -8,7 +8,7 @@ use super::batch::{BatchSpan, Operation, Record};
 use super::fragments::{FIRST, FULL, Fragment, Fragments, LAST, MIDDLE, Piece};
 use super::patched::Patch;
 
-/// The greatest number of bytes of a record that is assembled.
+/// The greatest length of a record in bytes. A longer record counts as damage.
 const MAX_RECORD: usize = 64 << 20;
 /// The greatest number of places of damage that are recorded one by one.
 const MAX_DAMAGE: usize = 1000;

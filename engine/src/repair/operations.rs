@@ -1,5 +1,5 @@
-//! The operations of logs, and entries of damaged blocks, in sorted runs: the last one in memory, the others in files
-//! without a name.
+//! The operations of logs, and entries of damaged blocks, in sorted runs: the last run in memory, the other runs in
+//! files without a name.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use super::batch::Operation;
 use super::order::Order;
 use super::table::{PartialEntry, options};
 
-/// The most bytes of memory for a run.
+/// The number of bytes in memory above which operations are written to a file as a run.
 const RUN: usize = 128 << 20;
 /// The length of what precedes each value in a run on disk: the index among the members of the file that the value is
 /// from, and a byte that tells whether the operation's checksum is correct.
@@ -122,7 +122,7 @@ impl Operations {
             value.push(u8::from(entry.is_right));
             value.extend_from_slice(entry.value.unwrap_or_default());
             match builder.add(&key, &value) {
-                // An operation that comes twice is written once.
+                // An operation that occurs twice is written once.
                 Ok(()) | Err(Error::KeyOrder { .. }) => {}
                 Err(error) => return Err(io::Error::other(error)),
             }

@@ -98,8 +98,8 @@ pub struct InternalKeyParts<'a> {
 pub struct ManifestState {
     /// Number of records that lead to the state: those before the first damage.
     pub records: u64,
-    /// Number of damaged places and of records that contradict others. Records after the first of these are
-    /// shown, but are not part of the state.
+    /// Number of damaged places and of records that contradict other records. Records after the first of
+    /// these are shown, but are not part of the state.
     pub faults: u64,
     /// Offset of the record within which the file ends. LevelDB goes by the records before it. `None`: the
     /// file ends after a complete record.

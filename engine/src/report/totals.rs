@@ -41,8 +41,8 @@ pub struct Totals {
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
     /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks were
-    /// read are compared key by key; for others, the number is estimated, or only its bounds are known. `None`: there
-    /// are no tables, or the number for some table is not known.
+    /// read are compared key by key; for other tables, the number is estimated, or only its bounds are known. `None`:
+    /// there are no tables, or the number for some table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
@@ -108,8 +108,7 @@ pub struct LevelTotals {
     /// the order of keys is not known, by its entries. A table without filters counts as 1. Obsolete tables are
     /// weighted by their entries. `None`: no table has a known rate.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table that counts has a known
-    /// rate.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has a known rate.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,

@@ -35,14 +35,14 @@ const MOST: usize = 2000;
 /// The numbers of columns and rows of the cells in which points are merged if there are more than [`MOST`]
 /// points.
 const CELLS: (f64, f64) = (48.0, 32.0);
-/// The number of bits an entry that the axis reaches at least.
+/// The smallest number of bits an entry at which the axis may end.
 const LEAST_BITS: f64 = 16.0;
-/// The number of bits an entry that the axis may always reach.
+/// The number of bits an entry that the axis may reach in any case.
 const USUAL_BITS: f64 = 32.0;
 /// The axis may reach this many times the median of the tables' bits an entry, if that is more than
 /// `USUAL_BITS`.
 const TIMES_MEDIAN: f64 = 4.0;
-/// The room beyond the smallest and the greatest rate, as a multiple of the rate.
+/// The factor by which the axis extends beyond the smallest and the greatest rate.
 const ROOM: f64 = 2.0;
 const HEIGHT: f64 = 220.0;
 

@@ -262,7 +262,7 @@ impl Folder {
         removed.map_err(|error| Failure::system("removing it", &self.path_of(name), &error))
     }
 
-    /// Makes a folder that only its owner may enter, and opens it.
+    /// Makes a folder, which on Unix only its owner may enter, and opens it.
     pub(crate) fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         let operation = Operation::MakeFolder { folder: &self.path, name };

@@ -11,7 +11,8 @@ use super::stored::Between;
 
 /// The size of a sector in bytes: disks lose whole sectors.
 const SECTOR: u64 = 512;
-/// The greatest number of bytes that are decompressed from a block. No further key is read once its keys take as many.
+/// The greatest number of bytes that are decompressed from a block. No further key is read once the keys of a block
+/// take that many bytes.
 const MAX_CONTENTS: usize = 16 << 20;
 
 /// An entry with its internal key.

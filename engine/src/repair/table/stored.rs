@@ -8,7 +8,7 @@ use super::{Facts, Limits};
 pub(super) use crate::audit::correct::stored::{TRAILER, accept, entries, is_sound, read};
 use crate::repair::order::Order;
 
-/// The greatest type in internal keys: values.
+/// The greatest type that an internal key may have: that of a value.
 const VALUE: u64 = 1;
 
 /// The bounds of the keys of a block.

@@ -124,7 +124,7 @@ fn sound_keys_are_those_of_which_no_newer_version_can_be_lost() {
         assert!(new.iter().all(|(key, value)| sound.get(key) == Some(value)), "{name}");
         assert!(new.contains_key(&b"key0070"[..]), "what the log has is certain: {name}");
     }
-    // The newest table of level 0 covers most others.
+    // Without the newest table of level 0, the keys in its range are doubtful.
     let case = Case::new();
     fs::remove_file(case.path(TABLES[0])).unwrap();
     let new = case.repair_sound();

@@ -20,7 +20,7 @@ pub(crate) struct TreeTable {
     /// The name of the file, safe to print.
     pub name: String,
     /// The positions of the table's first and last key among the keys of the database, from 0 to 1; `None` if
-    /// they are not known. Tables without known positions are drawn side by side below the others.
+    /// they are not known. Tables without known positions are drawn side by side below the other tables.
     pub range: Option<(f64, f64)>,
     /// The size of the file in bytes.
     pub size: u64,
@@ -49,9 +49,9 @@ pub(super) struct Block {
     pub(super) worst: Option<f64>,
     /// The sum of the tables' sizes in bytes.
     pub(super) size: u64,
-    /// The smallest start of the tables' ranges, from 0 to 1.
+    /// The left end, from 0 to 1: the smallest start of the tables' ranges, if these are known.
     pub(super) start: f64,
-    /// The greatest end of the tables' ranges, from 0 to 1.
+    /// The right end, from 0 to 1: the greatest end of the tables' ranges, if these are known.
     pub(super) end: f64,
     /// The name of the first table.
     pub(super) first: String,
