@@ -28,7 +28,8 @@ pub struct RepairReport {
     pub manifest: Option<String>,
     /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
     pub comparator: Option<Name>,
-    /// True if no MANIFEST names the comparator, so that the order is inferred from the tables.
+    /// True if neither `--comparator` nor a MANIFEST names the comparator, so that the order is inferred from the
+    /// tables.
     pub is_comparator_assumed: bool,
     /// All files and keys in numbers.
     #[serde(flatten)]
@@ -83,7 +84,7 @@ pub enum RepairStatus {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepairSums {
-    /// Number of keys in the new database.
+    /// Number of keys that the new database has or, in a dry run, would have.
     pub keys: u64,
     /// Number of bits that were wrong and are corrected.
     pub bits_corrected: u64,
@@ -246,7 +247,8 @@ pub struct DoubtfulKey {
     pub is_deletion: bool,
     /// True if the newest version that may be valid is from an obsolete file.
     pub is_obsolete: bool,
-    /// True if this version goes into the new database, as it does with `--prefer newest`.
+    /// True with `--prefer newest`: if the version is a value, it goes into the new database, and a deleted key stays
+    /// deleted.
     pub is_kept: bool,
     /// Name of the file that the version is from.
     #[serde(skip)]

@@ -146,7 +146,7 @@ pub struct Tuning {
     /// Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
     /// cache.
     pub memory: Memory,
-    /// Tables that could not be read. The other results leave them out.
+    /// Tables that could not be read. The other results leave them out, but `memory` counts them.
     pub faults: Vec<TuneFault>,
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
@@ -157,8 +157,8 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Returns true if no table has filters. That is the best sign that the program sets no filter policy, so
-    /// that it would not ask any filters.
+    /// Returns true if no table has sound filters of the policy. That is the best sign that the program sets
+    /// no filter policy, so that it would not ask any filters.
     pub fn has_no_filters(&self) -> bool {
         self.levels.iter().all(|level| level.unfiltered == level.tables)
     }
@@ -170,18 +170,19 @@ impl Tuning {
 pub struct SampleSize {
     /// Number of tables whose every entry was decoded.
     pub tables: u64,
-    /// Number of all tables.
+    /// Number of tables that could be read.
     pub of_tables: u64,
     /// Bytes of the files of the tables whose every entry was decoded.
     pub bytes: u64,
-    /// Bytes of the files of all tables.
+    /// Bytes of the files of the tables that could be read.
     pub of_bytes: u64,
-    /// Entries of all tables, deletions and older versions of a key among them. Filters are sized by these.
+    /// Entries of the tables that could be read, deletions and older versions of a key among them. Filters
+    /// are sized by these.
     pub entries: Estimate,
-    /// Different keys of all tables: a key that several tables hold counts once. `None`: not every entry of all
-    /// tables was decoded.
+    /// Different keys of the tables that could be read: a key that several tables hold counts once. `None`:
+    /// not every entry of these tables was decoded.
     pub distinct_keys: Option<EntryCount>,
-    /// True if every entry of all tables was decoded.
+    /// True if every entry of the tables that could be read was decoded.
     pub all: bool,
 }
 
@@ -196,7 +197,7 @@ pub struct Level {
     pub number: Option<u8>,
     /// Number of tables.
     pub tables: u64,
-    /// Number of tables without filters that the policy can read.
+    /// Number of tables without sound filters of the policy.
     pub unfiltered: u64,
     /// Bytes of the files of the tables.
     pub size: u64,
