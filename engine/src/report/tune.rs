@@ -121,8 +121,8 @@ pub struct Nothing {
 pub struct Tuning {
     /// Name of the policy of the filters in use, or of the one given by `--policy`, without `filter.`
     pub policy: Policy,
-    /// True if no table has filters of a policy that this program can make, so that `policy` is LevelDB's
-    /// own.
+    /// True if `--policy` was not given and no table has sound filters of a policy that this program can
+    /// make. `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
     pub policy_assumed: bool,
     /// The amount of data that was looked at.
     pub sample: SampleSize,
