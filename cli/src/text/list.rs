@@ -194,7 +194,7 @@ impl Listing {
     }
 }
 
-/// Writes the line of totals, in the columns of `listing` if there is one.
+/// Writes the totals: in the columns of `listing`, with remarks on the next line, or in one line without a listing.
 pub(crate) fn write_totals(
     totals: &Totals,
     listing: Option<&Listing>,
@@ -261,7 +261,7 @@ fn compression_cell(table: &Table, _: ListingKind) -> Cell {
     or_dash(names.map(|names| names.join(", "))).into()
 }
 
-/// The size of the filter block or, if there is none, what one would take.
+/// The size of the filter block or, for a table without one, the estimated size of a new filter block.
 fn filter_size_cell(table: &Table, _: ListingKind) -> Cell {
     match table.filter_cost {
         Some(cost) => Cell::toned(format!("(~{})", size(cost.size)), Tone::Dim),

@@ -72,8 +72,8 @@ pub(super) fn rewrite(
     }
 }
 
-/// Refuses a table with a key that equals keys of other bytes in the order of Chromium's IndexedDB: a filter would deny
-/// those.
+/// Refuses a table with a key that equals keys of other bytes in the order of Chromium's IndexedDB: a filter would
+/// exclude these equal keys.
 fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> {
     let (_, table) = open(dir, name)?;
     let failure = |error: Error| Failure::of(error, &dir.path_of(name));

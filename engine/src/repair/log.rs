@@ -35,7 +35,7 @@ pub(super) struct SavedLog {
 pub(super) enum Span {
     /// The operations numbered `first` to `last`, all of which were read.
     Sound { first: u64, last: u64 },
-    /// At this offset, something is lost.
+    /// The log is damaged at this offset.
     Damage(u64),
 }
 
