@@ -45,7 +45,7 @@ pub(super) struct LogEntry<'a> {
     pub(super) key: &'a [u8],
     pub(super) sequence: u64,
     pub(super) value: Option<&'a [u8]>,
-    /// The index of the log among the members.
+    /// The index of the operation's file, a log or a table, among the members.
     pub(super) file: usize,
     pub(super) is_right: bool,
 }
