@@ -83,8 +83,8 @@ pub(super) struct Limits {
     /// The most bytes to decode from each file: its blocks, and the keys in them
     ///
     /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB for one block. A
-    /// block never takes more memory than its contents, or than they could have according to its stored size.
-    /// K, M and G after the number mean 2^10, 2^20 and 2^30 bytes.
+    /// block never takes more memory than its contents, or than its contents could take, judging by its
+    /// stored size. K, M and G after the number mean 2^10, 2^20 and 2^30 bytes.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_output: Option<u64>,
 }

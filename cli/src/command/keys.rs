@@ -48,7 +48,8 @@ fn open_input(path: &Path) -> io::Result<Box<dyn Read>> {
     if is_standard(path) { Ok(Box::new(io::stdin().lock())) } else { Ok(Box::new(File::open(path)?)) }
 }
 
-/// Returns a line without its line break: LF or CR LF and, at the end of a file, CR or none.
+/// Returns a line without its line break, which is LF or CR LF. The last line of a file may also end in CR alone, or
+/// without a line break.
 pub(super) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)

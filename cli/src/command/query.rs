@@ -13,7 +13,7 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// No key may be there, and every table was read soundly.
+/// Certainly none of the keys is there: all tables and logs were read without a fault.
 const EXIT_NOT_FOUND: u8 = 1;
 
 /// Ask the filters which keys a table may hold
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// Show only the keys that may be there
     #[arg(long, conflicts_with = "count")]
     only_matches: bool,
-    /// Show only, for each table, how many of the keys may be there
+    /// Show only how many of the keys may be there, for each table and log
     #[arg(long)]
     count: bool,
     /// The order of the keys where no MANIFEST names one; with it, the index gives the one data block that
@@ -198,7 +198,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
 ///
 /// # Errors
 ///
-/// A key that is also the path of a file or database, since that is more likely to be meant.
+/// A key that is also the path of a file or database, since the file or database is more likely to be meant.
 fn split(
     mut before: Vec<OsString>,
     behind: Vec<OsString>,

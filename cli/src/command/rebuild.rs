@@ -172,8 +172,8 @@ fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
-    // A signal that arrives meanwhile ends the rebuild where it can be ended, and takes effect only
-    // then.
+    // A signal that arrives during the rebuild stops it at the next point where it can stop, and only then
+    // ends the program.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let (dir, request) = (&arguments.database, arguments.request());

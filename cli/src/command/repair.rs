@@ -17,7 +17,7 @@ use super::report::check_name;
 use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
 use crate::text;
 
-/// The request or the state of the files does not allow it.
+/// The repair is refused: the request or the state of the files does not allow it.
 const EXIT_REFUSED: u8 = 1;
 /// Another program has the database open.
 const EXIT_IN_USE: u8 = 3;
@@ -26,9 +26,9 @@ const EXIT_INCOMPLETE: u8 = 5;
 
 /// Make a new database from what can be saved of a damaged one
 ///
-/// The damaged database is only read. One wrong bit in a block, or in a record of the MANIFEST or
-/// of a log, is corrected by its checksum. The report lists the files with losses, the lost ranges
-/// of keys, and the keys of which a newer version may have been lost.
+/// The damaged database is only read. One wrong bit in a block, or in a record of the MANIFEST or of a log, is
+/// corrected with the help of its checksum. The report lists the files with losses, the lost ranges of keys, and the
+/// keys of which a newer version may have been lost.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {
@@ -97,8 +97,8 @@ message says that only its page could not be written.
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let mut page = Page::begin(arguments)?;
-    // A signal that arrives meanwhile ends the repair where it can be ended, and takes effect only
-    // then.
+    // A signal that arrives during the repair stops it at the next point where it can stop, and only then ends the
+    // program.
     let progress = Progress::deferring(!arguments.json);
     let progress = progress.map_err(|error| format!("waiting for signals: {error}"))?;
     let dir = &arguments.database;
@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
 enum Page<'a> {
     None,
     Standard,
-    /// The file, created before the work begins so that its faults show first, and its path as given.
+    /// The file, created before the work begins so that errors in creating it show first, and its path as given.
     File(WholeFile, &'a Path),
 }
 

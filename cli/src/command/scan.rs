@@ -42,9 +42,9 @@ pub(crate) struct Arguments {
     carve: bool,
     /// Correct one wrong bit of each block of tables, and of each record of logs and the MANIFEST
     ///
-    /// The checksum tells which bit is wrong, if only one fits. A corrected block has to decode, with its keys
-    /// in order and within the bounds that the index gives. Each correction is reported on standard error. The
-    /// files stay as they are.
+    /// The checksum tells which bit is wrong, if only one bit fits. A corrected block has to decode, with its
+    /// keys in order and within the bounds that the index gives. Each correction is reported on standard
+    /// error. The files stay as they are.
     #[arg(long, conflicts_with = "carve")]
     correct: bool,
     /// Show only keys

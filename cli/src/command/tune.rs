@@ -10,7 +10,7 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// Some table could not be read, and is part of no number.
+/// Some table could not be read, and the results leave it out.
 const EXIT_FAULTS: u8 = 1;
 
 /// Find out which filters a database should have, and what the present ones cost
@@ -19,8 +19,8 @@ const EXIT_FAULTS: u8 = 1;
 /// absent keys: random ones, some like those stored, and your own (--lookups). From the levels of the tables,
 /// it finds how many data blocks a lookup reads now, and how many it would read with other filters.
 ///
-/// In large databases, only some tables are decoded, 128 MiB in all; --all takes every table. Nothing is
-/// written and nothing locked.
+/// In large databases, only some tables are decoded, about 128 MiB in all; --all takes every table. Nothing
+/// is written and nothing locked.
 #[derive(Args)]
 #[command(after_help = NOTES)]
 pub(crate) struct Arguments {

@@ -20,8 +20,8 @@ const EXIT_FINDINGS: u8 = 1;
 /// the MANIFEST's records of a database's tables are right. Measures how often the filters let
 /// absent keys pass.
 ///
-/// Nothing is written and nothing locked. A database may be in use meanwhile: tables that vanish are replaced
-/// by those that the MANIFEST lists by then.
+/// Nothing is written and nothing locked. A database may be in use at the same time: tables that vanish are
+/// replaced by those that the MANIFEST lists by then.
 #[derive(Args)]
 #[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(NOTES)))]
 #[command(after_help = NOTES)]

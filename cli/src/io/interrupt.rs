@@ -8,7 +8,7 @@ use std::{fs, io, thread};
 
 static STATE: Mutex<State> = Mutex::new(State { is_watching: false, unfinished: Vec::new(), deferred: 0 });
 
-/// The signal that came while the end was put off; 0: none.
+/// The signal that came while the end was put off; 0: no signal came.
 static DEFERRED: AtomicI32 = AtomicI32::new(0);
 
 struct State {
@@ -45,14 +45,14 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a temporary file on the list of those that a signal removes.
+/// Keeps a temporary file on the list of the files that a signal removes.
 pub(crate) struct Unfinished {
     path: PathBuf,
 }
 
 impl Unfinished {
     /// Makes a temporary file. A signal that is waited for cannot leave the file behind, not even
-    /// at its creation.
+    /// if it arrives while the file is created.
     pub(crate) fn create<T>(
         make: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> &Path,
@@ -142,8 +142,8 @@ mod system {
     impl Signals {
         pub(super) fn new() -> io::Result<Self> {
             let ignored = ignored();
-            // If the system does not report it, SIGHUP is taken to be ignored, as `nohup` may have
-            // asked.
+            // If the system does not report which signals are ignored, SIGHUP is taken to be
+            // ignored, as `nohup` may have asked.
             let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
             let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
             Iterator::new(signals).map(Self)

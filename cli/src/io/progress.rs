@@ -18,9 +18,9 @@ const NO_TOTAL: &str = "{bytes} {spinner} {bytes_per_sec}";
 const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
 const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
-/// A bar that is shown once the work takes long: for an input, for files on many threads, or for objects. Not all files
-/// or objects have to be known at the beginning. While requests run or a database is rebuilt or repaired, a signal does
-/// not end the program at once: the work ends first, at a point where it can be ended.
+/// A bar that is shown once the work takes long: for an input, for files that many threads work on, or for objects in
+/// object storage. Not all files or objects have to be known at the beginning. While requests run or a database is
+/// rebuilt or repaired, a signal does not end the program at once: the work stops first, at a point where it can stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.

@@ -1,4 +1,4 @@
-//! A console for tests, the text of which can be looked at.
+//! A console for tests, whose text can be looked at.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};

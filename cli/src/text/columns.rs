@@ -13,8 +13,8 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     pub(crate) width: usize,
     pub(crate) align: Align,
-    /// If there is no room for all columns, those of the highest rank are hidden first. Rank 0
-    /// stays.
+    /// If there is no room for all columns, those of the highest rank are hidden first. Columns of
+    /// rank 0 stay.
     pub(crate) rank: u8,
     /// Shown only if all columns are asked for.
     pub(crate) is_extra: bool,
@@ -35,7 +35,7 @@ impl Column {
         Self { align: Align::Right, ..Self::left(title, width, rank) }
     }
 
-    /// The column, shown only if all columns are asked for.
+    /// The same column, but shown only if all columns are asked for.
     pub(crate) fn extra(self) -> Self {
         Self { is_extra: true, ..self }
     }
@@ -77,7 +77,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Hides extra columns, and others until lines fit into `width`, if there is a limit.
+    /// Hides extra columns, and further ones until lines fit into `width`, if there is a limit.
     pub(crate) fn new(columns: Vec<Column>, width: Option<usize>) -> Self {
         let with_shown = |column: Column| {
             let shown = !column.is_extra;
@@ -94,7 +94,8 @@ impl Layout {
         Self { columns }
     }
 
-    /// Makes the first column narrower, down to `min_first`, before columns are hidden.
+    /// Does the same as [`new`](Self::new), but if lines do not fit into `width`, makes the first
+    /// column narrower, down to `min_first`, before any column is hidden.
     pub(crate) fn with_first(mut columns: Vec<Column>, min_first: usize, width: usize) -> Self {
         let usual = columns.iter().filter(|column| !column.is_extra);
         let total = usual.map(|column| column.width + GAP).sum::<usize>().saturating_sub(GAP);
@@ -205,7 +206,7 @@ mod tests {
         assert_eq!(line(&layout, ["longer than 6", "1", "x"]), "longer than 6\n            1  x");
         assert_eq!(line(&layout, ["longer than 6", "", "x"]), "longer than 6\n               x");
         assert_eq!(line(&layout, ["longer than 6", "", ""]), "longer than 6");
-        // Seven digits take two more columns than there are.
+        // Seven digits are two more than the width of their column.
         assert_eq!(line(&layout, ["a", "1234567", "x"]), "a       1234567  x");
         // Wide characters take two columns each, and a combining character takes none.
         assert_eq!(line(&layout, ["世界", "1", "x"]), "世界        1  x");

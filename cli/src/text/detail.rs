@@ -15,13 +15,14 @@ use super::{filter_list, list, pictures};
 use crate::io::{Console, Tone};
 
 const LABEL_WIDTH: usize = 15;
-/// The widths of small pictures in characters: of a bar, and the largest and smallest for the
-/// fill of filters along a table.
+/// The width of a bar, in characters.
 const BAR_WIDTH: usize = 20;
+/// The greatest width of the picture of how full filters are along a table, in characters.
 const MAX_FILL_WIDTH: usize = 78;
+/// The smallest width of the picture of how full filters are along a table, in characters.
 const MIN_FILL_WIDTH: usize = 8;
 
-/// Writes everything that is known about a table. `list_filters`: its filters are listed as well.
+/// Writes the facts about a table. `list_filters`: its filters are listed as well.
 pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console) -> io::Result<()> {
     let Inspected { table, filters } = found;
     console.line(Tone::Title, escape_path(&table.path), "")?;

@@ -22,13 +22,13 @@ pub(super) fn level_text(level: Option<u8>) -> String {
     level.map_or_else(|| "obsolete".to_owned(), |level| level.to_string())
 }
 
-/// The number of entries of some tables; a dash if none is known.
+/// The number of entries of some tables; a dash if no number is known.
 pub(super) fn entry_sum(sum: &EntrySum) -> String {
     or_dash(sum.number().map(entries))
 }
 
-/// The share by which a number of entries may be off; nothing if it is exact or no number is known. A
-/// dash if the entries of some tables are not known.
+/// The share by which a number of entries may be off; nothing if the number is exact or there are
+/// no tables. A dash if the entries of some tables are not known.
 pub(super) fn entry_error(sum: &EntrySum) -> String {
     if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }

@@ -17,8 +17,9 @@ use crate::io::{Console, Tone};
 pub(super) const TAIL_NOTE: &str =
     "tail: entries, keys and measured rates are not known; --depth sample reads some data blocks";
 
-/// The smallest and the greatest width of the column of names. A longer name has a line to itself.
+/// The smallest width to which the column of names is narrowed.
 const MIN_NAME_WIDTH: usize = 10;
+/// The greatest width of the column of names. A longer name has a line to itself.
 const MAX_NAME_WIDTH: usize = 60;
 
 pub(crate) struct Listing {
@@ -143,7 +144,7 @@ fn state_columns() -> [ListColumn; 5] {
     ]
 }
 
-/// The text of a column that has none for the totals.
+/// Leaves the cell empty in the row of totals.
 fn none(_: &Totals) -> String {
     String::new()
 }
@@ -203,7 +204,7 @@ impl Listing {
     }
 }
 
-/// Writes the line of totals, in the columns of `listing` if there is one.
+/// Writes the totals: in the columns of `listing`, with remarks on the next line, or in one line without a listing.
 pub(crate) fn write_totals(
     totals: &Totals,
     listing: Option<&Listing>,
@@ -270,7 +271,7 @@ fn compression_cell(table: &Table, _: ListingKind) -> Cell {
     or_dash(names.map(|names| names.join(", "))).into()
 }
 
-/// The size of the filter block or, if there is none, what one would take.
+/// The size of the filter block or, for a table without one, the estimated size of a new filter block.
 fn filter_size_cell(table: &Table, _: ListingKind) -> Cell {
     match table.filter_cost {
         Some(cost) => Cell::toned(format!("(~{})", size(cost.size)), Tone::Dim),

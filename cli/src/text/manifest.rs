@@ -8,7 +8,7 @@ use filterblock_engine::words::{counted, size};
 
 use crate::io::{Console, Tone};
 
-/// Writes a line of a MANIFEST. Faults go to standard error instead.
+/// Writes a line of a MANIFEST. Faults are not written here, but to standard error.
 pub(crate) fn write(line: &ManifestLine<'_>, console: &mut Console) -> io::Result<()> {
     match line {
         ManifestLine::Edit(_, edit) => write_edit(edit, console),

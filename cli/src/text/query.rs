@@ -9,8 +9,8 @@ use filterblock_engine::words::{count, counted, percent};
 
 use crate::io::{Console, Tone};
 
-/// The greatest number of data blocks to name on a line of a terminal, whose width is limited.
-/// All are counted.
+/// The greatest number of data blocks to name on a line of a terminal, whose width is limited. All
+/// blocks are counted.
 const NAMED_BLOCKS: usize = 6;
 
 pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()> {

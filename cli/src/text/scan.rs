@@ -62,7 +62,7 @@ impl Entries {
 /// Writes the key and, if it is wanted, the value: the length of each in four bytes, little-endian, and its bytes.
 pub(crate) fn write_raw(row: &Row<'_>, with_value: bool, console: &mut Console) -> io::Result<()> {
     for bytes in [row.key].into_iter().chain(with_value.then_some(row.value)) {
-        // A block holds less: its own offsets have four bytes.
+        // A block holds less than 4 GiB, as its own offsets have four bytes.
         let len = u32::try_from(bytes.len()).map_err(io::Error::other)?;
         console.write_all(&len.to_le_bytes())?;
         console.write_all(bytes)?;
@@ -141,8 +141,8 @@ fn push_special<'b>(line: &mut Vec<u8>, first: u8, bytes: &'b [u8]) -> &'b [u8] 
         let _ = write!(line, "{}", escape(char));
         return behind;
     }
-    // Not a character: the byte is escaped alone. No character begins within another, so the next
-    // bytes are treated alike.
+    // Not a character: the byte is escaped alone. No character begins within another, so the bytes after it are treated
+    // in the same way.
     let [high, low] = hex(first);
     line.extend_from_slice(&[b'\\', b'x', high, low]);
     bytes.get(1..).unwrap_or_default()

@@ -19,7 +19,7 @@ const MOST: usize = 8;
 pub struct PageRequest {
     /// Every block and every entry is read.
     pub verify: bool,
-    /// The request by which other filters are tried; `None`: none are tried.
+    /// The request by which other filters are tried; `None`: no other filters are tried.
     pub tune: Option<Request>,
 }
 
@@ -68,7 +68,7 @@ impl Engine {
         Ok(Page { html: document(&shown, &verdict), verdict: verdict.line(), is_bad: verdict.is_bad() })
     }
 
-    /// The filters along a table; `None` if it has none, or cannot be read any longer.
+    /// The filters along a table; `None` if the table has no filters, or cannot be read any longer.
     fn strip(&self, table: &Table, storage: Option<&Arc<dyn Storage>>) -> Option<Strip> {
         let source = open_listed(storage, &table.path).ok()?;
         let opened = filterblock::table::Table::open(source, &self.read).ok()?;

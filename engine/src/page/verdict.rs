@@ -28,7 +28,7 @@ pub(super) enum Tone {
     Bad,
 }
 
-/// The policy for tables of a database that has no filters.
+/// The arguments that choose a policy for a database that has no filters.
 const USUAL_POLICY: [&str; 2] = ["--policy", "leveldb.BuiltinBloomFilter2"];
 
 impl Verdict {
@@ -74,7 +74,7 @@ impl Verdict {
         Self { tone, state, advice, command }
     }
 
-    /// The verdict by the effects that other filters would have.
+    /// The verdict according to the effects that other filters would have.
     fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
         let (tone, command) = match &tuning.advice.arguments {
             Some(arguments) => {
@@ -139,7 +139,7 @@ fn worst(found: &OverviewFindings) -> Option<(String, String)> {
     })
 }
 
-/// A remark on the logs, if there are some: they are not read.
+/// A remark that the logs were not read, if there are any.
 pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     match &*overview.logs {
         [] => None,
@@ -148,7 +148,7 @@ pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     }
 }
 
-/// The number of tables that have filters that can be judged.
+/// The number of tables with filters that can be judged, unfinished tables included.
 fn filtered(sums: &LevelTotals) -> u64 {
     sums.in_state(&[TableState::Filtered])
 }

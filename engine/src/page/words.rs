@@ -31,7 +31,7 @@ pub(super) fn message(text: &str) -> String {
 }
 
 fn escaped(name: &[u8]) -> String {
-    // The encoded bytes of a path are those of its text as far as it is text.
+    // The encoded bytes of a path that is Unicode are its UTF-8.
     match std::str::from_utf8(name) {
         Ok(text) => escape_path(text).to_string(),
         Err(_) => filterblock::escape(name).to_string(),

@@ -9,7 +9,7 @@ use super::failure::{Failure, Result};
 use super::files::Folder;
 use crate::report::ErrorKind;
 
-/// The most bytes of CURRENT: more than the name of a MANIFEST has.
+/// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
 const MAX_CURRENT: usize = 64;
 
 /// The name of a file, and its contents, given by their length and checksum.

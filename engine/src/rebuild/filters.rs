@@ -34,7 +34,7 @@ pub(super) struct TableFilters {
     pub(super) policy: SharedPolicy,
     pub(super) bits_per_key: u32,
     pub(super) base_lg: u8,
-    /// The keys are in the order of Chromium's IndexedDB, in which some equal keys of other bytes.
+    /// The keys are in the order of Chromium's IndexedDB, in which some keys equal keys with other bytes.
     pub(super) idb_keys: bool,
 }
 
@@ -73,7 +73,8 @@ impl Filters {
         Ok(Self::Make(Maker { bits: bits.clone(), policy, base_lg: *base_lg, usual_base_lg, idb_keys }))
     }
 
-    /// The filters for a table of this level; `None`: it gets none. `before`: the filters that it has now.
+    /// The filters for a table of this level; `None`: it gets no filters. `before`: the filters that it has
+    /// now.
     pub(super) fn of(&self, level: u8, before: Option<&FiltersReport>) -> Option<TableFilters> {
         let Self::Make(maker) = self else { return None };
         let own = before.and_then(|filters| filters.base_lg);
@@ -126,7 +127,7 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
     }
 }
 
-/// The hash of the tables' filters of the policy whose name stands for two hashes.
+/// The hash of the tables' filters under the policy name that stands for two hashes.
 pub(crate) fn hash_in(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
@@ -168,8 +169,8 @@ fn needs_hash(dir: &Folder, why: &str) -> Failure {
     Failure::refused(dir.path(), why)
 }
 
-/// The hash of a table's filters, found with the help of its keys: with the other hash, the filters deny one.
-/// `None`: no key shows the hash, or both hashes deny keys.
+/// The hash of a table's filters, found with the help of its keys: with the other hash, the filters deny some
+/// of these keys. `None`: no key shows the hash, or both hashes deny keys.
 fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyHash>> {
     let (_, table) = open(dir, name)?;
     let error = |error| Failure::of(error, &dir.path_of(name));

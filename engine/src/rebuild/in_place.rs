@@ -47,7 +47,7 @@ fn as_text(request: &Options) -> String {
     format!("{:?}", request.filters)
 }
 
-/// Rebuilds an open database. What an earlier run left in it has been cleared away, except in a dry run.
+/// Rebuilds an open database. The remains of an earlier run have been cleared away, except in a dry run.
 fn rebuild(
     request: &Options,
     how: &InPlace,

@@ -1,4 +1,4 @@
-//! The marker: the file that tells the next run what a run that was cut off has done.
+//! The marker: the file that tells the next run what a run that was cut off was doing.
 
 use std::io;
 

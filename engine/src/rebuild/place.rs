@@ -23,8 +23,8 @@ impl DatabaseFolder {
         Self::open_with(path, command, |dir| lock(dir).map(Some))
     }
 
-    /// Opens the database for reading, and locks it against programs that would write. Nothing is written: if the file
-    /// LOCK is missing, as in a database that no program has opened since it was copied, no lock is taken.
+    /// Opens the database for reading, and locks it against programs that would write. Nothing is written: if the LOCK
+    /// file is missing, as in a database that no program has opened since it was copied, no lock is taken.
     pub(super) fn open_for_reading(path: &Path, command: &str) -> Result<Self> {
         Self::open_with(path, command, lock_for_reading)
     }

@@ -27,7 +27,7 @@ pub(super) enum Recovered {
 }
 
 impl Recovered {
-    /// Returns true if nothing is left to do of a run with these options.
+    /// Returns true if nothing is left to do for a run with these options.
     pub(super) fn is_end_of(&self, options: &str) -> bool {
         let Self::Finished(marker) = self else { return false };
         marker.action == Action::Rebuild && marker.is_last && marker.options == options
@@ -42,10 +42,10 @@ impl Recovered {
 /// Clears away what the last run left in a database whose lock is held: backwards if it had not committed, forwards if
 /// it had.
 ///
-/// CURRENT and its MANIFEST show which. Their present state is made durable first: that run may have been killed
-/// between the commit and the sync of the folder, and a loss of power would revert the commit after the old tables are
-/// gone. If the MANIFEST is neither of those in the marker, another program has opened the database, has removed files
-/// that it does not know, and may have used the same numbers.
+/// CURRENT and its MANIFEST show which of the two is the case. Their present state is made durable first: that run may
+/// have been killed between the commit and the sync of the folder, and a loss of power would revert the commit after
+/// the old tables are gone. If the MANIFEST is neither of those in the marker, another program has opened the database,
+/// has removed files that it does not know, and may have used the same numbers.
 pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;

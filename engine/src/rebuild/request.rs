@@ -52,7 +52,7 @@ pub struct Options {
 /// The options that only a rebuild in place has.
 #[derive(Clone, Debug)]
 pub struct InPlace {
-    /// The most bytes of tables to replace with one commit; `None`: no limit.
+    /// The most bytes of tables to replace with one commit, if it replaces several tables; `None`: no limit.
     pub batch: Option<u64>,
     /// The old tables are kept for [`Request::Undo`].
     pub keeps_undo: bool,
@@ -98,8 +98,8 @@ impl BitsByLevel {
         (!twice && !levels.is_empty()).then_some(Self(levels))
     }
 
-    /// The number for a level: its own, that of the nearest level above it, or else that of the first level
-    /// below it that has one.
+    /// The number for a level: its own, that of the nearest level above it that has a number, or else that of
+    /// the nearest level below it that has a number.
     pub fn of(&self, level: u8) -> u32 {
         let above = self.0.iter().rev().find(|&&(of, _)| of <= level);
         above.or(self.0.first()).map_or(0, |&(_, bits)| bits)

@@ -12,9 +12,9 @@ use crate::report::{ErrorKind, RebuildStatus};
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher ones.
 const MAX_NUMBER: u64 = 1 << 62;
 
-/// The count of numbers that are left free for a program that opens the database after a crash. goleveldb refuses a
-/// database with both `000010.sst` and `000010.ldb`: the first is left over, and the second is a table that it has just
-/// made from a log, before it removes leftovers. If both are named `.ldb`, the new one replaces the old.
+/// The number of file numbers that are left free for a program that opens the database after a crash. goleveldb refuses
+/// a database with both `000010.sst` and `000010.ldb`: the first is left over, and the second is a table that it has
+/// just made from a log, before it removes leftovers. If both are named `.ldb`, the new one replaces the old.
 const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.
@@ -64,7 +64,7 @@ impl OldDatabase {
     }
 
     /// Refuses a database whose comparator may treat keys of different bytes as equal: filters would deny such keys.
-    /// That of Chromium's IndexedDB is known, so [its keys are checked](Self::has_idb_keys) instead.
+    /// The comparator of Chromium's IndexedDB is known, so [its keys are checked](Self::has_idb_keys) instead.
     pub(super) fn check_comparator(&self) -> Result<()> {
         if self.manifest.is_bytewise() || self.has_idb_keys() {
             return Ok(());
@@ -96,7 +96,7 @@ impl OldDatabase {
         Ok(())
     }
 
-    /// Refuses if CURRENT, the MANIFEST or the logs have changed. `logs`: the earlier result of
+    /// Fails if CURRENT, the MANIFEST or the logs have changed. `logs`: the earlier result of
     /// [`log_records`](Self::log_records).
     pub(super) fn check_unchanged(&self, logs: &[FileRecord]) -> Result<()> {
         if current(&self.dir)? == self.manifest_file && self.log_records()? == logs {
@@ -158,7 +158,7 @@ pub(super) fn read_database(dir: &Folder) -> Result<Database> {
     Ok(listing.into_database())
 }
 
-/// Returns true for the kinds of files that hold the data of a database. The others can be left out of a copy.
+/// Returns true for the kinds of files that hold the data of a database. Other files can be left out of a copy.
 fn is_data(kind: FileKind) -> bool {
     matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest | FileKind::Current)
 }

@@ -13,7 +13,7 @@ use super::opening::{open, open_file, options};
 use super::request::{Options, check};
 use crate::run::Watch;
 
-/// The unit of the space that file systems share between files.
+/// The unit, in bytes, in which file systems share space between files.
 const SHARED_UNIT: u64 = 4096;
 /// The smallest number of bytes between two reports of progress.
 const PROGRESS_STEP: u64 = 256 << 10;
@@ -72,8 +72,8 @@ pub(super) fn rewrite(
     }
 }
 
-/// Refuses a table with a key that equals keys of other bytes in the order of Chromium's IndexedDB: a filter would deny
-/// those.
+/// Refuses a table with a key that equals keys of other bytes in the order of Chromium's IndexedDB: a filter would
+/// exclude these equal keys.
 fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> {
     let (_, table) = open(dir, name)?;
     let failure = |error: Error| Failure::of(error, &dir.path_of(name));

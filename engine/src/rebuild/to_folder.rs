@@ -11,7 +11,7 @@ use super::request::{Options, check};
 use super::{place::Original, source::OldDatabase, work::RebuildPlan};
 use crate::{report::Report, run::Watch};
 
-/// Rebuilds the database in the folder `target`, which appears complete or not at all. Tables and logs keep their
+/// Writes the rebuilt database to the folder `target`, which appears complete or not at all. Tables and logs keep their
 /// names.
 ///
 /// # Errors

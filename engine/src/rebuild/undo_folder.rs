@@ -163,7 +163,7 @@ impl UndoFolder {
         Ok(Some(FoundUndo { folder, contents }))
     }
 
-    /// Makes the folder with one link in it and removes it again, so that any obstacle is known before all other work.
+    /// Makes the folder with one link in it and removes it again, so that any obstacle is known before any other work.
     /// `like`: the file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
         self.try_all(like).inspect_err(|_| {
@@ -233,7 +233,7 @@ impl UndoFolder {
         }
         match self.find() {
             Ok(Some(found)) if found.contents == Contents::Nothing => self.remove(),
-            // Whatever else it is, it is of no concern here.
+            // Anything else of this name is of no concern here.
             _ => Ok(()),
         }
     }
@@ -254,7 +254,7 @@ impl UndoFolder {
         self.parent.sync()
     }
 
-    /// Refuses a file in the folder that was not put there by a rebuild. `before`: the owner and permissions
+    /// Refuses a file in the folder that may not have been put there by a rebuild. `before`: the owner and permissions
     /// that the file had before the rebuild; `None`: not known.
     pub(super) fn check_file(&self, found: &Status, name: &str, before: Option<Rights>) -> Result<()> {
         let path = self.path().join(name);
@@ -329,7 +329,7 @@ fn foreign(path: &Path, what: &str, found: &Status, of: &Status) -> Failure {
     Failure::refused(path, why)
 }
 
-/// Finds out the contents of a folder. Refuses one with files that no rebuild made.
+/// Finds out the contents of a folder. Refuses a folder with files that no rebuild made.
 fn contents(folder: &Folder) -> Result<Contents> {
     let foreign = |name: &OsStr| {
         let name = quote(name.as_encoded_bytes());

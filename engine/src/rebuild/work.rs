@@ -29,7 +29,7 @@ pub(super) struct RebuildPlan<'r> {
     pub(super) filters: Filters,
     request: &'r Options,
     watch: &'r dyn Watch,
-    /// The filters that each table has now; `None`: none that are known.
+    /// The filters that each table has now; `None`: it has no filters, or they are not known.
     before: Vec<Option<FiltersReport>>,
     pool: ThreadPool,
 }
@@ -77,14 +77,14 @@ impl<'r> RebuildPlan<'r> {
             .collect()
     }
 
-    /// All tables, with the numbers that they have.
+    /// All tables, each with its old number.
     pub(super) fn jobs_with_old_numbers(&self) -> Vec<Job<'_>> {
         self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
     }
 
-    /// The tables in groups of at least one table and, if there are more, up to `most` bytes; `None`: in one group. The
-    /// newest group comes first, and in each group the newest table. So after each group, all tables with new numbers
-    /// are newer than all others.
+    /// The tables in groups. A group of several tables has at most `most` bytes; `None`: there is one group. The newest
+    /// group comes first, and in each group the newest table. So after each group, all tables with new numbers are
+    /// newer than all other tables.
     pub(super) fn batches(&self, most: Option<u64>) -> Vec<Vec<Job<'_>>> {
         let mut batches: Vec<Vec<Job<'_>>> = vec![Vec::new()];
         let mut bytes = 0_u64;
@@ -112,14 +112,14 @@ impl<'r> RebuildPlan<'r> {
         }
     }
 
-    /// Rewrites tables, several simultaneously. `target` gives the folder and name of each new file; `None`: none is
-    /// written, only its size is found.
+    /// Rewrites tables, several simultaneously. `target` gives the folder and name of each new file; `None`: no file is
+    /// written, and only the size of the table is found.
     pub(super) fn rewrite<'t>(
         &self,
         jobs: &[Job<'_>],
         target: impl Fn(&Job<'_>) -> Option<(&'t Folder, String)> + Sync,
     ) -> Result<Vec<NewTable>> {
-        // Tables are handed out one by one, so that a slow one holds up no others.
+        // Tables are handed out one by one, so that a slow one holds up no other table.
         let each = jobs.par_iter().with_max_len(1);
         self.pool.install(|| each.map(|job| self.rewrite_one(job, target(job))).collect())
     }

@@ -48,8 +48,8 @@ pub(super) struct BatchSpan {
 }
 
 impl Record {
-    /// Adds a fragment whose checksum is wrong. Its long runs of zeros are damage; without any, all
-    /// of it may be.
+    /// Adds a fragment whose checksum is wrong. Its long runs of zeros are damage. If it has no such run, all of it may
+    /// be damaged.
     pub(super) fn add_damaged(&mut self, data: &[u8]) {
         self.is_damaged = true;
         let start = self.data.len();
@@ -65,10 +65,11 @@ impl Record {
         self.bad.iter().any(|bad| bad.start < range.end && range.start < bad.end)
     }
 
-    /// Passes the operations that are complete to `add`, in order.
+    /// Passes the complete operations to `add`, in order.
     ///
     /// For a damaged record, these are the operations outside the damage, up to the first one whose end is not known.
-    /// If the operations do not fill a damaged record exactly for any other reason, there are none.
+    /// If, for any other reason, the operations of a damaged record do not end exactly at its end, none of them is
+    /// passed.
     pub(super) fn operations(&self, mut add: impl FnMut(Operation<'_>)) -> BatchSpan {
         let Some((header, _)) = self.data.split_first_chunk::<HEADER_LEN>() else {
             return BatchSpan::default();

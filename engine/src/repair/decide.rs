@@ -25,8 +25,8 @@ struct Newest {
 
 impl Newest {
     fn offer(&mut self, entry: &Entry<'_>) {
-        // Among entries with the same sequence number, one with a correct checksum goes before others.
-        // Otherwise the first is used, which is a value if there is one.
+        // Among entries with the same sequence number, one with a correct checksum is preferred. Otherwise
+        // the first entry is used, which is a value if there is one.
         if self.is_set && (self.sequence, self.is_right) >= (entry.sequence, entry.is_right) {
             return;
         }
@@ -51,7 +51,7 @@ pub(super) struct Decider<'m> {
     pub(super) doubtful: Vec<DoubtfulKey>,
 }
 
-/// A key that a repair saves, with its newest version.
+/// A key that a repair puts into the new database, with the version that is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavedKey<'s> {
     /// The user key.

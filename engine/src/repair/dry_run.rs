@@ -16,8 +16,8 @@ use crate::rebuild::{Failure, Result};
 use crate::report::{RepairReport, RepairStatus};
 use crate::walk::Storage;
 
-/// Finds out what a repair of the database in the folder `dir` of a storage would save. `each` gets every key that
-/// would be saved, in ascending order. The target of the request is not looked at, and no lock is taken.
+/// Finds out what a repair of the database in the folder `dir` of a storage would salvage. `each` gets every key that
+/// the new database would have, in ascending order. The target of the request is not looked at, and no lock is taken.
 ///
 /// # Errors
 ///

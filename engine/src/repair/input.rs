@@ -33,7 +33,7 @@ pub(super) struct InputFile {
     pub(super) len: u64,
 }
 
-/// The most bytes of CURRENT: more than the name of a MANIFEST has.
+/// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
 pub(super) const MAX_CURRENT: usize = 64;
 
 impl Input for Folder {

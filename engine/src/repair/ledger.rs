@@ -61,7 +61,8 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
     report.is_complete = report.losses.is_empty() && report.unknown.is_empty() && report.sums.doubtful == 0;
 }
 
-/// The number of operations that are missing; `None`: no later one was read, so it is not known.
+/// The number of operations that are missing; `None`: no later operation was read, so the number is
+/// not known.
 fn missing(loss: &LogLoss) -> Option<u64> {
     Some(loss.before?.saturating_sub(loss.after).saturating_sub(1))
 }

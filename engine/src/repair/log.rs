@@ -1,4 +1,4 @@
-//! Saves the readable parts of a log.
+//! Salvages the readable parts of a log.
 
 use std::io;
 
@@ -8,12 +8,12 @@ use super::batch::{BatchSpan, Operation, Record};
 use super::fragments::{FIRST, FULL, Fragment, Fragments, LAST, MIDDLE, Piece};
 use super::patched::Patch;
 
-/// The greatest number of bytes of a record that is assembled.
+/// The greatest length of a record in bytes. A longer record counts as damage.
 const MAX_RECORD: usize = 64 << 20;
 /// The greatest number of places of damage that are recorded one by one.
 const MAX_DAMAGE: usize = 1000;
 
-/// A log as far as it can be saved.
+/// The parts of a log that can be salvaged.
 #[derive(Default, Debug)]
 pub(super) struct SavedLog {
     pub(super) patches: Vec<Patch>,
@@ -26,7 +26,7 @@ pub(super) struct SavedLog {
     /// The file ends within the record at this offset.
     pub(super) torn: Option<u64>,
     pub(super) last_sequence: u64,
-    /// A block ends in zeros, where more records could be.
+    /// A block ends in zeros, where more records could have been.
     pub(super) is_blank: bool,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct SavedLog {
 pub(super) enum Span {
     /// The operations numbered `first` to `last`, all of which were read.
     Sound { first: u64, last: u64 },
-    /// At this offset, something is lost.
+    /// The log is damaged at this offset.
     Damage(u64),
 }
 
@@ -200,7 +200,8 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
                     let is_next = last.is_none_or(|last| first <= last.saturating_add(1));
                     match open.take() {
                         Some(loss) if !is_next => losses.push(LogLoss { before: Some(first), ..loss }),
-                        // Without a number of a log before the damage, it is not known whether anything is missing.
+                        // Without a sequence number from a log before the damage, it is not known whether anything is
+                        // missing.
                         Some(loss) if !is_of_log => losses.push(LogLoss { before: Some(first), ..loss }),
                         None if !is_next => losses.push(LogLoss {
                             log: (*name).to_owned(),

@@ -119,7 +119,7 @@ impl Losses {
         Self { order, all, next: 0, active: Vec::new() }
     }
 
-    /// Moves on to a key, and returns the indexes in `all` of the ranges that it is in.
+    /// Moves on to a key, and returns the indexes in `all` of the ranges that contain it.
     pub(super) fn at(&mut self, user_key: &[u8]) -> &[usize] {
         let Self { order, all, next, active } = self;
         while all.get(*next).is_some_and(|loss| loss.range.begins_at_or_before(user_key, order)) {

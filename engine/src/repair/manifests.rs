@@ -88,8 +88,8 @@ impl Manifests {
         self.found.iter().map(|one| one.manifest.last_sequence()).max().unwrap_or_default()
     }
 
-    /// The records of tables by number, each from the trusted MANIFEST, or else from the newest
-    /// that has one.
+    /// The records of tables by number. Each is from the trusted MANIFEST or, if that does not list the
+    /// table, from the newest MANIFEST that does.
     pub(super) fn tables(&self) -> BTreeMap<u64, &LiveTable> {
         let all = self.found.iter().chain(self.trusted());
         all.flat_map(|one| one.manifest.tables()).map(|table| (table.number, table)).collect()

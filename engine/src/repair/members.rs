@@ -19,7 +19,7 @@ pub(super) struct Member {
     pub(super) standing: Standing,
 }
 
-/// The parts of a file that can be saved.
+/// The parts of a file that can be salvaged.
 pub(super) enum Saved {
     Table(SavedTable),
     Log(SavedLog),
@@ -35,12 +35,12 @@ pub(super) enum Standing {
     Live,
     /// Its entries are in other files, or were deleted. They count only where entries of live files are lost.
     Obsolete,
-    /// Its entries between these user keys are obsolete. The others may be live.
+    /// Its entries between these user keys are obsolete. Its other entries may be live.
     ObsoleteBetween(Vec<u8>, Vec<u8>),
 }
 
 impl Member {
-    /// The saved parts of a table; `None`: this is a log.
+    /// The salvaged parts of a table; `None`: this is a log.
     pub(super) const fn table(&self) -> Option<&SavedTable> {
         match &self.saved {
             Saved::Table(table) | Saved::Missing(table) | Saved::Unreadable(table, _) => Some(table),

@@ -1,5 +1,5 @@
-//! The operations of logs, and entries of damaged blocks, in sorted runs: the last one in memory, the others in files
-//! without a name.
+//! The operations of logs, and entries of damaged blocks, in sorted runs: the last run in memory, the other runs in
+//! files without a name.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use super::batch::Operation;
 use super::order::Order;
 use super::table::{PartialEntry, options};
 
-/// The most bytes of memory for a run.
+/// The number of bytes in memory above which operations are written to a file as a run.
 const RUN: usize = 128 << 20;
 /// The length of what precedes each value in a run on disk: the index among the members of the file that the value is
 /// from, and a byte that tells whether the operation's checksum is correct.
@@ -45,7 +45,7 @@ pub(super) struct LogEntry<'a> {
     pub(super) key: &'a [u8],
     pub(super) sequence: u64,
     pub(super) value: Option<&'a [u8]>,
-    /// The index of its file among the members.
+    /// The index of the operation's file, a log or a table, among the members.
     pub(super) file: usize,
     pub(super) is_right: bool,
 }
@@ -122,7 +122,7 @@ impl Operations {
             value.push(u8::from(entry.is_right));
             value.extend_from_slice(entry.value.unwrap_or_default());
             match builder.add(&key, &value) {
-                // An operation that comes twice is written once.
+                // An operation that occurs twice is written once.
                 Ok(()) | Err(Error::KeyOrder { .. }) => {}
                 Err(error) => return Err(io::Error::other(error)),
             }
@@ -148,7 +148,7 @@ impl Operations {
     }
 }
 
-/// Goes through a run in a file.
+/// Reads the operations of a run in a file, in order.
 pub(super) struct RunCursor<'r>(Cursor<'r, File>);
 
 impl RunCursor<'_> {

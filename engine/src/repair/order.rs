@@ -52,7 +52,7 @@ impl Order {
     }
 
     /// Returns true if the comparator treats only identical bytes as equal to the key. A filter
-    /// made with the key then never denies an equal one.
+    /// made from the key then never denies a key that is equal to it.
     pub(super) fn can_be_filtered(&self, user_key: &[u8]) -> bool {
         match self {
             Self::Bytewise => true,

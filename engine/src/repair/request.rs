@@ -25,8 +25,8 @@ pub struct RepairRequest {
     pub bits_per_key: Option<u32>,
     /// No database is made.
     pub dry_run: bool,
-    /// The greatest number of bytes of blocks and keys to decode of each table; `None`: 100 times its size, but at least
-    /// 256 MiB. What lies beyond is lost.
+    /// The greatest number of bytes of blocks and keys to decode of each table; `None`: 100 times its size, but at
+    /// least 256 MiB. The rest of the table counts as lost.
     pub max_output: Option<u64>,
     /// Counts the work of reading tables.
     pub meter: Arc<Meter>,

@@ -70,7 +70,7 @@ pub fn repair(dir: &Path, request: &RepairRequest, watch: &dyn Watch) -> Result<
     Ok(report)
 }
 
-/// Refuses a database of which nothing can be saved.
+/// Refuses a database from which nothing can be salvaged.
 pub(super) fn has_entries(survey: &Survey, dir: &Path) -> Result<()> {
     if survey.members.iter().all(|member| entries(member) == 0) {
         let why = "expected entries that can be saved, found none";

@@ -1,4 +1,4 @@
-//! The properties of new tables, chosen according to those of the saved tables.
+//! The properties of new tables, chosen according to those of the salvaged tables.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,9 @@ use crate::rebuild::{Failure, Folder, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
 
-/// The numbers to use if no table shows one: bits a key, and bytes of a block.
+/// The bits a key to use if the tables do not show any.
 const USUAL_BITS: u32 = 10;
+/// The size of a block in bytes to use if the tables do not show any.
 const USUAL_BLOCK: u64 = 4096;
 /// The most bits a key to make filters with.
 const MAX_BITS: u32 = 100;
@@ -100,7 +101,7 @@ fn most_common(live: &Live<'_>) -> Option<String> {
     counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned())
 }
 
-/// The tables as [`hash_in`] expects them. Only sound ones can show the hash.
+/// The tables as [`hash_in`] expects them. Only sound tables can show the hash.
 fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
     let is_sound =
         |table: &SavedTable| table.lost.is_empty() && table.patches.is_empty() && table.carved.is_none();
@@ -147,8 +148,8 @@ fn with_probes(policy: Policy, probes: u32) -> Option<(u32, u32)> {
     fitting().min().zip(fitting().max())
 }
 
-/// The block size that was set, estimated from the mean size of blocks: most are slightly larger
-/// than it, and the last ones smaller.
+/// The block size that was set, estimated from the mean size of blocks: most blocks are slightly
+/// larger than it, and the last blocks of tables are smaller.
 fn power_of_two_near(bytes: u64) -> usize {
     let bytes = bytes.clamp(1 << 10, 4 << 20);
     let below = 1_u64 << bytes.ilog2();

@@ -36,11 +36,11 @@ pub struct DistinctKeys {
 /// The number of entries of several tables. It serializes to an [`EntryCount`], or to null if no number is known.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct EntrySum {
-    /// Number of entries of those tables for which it is known; `None`: it is known for none.
+    /// Number of entries of those tables for which it is known; `None`: it is known for no table.
     pub count: Option<u64>,
     /// Not all entries were counted.
     pub estimated: bool,
-    /// The entries of some table are not known.
+    /// The number of entries of some table is not known.
     pub is_partial: bool,
     /// The sum of the squares of the errors that the estimates may have.
     squared_error: f64,

@@ -8,8 +8,8 @@ use super::count::{DistinctKeys, EntryCount, EntrySum};
 use super::inspect::{Table, TableLevel};
 use crate::audit::stats::KeySketch;
 
-/// The number of different keys of several tables. It serializes to [`DistinctKeys`], or to null if there are no
-/// tables or the number of one is not known.
+/// The number of different keys of several tables. It serializes to [`DistinctKeys`], or to null if there are no tables
+/// or the number of keys of a table is not known.
 #[derive(Clone, Default, Debug)]
 pub struct DistinctSum(BTreeMap<TableLevel, LevelKeys>);
 
@@ -17,17 +17,20 @@ pub struct DistinctSum(BTreeMap<TableLevel, LevelKeys>);
 #[derive(Clone, Default, Debug)]
 struct LevelKeys {
     tables: u64,
-    /// The keys of those tables all of whose keys were seen, and the number of the other tables.
+    /// The keys of those tables all of whose keys were seen.
     seen: KeySketch,
+    /// The number of the other tables.
     unseen: u64,
     /// The number for some table is not known.
     is_partial: bool,
     /// The sum of the tables' numbers, with the squares of their errors.
     sum: EntrySum,
-    /// The greatest lower bound of a table, and the sum of the upper bounds.
+    /// The greatest of the tables' lower bounds.
     least: u64,
+    /// The sum of the tables' upper bounds.
     most: u64,
-    /// No two tables have a key in common, except for versions of the last key of one and the first of the next.
+    /// No two tables have a key in common, except that a table may begin with further versions of the key that ends the
+    /// table before it.
     are_disjoint: bool,
 }
 
@@ -46,7 +49,7 @@ impl DistinctSum {
         Self(meant.map(|(place, keys)| (*place, keys.clone())).collect())
     }
 
-    /// The number of different keys. `None`: there are no tables, or the number of some is not known.
+    /// The number of different keys. `None`: there are no tables, or the number for some table is not known.
     pub fn number(&self) -> Option<DistinctKeys> {
         let numbers: Vec<_> = self.0.values().map(LevelKeys::number).collect::<Option<_>>()?;
         if let [number] = &*numbers {
@@ -153,7 +156,7 @@ mod tests {
     fn where_tables_were_sampled_the_number_lies_between_bounds() {
         let bounds = |low, high| Some(DistinctKeys { count: None, low, high, exact: false });
         assert_eq!(number(&[table(0, 0..50, false), table(0, 40..90, true)]), bounds(50, 100));
-        // On levels of 1 or more, no key is in two tables, except for versions at their ends.
+        // On level 1 and higher, no key is in two tables, except at the ends of neighbouring tables.
         let level = [table(1, 0..50, false), table(1, 50..90, true)];
         let sum = DistinctKeys { count: Some(90), low: 89, high: 90, exact: false };
         assert_eq!(number(&level), Some(sum));

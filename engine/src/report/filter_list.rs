@@ -32,33 +32,33 @@ pub struct FilterBlock {
     pub offset_array_bytes: u64,
     /// The part of `offset_array_bytes` that is for empty filters.
     pub empty_filter_bytes: u64,
-    /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is
-    /// malformed, its data blocks are not known, or none of them was looked at.
+    /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is malformed, its
+    /// data blocks are not known, or `depth` is `tail`.
     pub larger_ranges: Option<LargerRanges>,
-    /// Number of bits of all filters together. Filters in an encoding that is not known count as 0.
+    /// Number of bits of all filters together. Filters whose bits are not known count as 0.
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Number of probes per key, *k*. `None`: the number differs from filter to filter, or no filter has one.
+    /// Number of probes per key, *k*. `None`: the number differs from filter to filter, or is known for no filter.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1, going by the bits set. A filter is weighted by its number of
-    /// entries, which its size tells, as absent keys come to it in that proportion. `None`: there are no data blocks,
-    /// or in a bare filter block no filters, or the encoding cannot be read.
+    /// Share of absent keys expected to pass, 0 to 1, going by the bits set. Each filter is weighted by its number of
+    /// entries, judging by its size, since absent keys reach the filters in that proportion. `None`: there are no data
+    /// blocks, a bare filter block has no filter that is not empty, or the encoding cannot be read.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// Measured share of random keys that pass. A filter is asked in proportion to its entries. `None`: there was
-    /// nothing to ask, the encoding cannot be read, or no data block was looked at.
+    /// Measured share of random keys that pass. Each filter is asked for keys in proportion to its entries. `None`:
+    /// there was no filter to ask, the encoding cannot be read, or `depth` is `tail`.
     pub random_fpr: Option<MeasuredRate>,
     /// Share of neighbours that pass: keys that are not stored, made from stored ones by changing a byte or appending
-    /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: none was asked for, the encoding
-    /// cannot be read, or `key_format` is null.
+    /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: no such key was asked for, the
+    /// encoding cannot be read, or `key_format` is null.
     pub neighbour_fpr: Option<MeasuredRate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
     /// block is well formed.
     pub malformed: Option<String>,
-    /// Message with the number of stored keys that the filters deny, out of those tried. `None`: they deny
-    /// none.
+    /// Message with the number of stored keys that the filters deny, out of those tried. `None`: they deny none of the
+    /// keys tried.
     pub unsound: Option<String>,
     /// The filters, in order. Present only with `--filters`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,20 +119,22 @@ pub struct ListedFilter<'a> {
     /// Offsets of the data blocks that the filter is for. Empty for a bare filter block.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<u64>"))]
     pub data_blocks: CoveredBlocks<'a>,
-    /// Size of the filter in bytes, including the byte for *k*.
+    /// Size of the filter in bytes, including the byte for *k*. 0: the filter is empty or malformed.
     pub bytes: u64,
-    /// Number of bits of the filter. 0: the encoding is not known, or filters of the block share bytes.
+    /// Number of bits of the filter. 0: the filter is empty or malformed, its encoding is not known, or filters of the
+    /// block share bytes.
     pub bits: u64,
     /// Number of bits of the filter that are 1.
     pub bits_set: u64,
     /// Number of probes per key, *k*. `None`: the filter is empty or malformed, or has no known bits.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
-    /// Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass; a malformed one nearly
-    /// always lets all pass.
+    /// Share of absent keys expected to pass, 0 to 1. An empty filter lets no key pass; a malformed filter nearly
+    /// always lets all keys pass, and so does a filter whose bits are not known.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
-    /// `empty`: no bytes. `malformed`: its offsets contradict each other.
+    /// `ok`: the filter has bytes. `empty`: it has no bytes. `malformed`: its offsets contradict each other, or
+    /// `base_lg` is above 63.
     pub state: FilterState,
 }
 
@@ -144,8 +146,8 @@ pub struct CoveredBlocks<'a> {
 }
 
 impl Filters {
-    /// The range of data offsets that the last filter covers; without filters, the range that a first one
-    /// would cover.
+    /// The range of data offsets that the last filter covers; without filters, the range that a first filter would
+    /// cover.
     pub fn last_range(&self) -> RangeInclusive<u64> {
         self.stats.range((self.stats.reader().num_filters() as u64).saturating_sub(1))
     }
@@ -176,7 +178,7 @@ impl Filters {
 }
 
 impl<'a> CoveredBlocks<'a> {
-    /// The offsets of the blocks, ascending.
+    /// The offsets of the blocks, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u64> + use<'a> {
         let Filters { stats, blocks } = self.filters;
         let range = stats.range(self.index);
@@ -216,7 +218,7 @@ pub enum Dialect {
     Unsigned,
     /// LevelDB's old hash, which takes the last bytes of a key as signed.
     Signed,
-    /// All keys tried fit both hashes.
+    /// All keys tried pass with both hashes.
     Either,
     /// Basho's LevelDB, which Riak uses.
     Basho,

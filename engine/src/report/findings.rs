@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::{error_kind::ErrorKind, strings::words};
 use crate::{audit::LostKeys, walk::PathError};
 
-/// The greatest number of findings of one code that are kept. Others are only counted.
+/// The greatest number of findings of one code that are kept. Further findings are only counted.
 const MAX_OF_A_CODE: u64 = 16;
 
 /// The gravity of a finding.
@@ -16,7 +16,7 @@ const MAX_OF_A_CODE: u64 = 16;
 pub enum Weight {
     /// A part could not be looked at, so that its state is not known.
     Hides,
-    /// More than filters is damaged.
+    /// More than the filters is damaged.
     Damage,
     /// Only filters are damaged, and no entry is lost.
     Filter,
@@ -27,7 +27,7 @@ pub enum Weight {
 macro_rules! codes {
     ($($code:ident = $word:literal, $weight:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
         words! {
-            /// The kind of a finding. `docs/findings.md` explains each.
+            /// The kind of a finding. `docs/findings.md` explains each kind.
             Code { $(#[doc = concat!("`", $word, "`")] $code = $word,)* }
         }
 
@@ -193,7 +193,7 @@ impl Finding {
         Self { code, kind, offset: offset.into(), expected, found, lost: None }
     }
 
-    /// Sets the kind, if more is known about it than the code tells.
+    /// Sets the kind of fault, for a finding about which more is known than its code tells.
     pub fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
@@ -203,7 +203,8 @@ impl Finding {
         Self { lost: lost.map(Box::new), ..self }
     }
 
-    /// Adds the offset of the byte whose wrong bit is the whole damage.
+    /// Adds the offset of the byte with the wrong bit, if that one bit is all the damage. `None`: nothing is
+    /// added.
     pub fn with_wrong_bit(mut self, offset: Option<u64>) -> Self {
         if let Some(offset) = offset {
             self.found.push_str(&format!("; one bit at offset {offset} is wrong, which `repair` corrects"));
@@ -258,7 +259,7 @@ fn code_of(structure: Structure) -> Code {
     }
 }
 
-/// The findings about one table: the first ones of each code, and the number of all.
+/// The findings about a table or a folder: the first findings of each code, and the number of all of them.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Findings {
     list: Vec<Finding>,
@@ -339,7 +340,7 @@ impl Findings {
         hides.or(self.first()).map(|finding| finding.kind)
     }
 
-    /// Returns the findings kept. If there were more, a last one tells how many.
+    /// Returns the findings kept. If there were more, a last finding tells how many.
     pub fn to_list(&self) -> Vec<Finding> {
         let mut list = self.list.clone();
         let more: Vec<String> = self

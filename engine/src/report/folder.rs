@@ -17,7 +17,7 @@ pub struct Folder {
     /// The folder.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// True if the folder has a MANIFEST, or a CURRENT or a log that implies one.
+    /// True if the folder has a MANIFEST, or a CURRENT or a log with contents, which imply one.
     pub database: bool,
     /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on.
     pub comparator: Option<Name>,

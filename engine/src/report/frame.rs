@@ -29,9 +29,9 @@ pub struct Frame<'a> {
     pub path_bytes: Option<String>,
     /// Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
     /// not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-    /// replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-    /// `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-    /// not be read, for a reason that no other kind names. `None`: there is no fault.
+    /// replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+    /// it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+    /// could not be read, for a reason that no other kind names. `None`: there is no fault.
     pub error_kind: Option<ErrorKind>,
     /// Facts that are not faults but are good to know. They are also written to standard error.
     pub notes: Vec<String>,

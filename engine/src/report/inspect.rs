@@ -175,7 +175,7 @@ pub enum TableState {
     UnknownPolicy,
     /// The file is not a complete table, and the database does not use it.
     Unfinished,
-    /// The table is damaged: its blocks, its filters or its size.
+    /// The blocks or the filters of the table are damaged, or its size is wrong.
     Damaged,
     /// The MANIFEST lists the table, but there is no file.
     Missing,
@@ -358,8 +358,8 @@ impl Table {
         bits_per_entry(self.filter.as_ref()?.bits, self.entries.map(|entries| entries.count))
     }
 
-    /// The share of the bits of its filters that its different keys are expected to set: about half if every entry is
-    /// of a key of its own. `None`: there are no bits, or a number that the share depends on is not known.
+    /// The share of the bits of its filters that its different keys are expected to set: about half if every entry has
+    /// a key of its own. `None`: there are no bits, or a number that the share depends on is not known.
     pub fn expected_fill(&self) -> Option<f64> {
         let filter = self.filter.as_ref().filter(|filter| filter.bits > 0)?;
         let (probes, keys) = (f64::from(filter.probes?), self.distinct_keys?.count? as f64);

@@ -27,7 +27,8 @@ pub struct ManifestEdit<'a> {
     pub comparator: Option<Name>,
     /// Number of the first log whose writes are in no table yet. `None`: the record does not give it.
     pub log_number: Option<u64>,
-    /// Number of one more log whose writes are in no table yet; 0: none. `None`: the record does not give it.
+    /// Number of one more log whose writes are in no table yet; 0: there is no such log. `None`: the record
+    /// does not give it.
     pub previous_log_number: Option<u64>,
     /// Number for the next new file. `None`: the record does not give it.
     pub next_file_number: Option<u64>,
@@ -97,8 +98,8 @@ pub struct InternalKeyParts<'a> {
 pub struct ManifestState {
     /// Number of records that lead to the state: those before the first damage.
     pub records: u64,
-    /// Number of damaged places and of records that contradict others. Records after the first of these are
-    /// shown, but are not part of the state.
+    /// Number of damaged places and of records that contradict other records. Records after the first of
+    /// these are shown, but are not part of the state.
     pub faults: u64,
     /// Offset of the record within which the file ends. LevelDB goes by the records before it. `None`: the
     /// file ends after a complete record.
@@ -107,7 +108,7 @@ pub struct ManifestState {
     pub comparator: Option<Name>,
     /// Number of the first log whose writes are in no table yet.
     pub log_number: u64,
-    /// Number of one more log whose writes are in no table yet; 0: none.
+    /// Number of one more log whose writes are in no table yet; 0: there is no such log.
     pub previous_log_number: u64,
     /// Number for the next new file.
     pub next_file_number: u64,

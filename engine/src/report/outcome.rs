@@ -158,14 +158,14 @@ pub struct NearReads {
 }
 
 impl NearReads {
-    /// The numbers by kind, in the order of [`NearKind::ALL`].
+    /// The mean numbers of data blocks read, in the order of [`NearKind::ALL`].
     pub const fn all(&self) -> [Option<Estimate>; 4] {
         [self.changed, self.between, self.cut, self.longer]
     }
 }
 
 impl Reads {
-    /// The reads that advice goes by: those of the user's lookups, or else of keys near stored ones.
+    /// The reads on which advice is based: those of the user's lookups, or else of keys near stored ones.
     pub fn absent(&self) -> Estimate {
         self.lookups.unwrap_or(self.neighbours)
     }

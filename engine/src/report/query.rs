@@ -1,4 +1,5 @@
-//! The answers of `query`: for each table and key, or counted for each table.
+//! The answers of `query`: an answer for each key and each table or log, or counts of the answers for each
+//! table or log.
 
 use std::path::Path;
 
@@ -86,8 +87,8 @@ pub struct Answer<'a> {
     /// The most data blocks of the table that a lookup in its database reads; 0 for a log, or if the database
     /// does not use the table. `None`: the index could not be used, or the file could not be opened.
     pub lookup_blocks: Option<u64>,
-    /// Chance, 0 to 1, that this answer is "may be there" for an absent key. 1 with an `error` or without a
-    /// filter; 0 if the index or the MANIFEST alone excludes the key, and for a log.
+    /// Chance, 0 to 1, that this answer is "may be there" for an absent key. 1 with an `error`. Otherwise 0
+    /// for a log, or if the index or the MANIFEST alone excludes the key; else 1 without a filter.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
     /// The cost of reading the table, if it is in object storage.
@@ -212,7 +213,7 @@ pub enum QueryLine<'a> {
     Count(Count<'a>),
     /// The cost of lookups in the preceding database.
     Lookups {
-        /// Keys, each with the most data blocks that a lookup reads.
+        /// The keys, each with the most data blocks that a lookup of it reads.
         keys: &'a mut dyn Iterator<Item = (&'a [u8], u64)>,
         /// The number of tables whose blocks are not counted, as their indexes cannot be used.
         tables_left_out: u64,

@@ -117,7 +117,8 @@ pub struct TableReport {
     /// The filter block before the rebuild. `None`: the table had none, or could not be opened.
     #[serde(rename = "old_filter")]
     pub old_filters: Option<FiltersReport>,
-    /// The filter block after the rebuild. `None`: the table has none.
+    /// The filter block after the rebuild. `None`: the table has none, or it was left as it is and could not
+    /// be opened.
     #[serde(rename = "new_filter")]
     pub new_filters: Option<FiltersReport>,
     /// The file's name before the rebuild.

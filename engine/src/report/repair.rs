@@ -1,4 +1,4 @@
-//! The ledger of a repair: entries saved, corrected, lost or doubtful, and the limits of what is known.
+//! The ledger of a repair: what is salvaged, corrected, lost or doubtful, and the limits of what is known.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,12 +23,13 @@ pub struct RepairReport {
     pub is_complete: bool,
     /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported.
     pub unknown: Vec<String>,
-    /// Name of the trusted MANIFEST. `None`: none is trusted, and the entries of files decide which files are
+    /// Name of the trusted MANIFEST. `None`: no MANIFEST is trusted, and the entries of files decide which files are
     /// live.
     pub manifest: Option<String>,
     /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
     pub comparator: Option<Name>,
-    /// True if no MANIFEST names the comparator, so that the order is inferred from the tables.
+    /// True if neither `--comparator` nor a MANIFEST names the comparator, so that the order is inferred from the
+    /// tables.
     pub is_comparator_assumed: bool,
     /// All files and keys in numbers.
     #[serde(flatten)]
@@ -83,7 +84,7 @@ pub enum RepairStatus {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepairSums {
-    /// Number of keys in the new database.
+    /// Number of keys that the new database has or, in a dry run, would have.
     pub keys: u64,
     /// Number of bits that were wrong and are corrected.
     pub bits_corrected: u64,
@@ -114,16 +115,16 @@ pub struct RepairSums {
 pub struct RepairedFile {
     /// `table`, `log` or `manifest`.
     pub kind: RepairedKind,
-    /// `live`: the file's entries count. `obsolete`: they count only where others are lost.
-    /// `partly-obsolete`: this holds only for the entries from which other tables were made. `trusted`: a
-    /// MANIFEST that is relied on. `distrusted`: one that is not. `missing`: a live table without a file that
-    /// can be read.
+    /// `live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
+    /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `trusted`: a
+    /// MANIFEST that is relied on. `distrusted`: one that is not. `missing`: a live table that does not exist, or any
+    /// table that cannot be read.
     pub standing: FileStanding,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
     /// Size of the file in bytes. `None`: there is no such file.
     pub size: Option<u64>,
-    /// Number of the file's entries that are saved.
+    /// Number of entries read from a table, of operations read from a log, or of records of a MANIFEST.
     pub entries: u64,
     /// First user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
     #[serde(serialize_with = "key")]
@@ -138,7 +139,8 @@ pub struct RepairedFile {
     /// Offsets in a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether operations
     /// are lost there.
     pub damaged: Vec<u64>,
-    /// Number of lost ranges of the file.
+    /// Number of lost ranges of a table, or of damaged places in a log, up to 1,000. For a MANIFEST, 1 if there is a
+    /// reason not to trust it, and otherwise 0.
     pub losses: u64,
     /// The way in which blocks were found without the index, or the reason why the file cannot be read or a
     /// MANIFEST is not trusted. `None`: none of these applies.
@@ -179,11 +181,11 @@ pub enum LossKind {
 pub enum FileStanding {
     /// The file's entries count.
     Live,
-    /// The file's entries count only where others are lost.
+    /// The file's entries count only where entries of live files are lost.
     Obsolete,
-    /// The entries from which other tables were made count only where others are lost.
+    /// The file's entries from which other tables were made count only where entries of live files are lost.
     PartlyObsolete,
-    /// The file is live, but does not exist or cannot be read.
+    /// A live table that does not exist, or any table that cannot be read.
     Missing,
     /// The MANIFEST that decides which files are live.
     Trusted,
@@ -211,9 +213,11 @@ pub struct LossReport {
     pub bytes: Option<u64>,
     /// Number of operations of a log that are lost. `None`: it is not known, or the file is a table.
     pub operations: Option<u64>,
-    /// Last sequence number that was read before the loss, in a log. `None`: there is none, or the file is a table.
+    /// Last sequence number known before the loss, if the loss is in a log. `None`: there is none, or the file is a
+    /// table.
     pub last_sequence_before: Option<u64>,
-    /// First sequence number that was read after the loss, in a log. `None`: there is none, or the file is a table.
+    /// First sequence number that was read after the loss, if the loss is in a log. `None`: there is none, or the file
+    /// is a table.
     pub first_sequence_after: Option<u64>,
     /// Number of keys of which a newer version may be lost in this range.
     pub doubtful: u64,
@@ -243,7 +247,8 @@ pub struct DoubtfulKey {
     pub is_deletion: bool,
     /// True if the newest version that may be valid is from an obsolete file.
     pub is_obsolete: bool,
-    /// True if this version goes into the new database, as it does with `--prefer newest`.
+    /// True with `--prefer newest`: if the version is a value, it goes into the new database, and a deleted key stays
+    /// deleted.
     pub is_kept: bool,
     /// Name of the file that the version is from.
     #[serde(skip)]

@@ -40,7 +40,7 @@ pub struct Row<'a> {
 pub struct Version {
     /// The sequence number.
     pub sequence: u64,
-    /// The type: 0 for a deletion, 1 for a value, and others for LevelDB's relatives.
+    /// The type: 0 for a deletion, 1 for a value, and other numbers for LevelDB's relatives.
     pub kind: u8,
 }
 

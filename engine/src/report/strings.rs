@@ -103,7 +103,7 @@ fn hex_in<'r>(room: &'r mut [[u8; 2]], bytes: &[u8]) -> &'r str {
 
 impl Serialize for Hex<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Keys are short, and cost less in one piece.
+        // Most keys are short enough to be written in one piece, which costs less.
         let mut digits = [[0; 2]; 64];
         match digits.get_mut(..self.0.len()) {
             Some(digits) => serializer.serialize_str(hex_in(digits, self.0)),
@@ -149,7 +149,8 @@ pub fn write_line<T: Serialize>(to: impl Write, value: &T) -> io::Result<()> {
 /// The size of the buffer for a line, in bytes. Nearly all lines fit in it.
 const PIECES: usize = 1024;
 
-/// Gathers the small pieces of a line, so that a line is written in one piece, or a long one in a few.
+/// Gathers the small pieces of a line, so that most lines are written in one piece, and longer lines in
+/// larger pieces.
 struct Pieces<W> {
     to: W,
     bytes: [u8; PIECES],
@@ -186,7 +187,7 @@ impl<W: Write> Write for Pieces<W> {
     }
 }
 
-/// Formats JSON compactly, and escapes every character beyond printable ASCII.
+/// Formats JSON compactly, and escapes every character outside printable ASCII.
 struct Ascii;
 
 impl Formatter for Ascii {

@@ -36,13 +36,13 @@ pub struct Totals {
     pub file_size: u64,
     /// Number of data blocks.
     pub data_blocks: u64,
-    /// Entries of those tables for which their number is known, obsolete tables among them. `None`: it is known
-    /// for none.
+    /// Entries of those tables for which their number is known, obsolete tables among them. `None`: it is known for no
+    /// table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
     /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks were
-    /// read are compared key by key; for others, the number is estimated, or only its bounds are known. `None`: there
-    /// are no tables, or one whose keys are not known.
+    /// read are compared key by key; for other tables, the number is estimated, or only its bounds are known. `None`:
+    /// there are no tables, or the number for some table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
@@ -55,16 +55,17 @@ pub struct Totals {
     pub bits: u64,
     /// Number of bits of all filters that are 1.
     pub bits_set: u64,
-    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come to
-    /// it or, if the order of keys is not known, by its entries. A table without filters lets all pass, and
-    /// obsolete tables do not count. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach it or, if
+    /// the order of keys is not known, by its entries. A table without filters counts as 1, and obsolete tables do not
+    /// count. `None`: no table that counts has a known rate.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table that counts has a known
+    /// rate.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
-    /// Sums by level, starting with level 0; tables that are not live come last. Empty: there is no MANIFEST
-    /// that can be relied on.
+    /// Sums by level, starting with level 0; tables that are not live come last. Empty: there are no tables, or there
+    /// is no MANIFEST that can be relied on.
     #[serde(serialize_with = "values")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<LevelTotals>"))]
     pub levels: BTreeMap<TableLevel, LevelTotals>,
@@ -93,21 +94,21 @@ pub struct LevelTotals {
     pub unfiltered: u64,
     /// Bytes of all files.
     pub file_size: u64,
-    /// Entries of those tables for which their number is known. `None`: it is known for none.
+    /// Entries of those tables for which their number is known. `None`: it is known for no table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
     /// Different keys of the tables. On level 1 and higher, two tables of a level have at most a key at their ends in
-    /// common, so that their numbers add up but for these keys. `None`: there are no tables, or one whose keys are not
-    /// known.
+    /// common, so that their numbers add up but for these keys. `None`: there are no tables, or the number for some
+    /// table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks.
     pub filter_size: u64,
-    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups come to
-    /// it or, if the order of keys is not known, by its entries. A table without filters lets all pass. Obsolete
-    /// tables are weighted by their entries. `None`: no table has one.
+    /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach it or, if
+    /// the order of keys is not known, by its entries. A table without filters counts as 1. Obsolete tables are
+    /// weighted by their entries. `None`: no table has a known rate.
     pub estimated_fpr: Mean,
-    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has one.
+    /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table has a known rate.
     #[serde(serialize_with = "mean")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<MeasuredRate>"))]
     pub random_fpr: MeanRate,
@@ -124,10 +125,10 @@ pub struct LevelTotals {
     /// Bytes of the filter blocks that can be judged.
     #[serde(skip)]
     pub judged_size: u64,
-    /// The bits of the filters that can be judged, and the entries of their tables.
+    /// The bits of the filters that can be judged.
     #[serde(skip)]
     pub judged_bits: u64,
-    /// See `judged_bits`.
+    /// The entries of the tables whose filters can be judged.
     #[serde(skip)]
     pub judged_entries: EntrySum,
 }
@@ -143,7 +144,7 @@ pub(crate) struct TableRates {
     neighbour: Option<MeasuredRate>,
 }
 
-/// A weighted mean, which serializes to its value, if there is one.
+/// A weighted mean. It serializes to its value, or to null if there is none.
 #[derive(Clone, Copy, Default, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "Option<f64>", extend("minimum" = 0, "maximum" = 1)))]
@@ -196,7 +197,7 @@ impl Totals {
         add(&mut self.random_fpr, rates.random, weight);
     }
 
-    /// The number of entries of the tables whose rates wait for a weight, by the numbers of the tables.
+    /// The number of entries of each table whose rates wait for a weight, by the table's number.
     pub(crate) fn unweighted(&self) -> BTreeMap<u64, u64> {
         self.rated.iter().filter_map(|rates| Some((rates.number?, rates.entries))).collect()
     }
@@ -271,7 +272,7 @@ impl LevelTotals {
 }
 
 impl TableRates {
-    /// `None`: the number of the table's entries or the effect of its filters is not known.
+    /// The rates of a table. `None`: the number of its entries or the effect of its filters is not known.
     pub(crate) fn of(table: &Table) -> Option<Self> {
         let of = Self {
             place: table.place(),
@@ -303,7 +304,7 @@ impl Mean {
         }
     }
 
-    /// The mean; `None` if nothing has weight.
+    /// The mean; `None` if no value with a weight above 0 was added.
     pub fn value(self) -> Option<f64> {
         (self.weight > 0.0).then(|| self.sum / self.weight)
     }

@@ -94,11 +94,11 @@ pub enum TuneStatus {
 pub enum TuningOrNothing<'a> {
     /// The results.
     Tuning(&'a Tuning),
-    /// The fields of the results, all empty.
+    /// The fields of the results, all null.
     Nothing(Nothing),
 }
 
-/// The fields of a [`Tuning`] with nothing in them.
+/// The fields of a [`Tuning`], all null.
 #[derive(Default, Debug, Serialize)]
 pub struct Nothing {
     policy: (),
@@ -121,8 +121,8 @@ pub struct Nothing {
 pub struct Tuning {
     /// Name of the policy of the filters in use, or of the one given by `--policy`, without `filter.`
     pub policy: Policy,
-    /// True if no table has filters of a policy that this program can make, so that `policy` is LevelDB's
-    /// own.
+    /// True if `--policy` was not given and no table has sound filters of a policy that this program can
+    /// make. `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
     pub policy_assumed: bool,
     /// The amount of data that was looked at.
     pub sample: SampleSize,
@@ -136,8 +136,8 @@ pub struct Tuning {
     /// The best filters within the budget with the same bits a key on all levels. `None`: no setting fits the
     /// budget, or `status` is `error`.
     pub uniform: Option<Choice>,
-    /// The best filters within the budget with bits a key by level. `None`: there are fewer than two levels,
-    /// the order of keys is not known, no setting fits the budget, or `status` is `error`.
+    /// The best filters within the budget with bits a key that may differ by level. `None`: there are fewer
+    /// than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
@@ -146,7 +146,7 @@ pub struct Tuning {
     /// Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
     /// cache.
     pub memory: Memory,
-    /// Tables that could not be read. The numbers leave them out.
+    /// Tables that could not be read. The other results leave them out, but `memory` counts them.
     pub faults: Vec<TuneFault>,
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
@@ -157,8 +157,8 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Returns true if no table has filters. That is the best sign that the program sets no filter policy, so
-    /// that it would not ask any filters.
+    /// Returns true if no table has sound filters of the policy. That is the best sign that the program sets
+    /// no filter policy, so that it would not ask any filters.
     pub fn has_no_filters(&self) -> bool {
         self.levels.iter().all(|level| level.unfiltered == level.tables)
     }
@@ -170,18 +170,19 @@ impl Tuning {
 pub struct SampleSize {
     /// Number of tables whose every entry was decoded.
     pub tables: u64,
-    /// Number of all tables.
+    /// Number of tables that could be read.
     pub of_tables: u64,
     /// Bytes of the files of the tables whose every entry was decoded.
     pub bytes: u64,
-    /// Bytes of the files of all tables.
+    /// Bytes of the files of the tables that could be read.
     pub of_bytes: u64,
-    /// Entries of all tables, deletions and older versions of a key among them. Filters are sized by these.
+    /// Entries of the tables that could be read, deletions and older versions of a key among them. Filters
+    /// are sized by these.
     pub entries: Estimate,
-    /// Different keys of all tables: a key that several tables hold counts once. `None`: not every entry of all
-    /// tables was decoded.
+    /// Different keys of the tables that could be read: a key that several tables hold counts once. `None`:
+    /// not every entry of these tables was decoded.
     pub distinct_keys: Option<EntryCount>,
-    /// True if every entry of all tables was decoded.
+    /// True if every entry of the tables that could be read was decoded.
     pub all: bool,
 }
 
@@ -196,7 +197,7 @@ pub struct Level {
     pub number: Option<u8>,
     /// Number of tables.
     pub tables: u64,
-    /// Number of tables without filters that the policy can read.
+    /// Number of tables without sound filters of the policy.
     pub unfiltered: u64,
     /// Bytes of the files of the tables.
     pub size: u64,
@@ -355,7 +356,7 @@ pub struct Lookups {
 }
 
 /// The places in memory where readers hold the filters in use. LevelDB maps the first 1,000 tables it opens,
-/// and holds the filters of others on the heap; goleveldb keeps all in its block cache.
+/// and holds the filters of other tables on the heap; goleveldb keeps all filters in its block cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {

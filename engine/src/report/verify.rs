@@ -14,7 +14,8 @@ use crate::audit::{rates::MeasuredRate, stats::KeySketch};
 pub struct Verdict {
     /// Number of entries that were decoded, deletions and older versions of a key among them.
     pub entries: u64,
-    /// Number of different keys among them: entries that are no further version of the key before.
+    /// Number of different keys among the entries: an entry that is a further version of the key before it
+    /// does not count.
     pub distinct_keys: u64,
     /// Number of stored keys that a filter denies.
     pub denied: u64,
@@ -171,7 +172,7 @@ pub struct VerdictCounts {
     pub unreadable: u64,
     /// The sum of the verdicts' entries.
     pub entries: u64,
-    /// The sum of the stored keys denied.
+    /// The sum of the numbers of stored keys that filters deny.
     pub denied: u64,
 }
 

@@ -23,7 +23,8 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// `name`: the input's name in messages. `hex`: keys and values are in hexadecimal.
+    /// Reads lines from `input`. `name`: the input's name in messages. `hex`: keys and values are
+    /// in hexadecimal.
     pub(super) fn new(input: R, name: String, hex: bool) -> Self {
         Self { input, name, hex, line: 0, buffer: Vec::new() }
     }

@@ -47,7 +47,8 @@ pub(crate) struct Arguments {
     /// Write no filters
     #[arg(long, conflicts_with_all = ["bits_per_key", "policy", "base_lg"])]
     no_filter: bool,
-    /// The filters' policy, by its name; given several times, the table gets filters of each
+    /// The filters' policy, by its name; if given several times, the table gets filters of each
+    /// policy
     #[arg(long, value_name = "NAME", value_enum, default_values_t = [PolicyName(Policy::Builtin2)])]
     policy: Vec<PolicyName>,
     /// One filter for every 2^LG bytes of data blocks; 63 means one for the whole table
@@ -62,7 +63,7 @@ pub(crate) struct Arguments {
     /// Compression of the blocks; every LevelDB reads both
     #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
     compression: BlockCodec,
-    /// Write the table of a database: each key becomes an internal key, with its line as the
+    /// Write the table of a database: each key becomes an internal key, with its line number as the
     /// sequence number, and of equal keys the later line is the newer version
     #[arg(long)]
     internal_keys: bool,

@@ -12,8 +12,9 @@ use crate::text::labelled::{line_width, write_text};
 
 /// The numbers of bits a key that best show the effect of more bits.
 const TELLING_BITS: [u32; 8] = [4, 6, 8, 10, 12, 14, 16, 20];
-/// LevelDB's own range for a filter, 2 KiB, and the number of bits a key that its header advises.
+/// The binary logarithm of LevelDB's own range for a filter, 2 KiB.
 const USUAL_BASE_LG: u8 = 11;
+/// The number of bits a key that LevelDB's header advises.
 const USUAL_BITS: u32 = 10;
 
 pub(super) struct Settings<'a> {

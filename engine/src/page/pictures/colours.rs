@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::svg::{self, Anchor};
 
-/// The classes of rates, as multiples of the expected ones: the smallest multiple that is no longer in the class, its
-/// name on the scale, and the CSS class. Most filters are in the second one.
+/// The classes of rates, as multiples of the expected rate. Each has the smallest multiple that is above it, the name of
+/// that multiple on the scale, and the CSS class. Most filters are in the second class.
 const CLASSES: [(f64, &str, &str); 5] = [
     (0.5, "half", "p-r0"),
     (1.5, "1.5", "p-r1"),
@@ -20,8 +20,9 @@ pub(super) const UNKNOWN: &str = "p-unknown";
 /// The CSS class of tables without filters. [`hatching`] has its pattern.
 pub(super) const MISSING: &str = "p-missing";
 
-/// The width and height of the legend in pixels.
+/// The width of the legend in pixels.
 const LEGEND_WIDTH: f64 = 310.0;
+/// The height of the legend in pixels.
 pub(super) const LEGEND_HEIGHT: f64 = 62.0;
 
 /// The CSS class for a multiple of the expected rate.
@@ -31,7 +32,7 @@ pub(super) fn of_multiple(multiple: f64) -> &'static str {
     class.map_or(UNKNOWN, |(_, _, class)| class)
 }
 
-/// The pattern that [`MISSING`] is filled with. It has an `id`, so a page holds it once.
+/// The pattern that [`MISSING`] is filled with. It has an `id`, so a page may hold it only once.
 pub(super) fn hatching() -> Markup {
     html! {
         defs {

@@ -23,7 +23,7 @@ pub(crate) struct TuneCurve {
 pub(crate) struct CurveLine {
     /// The name of the line, such as "a filter every 2 KiB".
     pub name: String,
-    /// The points of the line, by rising size.
+    /// The points of the line, in order of increasing size.
     pub points: Vec<CurvePoint>,
 }
 
@@ -47,10 +47,12 @@ pub(crate) struct CurveMark {
 const HEIGHT: f64 = 260.0;
 /// The numbers of bits a key that are named beside a line: a few, so that their texts stay apart.
 const NAMED_BITS: [u32; 5] = [4, 8, 12, 16, 20];
-/// The shapes of the marks on the lines, and the numbers of different colours and dashes.
+/// The shapes of the marks on the lines.
 const SHAPES: [Shape; 6] =
     [Shape::Circle, Shape::Square, Shape::Diamond, Shape::Below, Shape::Cross, Shape::Circle];
+/// The number of different colours of lines.
 const COLOURS: usize = 6;
+/// The number of different patterns of dashes.
 const DASHES: usize = 4;
 
 /// A line and those of its points that can be drawn.

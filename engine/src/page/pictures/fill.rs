@@ -15,13 +15,15 @@ pub(crate) struct FillStrip {
     pub bins: FillBins,
 }
 
-/// The heights of each line of a strip's name, its bars, the line of empty ranges below, and the gap,
-/// in pixels.
+/// The height of each line of text above a strip, in pixels.
 const NAME: f64 = 18.0;
+/// The height of the bars of a strip, in pixels.
 const BARS: f64 = 40.0;
+/// The height of the line below the bars that shows empty filters, in pixels.
 const EMPTY: f64 = 6.0;
+/// The height of the gap below a strip, in pixels.
 const GAP: f64 = 14.0;
-/// The most characters of a file's name, so that the numbers after it can be seen.
+/// The greatest number of characters shown of a file's name, so that the numbers after it can be seen.
 const MOST_NAME: usize = 24;
 
 /// Draws the share of bits set along each table as a strip.

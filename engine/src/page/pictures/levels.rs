@@ -14,16 +14,19 @@ pub(crate) struct LevelSize {
     pub tables: u64,
     /// The number of tables without filters.
     pub unfiltered: u64,
-    /// The sizes of the tables and of their filter blocks in bytes.
+    /// The size of the tables in bytes.
     pub size: u64,
+    /// The size of their filter blocks in bytes.
     pub filters: u64,
     /// The size of the filter blocks that are recommended; `None` if the present ones should stay.
     pub recommended: Option<u64>,
 }
 
-/// The heights of a level's name, of a bar, and of the gap below, in pixels.
+/// The height of a level's name, in pixels.
 const NAME: f64 = 18.0;
+/// The height of a bar, in pixels.
 const BAR: f64 = 13.0;
+/// The height of the gap below a level, in pixels.
 const GAP: f64 = 10.0;
 
 /// Draws a bar for each level, and a second one for the recommended size.
@@ -93,7 +96,7 @@ mod tests {
             .flat_map(|start| text.split(start).skip(1))
             .filter_map(|rest| rest.split("width=\"").nth(1)?.split('"').next())
             .collect();
-        // The last of each is in the list.
+        // The last rectangle of each class is in the list below the picture.
         assert_eq!(bars, ["38%", "19%", "100%", "76%", "100%"]);
         let names = ["level 1: 3 tables, 4 KiB, 1 without filters", ">1 KiB<", ">2 KiB<", ">512 B<"];
         names.iter().for_each(|name| assert!(text.contains(name), "{name}: {text}"));

@@ -5,18 +5,19 @@ use maud::{Markup, html};
 use super::scale::{Linear, Log};
 use super::svg::{self, Anchor, Shape, number};
 
-/// The room above a plot for the name of its vertical axis, and below it for the values and the name
-/// of its horizontal axis, in pixels.
+/// The room above a plot for the name of its vertical axis, in pixels.
 const TITLE: f64 = 20.0;
+/// The room below a plot for the values and the name of its horizontal axis, in pixels.
 const BELOW: f64 = 42.0;
 /// The greatest number of characters of a line of a list, which has its mark beside it.
 const MOST_TEXT: usize = 50;
-/// The height of a line of a list, and the width of the room for its mark, in pixels.
+/// The height of a line of a list, in pixels.
 const LINE: f64 = 18.0;
+/// The width of the room for the mark of a line, in pixels.
 const MARK: f64 = 28.0;
 /// The left padding of pictures of the class `p-axes`: the room for values of the vertical axis.
 const PADDING: f64 = 56.0;
-/// The rates that an axis may hold.
+/// The lowest and the highest rate that an axis may hold.
 const RATES: (f64, f64) = (1e-7, 1.0);
 
 /// The share of the width that bars may take, so that their numbers have room after them.
@@ -54,8 +55,8 @@ pub(super) fn after(share: f64, y: f64, text: impl ToString) -> Markup {
     html! { text class="p-text p-small p-halo" x=(svg::x(share)) y=(number(y)) dx="5" { (text.to_string()) } }
 }
 
-/// The area of a plot of rates, as wide as the picture, from `TITLE` down. The axis of rates goes up
-/// and is logarithmic.
+/// The area of a plot of rates, as wide as the picture, from `TITLE` down. The axis of rates is vertical and
+/// logarithmic.
 pub(super) struct RatePlot {
     height: f64,
     pub(super) across: Linear,
@@ -145,13 +146,13 @@ impl Key {
         Self(html! {}, text.into())
     }
 
-    /// A mark in the middle of the room for it.
+    /// A mark in the middle of the room for marks.
     pub(super) fn mark(class: &str, shape: Shape, text: impl Into<String>) -> Self {
         Self(html! { g class="" { (svg::mark(class, shape, (0.5, 8.0), 4.0, "")) } }, text.into())
     }
 
-    /// A line across the space for marks, perhaps with a mark on it. `group`: the class of the group
-    /// around them.
+    /// A line across the room for marks, with a mark on it if `shape` is given. `group`: the class of the
+    /// group around both.
     pub(super) fn line(group: &str, class: &str, shape: Option<Shape>, text: impl Into<String>) -> Self {
         let mark = html! {
             g class=(group) {
@@ -162,7 +163,7 @@ impl Key {
         Self(mark, text.into())
     }
 
-    /// A filled field.
+    /// A filled rectangle as the mark, for bars and areas.
     pub(super) fn field(class: &str, text: impl Into<String>) -> Self {
         Self(svg::rectangle(class, (0.0, 1.0), 3.0, 10.0, ""), text.into())
     }

@@ -23,7 +23,8 @@ pub(crate) struct RatePoint {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct Rates {
     pub points: Vec<RatePoint>,
-    /// The rates that the formula gives, as bits an entry and rate, by rising bits. May be empty.
+    /// The rates that the formula gives, as bits an entry and rate, in order of increasing bits. May be
+    /// empty.
     pub formula: Vec<(f64, f64)>,
     /// The number of tables without a point: they have no filters, or none whose rate is known.
     pub left_out: u64,
@@ -31,15 +32,17 @@ pub(crate) struct Rates {
 
 /// The greatest number of points drawn one by one.
 const MOST: usize = 2000;
-/// The columns and rows of the cells in which points are merged if there are more.
+/// The numbers of columns and rows of the cells in which points are merged if there are more than [`MOST`]
+/// points.
 const CELLS: (f64, f64) = (48.0, 32.0);
-/// The bits an entry that the axis holds in any case.
+/// The smallest number of bits an entry at which the axis may end.
 const LEAST_BITS: f64 = 16.0;
-/// The greatest number of bits an entry that the axis reaches is the larger of `USUAL_BITS` and
-/// `TIMES_MEDIAN` times the median of the tables.
+/// The number of bits an entry that the axis may reach in any case.
 const USUAL_BITS: f64 = 32.0;
+/// The axis may reach this many times the median of the tables' bits an entry, if that is more than
+/// `USUAL_BITS`.
 const TIMES_MEDIAN: f64 = 4.0;
-/// The room beyond the smallest and the greatest rate, as a multiple of the rate.
+/// The factor by which the axis extends beyond the smallest and the greatest rate.
 const ROOM: f64 = 2.0;
 const HEIGHT: f64 = 220.0;
 
@@ -47,10 +50,11 @@ const HEIGHT: f64 = 220.0;
 #[derive(Clone, PartialEq, Default, Debug)]
 struct Dot {
     tables: u64,
-    /// The mean positions of the tables' points on both axes, from 0 to 1.
+    /// The mean horizontal position of the tables' points, from 0 to 1.
     x: f64,
+    /// The mean vertical position of the tables' points, from 0 at the bottom to 1.
     y: f64,
-    /// No false positive was found, so that the rate is somewhere below.
+    /// No false positive was found, so that the rate is here or below.
     is_below: bool,
     title: String,
 }

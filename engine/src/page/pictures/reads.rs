@@ -17,15 +17,18 @@ pub(crate) struct ReadsPair {
     pub recommended: Option<Interval>,
 }
 
-/// The heights of a name, of a bar, and of the gap below, in pixels.
+/// The height of the name of a kind of lookup, in pixels.
 const NAME: f64 = 18.0;
+/// The height of a bar, in pixels.
 const BAR: f64 = 14.0;
+/// The height of the gap below the bars of a kind, in pixels.
 const GAP: f64 = 12.0;
-/// The classes and the marks of both bars.
+/// The class of the bar for the present filters, and the shape of its mark.
 const NOW: (&str, Shape) = ("p-now", Shape::Circle);
+/// The class of the bar for the recommended filters, and the shape of its mark.
 const THEN: (&str, Shape) = ("p-then", Shape::Diamond);
-/// If the greatest number is more than this many times the least, the scale is logarithmic: linear bars would
-/// be too short to compare.
+/// If the greatest number is more than this many times the least number above 0, the scale is logarithmic:
+/// linear bars would be too short to compare.
 const MOST_LINEAR: f64 = 40.0;
 /// The smallest number of reads that a logarithmic scale holds.
 const LEAST: f64 = 1e-6;

@@ -22,7 +22,8 @@ impl Linear {
     }
 
     /// From two to `most` values of the scale, `most` being 3 or more. They are the multiples of the smallest
-    /// step that yields no more values: 1, 2 or 5 times a power of 10, times `unit`.
+    /// step that yields no more values: 1, 2 or 5 times a power of 10, times `unit`. There are no values if
+    /// that step is too large or too small for a number.
     pub(super) fn ticks(self, most: usize, unit: f64) -> Vec<f64> {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
@@ -58,14 +59,15 @@ impl Linear {
 /// Values above 0, ten times as large at each step of the same length.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Log {
-    /// The powers of 10 at the ends, which differ.
+    /// The power of 10 at the lower end.
     low: i32,
+    /// The power of 10 at the upper end, which is greater than `low`.
     high: i32,
 }
 
 impl Log {
-    /// The scale of whole decades that holds `values`, but none below `floor` or above `ceiling`.
-    /// Values that are not finite or not above 0 do not count.
+    /// The scale of whole decades that holds those of `values` from `floor` to `ceiling`. Values out of this
+    /// range count as its nearer end. Values that are not finite or not above 0 do not count.
     pub(super) fn around(values: impl IntoIterator<Item = f64>, floor: f64, ceiling: f64) -> Self {
         let sound = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
         let (least, greatest) = sound.fold((f64::INFINITY, 0.0_f64), |(least, greatest), value| {

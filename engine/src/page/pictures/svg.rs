@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use maud::{Markup, html};
 
-/// A number of at most two decimals; 0 if it is not finite.
+/// A number with at most two decimals; 0 if it is not finite.
 pub(super) fn number(value: f64) -> String {
     let value = if value.is_finite() { value } else { 0.0 };
     let text = format!("{value:.2}");
@@ -62,7 +62,7 @@ pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, ti
     }
 }
 
-/// The shape of a mark, which tells it from others without colours.
+/// The shape of a mark, which tells it from other marks without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
     Circle,

@@ -165,7 +165,7 @@ fn large() -> Vec<Markup> {
     vec![tree(&Tree { levels }), rates(&some_rates(10_000)), fill(&strips)]
 }
 
-/// Pictures of nothing at all, then of one of each.
+/// Pictures of nothing at all, and then pictures of one thing each.
 fn small() -> Vec<Markup> {
     let one = TreeTable { name: HOSTILE.to_owned(), range: Some((1.0, 1.0)), size: 0, filter: rate(0.0) };
     let levels = vec![

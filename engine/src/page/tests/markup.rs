@@ -137,7 +137,7 @@ impl Node {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| &**value)
     }
 
-    /// The pictures in the node, without those that are parts of others.
+    /// The pictures in the node, without those that are parts of other pictures.
     pub(crate) fn pictures(&self) -> Vec<&Node> {
         match &*self.name {
             "svg" => vec![self],

@@ -17,7 +17,7 @@ use super::volume::{self, FreeSpace};
 use super::{new_file::NewFile, operation::Operation};
 use crate::report::ErrorKind;
 
-/// An open folder. On Unix, it stays the same one, whatever becomes of its path.
+/// An open folder. On Unix, it stays the same folder, whatever becomes of its path.
 ///
 /// Names are those of files in the folder, and have no slash.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Folder {
     /// Opens a folder as [`open`](Self::open) does, for writing. As root, refuses if another user owns the folder or
     /// one of those that lead to it, or could replace what is in one of them.
     pub(crate) fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
-        /// In a folder with this bit, users may only remove what is theirs.
+        /// In a folder with this bit, users may remove only their own files.
         const STICKY: u32 = 0o1000;
         const OTHERS_WRITE: u32 = 0o022;
         let is_root = is_root();
@@ -175,7 +175,7 @@ impl Folder {
         contents.ok_or_else(|| io::Error::other(format!("expected at most {MAX_NOTE} bytes, found more")))
     }
 
-    /// Creates a file that only its owner may read and write. There must be no file of this name.
+    /// Creates a file, which on Unix only its owner may read and write. There must be no file of this name.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<NewFile> {
         let name = name.as_ref();
         let operation = Operation::Create { folder: &self.path, name };
@@ -212,7 +212,7 @@ impl Folder {
         copy().map_err(|error| Failure::system("copying it", &self.path_of(&name), &error))
     }
 
-    /// Renames a file, and replaces one of the new name if there is one.
+    /// Renames a file, and replaces the file of the new name if there is one.
     pub(crate) fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<()> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.rename_with((self, from), (self, to), true)
@@ -262,7 +262,7 @@ impl Folder {
         removed.map_err(|error| Failure::system("removing it", &self.path_of(name), &error))
     }
 
-    /// Makes a folder that only its owner may enter, and opens it.
+    /// Makes a folder, which on Unix only its owner may enter, and opens it.
     pub(crate) fn make_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         let operation = Operation::MakeFolder { folder: &self.path, name };
@@ -325,7 +325,7 @@ impl Folder {
         })
     }
 
-    /// In place, refuses once a folder could not be synced.
+    /// In place, fails once a folder could not be synced.
     pub(crate) fn check_known(&self) -> Result<()> {
         if !Session::is_set(&self.session.sync_failed) || self.session.purpose == Purpose::Copy {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Hooks for tests, before and after each call of the system.
+//! Hooks for tests, which run before and after each [`Operation`].
 
 use std::{cell::RefCell, io, sync::Arc};
 

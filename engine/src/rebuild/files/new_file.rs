@@ -5,7 +5,7 @@ use std::{fs::File, sync::Arc};
 
 use super::{operation::Operation, rights, session::Session};
 
-/// A file that is being written. Until it is given other permissions, only its owner may read it.
+/// A file that is being written. On Unix, only its owner may read it until it is given other permissions.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     file: File,

@@ -26,7 +26,7 @@ pub(super) struct Session {
     pub(super) purpose: Purpose,
     /// A folder could not be synced: it is not known whether names that changed would survive a loss of power.
     pub(super) sync_failed: AtomicBool,
-    /// A file could not be given to its group, so its mode gives no group permissions.
+    /// A new file could not be given the group of the old file, so its mode gives its own group no permissions.
     pub(super) group_was_lost: AtomicBool,
     #[cfg(all(test, unix))]
     hook: NoDebug<Option<Arc<dyn Hook>>>,

@@ -17,12 +17,13 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// A mode for the user who runs this, and nobody else.
+/// The mode of a new file, which only the user who runs this may use.
 const PRIVATE_FILE: u32 = 0o600;
+/// The mode of a new folder, which only the user who runs this may use.
 const PRIVATE_FOLDER: u32 = 0o700;
 
-/// Opens each folder from `/` to `path`, which must have no links: none is followed. Calls `visit` with the path and
-/// the status of each. Returns the last two folders; for `/`, the first is `None`.
+/// Opens each folder from `/` to `path`, which must contain no links, as links are not followed. Calls `visit` with the
+/// path and the status of each. Returns the last two folders; for `/`, the first is `None`.
 pub(super) fn walk(
     path: &Path,
     mut visit: impl FnMut(&Path, &Status) -> io::Result<()>,

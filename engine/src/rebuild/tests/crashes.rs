@@ -15,9 +15,11 @@ use super::state::{
 use super::{super::Failure, databases::Sample, recorder::Recorder};
 use crate::report::RebuildStatus;
 
-/// The number of states to check for each run: after one crash, after two, and after a kill and a crash.
+/// The number of states to check for each run after one crash.
 const STATES: usize = 60;
+/// The number of states to check for each run after two crashes.
 const SECOND_STATES: usize = 16;
+/// The number of states to check for each run after a kill and a crash.
 const STATES_AFTER_A_KILL: usize = 3;
 
 /// A database before a rebuild, and its contents.

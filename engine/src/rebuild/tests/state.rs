@@ -6,9 +6,11 @@ use std::{fs, os::unix::fs::MetadataExt as _, path::Path};
 use filterblock::database::{Database, FileKind, FileState, Manifest};
 use filterblock::table::{ReadOptions, Table};
 
-/// The names of the database's folder, and of the folders beside it.
+/// The name of the database's folder.
 pub(crate) const DATABASE: &str = "db";
+/// The name of the undo folder, beside the database's folder.
 pub(crate) const UNDO_FOLDER: &str = "db.filterblock-undo";
+/// The name of the second database's folder, beside the first.
 pub(crate) const TARGET: &str = "new";
 
 /// Live keys and their values.

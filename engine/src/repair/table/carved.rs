@@ -14,7 +14,7 @@ use crate::audit::scan::carve::{
 };
 use crate::repair::lost::{Bound, LostRange};
 
-/// The most that is read of a block whose end is not known.
+/// The greatest number of bytes that are read of a block whose end is not known.
 const MAX_BEGINNING: u64 = 4 << 20;
 
 /// The blocks that are found in a file.
@@ -154,8 +154,8 @@ pub(super) fn read<R: ReadAt>(
     Ok(())
 }
 
-/// Saves entries of the block that begins where the others end, up to zeros or the end of a file that was cut
-/// off.
+/// Salvages entries of the block that begins where the found blocks end, up to zeros or the end of a file
+/// that was cut off.
 fn save_beginning<R: ReadAt>(
     source: &R,
     gap: &Range<u64>,
@@ -172,8 +172,8 @@ fn save_beginning<R: ReadAt>(
     };
     let up_to = expected.record.map(|record| &*record.largest);
     let between = Between { order: expected.order, after: table.facts.largest.as_deref(), up_to };
-    // Without a sound block, both kinds are tried. Bytes of one kind, read as the other, give no internal
-    // keys.
+    // Without a sound block, both kinds are tried. Bytes of one kind, read as the other, are very unlikely to
+    // give internal keys.
     let kinds = table.stored().map_or(vec![Stored::Snappy, Stored::Raw], |stored| vec![stored]);
     let found =
         kinds.into_iter().map(|kind| partial::entries(&bytes, &(end..bytes.len()), false, kind, &between));

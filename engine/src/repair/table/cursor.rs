@@ -6,7 +6,7 @@ use filterblock::table::{BlockCursor, BlockHandle, ReadAt};
 
 use super::{Blocks, SavedTable, stored};
 
-/// Goes through the entries of the sound blocks.
+/// A cursor over the entries of the sound blocks.
 pub(in crate::repair) struct TableCursor<'t, R> {
     source: R,
     table: &'t SavedTable,

@@ -14,8 +14,8 @@ use crate::repair::patched::Patch;
 pub(in crate::repair) struct FilterMeasures {
     /// The policy's name.
     pub(in crate::repair) policy: String,
-    /// The size of all filters in bytes, less a byte of each, which is the number of probes; 0 if the filters are
-    /// damaged or of no known policy.
+    /// The size of all filters in bytes, without the byte of each filter that holds the number of probes; 0 if the
+    /// filters are damaged or of no known policy.
     pub(in crate::repair) size: u64,
     /// The number of probes of the first filter; `None` if no filter tells it.
     pub(in crate::repair) probes: Option<u32>,
@@ -28,8 +28,8 @@ pub(super) struct FoundFilters {
     pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,
 }
 
-/// Reads the filters that the metaindex names; `None`: it names none, or cannot be read. One bit of each
-/// block may be corrected.
+/// Reads the filters that the metaindex names first; `None`: it names no filters, or cannot be read. One bit
+/// of each block may be corrected.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     metaindex: BlockHandle,
@@ -50,8 +50,8 @@ pub(super) fn read<R: ReadAt>(
     Ok(Some(FoundFilters { measures: FilterMeasures { policy, size, probes }, reader }))
 }
 
-/// The policy that a metaindex names first, and where its filters are. `Some(None)`: it names none. `None`:
-/// it cannot be read.
+/// The policy that a metaindex names first, and where its filters are. `Some(None)`: the metaindex names no
+/// policy. `None`: it cannot be read.
 fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, BlockHandle)>> {
     let mut entries = stored::entries(metaindex, options)?;
     let mut found = None;

@@ -59,13 +59,13 @@ pub(super) fn read<R: ReadAt>(
 /// The state of reading one data block after the other.
 #[derive(Default)]
 struct Walk {
-    /// The blocks that are damaged, each with the largest key saved before it and its separator.
+    /// The blocks that are damaged, each with the largest key read before it, and with its separator.
     damaged: Vec<(BlockHandle, Option<Vec<u8>>, Vec<u8>)>,
     /// The numbers of the blocks that are lost.
     lost: Vec<u64>,
     /// The separator of the block before.
     separator: Option<Vec<u8>>,
-    /// The lost blocks directly before the next one.
+    /// The lost blocks directly before the next block.
     run: Option<Run>,
     /// The end of the blocks so far.
     end: u64,
@@ -136,7 +136,7 @@ pub(super) fn is_index(stored: &Bytes, order: &Order, limits: &Limits) -> Option
     last.map(|_| ())
 }
 
-/// Saves entries of a block with zeroed sectors.
+/// Salvages entries of a block with zeroed sectors.
 fn save_part<R: ReadAt>(
     source: &R,
     handle: BlockHandle,

@@ -1,4 +1,4 @@
-//! Saves the readable parts of a table.
+//! Salvages the readable parts of a table.
 
 mod carved;
 mod cursor;
@@ -40,7 +40,8 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// `max_output`: the bytes of blocks and keys that may be decoded; `None`: the default of all commands.
+    /// The limits for a table of this size. `max_output`: the bytes of blocks and keys that may be decoded;
+    /// `None`: the default of all commands.
     pub(super) fn new(max_output: Option<u64>, file_size: u64) -> Self {
         let budget = Budget::new(decode_limit(max_output, file_size));
         let mut options = budget.options(&options());
@@ -59,7 +60,7 @@ impl Limits {
     }
 }
 
-/// A table as far as it can be saved.
+/// The parts of a table that can be salvaged.
 #[derive(Default)]
 pub(super) struct SavedTable {
     /// The options for reading its blocks again.
@@ -103,8 +104,9 @@ pub(super) struct Facts {
     /// The size of the blocks, decompressed, in bytes.
     pub(super) block_bytes: u64,
     pub(super) snappy_blocks: u64,
-    /// The first internal key; `largest` is the last.
+    /// The first internal key.
     pub(super) smallest: Option<Vec<u8>>,
+    /// The last internal key.
     pub(super) largest: Option<Vec<u8>>,
     pub(super) last_sequence: u64,
     /// The comparator may treat other bytes as equal to one of the keys.
@@ -130,7 +132,7 @@ pub(in crate::repair) fn options() -> ReadOptions {
 }
 
 impl SavedTable {
-    /// Reads a table and finds out what can be saved of it.
+    /// Reads a table and finds out which parts of it can be salvaged.
     ///
     /// # Errors
     ///
@@ -173,8 +175,8 @@ impl SavedTable {
         }
     }
 
-    /// The storage format of the table's blocks, according to those that are sound. `None`: there
-    /// are none.
+    /// The storage format of the table's blocks, according to those that are sound. `None`: there are no
+    /// sound blocks.
     const fn stored(&self) -> Option<Stored> {
         match (self.facts.blocks, self.facts.snappy_blocks) {
             (0, _) => None,
@@ -196,7 +198,7 @@ impl SavedTable {
         Self { lost: vec![range], ..Self::default() }
     }
 
-    /// Looks at the filters. One bit in them may be corrected.
+    /// Looks at the filters. One bit of the metaindex and one of the filter block may be corrected.
     fn read_filters<R: ReadAt>(&mut self, source: &R, metaindex: BlockHandle) -> io::Result<()> {
         let Some(found) = filters::read(source, metaindex, &mut self.patches, &self.options)? else {
             return Ok(());

@@ -11,7 +11,8 @@ use super::stored::Between;
 
 /// The size of a sector in bytes: disks lose whole sectors.
 const SECTOR: u64 = 512;
-/// The greatest number of bytes that are decompressed from a block, and of keys that are put together.
+/// The greatest number of bytes that are decompressed from a block. No further key is read once the keys of a block
+/// take that many bytes.
 const MAX_CONTENTS: usize = 16 << 20;
 
 /// An entry with its internal key.
@@ -115,8 +116,8 @@ impl<'p> Parser<'p> {
         Self { bytes, between }
     }
 
-    /// The entries from the restart at `start` to `end`, up to the first that cannot be one, and the offset at which
-    /// they stop.
+    /// The entries from the restart at `start` to `end`, up to the first bytes that cannot be an entry, and the offset
+    /// at which the entries stop.
     fn entries(&self, start: usize, end: usize) -> (Vec<PartialEntry>, usize) {
         let (mut entries, mut at): (Vec<PartialEntry>, _) = (Vec::new(), start);
         let mut keys = 0_usize;
@@ -181,7 +182,7 @@ fn snappy_prefix(mut bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Decompresses one element, and returns the bytes after it. `None`: not all of it is there, or it cannot be one.
+/// Decompresses one element, and returns the bytes after it. `None`: the element is incomplete or invalid.
 fn snappy_element<'b>(bytes: &'b [u8], out: &mut Vec<u8>, most: usize) -> Option<&'b [u8]> {
     let (&tag, rest) = bytes.split_first()?;
     let number = |len: usize| {

@@ -8,7 +8,7 @@ use super::{Facts, Limits};
 pub(super) use crate::audit::correct::stored::{TRAILER, accept, entries, is_sound, read};
 use crate::repair::order::Order;
 
-/// The greatest type in internal keys: values.
+/// The greatest type that an internal key may have: that of a value.
 const VALUE: u64 = 1;
 
 /// The bounds of the keys of a block.
@@ -21,7 +21,7 @@ pub(super) struct Between<'b> {
 }
 
 /// Reads all entries of a stored block whose checksum is correct. `None`: they are not entries of a database,
-/// or not in order, or the limits are exceeded.
+/// not in order or not within the bounds, or the limits are exceeded.
 pub(super) fn facts(stored: &Bytes, between: &Between<'_>, limits: &Limits) -> Option<Facts> {
     if limits.budget.is_spent() {
         return None;

@@ -12,7 +12,7 @@ fn printed(result: Result<Tuning, TuneFailure>) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Prints a database to rebuild, one to leave as it is, with lookups, a single table, and a
+/// Prints a database to rebuild, a database with lookups to leave as it is, a single table, and a
 /// database without entries. Each keeps only its first setting.
 #[test]
 fn every_object_is_printed_with_all_its_fields() {

@@ -8,19 +8,21 @@ use super::super::svg::{self, Anchor};
 use super::merge::{self, Block, Row, Tree};
 use crate::words::{count, counted, percent, size};
 
-/// The greatest number of rectangles.
+/// The greatest number of rectangles in a picture.
 const MOST: usize = 2000;
 /// The greatest number of lanes of a level, for tables that overlap.
 const MOST_LANES: usize = 16;
-/// The room for all lanes, and the least and the most for one, in pixels.
+/// The height that all lanes share, in pixels, as far as the bounds in [`LANE`] allow.
 const ALL_LANES: f64 = 360.0;
+/// The smallest and the greatest height of a lane, in pixels.
 const LANE: (f64, f64) = (10.0, 36.0);
-/// The room for a level's name above its lanes, and the room below them.
+/// The room for a level's name above its lanes, in pixels.
 const NAME: f64 = 18.0;
+/// The gap below a level, in pixels.
 const GAP: f64 = 10.0;
-/// The room for the texts at both ends of the key range.
+/// The room for the texts at both ends of the key range, in pixels.
 const BELOW: f64 = 18.0;
-/// The height of the line below the lanes that shows where filters are missing.
+/// The height of the line below the lanes that shows where filters are missing, in pixels.
 const LINE: f64 = 4.0;
 /// The smallest share of the width for a rectangle that has room beside it.
 const LEAST_WIDTH: f64 = 0.003;
@@ -35,7 +37,7 @@ const MOST_WITH_EDGES: usize = 150;
 ///
 /// If there are over 2,000 tables, neighbours share a rectangle. Its height stands for the mean size of its
 /// tables, its colour is that of the worst rate, and the share of its tables without filters is hatched. A
-/// line below a level shows the ranges of tables without filters, even of narrow ones.
+/// line below a level shows the ranges of tables without filters, even of narrow tables.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
     let lanes: usize = rows.iter().map(lanes_of).sum();
@@ -109,7 +111,7 @@ fn height(row: &Row<'_>, lane: f64) -> f64 {
     NAME + unplaced + lanes_of(row) as f64 * lane + GAP
 }
 
-/// The room for the line of missing filters below the lanes of known ranges.
+/// The room below the lanes of known ranges for the line that shows missing filters.
 fn below_lanes(row: &Row<'_>) -> f64 {
     if row.lanes.is_empty() { 0.0 } else { LINE + 2.0 }
 }
@@ -129,7 +131,7 @@ fn level(row: &Row<'_>, top: f64, lane: Lane, largest: f64) -> Markup {
     }
 }
 
-/// Draws lanes from `top` down, and below them the line of missing filters.
+/// Draws lanes from `top` down, and below them the line that shows missing filters.
 fn strip(lanes: &[Vec<Block>], top: f64, lane: Lane, largest: f64) -> Markup {
     let height = lanes.len() as f64 * lane.height;
     html! {
@@ -338,7 +340,7 @@ mod tests {
             text.contains(r#"height="35"><title>10 tables, 0.ldb to 9.ldb: 9.8 KiB, at worst"#),
             "{text}"
         );
-        // Ten tables as one, of which one has no filters: the line is wide enough to be seen.
+        // Ten tables share a rectangle, and one of them has no filters: the line is wide enough to be seen.
         assert!(text.contains(r#"<rect class="p-lack" x="49.95%" y="55" width="0.3%""#), "{text}");
         assert!(text.contains(
             "10 tables, 9990.ldb to 9999.ldb: 9.8 KiB, at worst 0.20 % false positives, 1 without filters"

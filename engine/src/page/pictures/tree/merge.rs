@@ -1,4 +1,4 @@
-//! Fewer rectangles for many tables: neighbours share one, and no table is lost.
+//! Fewer rectangles for many tables: neighbours share a rectangle, and no table is lost.
 
 use super::super::plot::Interval;
 
@@ -22,7 +22,7 @@ pub(crate) struct TreeTable {
     /// The name of the file, safe to print.
     pub name: String,
     /// The positions of the table's first and last key among the keys of the database, from 0 to 1; `None` if
-    /// they are not known. Tables without known positions are drawn side by side below the others.
+    /// they are not known. Tables without known positions are drawn side by side below the other tables.
     pub range: Option<(f64, f64)>,
     /// The size of the file in bytes.
     pub size: u64,
@@ -46,8 +46,9 @@ pub(crate) enum TableFilter {
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct Block {
     pub(super) tables: u64,
-    /// The numbers of tables without filters, and of those with filters of an unknown rate.
+    /// The number of tables without filters.
     pub(super) missing: u64,
+    /// The number of tables with filters of an unknown rate.
     pub(super) unknown: u64,
     /// The greatest of the known rates.
     pub(super) worst: Option<f64>,
@@ -55,11 +56,13 @@ pub(super) struct Block {
     pub(super) multiple: f64,
     /// The sum of the tables' sizes in bytes.
     pub(super) size: u64,
-    /// From the smallest start to the greatest end, within 0 and 1.
+    /// The left end, from 0 to 1: the smallest start of the tables' ranges, if these are known.
     pub(super) start: f64,
+    /// The right end, from 0 to 1: the greatest end of the tables' ranges, if these are known.
     pub(super) end: f64,
-    /// The names of the first and the last table.
+    /// The name of the first table.
     pub(super) first: String,
+    /// The name of the last table.
     pub(super) last: String,
 }
 
@@ -91,7 +94,7 @@ impl Block {
         block
     }
 
-    /// The mean size of its tables.
+    /// The mean size of the tables in bytes.
     pub(super) fn mean_size(&self) -> f64 {
         self.size as f64 / self.tables.max(1) as f64
     }
@@ -107,7 +110,7 @@ fn multiple(measured: Interval, expected: f64) -> f64 {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Row<'a> {
     pub(super) name: &'a str,
-    /// All its tables.
+    /// All tables of the level as one block.
     pub(super) all: Block,
     /// Lines of blocks that do not overlap, from left to right.
     pub(super) lanes: Vec<Vec<Block>>,
@@ -123,8 +126,8 @@ impl Row<'_> {
 }
 
 /// The levels with at most `most` blocks in all, and at most `most_lanes` lanes each. A level has at least
-/// one block for its tables of known ranges, if it has any, and one for the others, even if these are more
-/// than `most`.
+/// one block for its tables of known ranges, if it has any, and one for its other tables, if it has any, even
+/// if there are then more than `most` blocks in all.
 pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> {
     let split = |level: &TreeLevel| {
         let placed = level.tables.iter().filter(|table| sound_range(table).is_some()).count();
@@ -156,7 +159,7 @@ fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
 }
 
 /// Puts the tables of a level into blocks. `shares`: the most blocks for tables of known ranges, and for
-/// others.
+/// other tables.
 fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a> {
     let (mut placed, others): (Vec<&TreeTable>, Vec<&TreeTable>) =
         level.tables.iter().partition(|table| sound_range(table).is_some());
@@ -191,14 +194,14 @@ fn side_by_side(tables: &[&TreeTable], together: usize) -> Vec<Block> {
 
 /// Puts `together` neighbours into each block, and blocks that overlap into different lanes.
 fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
-    /// The smallest part of its lane that a block occupies: none of many blocks at one position hides
-    /// another.
+    /// The smallest part of its lane that a block occupies, so that blocks at one position do not hide each
+    /// other.
     const LEAST: f64 = 1e-4;
     let mut lanes: Vec<(f64, Vec<Block>)> = Vec::new();
     for tables in tables.chunks(together.max(1)) {
         let block = Block::of(tables.iter().copied());
         let end = block.end.max(block.start + LEAST);
-        // A slight overlap is a rounding error.
+        // A slight overlap is taken to be a rounding error.
         match lanes.iter_mut().find(|(taken, _)| *taken <= block.start + LEAST / 2.0) {
             Some((taken, lane)) => {
                 *taken = end;
@@ -210,7 +213,7 @@ fn in_lanes(tables: &[&TreeTable], together: usize) -> Vec<Vec<Block>> {
     lanes.into_iter().map(|(_, lane)| lane).collect()
 }
 
-/// The range of a table within 0 and 1; `None` if it is not known, or is not valid.
+/// The range of a table, clamped to 0 to 1; `None` if it is not known or not valid.
 fn sound_range(table: &TreeTable) -> Option<(f64, f64)> {
     let (start, end) = table.range?;
     (start <= end).then(|| (start.clamp(0.0, 1.0), end.clamp(0.0, 1.0)))
@@ -272,7 +275,7 @@ mod tests {
         let rows = rows(&tree, 2000, 16);
         let blocks: usize = rows.iter().flat_map(|row| &row.lanes).map(Vec::len).sum();
         assert!((1500..=2000).contains(&blocks), "{blocks}");
-        // Only the level that has too many is merged.
+        // Only the tables of the level that has too many are merged.
         for row in &rows {
             let all: Vec<_> = row.lanes.iter().flatten().collect();
             assert_eq!(all.len() as u64 == row.all.tables, row.name != "10000", "{}", row.name);
@@ -296,7 +299,7 @@ mod tests {
             lanes.iter().map(|lane| lane.iter().map(|block| block.tables).collect()).collect::<Vec<Vec<_>>>()
         };
         assert_eq!(of(&[(0.0, 0.6), (0.5, 1.0), (0.7, 0.8)]), [vec![1, 1], vec![1]]);
-        // All in one place.
+        // All tables are in one place.
         assert_eq!(of(&[(0.5, 0.5); 4]), [[1], [1], [1], [1]]);
         assert_eq!(of(&[(0.0, 1.0); 5]), [vec![2], vec![2], vec![1]]);
         assert_eq!(of(&[(0.0, 1.0); 1000]), [[256], [256], [256], [232]]);
