@@ -71,14 +71,7 @@ impl BlockBuilder {
 
     /// Appends an entry. The caller has to make sure with `check_room` that there is room for it.
     pub(in crate::table) fn add(&mut self, key: &[u8], value: &[u8]) {
-        let shared = if self.begins_with_restart() { 0 } else { shared_prefix_len(&self.last_key, key) };
-        self.add_sharing(shared, key, value);
-    }
-
-    /// True if the next entry stores its key in full.
-    #[inline]
-    fn begins_with_restart(&self) -> bool {
-        self.counter == 0 || self.counter >= self.restart_interval
+        self.add_sharing(shared_prefix_len(&self.last_key, key), key, value);
     }
 
     /// As [`add`](Self::add), for a key that has its first `shared` bytes in common with the last one.
