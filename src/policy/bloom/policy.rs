@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::array::{BATCH, BloomArray};
 use super::probe::matches_many;
 use crate::hash::{self, BLOOM_SEED};
-use crate::kernel::{self, MAX_PROBES, matches, matches_key};
+use crate::kernel::{self, MAX_PROBES, matches, matches_key, prefetch};
 use crate::policy::{FilterPolicy, FilterShape, KeyHash, SharedPolicy, bit_array};
 use crate::{Error, Keys, Result};
 
@@ -212,6 +212,11 @@ impl FilterPolicy for BloomFilterPolicy {
 
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
+        // A filter in memory comes while the key is hashed, and while the query before still waits for its own.
+        if let [first, .., last] = filter {
+            prefetch(first);
+            prefetch(last);
+        }
         matches_key(hash::leveldb(key, BLOOM_SEED), filter)
     }
 

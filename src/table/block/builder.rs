@@ -71,12 +71,18 @@ impl BlockBuilder {
 
     /// Appends an entry. The caller has to make sure with `check_room` that there is room for it.
     pub(in crate::table) fn add(&mut self, key: &[u8], value: &[u8]) {
+        self.add_sharing(shared_prefix_len(&self.last_key, key), key, value);
+    }
+
+    /// As [`add`](Self::add), for a key that has its first `shared` bytes in common with the last one.
+    #[inline]
+    pub(in crate::table) fn add_sharing(&mut self, shared: usize, key: &[u8], value: &[u8]) {
         if self.counter >= self.restart_interval {
             self.restarts.push(self.buffer.len() as u32);
             self.counter = 0;
         }
         debug_assert!(u32::try_from(self.size_estimate()).is_ok(), "there was room for the entries before");
-        let shared = if self.counter == 0 { 0 } else { shared_prefix_len(&self.last_key, key) };
+        let shared = if self.counter == 0 { 0 } else { shared };
         debug_assert!(shared <= key.len().min(self.last_key.len()), "both keys have what they share");
         // `shared` is within `key`, so the fallback is never taken. It would be right, too: a
         // complete key is valid anywhere.

@@ -226,8 +226,7 @@ impl<R: ReadAt> BlockReader<R> {
     ) -> Result<Block> {
         let stored_len = stored.len();
         let (contents, codec) = self.decode(stored, offset, room, buffer)?;
-        let left = room.saturating_sub(stored_len as u64).saturating_sub(contents.len() as u64);
-        let max_key = usize::try_from(left).unwrap_or(usize::MAX);
+        let max_key = max_key(room, stored_len, contents.len());
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
@@ -243,8 +242,7 @@ impl<R: ReadAt> BlockReader<R> {
         }
         let Some(contents) = self.plain(stored, span.offset, room)? else { return Ok(None) };
         let layout = Layout::of(contents, span.offset)?;
-        let left = room.saturating_sub(span.len as u64).saturating_sub(contents.len() as u64);
-        let max_key = usize::try_from(left).unwrap_or(usize::MAX);
+        let max_key = max_key(room, span.len, contents.len());
         let contents = InPlace { contents, source: &self.source, offset: span.offset };
         Ok(Some(Block::with_layout(contents, span.offset, layout).with_max_key(max_key)))
     }
@@ -262,6 +260,13 @@ impl<R: ReadAt> BlockReader<R> {
         let trailer = self.read(span.end().saturating_sub(TRAILER_LEN as u64), TRAILER_LEN)?;
         split_trailer(&trailer, span.offset, false).map(|(_, compression)| compression)
     }
+}
+
+/// The greatest length of a key that is put together, of what is left of `room`.
+#[inline]
+pub(in crate::table) fn max_key(room: u64, stored_len: usize, contents_len: usize) -> usize {
+    let left = room.saturating_sub(stored_len as u64).saturating_sub(contents_len as u64);
+    usize::try_from(left).unwrap_or(usize::MAX)
 }
 
 /// True if a block that was read with its trailer is not compressed.

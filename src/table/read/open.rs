@@ -2,7 +2,7 @@
 
 use bytes::{Buf as _, Bytes};
 
-use super::block_reader::{BlockReader, Span};
+use super::block_reader::{BlockReader, Span, max_key};
 use super::filters::Filters;
 use super::options::ReadOptions;
 use crate::table::block::{Block, Layout};
@@ -202,8 +202,7 @@ fn metaindex_block<R: ReadAt>(
         let layout = Layout::of(contents, span.offset)?;
         let bytes =
             if contents.len() <= COPIED { Bytes::copy_from_slice(contents) } else { tail.keep(contents) };
-        let left = room.saturating_sub(span.len as u64).saturating_sub(contents.len() as u64);
-        let max_key = usize::try_from(left).unwrap_or(usize::MAX);
+        let max_key = max_key(room, span.len, contents.len());
         return Ok(Block::with_layout(bytes, span.offset, layout).with_max_key(max_key));
     }
     let stored = match (read, in_tail) {

@@ -1,5 +1,6 @@
 //! Options for writing a table.
 
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,6 +35,8 @@ pub struct WriteOptions {
     pub(in crate::table) compression: Compression,
     pub(in crate::table) internal_keys: bool,
     comparator: SharedComparator,
+    /// True if it is known to be the [`BytewiseComparator`].
+    is_bytewise: bool,
     filter_policies: Vec<SharedPolicy>,
     base_lg: u8,
     max_filter_block_size: Option<u64>,
@@ -47,6 +50,7 @@ impl Default for WriteOptions {
             compression: Compression::Snappy,
             internal_keys: false,
             comparator: Arc::new(BytewiseComparator),
+            is_bytewise: true,
             filter_policies: Vec::new(),
             base_lg: DEFAULT_BASE_LG,
             max_filter_block_size: None,
@@ -118,6 +122,7 @@ impl WriteOptions {
     /// The order of the keys or, with [`internal_keys`](Self::internal_keys), of the user keys.
     /// Default: [`BytewiseComparator`].
     pub fn comparator(mut self, comparator: impl Comparator + 'static) -> Self {
+        self.is_bytewise = comparator.type_id() == TypeId::of::<BytewiseComparator>();
         self.comparator = Arc::new(comparator);
         self
     }
@@ -139,6 +144,11 @@ impl WriteOptions {
     /// [`Error::InvalidOption`] for the first option that is invalid.
     pub fn check(&self) -> Result<()> {
         self.filter_builders().map(drop)
+    }
+
+    /// True if keys are known to be in bytewise order.
+    pub(in crate::table) fn in_bytewise_order(&self) -> bool {
+        self.is_bytewise && !self.internal_keys
     }
 
     /// The order of the keys as they are added.

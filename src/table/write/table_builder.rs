@@ -13,7 +13,7 @@ use super::filters::{FilterBuilder, write_filters};
 use super::{FinishError, TableSummary, WriteOptions};
 use crate::key::comparator::{Comparator, SharedComparator};
 use crate::key::parts::TAG_LEN;
-use crate::table::block::BlockBuilder;
+use crate::table::block::{BlockBuilder, shared_prefix_len};
 use crate::table::format::{BlockHandle, Footer};
 use crate::{Error, Result};
 
@@ -65,6 +65,8 @@ pub struct TableBuilder<W: Write> {
     state: State,
     out: BlockWriter<W>,
     comparator: SharedComparator,
+    /// True if keys are known to be in bytewise order.
+    is_bytewise: bool,
     internal_keys: bool,
     block_size: usize,
     restart_interval: u32,
@@ -106,6 +108,7 @@ impl<W: Write> TableBuilder<W> {
             state,
             out: BlockWriter::new(writer, options.compression),
             comparator: options.key_order(),
+            is_bytewise: options.in_bytewise_order(),
             internal_keys: options.internal_keys,
             block_size: options.block_size,
             restart_interval,
@@ -140,8 +143,8 @@ impl<W: Write> TableBuilder<W> {
     /// - [`Error::Limit`] if a filter block or the index outgrows its limit.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.check_usable()?;
-        self.check_entry(key, value)?;
-        let result = self.add_checked(key, value);
+        let shared = self.check_entry(key, value)?;
+        let result = self.add_checked(shared, key, value);
         self.or_abandon(result)
     }
 
@@ -233,8 +236,10 @@ impl<W: Write> TableBuilder<W> {
         })
     }
 
-    /// Checks everything that can be wrong with an entry, before anything is changed.
-    fn check_entry(&self, key: &[u8], value: &[u8]) -> Result<()> {
+    /// Checks everything that can be wrong with an entry, before anything is changed. Returns the number of bytes that
+    /// its key has in common with the last one.
+    #[inline]
+    fn check_entry(&self, key: &[u8], value: &[u8]) -> Result<usize> {
         if self.internal_keys && key.len() < TAG_LEN {
             return Err(Error::ShortInternalKey {
                 index: self.num_entries,
@@ -243,17 +248,25 @@ impl<W: Write> TableBuilder<W> {
             });
         }
         let previous = self.data.last_key();
-        if self.num_entries > 0 && self.comparator.compare(key, previous).is_le() {
+        let shared = shared_prefix_len(previous, key);
+        let is_after = if self.is_bytewise {
+            // Both order and prefix are known by the first byte that differs.
+            key.get(shared) > previous.get(shared)
+        } else {
+            self.comparator.compare(key, previous).is_gt()
+        };
+        if self.num_entries > 0 && !is_after {
             return Err(Error::KeyOrder {
                 index: self.num_entries,
                 previous: Bytes::copy_from_slice(previous),
                 key: Bytes::copy_from_slice(key),
             });
         }
-        self.data.check_room(key.len(), value.len(), "data block", self.out.offset())
+        self.data.check_room(key.len(), value.len(), "data block", self.out.offset())?;
+        Ok(shared)
     }
 
-    fn add_checked(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    fn add_checked(&mut self, shared: usize, key: &[u8], value: &[u8]) -> Result<()> {
         if let Some(handle) = self.pending.take() {
             self.add_index_entry(handle, Some(key))?;
         }
@@ -264,7 +277,7 @@ impl<W: Write> TableBuilder<W> {
             self.smallest_key = Bytes::copy_from_slice(key);
         }
         self.num_entries = self.num_entries.saturating_add(1);
-        self.data.add(key, value);
+        self.data.add_sharing(shared, key, value);
         if self.data.size_estimate() >= self.block_size {
             self.end_data_block()?;
         }

@@ -3,6 +3,7 @@
 mod backwards;
 mod entries;
 mod filter_meter;
+mod in_place;
 mod many;
 mod reads;
 mod surface;

@@ -72,7 +72,7 @@ fn seek_by_all(block: &Block, target: &[u8]) -> Result<Option<Vec<u8>>> {
     assert_eq!(found, at.valid());
     let key = found.then(|| at.key(block).to_vec());
     if found {
-        assert_eq!(finder.into_value(block.clone()), at.value(block));
+        assert_eq!(finder.into_value(block.clone()).unwrap(), at.value(block));
     }
     loop {
         assert_eq!((at.key(block), at.value(block)), (bytewise.key(block), bytewise.value(block)));

@@ -2,6 +2,7 @@
 //! takes.
 
 use std::cell::Cell;
+use std::hint::black_box;
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
@@ -13,7 +14,7 @@ use memmap2::{Advice, MmapMut};
 use super::asking::{block, check, many, single, sstable};
 use super::data::{Asked, Kind, RANGE, SUFFIX, keys};
 use super::report::{Row, Section};
-use super::timing::{Measure, Turns};
+use super::timing::{Aims, Measure, Turns};
 
 const PER_FILTER: usize = 40;
 /// Different filters. The others are copies in other memory.
@@ -97,13 +98,33 @@ pub(crate) fn run(rounds: usize, megabytes: usize) -> Result<Section> {
         let windows = (filters.number / 10 / ROUND).clamp(1, 100);
         for kind in Kind::ALL {
             let asked = filters.asked(kind, windows, &present, &absent);
-            rows.extend(ask(rounds, &format!("{name}, {}", kind.name()), &filters, &asked)?);
+            rows.extend(ask(rounds, &format!("{name}, {}", kind.name()), kind, &filters, &asked)?);
         }
     }
     Ok(Section::new(&format!("Asking {megabytes} MB of filters, 16 bytes, 40 a filter, random blocks"), rows))
 }
 
-fn ask(rounds: usize, case: &str, filters: &Filters, asked: &[Asked]) -> Result<Vec<Row>> {
+/// Asks key by key, with a branch on each answer.
+fn branching(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, queries: &[(u64, &[u8])]) -> usize {
+    let mut count = 0;
+    for (offset, key) in queries {
+        if reader.key_may_match(*offset, key) {
+            count = black_box(count + 1);
+        }
+    }
+    count
+}
+
+/// Aims for single keys.
+const fn aims(kind: Kind) -> Option<Aims> {
+    match kind {
+        Kind::Hit => None,
+        Kind::Miss => Some([1.0; 3]),
+        Kind::Mixed => Some([1.35; 3]),
+    }
+}
+
+fn ask(rounds: usize, case: &str, kind: Kind, filters: &Filters, asked: &[Asked]) -> Result<Vec<Row>> {
     let block = &filters.memory[..];
     let queries: Vec<_> = asked.iter().map(Asked::queries).collect();
     let with_suffix: Vec<_> = asked.iter().map(|asked| asked.with_suffix(&SUFFIX)).collect();
@@ -138,7 +159,8 @@ fn ask(rounds: usize, case: &str, filters: &Filters, asked: &[Asked]) -> Result<
     turns.fixed("LevelDB", || loops.ask(block, &raw[next()], &mut to));
     turns.fixed("`sstable`", || sstable(&reader, 10, &queries[next()]));
     let floor = turns.fixed("memory alone", || filters.touch(&queries[next()]));
-    turns.faster("single", None, || single(&reader, &queries[next()]));
+    turns.faster("single", aims(kind), || single(&reader, &queries[next()]));
+    turns.faster("single, branching", aims(kind), || branching(&reader, &queries[next()]));
     let together = turns.faster("many", None, || many(&reader, &queries[next()], &mut many_to));
     turns.row("many, of memory alone", together, Measure::Of(floor), Some([1.5, 1.4, 1.35]));
     let through = turns.ours(|| many(&shared, &queries[next()], &mut shared_to));
