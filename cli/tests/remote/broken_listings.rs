@@ -126,6 +126,16 @@ fn an_answer_that_is_longer_than_it_says_is_not_complete() {
     });
 }
 
+/// Nor is one taken into memory whose end is far away.
+#[test]
+fn an_answer_without_end_is_refused() {
+    let padding = " ".repeat(33 << 20);
+    let server = server(move |_, _| xml(&listing(&format!("{}{padding}", sound()))));
+    let found = with_s3(&server, &["inspect", "--json", "s3://bucket/d/"]);
+    assert_eq!((found.lines.len(), found.status), (1, 2), "{found:#?}");
+    assert!(found.out.contains("a listing of up to 33554432 bytes"), "{found:#?}");
+}
+
 #[test]
 fn names_that_are_not_in_the_folder_are_refused() {
     refused(1, "in the folder, found e/000005.ldb", |_, _| xml(&listing(&contents("e/000005.ldb", 7))));

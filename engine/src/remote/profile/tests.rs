@@ -38,7 +38,7 @@ fn expect(home: &Path, variables: &[(&str, &str)], expected: [&str; 5]) {
 
 const CREDENTIALS: &str = "# keys\n[default]\naws_access_key_id = D1\naws_secret_access_key=s#e;c/r+t=\n\n\
     [work]\naws_access_key_id = W1\naws_secret_access_key = W2\naws_session_token = W3==\n";
-const CONFIG: &str = "[default]\nregion = eu-north-1\ns3 =\n  endpoint_url = nested\n  region = nested\n\
+const CONFIG: &str = "[default]\nregion = eu-north-1\naws_session_token = of other keys\ns3 =\n  endpoint_url = nested\n  region = nested\n\
     [profile work]\nregion=us-west-2\nendpoint_url = http://127.0.0.1:1\naws_access_key_id = C1\n\
     [profile \"two words\"]\naws_access_key_id = T1\naws_secret_access_key = T2\n\
     [work]\nregion = wrong\n";
