@@ -8,6 +8,7 @@ taskset -c 0 python bench.py.
 
 import argparse
 import collections
+import functools
 import json
 import os
 import random
@@ -15,6 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import filterblock
 import plyvel  # type: ignore[import-untyped]
@@ -34,6 +36,17 @@ def write(path: str, entries: int) -> None:
 def consume(entries: Iterable[object]) -> None:
     """Takes all entries and keeps none."""
     collections.deque(entries, maxlen=0)
+
+
+def consume_prefixes(database: Any, prefixes: list[bytes]) -> None:
+    """Iterates over the keys with each prefix."""
+    for prefix in prefixes:
+        consume(database.iterator(prefix=prefix))
+
+
+def get_each(database: Any, keys: list[bytes]) -> list[bytes | None]:
+    """Looks the keys up one by one."""
+    return [database.get(key) for key in keys]
 
 
 class Comparison:
@@ -69,7 +82,12 @@ def comparisons(entries: int, path: str, theirs: plyvel.DB, ours: filterblock.Da
         return b"%016d" % (source.randrange(entries) * 7)
 
     yield Comparison("iterating", entries, lambda: consume(theirs), lambda: consume(ours))
-    yield Comparison("`scan`, entries with their places", entries, lambda: consume(theirs), lambda: consume(filterblock.scan(path)))
+    yield Comparison(
+        "`scan`, entries with their places",
+        entries,
+        lambda: consume(theirs),
+        lambda: consume(filterblock.scan(path)),
+    )
     yield Comparison(
         "iterating backwards",
         entries,
@@ -88,8 +106,8 @@ def comparisons(entries: int, path: str, theirs: plyvel.DB, ours: filterblock.Da
         yield Comparison(
             f"iterating over a prefix of about {found} keys",
             calls,
-            lambda prefixes=prefixes: [consume(theirs.iterator(prefix=prefix)) for prefix in prefixes],  # type: ignore[misc]
-            lambda prefixes=prefixes: [consume(ours.iterator(prefix=prefix)) for prefix in prefixes],  # type: ignore[misc]
+            functools.partial(consume_prefixes, theirs, prefixes),
+            functools.partial(consume_prefixes, ours, prefixes),
         )
     present = [key() for _ in range(10_000)]
     absent = [key()[:-1] + b"x" for _ in range(10_000)]
@@ -97,13 +115,13 @@ def comparisons(entries: int, path: str, theirs: plyvel.DB, ours: filterblock.Da
         yield Comparison(
             f"`get` of keys that are {name}",
             len(keys),
-            lambda keys=keys: [theirs.get(key) for key in keys],  # type: ignore[misc]
-            lambda keys=keys: [ours.get(key) for key in keys],  # type: ignore[misc]
+            functools.partial(get_each, theirs, keys),
+            functools.partial(get_each, ours, keys),
         )
     yield Comparison(
         "`get_many`, beside plyvel's `get` for each",
         len(present),
-        lambda: [theirs.get(key) for key in present],
+        functools.partial(get_each, theirs, present),
         lambda: ours.get_many(present),
     )
 

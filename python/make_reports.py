@@ -60,11 +60,12 @@ def type_of(schema: dict[str, Any], command: str) -> tuple[str, str | None]:
         assert len(set(found)) <= 1, schema
         return " | ".join(part for part, _ in parts), found[0] if found else None
     if "enum" in schema:
-        names = ", ".join(json.dumps(name) for name in schema["enum"] if name is not None)
-        return f"Literal[{names}]" + (" | None" if None in schema["enum"] else ""), None
+        known = ", ".join(json.dumps(name) for name in schema["enum"] if name is not None)
+        return f"Literal[{known}]" + (" | None" if None in schema["enum"] else ""), None
     kinds = schema.get("type", [])
     kinds = [kinds] if isinstance(kinds, str) else kinds
-    names, part = [], None
+    names: list[str] = []
+    part = None
     for kind in kinds:
         if kind == "array":
             item, part = type_of(schema["items"], command)
@@ -117,10 +118,11 @@ def needs(schema: Any) -> set[str]:
 
 
 def main() -> None:
-    classes, lines, names = [HEAD], {}, ["Report"]
+    classes, names = [HEAD], ["Report"]
+    lines: dict[str, dict[str, str]] = {}
     for command in COMMANDS:
         schema = json.loads((HERE.parent / "docs/schema" / f"{command}.json").read_text(encoding="utf-8"))
-        left, done = dict(schema["$defs"]), set()
+        left, done = dict(schema["$defs"]), set[str]()
         whole = {line["$ref"].rsplit("/", 1)[-1] for line in schema["oneOf"]}
         lines[command] = {}
         while left:

@@ -28,11 +28,9 @@ pub(crate) fn share(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     }
 }
 
-/// Shares the part of `bytes` that a memoryview shows, if it is one of `bytes`.
+/// Shares the part of `bytes` that a memoryview shows, or an array of NumPy, if it is one of `bytes`.
 fn share_view(object: &Bound<'_, PyAny>) -> PyResult<Option<Bytes>> {
-    let Ok(view) = object.cast::<PyMemoryView>() else { return Ok(None) };
-    let owner = view.getattr("obj")?;
-    let Ok(owner) = owner.cast_into::<PyBytes>() else { return Ok(None) };
+    let Some(owner) = owner(object) else { return Ok(None) };
     let Ok(buffer) = PyBuffer::<u8>::get(object) else { return Ok(None) };
     if !buffer.is_c_contiguous() || buffer.len_bytes() == 0 {
         return Ok(None);
@@ -41,6 +39,22 @@ fn share_view(object: &Bound<'_, PyAny>) -> PyResult<Option<Bytes>> {
     let end = start.wrapping_add(buffer.len_bytes());
     let shared = Bytes::from_owner(PyBackedBytes::from(owner));
     Ok((start <= end && end <= shared.len()).then(|| shared.slice(start..end)))
+}
+
+/// The `bytes` behind views of views.
+fn owner<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
+    let mut object = object.clone();
+    for _ in 0..8 {
+        object = match object.cast_into::<PyBytes>() {
+            Ok(bytes) => return Some(bytes),
+            Err(other) => {
+                let other = other.into_inner();
+                let name = if other.is_instance_of::<PyMemoryView>() { "obj" } else { "base" };
+                other.getattr(name).ok()?
+            }
+        };
+    }
+    None
 }
 
 /// Returns true if `object` has a buffer of bytes, as `bytes`, `bytearray` and `memoryview` do.

@@ -63,6 +63,13 @@ fn offsets(py: Python<'_>, numbers: &[i64]) -> PyResult<Py<PyAny>> {
     Ok(PyMemoryView::from(&bytes)?.call_method1("cast", ("q",))?.unbind())
 }
 
+impl Columns {
+    /// The keys and their offsets.
+    pub(crate) fn keys<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, Bound<'py, PyAny>) {
+        (self.key_bytes.bind(py).clone().into_any(), self.key_offsets.bind(py).clone())
+    }
+}
+
 #[pymethods]
 impl Columns {
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

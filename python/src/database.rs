@@ -18,6 +18,7 @@ use crate::bytes_like::borrow;
 use crate::errors::{from_error, from_fault};
 use crate::iterators::{Pairs, Parts, Scan, lock};
 use crate::kept::{Found, Kept, Version};
+use crate::keys::Keys;
 use crate::scan::{begin, is_bytewise};
 use crate::stream::Stream;
 use crate::table::value_of;
@@ -143,16 +144,15 @@ impl Database {
     /// Returns the values of many keys, each None if absent, in the order of the keys.
     fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         let py = keys.py();
-        let keys: Vec<Bound<'py, PyAny>> = keys.try_iter()?.collect::<PyResult<_>>()?;
-        let keys: Vec<_> = keys.iter().map(borrow).collect::<PyResult<_>>()?;
-        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-        let version = self.now(py)?;
-        let lookups = py.detach(|| {
-            let mut lookups = Vec::new();
-            let opener = version.opener();
-            version.database.get_many_with(&keys, &version.options, opener, &mut lookups)?;
-            lookups.into_iter().collect::<Result<Vec<Lookup>, _>>()
-        });
+        let (keys, version) = (Keys::of(keys)?, self.now(py)?);
+        let lookups = keys.with(|keys| {
+            py.detach(|| {
+                let mut lookups = Vec::new();
+                let opener = version.opener();
+                version.database.get_many_with(keys, &version.options, opener, &mut lookups)?;
+                lookups.into_iter().collect::<Result<Vec<Lookup>, _>>()
+            })
+        })?;
         let lookups = lookups.map_err(|error: Error| from_error(py, &error))?;
         let value = |found| value_of(found).map(|value| PyBytes::new(py, &value));
         Ok(lookups.into_iter().map(value).collect())

@@ -271,7 +271,8 @@ impl Opener for KeptOpener {
     type Log = fs::File;
 
     fn open_table(&mut self, path: &Path) -> std::io::Result<SharedFile> {
-        self.files.open(path)
+        // What was opened before is the same file, or is found to be gone when it is read.
+        self.tables.get(path).map_or_else(|| self.files.open(path), |table| Ok(table.source().clone()))
     }
 
     fn open_log(&mut self, path: &Path) -> std::io::Result<fs::File> {
@@ -290,14 +291,18 @@ impl Opener for KeptOpener {
     }
 }
 
-/// The files whose changes tell that a database has changed.
+/// The files whose changes tell that a database has changed: the folder, where every new or removed file shows, and the
+/// live logs, which grow.
+///
+/// CURRENT is only ever replaced, which changes the folder. What is appended to a sound MANIFEST says which tables take
+/// the place of logs or of others. Until those are removed, which changes the folder, they give the same answers.
 fn stamped(path: &Path, database: &Database) -> Vec<PathBuf> {
-    let files = database.files();
-    let of_kind = |kind| files.of_kind(kind).map(|file| file.path.clone());
-    let logs =
-        database.logs().filter(|log| log.is_live).filter_map(|log| log.file.path().map(Path::to_owned));
-    let named = of_kind(FileKind::Current).chain(of_kind(FileKind::Manifest));
-    std::iter::once(path.to_owned()).chain(named).chain(logs).collect()
+    let is_whole = database.manifest().is_ok_and(|manifest| manifest.incomplete_tail().is_none());
+    let manifests = database.files().of_kind(FileKind::Manifest).filter(|_| !is_whole);
+    let manifests = manifests.map(|file| file.path.clone());
+    let logs = database.logs().filter(|log| log.is_live);
+    let logs = logs.filter_map(|log| log.file.path().map(Path::to_owned));
+    std::iter::once(path.to_owned()).chain(manifests).chain(logs).collect()
 }
 
 /// Sizes and times of files.

@@ -10,6 +10,7 @@ mod errors;
 mod filter_block;
 mod iterators;
 mod kept;
+mod keys;
 mod policy;
 mod producer;
 mod reports;

@@ -6,10 +6,11 @@ use filterblock::policy::default_read_policies;
 use filterblock::{FilterPolicy as _, KeyBuf, SharedPolicy};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
+use pyo3::types::{PyBytes, PyList, PyMemoryView};
 
 use crate::bytes_like::{borrow, share};
 use crate::errors::from_error;
+use crate::keys::Keys;
 
 /// LevelDB's filter policy.
 #[pyclass(frozen, module = "filterblock")]
@@ -41,14 +42,13 @@ impl BloomFilterPolicy {
     /// Makes the filter of keys, in LevelDB's bytes.
     fn create_filter<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = keys.py();
-        let mut all = KeyBuf::new();
-        for key in keys.try_iter()? {
-            all.push(&borrow(&key?)?);
-        }
-        let made = py.detach(|| {
-            let mut filter = Vec::new();
-            self.policy.create_filter(all.as_keys(), &mut filter).map(|()| filter)
-        });
+        let made = Keys::of(keys)?.with(|keys| {
+            py.detach(|| {
+                let (mut all, mut filter) = (KeyBuf::new(), Vec::new());
+                keys.iter().for_each(|key| all.push(key));
+                self.policy.create_filter(all.as_keys(), &mut filter).map(|()| filter)
+            })
+        })?;
         made.map(|filter| PyBytes::new(py, &filter)).map_err(|error| from_error(py, &error))
     }
 
@@ -62,18 +62,24 @@ impl BloomFilterPolicy {
         &self,
         keys: &Bound<'py, PyAny>,
         filter: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyList>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let py = keys.py();
         let filter = share(filter)?;
-        let objects = keys.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-        let keys = objects.iter().map(borrow).collect::<PyResult<Vec<_>>>()?;
-        let answers = py.detach(|| {
-            let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&**key, &*filter)).collect();
-            let mut answers = vec![true; probes.len()];
-            self.policy.keys_may_match(&probes, &mut answers);
-            answers
-        });
-        PyList::new(py, answers)
+        let keys = Keys::of(keys)?;
+        let answers = keys.with(|keys| {
+            py.detach(|| {
+                let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (*key, &*filter)).collect();
+                let mut answers = vec![true; probes.len()];
+                self.policy.keys_may_match(&probes, &mut answers);
+                answers
+            })
+        })?;
+        if keys.are_joined() {
+            let answers: Vec<u8> = answers.into_iter().map(u8::from).collect();
+            let view = PyMemoryView::from(&PyBytes::new(py, &answers))?;
+            return view.call_method1("cast", ("?",));
+        }
+        Ok(PyList::new(py, answers)?.into_any())
     }
 
     fn __repr__(&self) -> String {

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::task::Poll;
 
 use filterblock_engine::Sink;
@@ -68,6 +68,8 @@ pub(crate) enum Message {
 /// Puts batches together.
 pub(crate) struct Producer {
     sender: Sender<Message>,
+    /// Batches that were used up, whose memory is used again.
+    used: Receiver<Batch>,
     batch: Batch,
     most_entries: usize,
     files: HashMap<OsString, usize>,
@@ -75,14 +77,18 @@ pub(crate) struct Producer {
 }
 
 impl Producer {
-    pub(crate) fn new(sender: Sender<Message>) -> Self {
-        Self {
+    /// A producer, and what takes back the batches that were used up.
+    pub(crate) fn new(sender: Sender<Message>) -> (Self, Sender<Batch>) {
+        let (back, used) = channel();
+        let producer = Self {
             sender,
+            used,
             batch: Batch::default(),
             most_entries: FIRST_ENTRIES,
             files: HashMap::new(),
             last_file: None,
-        }
+        };
+        (producer, back)
     }
 
     /// Sends the batch as far as it is complete.
@@ -92,10 +98,18 @@ impl Producer {
         }
         let (entries, bytes) = (self.batch.items.len(), self.batch.bytes.len());
         self.most_entries = self.most_entries.saturating_mul(2).min(MOST_ENTRIES);
-        let next = Batch {
-            bytes: Vec::with_capacity(bytes),
-            items: Vec::with_capacity(entries),
-            ..Batch::default()
+        let next = match self.used.try_recv() {
+            Ok(mut used) => {
+                used.bytes.clear();
+                used.items.clear();
+                used.new_files.clear();
+                used
+            }
+            Err(_) => Batch {
+                bytes: Vec::with_capacity(bytes),
+                items: Vec::with_capacity(entries),
+                ..Batch::default()
+            },
         };
         let batch = std::mem::replace(&mut self.batch, next);
         self.send(Message::Batch(batch))

@@ -76,7 +76,7 @@ pub(crate) fn verify(
 
 /// Finds the filters that would serve databases and tables best.
 #[pyfunction]
-#[pyo3(signature = (path, *, lookups = None, budget = None, all = false, policy = None, least_size = 1 << 20,
+#[pyo3(signature = (path, *, lookups = None, budget = None, all = false, policy = None, least_size = 1048576,
     recursive = false, jobs = None, max_output = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn tune(

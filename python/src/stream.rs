@@ -2,7 +2,7 @@
 //! threads produces.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -31,6 +31,8 @@ pub(crate) struct Stream {
     /// Single steps may take long, and are left to other threads, so that signals are noticed.
     is_slow: bool,
     receiver: Receiver<Message>,
+    /// Takes back what was used up.
+    used: Sender<Batch>,
     batch: Batch,
     next: usize,
     /// The end of the entry before in the batch.
@@ -52,10 +54,12 @@ impl Stream {
     /// An iterator over what `work` gives to its producer. Nothing is read before the first entry is wanted.
     pub(crate) fn new(work: impl FnOnce(Producer) -> Work, is_slow: bool) -> Self {
         let (sender, receiver) = channel();
+        let (producer, used) = Producer::new(sender);
         Self {
-            doing: Doing::Here(work(Producer::new(sender))),
+            doing: Doing::Here(work(producer)),
             is_slow,
             receiver,
+            used,
             batch: Batch::default(),
             next: 0,
             end: 0,
@@ -95,7 +99,10 @@ impl Stream {
                     }
                     // Smaller ones are those at the start, and most iterators are not read further.
                     let is_large = batch.items.len() >= MOST_ENTRIES / 4 || batch.bytes.len() >= 64 << 10;
-                    (self.batch, self.next, self.end) = (batch, 0, 0);
+                    let used = std::mem::replace(&mut self.batch, batch);
+                    (self.next, self.end) = (0, 0);
+                    // If the work has ended, nobody wants it.
+                    let _ = self.used.send(used);
                     if is_large {
                         self.hand_over();
                     }
@@ -184,7 +191,7 @@ impl Stream {
     /// Ends the work, and gives memory and files back.
     pub(crate) fn close(&mut self) {
         self.doing = Doing::Closed;
-        self.receiver = channel().1;
+        (self.receiver, self.used) = (channel().1, channel().0);
         (self.batch, self.next, self.end) = (Batch::default(), 0, 0);
     }
 

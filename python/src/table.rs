@@ -17,6 +17,7 @@ use crate::bytes_like::{borrow, is_bytes_like, share};
 use crate::errors::from_error;
 use crate::filter_block::FilterBlockReader;
 use crate::iterators::{Pairs, Parts, Scan, lock};
+use crate::keys::Keys;
 use crate::stream::{Stream, Streams};
 use crate::walk::{self, TableWanted};
 
@@ -159,23 +160,22 @@ impl Table {
     #[pyo3(signature = (keys, *, sequence = None))]
     fn get_many<'py>(
         &self,
-        py: Python<'py>,
-        keys: Vec<Bound<'py, PyAny>>,
+        keys: &Bound<'py, PyAny>,
         sequence: Option<u64>,
     ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
-        let keys: Vec<_> = keys.iter().map(borrow).collect::<PyResult<_>>()?;
-        let keys: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-        let open = self.open()?;
-        let values: Vec<Result<Option<Bytes>, Error>> = py.detach(|| {
-            let (mut values, mut lookups) = (Vec::new(), Vec::new());
-            if self.internal_keys || sequence.is_some() {
-                open.table.get_many_at(&keys, sequence.unwrap_or(u64::MAX), &mut lookups);
-                values.extend(lookups.into_iter().map(|found| found.map(value_of)));
-            } else {
-                open.table.get_many(&keys, &mut values);
-            }
-            values
-        });
+        let (py, open) = (keys.py(), self.open()?);
+        let values: Vec<Result<Option<Bytes>, Error>> = Keys::of(keys)?.with(|keys| {
+            py.detach(|| {
+                let (mut values, mut lookups) = (Vec::new(), Vec::new());
+                if self.internal_keys || sequence.is_some() {
+                    open.table.get_many_at(keys, sequence.unwrap_or(u64::MAX), &mut lookups);
+                    values.extend(lookups.into_iter().map(|found| found.map(value_of)));
+                } else {
+                    open.table.get_many(keys, &mut values);
+                }
+                values
+            })
+        })?;
         let found = |value: Result<Option<Bytes>, Error>| {
             let value = value.map_err(|error| from_error(py, &error))?;
             Ok(value.map(|value| PyBytes::new(py, &value)))

@@ -11,6 +11,8 @@ import plyvel
 import pytest
 from conftest import REPOSITORY
 
+import filterblock
+
 STORAGE = pathlib.Path(__file__).parent / "local_storage"
 EXAMPLE = REPOSITORY / "python/examples/local_storage.py"
 ORIGIN = "http://127.0.0.1:8765"
@@ -83,10 +85,23 @@ def test_lines_for_people_and_damage(tmp_path):
     assert "000003.ldb" in run.stderr and "checksum" in run.stderr
 
 
-def test_the_example_of_the_readme(tmp_path, monkeypatch, capsys):
-    [example] = re.findall(r"```python\n(.*?)```", (REPOSITORY / "python/README.md").read_text(), re.DOTALL)
+def readme_examples():
+    return re.findall(r"```python\n(.*?)```", (REPOSITORY / "python/README.md").read_text(), re.DOTALL)
+
+
+def test_the_first_example_of_the_readme(tmp_path, monkeypatch, capsys):
     shutil.copytree(STORAGE, tmp_path / "Local Storage/leveldb")
     monkeypatch.chdir(tmp_path)
-    exec(compile(example, "README.md", "exec"), {})
+    exec(compile(readme_examples()[0], "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
     assert sum(" True 37 " in line for line in printed) == 1 and "b'1'" in printed[-3] and printed[-1].count("[]") == 2
+
+
+def test_the_second_example_of_the_readme():
+    numpy, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+    path = str(REPOSITORY / "testdata/databases/levels")
+    database = filterblock.Database(path)
+    names = {"numpy": numpy, "pandas": pandas, "filterblock": filterblock, "path": path, "database": database}
+    [_, example] = readme_examples()
+    exec(compile(example.replace('prefix=b"a"', 'prefix=b"item/000"'), "README.md", "exec"), names)
+    assert len(names["offsets"]) > 3 and names["offsets"][-1] == len(names["data"])

@@ -1,10 +1,12 @@
 """inspect(), verify() and report(), held against the program."""
 
+import itertools
 import json
 import os
 import pickle
 import shutil
 import subprocess
+import sys
 
 import pytest
 from conftest import DATABASES, TABLES, TESTDATA
@@ -20,6 +22,13 @@ def test_all_of_testdata_is_there():
 def test_reports_are_what_the_program_prints(program, path):
     assert filterblock.inspect(path) == program("inspect", "--json", path)[0]
     assert filterblock.verify(path) == program("verify", "--json", path)[0]
+
+
+def test_all_classes_of_reports_are_in_the_package():
+    from filterblock import _reports
+
+    assert set(_reports.__all__) <= set(filterblock.__all__)
+    assert all(getattr(filterblock, name) is getattr(_reports, name) for name in _reports.__all__)
 
 
 def test_fields_come_in_the_order_of_the_program(program):
@@ -93,3 +102,125 @@ def test_pages_are_what_the_program_writes(program_path, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(filterblock.ReadError):
         filterblock.report(tmp_path / "empty")
+
+
+def parts(report):
+    """All reports in a report, itself included."""
+    yield report
+    for value in report.values():
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, dict):
+                yield from parts(item)
+
+
+def test_fields_are_properties_of_their_classes():
+    reports = [
+        *filterblock.inspect(DATABASES, filters=True),
+        *filterblock.verify(DATABASES + TABLES[:5]),
+        *filterblock.tune(DATABASES),
+    ]
+    seen = set()
+    for part in itertools.chain.from_iterable(map(parts, reports)):
+        assert isinstance(part, filterblock.Report) and type(part) is not filterblock.Report
+        seen.add(type(part).__name__)
+        for field, value in part.items():
+            known_as = next(name for name in (field, f"{field}_") if isinstance(getattr(type(part), name, None), property))
+            assert getattr(part, known_as) is value
+            assert getattr(type(part), known_as).__doc__
+        assert pickle.loads(pickle.dumps(part)) == part and type(pickle.loads(pickle.dumps(part))) is type(part)
+    assert seen >= {"InspectTable", "InspectTotals", "EntryCount", "Verdict", "Finding", "Tuning", "TuneSetting", "TuneAdvice"}
+
+
+def test_many_paths_are_as_one_after_the_other(program):
+    paths = [TABLES[0], os.fsencode(DATABASES[0]), str(TABLES[1])]
+    plain = [os.fsdecode(path) for path in paths]
+    assert filterblock.inspect(paths) == program("inspect", "--json", *plain)[0]
+    assert filterblock.verify(iter(paths)) == program("verify", "--json", *plain)[0]
+    assert filterblock.report(plain[:2]) == [filterblock.report(path) for path in plain[:2]]
+    assert filterblock.inspect([]) == []
+
+
+@pytest.mark.parametrize("path", DATABASES, ids=lambda path: path.name)
+def test_tuning_is_what_the_program_prints(program, path):
+    assert filterblock.tune(path) == program("tune", "--json", path)[0]
+    assert filterblock.tune(path, policy="new", budget=5000) == program(
+        "tune", "--json", "--policy", "new", "--budget", 5000, path
+    )[0]
+    with pytest.raises(ValueError, match="policy: expected one of leveldb.BuiltinBloomFilter2, "):
+        filterblock.tune(path, policy="none")
+
+
+def test_progress_and_its_end(tmp_path):
+    for number in range(20):
+        shutil.copy(TABLES[0], tmp_path / f"{number:06}.ldb")
+    told = []
+    whole = filterblock.verify(tmp_path, progress=lambda done, expected: told.append((done, expected)), jobs=1)
+    size = 20 * os.path.getsize(TABLES[0])
+    assert told[-1] == (size, size) and [done for done, _ in told] == sorted(done for done, _ in told)
+
+    def refuse(done, expected):
+        raise KeyError(done)
+
+    for call in [filterblock.verify, filterblock.inspect, filterblock.tune, filterblock.report]:
+        with pytest.raises(KeyError):
+            call(tmp_path, progress=refuse)
+    assert len(whole) >= 20
+
+
+def test_a_rebuild_is_as_the_program_says(program, tmp_path):
+    import plyvel
+
+    def fresh(name):
+        path = str(tmp_path / name)
+        with plyvel.DB(path, create_if_missing=True, bloom_filter_bits=3) as database:
+            for number in range(3000):
+                database.put(b"%05d" % number, b"value")
+            database.compact_range()
+        return path
+
+    path = fresh("db ä")
+    planned = filterblock.rebuild(path, in_place=True, dry_run=True, bits_per_key={0: 20, 2: 7})
+    assert planned == program("rebuild", "--in-place", "--dry-run", "--json", "--bits-per-key", "0=20,2=7", path)[0]
+    *tables, database = filterblock.rebuild(path, to=tmp_path / "new", bits_per_key=12)
+    assert isinstance(database, filterblock.RebuildDatabase) and database.status == "rebuilt" and database.verified
+    assert [table.new_filter.bits_per_key for table in tables] == [12] * len(tables) != []
+    with pytest.raises(filterblock.RefusedError, match="new") as caught:
+        filterblock.rebuild(path, to=tmp_path / "new")
+    assert caught.value.file == path
+    with plyvel.DB(str(tmp_path / "new")) as theirs, plyvel.DB(path) as old:
+        assert list(theirs) == list(old)
+    # A process does not notice its own locks.
+    code = "import plyvel, sys; it = plyvel.DB(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    other = [sys.executable, "-c", code, path]
+    with subprocess.Popen(other, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        with pytest.raises(filterblock.InUseError):
+            filterblock.rebuild(path, in_place=True)
+        process.stdin.close()
+    before = filterblock.inspect(path)[-1]
+    assert filterblock.rebuild(path, in_place=True, bits_per_key=20)[-1].status == "rebuilt"
+    assert filterblock.inspect(path)[-1] != before
+    assert filterblock.rebuild(path, undo=True)[-1].status == "undone"
+    others = [fresh("one"), fresh("two")]
+    results = filterblock.rebuild(others, in_place=True, drop=True, keep_undo=False)
+    assert [result.path for result in results if result.object == "database"] == others
+    for wrong in [{}, {"to": "a", "in_place": True}, {"in_place": True, "drop": True, "bits_per_key": 5}]:
+        with pytest.raises(TypeError):
+            filterblock.rebuild(path, **wrong)
+    for bits in [0, 101, {9: 5}, {}]:
+        with pytest.raises(ValueError, match="bits_per_key"):
+            filterblock.rebuild(path, in_place=True, bits_per_key=bits)
+
+
+def test_a_repair_is_as_the_program_says(program, tmp_path):
+    folder = shutil.copytree(TESTDATA / "databases/levels", tmp_path / "db")
+    (folder / "CURRENT").unlink()
+    (folder / "000007.ldb").unlink()
+    planned = filterblock.repair(folder, tmp_path / "new", dry_run=True)
+    assert planned == program("repair", "--json", "--dry-run", folder, "--to", tmp_path / "new")[0]
+    *parts, database = filterblock.repair(folder, tmp_path / "new")
+    assert isinstance(database, filterblock.RepairDatabase) and database.status == "repaired"
+    assert {type(part) for part in parts} >= {filterblock.RepairFile, filterblock.RepairLoss}
+    assert len(list(filterblock.Database(tmp_path / "new"))) == database["keys"] == database.keys_ > 0
+    with pytest.raises(filterblock.RefusedError):
+        filterblock.repair(folder, tmp_path / "new")

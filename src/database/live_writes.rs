@@ -1,27 +1,69 @@
 //! The writes of live logs, kept for more than one lookup or scan.
 
-use std::collections::VecDeque;
-use std::fmt;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::{fmt, ptr};
 
 use bytes::Bytes;
 
-use super::database::Database;
+use super::database::{Database, DatabaseTable, TableStatus};
+use super::folder::{DatabaseFile, FileState};
+use super::live_tables::LiveTable;
 use super::memtable::{Memtable, SortedWrites};
 use super::opener::Opener;
 use super::scan::Scan;
+use super::scan_sources::Arranged;
 use crate::Result;
 use crate::table::{Lookup, ReadOptions, SharedComparator};
 
-/// The writes of the live logs of a database, sorted: read once, for any number of lookups and scans. A copy shares
-/// them.
+/// The writes of the live logs of a database, sorted, and the order in which scans go through its tables: found out
+/// once, for any number of lookups and scans. A copy shares them.
 ///
-/// They take the memory of keys and values, and some 64 bytes for each write, up to
+/// They take the memory of keys and values, and some 100 bytes for each write, up to
 /// [`Scan::LOG_LIMIT`].
 #[derive(Clone)]
 pub struct LiveWrites {
     sorted: Arc<SortedWrites>,
     order: SharedComparator,
+    /// The live tables by run; `None`: it is not known which tables are live, or some cannot be looked at.
+    runs: Option<Arc<[Vec<Place>]>>,
+}
+
+/// A live table: its positions in the MANIFEST's list and in that of the files.
+#[derive(Clone, Copy)]
+struct Place {
+    recorded: usize,
+    file: usize,
+}
+
+/// The places of tables that are all there.
+fn places(database: &Database, arranged: &Arranged<'_>) -> Option<Arc<[Vec<Place>]>> {
+    let recorded: HashMap<*const LiveTable, usize> = database
+        .manifest()
+        .ok()?
+        .tables()
+        .iter()
+        .enumerate()
+        .map(|(at, table)| (ptr::from_ref(table), at))
+        .collect();
+    let files: HashMap<*const DatabaseFile, usize> =
+        database.files().iter().enumerate().map(|(at, file)| (ptr::from_ref(file), at)).collect();
+    let place = |table: &DatabaseTable<'_>| {
+        let FileState::Present(file) = table.file else { return None };
+        let recorded = *recorded.get(&ptr::from_ref(table.recorded()?))?;
+        Some(Place { recorded, file: *files.get(&ptr::from_ref(file))? })
+    };
+    let run = |run: &Vec<DatabaseTable<'_>>| run.iter().map(place).collect();
+    let runs = arranged.runs.iter().map(run).collect::<Option<Arc<[Vec<Place>]>>>();
+    runs.filter(|_| arranged.missing.is_empty())
+}
+
+impl Place {
+    fn table(self, database: &Database) -> Option<DatabaseTable<'_>> {
+        let recorded = database.manifest().ok()?.tables().get(self.recorded)?;
+        let file = FileState::Present(database.files().iter().as_slice().get(self.file)?);
+        Some(DatabaseTable { number: recorded.number, status: TableStatus::Live(recorded), file })
+    }
 }
 
 impl Database {
@@ -34,11 +76,12 @@ impl Database {
     pub fn live_writes<O: Opener>(&self, options: &ReadOptions, mut opener: O) -> Result<LiveWrites> {
         let order = self.order(options)?;
         let sorted = self.live_logs(&mut opener, &order)?.into_sorted();
-        Ok(LiveWrites { sorted, order })
+        let runs = places(self, &Arranged::of(self, true, &*order));
+        Ok(LiveWrites { sorted, order, runs })
     }
 
-    /// Like [`scan_with`](Self::scan_with), but over writes that were read before from the logs of this database. No log
-    /// is read.
+    /// Like [`scan_with`](Self::scan_with), but over writes that were read before from the logs of this very database. No
+    /// log is read.
     ///
     /// ```
     /// use filterblock::database::{Database, FileOpener};
@@ -65,7 +108,13 @@ impl Database {
     ) -> Result<Scan<'_, O>> {
         let order = self.order(options)?;
         let logs = Memtable::again(self, &writes.sorted);
-        Ok(Scan::over(self, options, opener, true, (logs, VecDeque::new()), order))
+        let run = |run: &Vec<Place>| run.iter().map(|place| place.table(self)).collect();
+        let runs = writes.runs.as_ref().and_then(|runs| runs.iter().map(run).collect());
+        let arranged = match runs {
+            Some(runs) => Arranged { runs, missing: Vec::new() },
+            None => Arranged::of(self, true, &*order),
+        };
+        Ok(Scan::over(self, options, opener, true, (logs, VecDeque::new()), arranged, order))
     }
 }
 

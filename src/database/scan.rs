@@ -9,12 +9,12 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use self::back::Saved;
-use super::database::{Database, DatabaseTable, TableStatus};
+use super::database::Database;
 use super::entry::DatabaseEntry;
 use super::memtable::Memtable;
 use super::open_files::OpenFiles;
 use super::opener::{FileOpener, Opener};
-use super::scan_sources::{Current, Run, Source, Start, TableOpener, Way, runs};
+use super::scan_sources::{Arranged, Current, Run, Source, Start, TableOpener, Way};
 use crate::key::parts::{DELETION, TAG_LEN};
 use crate::table::{ReadOptions, SharedComparator};
 use crate::{Error, InternalKey, Result, Structure, quote};
@@ -169,7 +169,8 @@ impl<'d, O: Opener> Scan<'d, O> {
             logs.read(log, &mut opener, Scan::LOG_LIMIT, &mut |error| errors.push_back(error));
         }
         logs.sort(&*order);
-        Ok(Self::over(database, options, opener, newest, (logs, errors), order))
+        let arranged = Arranged::of(database, newest, &*order);
+        Ok(Self::over(database, options, opener, newest, (logs, errors), arranged, order))
     }
 
     /// A scan over the writes of logs, and with the errors of reading them.
@@ -179,22 +180,12 @@ impl<'d, O: Opener> Scan<'d, O> {
         opener: O,
         newest: bool,
         (logs, errors): (Memtable<'d>, VecDeque<Error>),
+        Arranged { runs, missing }: Arranged<'d>,
         order: SharedComparator,
     ) -> Self {
         let options = options.clone().internal_keys(true).filter_policies(Vec::new());
         let mut sources = vec![Source::Logs { table: logs, next: 0 }];
-        let is_wanted = |table: &DatabaseTable<'_>| {
-            !newest || matches!(table.status, TableStatus::Live(_) | TableStatus::Unknown)
-        };
-        let (mut levels, mut missing) = (Vec::new(), Vec::new());
-        for table in database.tables().filter(is_wanted) {
-            match table.recorded() {
-                _ if table.is_missing() => missing.push(table.number),
-                Some(recorded) if recorded.level > 0 => levels.push(table),
-                _ => sources.push(Source::Tables(Run::new(vec![table]))),
-            }
-        }
-        sources.extend(runs(levels, &*order).into_iter().map(|run| Source::Tables(Run::new(run))));
+        sources.extend(runs.into_iter().map(|run| Source::Tables(Run::new(run))));
         let ways = vec![Way::Forward; sources.len()];
         Self {
             order,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::database::DatabaseTable;
+use super::database::{Database, DatabaseTable, TableStatus};
 use super::entry::EntryFile;
 use super::live_tables::LiveTable;
 use super::memtable::Memtable;
@@ -270,12 +270,34 @@ impl<'d, O: Opener> Run<'d, O> {
     }
 }
 
+/// The tables of a scan: those of each run, and the numbers of live ones that have no file.
+pub(super) struct Arranged<'d> {
+    pub(super) runs: Vec<Vec<DatabaseTable<'d>>>,
+    pub(super) missing: Vec<u64>,
+}
+
+impl<'d> Arranged<'d> {
+    /// `newest`: live tables alone, and those that may be live.
+    pub(super) fn of(database: &'d Database, newest: bool, order: &dyn Comparator) -> Self {
+        let is_wanted = |table: &DatabaseTable<'_>| {
+            !newest || matches!(table.status, TableStatus::Live(_) | TableStatus::Unknown)
+        };
+        let (mut single, mut levels, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+        for table in database.tables().filter(is_wanted) {
+            match table.recorded() {
+                _ if table.is_missing() => missing.push(table.number),
+                Some(recorded) if recorded.level > 0 => levels.push(table),
+                _ => single.push(vec![table]),
+            }
+        }
+        single.extend(runs(levels, order));
+        Self { runs: single, missing }
+    }
+}
+
 /// Arranges tables of the levels above 0 in runs: one for each level, unless tables overlap or
 /// their ranges are unknown.
-pub(super) fn runs<'d>(
-    mut tables: Vec<DatabaseTable<'d>>,
-    order: &dyn Comparator,
-) -> Vec<Vec<DatabaseTable<'d>>> {
+fn runs<'d>(mut tables: Vec<DatabaseTable<'d>>, order: &dyn Comparator) -> Vec<Vec<DatabaseTable<'d>>> {
     let level = |table: &DatabaseTable<'_>| table.recorded().map(|recorded| recorded.level);
     let keys = |table: &DatabaseTable<'d>| table.recorded().and_then(LiveTable::user_keys);
     tables.sort_by(|a, b| {

@@ -12,6 +12,8 @@ mod databases;
 mod folders;
 mod framing;
 mod hostile;
+#[cfg(not(miri))]
+mod kept;
 mod listing;
 #[cfg(all(feature = "lock", not(miri)))]
 mod lock;

@@ -1,17 +1,43 @@
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Generic, Literal, Self, SupportsIndex, TypeVar, final, overload
 
 from typing_extensions import Buffer
 
 from ._errors import Error
+from ._reports import (
+    InspectFolder,
+    InspectTable,
+    InspectTotals,
+    InspectUnreadable,
+    RebuildDatabase,
+    RebuildTable,
+    RepairDatabase,
+    RepairFile,
+    RepairKey,
+    RepairLoss,
+    TuneSetting,
+    Tuning,
+    Verdict,
+)
 
 _Path = str | os.PathLike[str]
+_AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+_Paths = _AnyPath | Iterable[_AnyPath]
+_Default = TypeVar("_Default")
+_Field = Literal["key", "value", "sequence", "type", "deleted", "state", "file", "offset"]
+# Bytes of all keys end to end, and where each begins and the last one ends.
+_Keys = Iterable[Buffer] | tuple[Buffer, Buffer] | "Columns"
+_Progress = Callable[[int, int | None], object]
+_PolicyName = str
 
 __all__ = [
+    "Columns",
     "Database",
     "LogFile",
     "TableFile",
+    "_entry",
     "Entry",
     "Pairs",
     "Scan",
@@ -19,9 +45,12 @@ __all__ = [
     "BloomFilterPolicy",
     "inspect",
     "report",
+    "tune",
+    "verify",
+    "rebuild",
+    "repair",
     "scan",
     "Table",
-    "verify",
     "__version__",
 ]
 
@@ -47,23 +76,57 @@ class Table:
         verify_checksums: bool = True,
         max_output: int | None = None,
     ) -> Table: ...
-    def get(self, key: Buffer, *, sequence: int | None = None) -> bytes | None:
-        """Returns the value of a key, or None if it is absent or deleted.
+    @overload
+    def get(self, key: Buffer, default: None = None, *, sequence: int | None = None) -> bytes | None:
+        """Returns the value of a key, or `default` if it is absent or deleted.
 
         Of internal keys: of the newest entry that is not newer than `sequence`.
         """
-    def get_many(self, keys: Sequence[Buffer], *, sequence: int | None = None) -> list[bytes | None]:
+    @overload
+    def get(self, key: Buffer, default: _Default, *, sequence: int | None = None) -> bytes | _Default: ...
+    def get_many(self, keys: _Keys, *, sequence: int | None = None) -> list[bytes | None]:
         """Returns for each key what `get` returns, in the same order. Faster than `get` for some dozen keys and more.
 
-        The first error is raised.
+        `keys` may be a pair of bytes and offsets. The first error is raised.
         """
     def may_contain(self, key: Buffer) -> bool:
         """Returns False if index or filter say that the table has no entry of the key. Reads no data block."""
-    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+    def __iter__(self) -> Pairs[tuple[bytes, bytes]]:
         """Iterates over stored keys and values, in the order of the file.
 
         Damage is raised once. The next step goes on behind the damaged block.
         """
+    def scan(
+        self,
+        *,
+        reverse: bool = False,
+        start: Buffer | None = None,
+        stop: Buffer | None = None,
+        include_start: bool = True,
+        include_stop: bool = False,
+        prefix: Buffer | None = None,
+        limit: int | None = None,
+        on_error: Callable[[Error], object] | None = None,
+        fields: Iterable[_Field] | None = None,
+    ) -> Scan:
+        """Iterates over the entries, every version of each key, in the order of the file or back.
+
+        The options choose user keys, in bytewise order, as for `Database.iterator`; all entries are read. `on_error` and
+        `fields` are as for `filterblock.scan`.
+        """
+    def close(self) -> None:
+        """Closes the file, and all iterators over the table."""
+    @property
+    def closed(self) -> bool:
+        """True once it was closed."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        type: type[BaseException] | None = None,
+        value: BaseException | None = None,
+        traceback: TracebackType | None = None,
+        /,
+    ) -> None: ...
     def data_blocks(self) -> list[tuple[int, int]]:
         """Returns offset and size of each data block, as the index has them."""
     @property
@@ -89,32 +152,86 @@ class Table:
 class Database:
     """A database, for reading only. It may be in use.
 
-    Nothing is written, and nothing is locked. `tables` and `logs` are those that were there at first. An iterator shows
-    the database as it is when the iterator begins; where a table vanishes meanwhile, it goes on behind the last entry,
-    in the database as it is then.
+    Nothing is written, and nothing is locked. The database is opened once: MANIFEST, logs and tables are kept, with up to
+    128 tables' indexes and filters in memory, and read anew when something has changed. `tables` and `logs` are those that
+    were there at first. An iterator shows the database as it is when the iterator is made; where a table vanishes
+    meanwhile, it goes on behind the last entry, in the database as it is then.
 
     `comparator="bytewise"` is for a database without a sound MANIFEST.
     """
 
     def __new__(cls, path: _Path, *, comparator: Literal["bytewise"] | None = None) -> Database: ...
-    def get(self, key: Buffer) -> bytes | None:
-        """Returns the value of a key, or None if it is absent or deleted.
+    @overload
+    def get(self, key: Buffer, default: None = None) -> bytes | None:
+        """Returns the value of a key, or `default` if it is absent or deleted. What was written before the call is seen."""
+    @overload
+    def get(self, key: Buffer, default: _Default) -> bytes | _Default: ...
+    def get_many(self, keys: _Keys) -> list[bytes | None]:
+        """Returns for each key what `get` returns, in the same order, and looks each table up once.
 
-        Reads the MANIFEST and the logs anew: this is for a few keys.
+        `keys` may be a pair of bytes and offsets. The first error is raised.
         """
-    def get_many(self, keys: Sequence[Buffer]) -> list[bytes | None]:
-        """Returns for each key what `get` returns, in the same order. Reads the MANIFEST and the logs once, and opens each
-        table once. The first error is raised."""
+    @overload
     def iterator(
-        self, *, prefix: Buffer | None = None, start: Buffer | None = None, stop: Buffer | None = None
-    ) -> Iterator[tuple[bytes, bytes]]:
+        self,
+        *,
+        reverse: bool = False,
+        start: Buffer | None = None,
+        stop: Buffer | None = None,
+        include_start: bool = True,
+        include_stop: bool = False,
+        prefix: Buffer | None = None,
+        include_key: Literal[True] = True,
+        include_value: Literal[True] = True,
+    ) -> Pairs[tuple[bytes, bytes]]:
         """Iterates over keys and values: the newest version of each key, in the order of the keys, logs merged in.
 
-        Only keys that begin with `prefix`, from `start` on, and before `stop`. Damage is raised once. The next step
-        goes on behind it, where older versions and deleted keys may show.
+        Only keys that begin with `prefix`, and those from `start` on and before `stop`, without the former or with the
+        latter if so told; with `reverse` the last one comes first. Without values or keys, the others come alone.
+        All is as in plyvel, save that `prefix` may go with the others.
+
+        Damage is raised once. The next step goes on behind it, where older versions and deleted keys may show.
         """
-    def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
+    @overload
+    def iterator(
+        self,
+        *,
+        reverse: bool = False,
+        start: Buffer | None = None,
+        stop: Buffer | None = None,
+        include_start: bool = True,
+        include_stop: bool = False,
+        prefix: Buffer | None = None,
+        include_key: bool = True,
+        include_value: bool = True,
+    ) -> Pairs[Any]: ...
+    def __iter__(self) -> Pairs[tuple[bytes, bytes]]:
         """Iterates as `iterator` does, over all keys."""
+    def scan(
+        self,
+        *,
+        newest: bool = False,
+        prefix: Buffer | None = None,
+        start: Buffer | None = None,
+        stop: Buffer | None = None,
+        limit: int | None = None,
+        on_error: Callable[[Error], object] | None = None,
+        fields: Iterable[_Field] | None = None,
+    ) -> Scan:
+        """Iterates over entries as `filterblock.scan` does."""
+    def close(self) -> None:
+        """Closes the files, and all iterators over the database."""
+    @property
+    def closed(self) -> bool:
+        """True once it was closed."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        type: type[BaseException] | None = None,
+        value: BaseException | None = None,
+        traceback: TracebackType | None = None,
+        /,
+    ) -> None: ...
     def tables(self) -> list[TableFile]:
         """Returns all tables: the live ones by level and number, then the others."""
     def logs(self) -> list[LogFile]:
@@ -177,7 +294,26 @@ class LogFile:
 
 @final
 class Entry:
-    """A version of a key, and where it lies."""
+    """A version of a key, and where it lies.
+
+    It unpacks into key and value, or into the fields that were asked for, as a named tuple does. Two are equal if all
+    their attributes are, whatever they unpack into.
+    """
+
+    def __iter__(self) -> Iterator[Any]: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> tuple[Any, ...]: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def _asdict(self) -> dict[str, Any]:
+        """Returns all attributes as a dictionary."""
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        """Names of what it unpacks into."""
 
     @property
     def key(self) -> bytes:
@@ -206,21 +342,92 @@ class Entry:
 
 @final
 class Scan:
-    """Iterator over entries."""
+    """Iterator over entries. It has no thread of its own, and shares open files with others."""
 
-    def __iter__(self) -> Scan: ...
+    def __iter__(self) -> Self: ...
     def __next__(self) -> Entry: ...
+    def columns(self, count: int | None = None) -> Columns:
+        """Takes the next `count` entries at once, or all.
+
+        Damage ends it early, and is raised by the next call.
+        """
     @property
     def notes(self) -> list[str]:
         """Facts that are no errors, such as the number of blocks that were found. Complete at the end."""
+    def close(self) -> None:
+        """Ends the iterator, and gives memory and files back. Another step is a RuntimeError."""
+    @property
+    def closed(self) -> bool:
+        """True once it was closed."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        type: type[BaseException] | None = None,
+        value: BaseException | None = None,
+        traceback: TracebackType | None = None,
+        /,
+    ) -> None: ...
+
+_Item = TypeVar("_Item", covariant=True)
 
 @final
-class Pairs:
-    """Iterator over keys and values."""
+class Pairs(Generic[_Item]):
+    """Iterator over keys and values. It has no thread of its own, and shares open files with others."""
 
-    def __iter__(self) -> Pairs: ...
-    def __next__(self) -> tuple[bytes, bytes]: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> _Item: ...
+    def columns(self, count: int | None = None) -> Columns:
+        """Takes the next `count` entries at once, or all.
 
+        Damage ends it early, and is raised by the next call.
+        """
+    def close(self) -> None:
+        """Ends the iterator, and gives memory and files back. Another step is a RuntimeError."""
+    @property
+    def closed(self) -> bool:
+        """True once it was closed."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        type: type[BaseException] | None = None,
+        value: BaseException | None = None,
+        traceback: TracebackType | None = None,
+        /,
+    ) -> None: ...
+
+@final
+class Columns:
+    """Keys and values of many entries, each end to end. Entry `n` is from offset `n` to offset `n + 1`.
+
+    NumPy takes them without a copy: `numpy.frombuffer(columns.key_bytes, numpy.uint8)` and
+    `numpy.asarray(columns.key_offsets)`. So does pyarrow: `pyarrow.LargeBinaryArray.from_buffers`.
+    """
+
+    @property
+    def key_bytes(self) -> bytes:
+        """All keys, end to end."""
+    @property
+    def key_offsets(self) -> memoryview[int]:
+        """Where each key begins, and where the last one ends: integers of 64 bits."""
+    @property
+    def value_bytes(self) -> bytes:
+        """All values, end to end. Those of deletions, and those that were not asked for, are empty."""
+    @property
+    def value_offsets(self) -> memoryview[int]:
+        """Where each value begins, and where the last one ends: integers of 64 bits."""
+    def __len__(self) -> int:
+        """Returns the number of entries."""
+
+def _entry(
+    key: bytes,
+    value: bytes | None,
+    file: str,
+    offset: int,
+    sequence: int | None,
+    kind: int | None,
+    state: str | None,
+    names: list[str] | None,
+) -> Entry: ...
 def scan(
     path: _Path,
     *,
@@ -234,6 +441,7 @@ def scan(
     comparator: Literal["bytewise"] | None = None,
     max_output: int | None = None,
     on_error: Callable[[Error], object] | None = None,
+    fields: Iterable[_Field] | None = None,
 ) -> Scan:
     """Iterates over the entries of a database, a table or a log, as `filterblock scan --all` does.
 
@@ -248,6 +456,9 @@ def scan(
 
     Damage is passed over. It is raised once, and the next step goes on behind it. With `on_error` it is not raised:
     the function is called with the exception. A limit that is reached is an UnsupportedError.
+
+    `fields` names what entries unpack into, and the columns of a frame that pandas makes of them; key and value by
+    default.
     """
 
 @final
@@ -284,12 +495,20 @@ class BloomFilterPolicy:
     """LevelDB's filter policy, with so many bits for each key."""
 
     def __new__(cls, bits_per_key: int = 10) -> BloomFilterPolicy: ...
-    def create_filter(self, keys: Iterable[Buffer]) -> bytes:
-        """Makes the filter of keys, in LevelDB's bytes."""
+    def create_filter(self, keys: _Keys) -> bytes:
+        """Makes the filter of keys, in LevelDB's bytes. `keys` may be a pair of bytes and offsets."""
     def key_may_match(self, key: Buffer, filter: Buffer) -> bool:
         """Returns False if the filter says that the key is not among those that it was made of."""
-    def keys_may_match(self, keys: Iterable[Buffer], filter: Buffer) -> list[bool]:
-        """Answers for many keys as key_may_match does for one, in one call."""
+    @overload
+    def keys_may_match(  # type: ignore[overload-overlap]
+        self, keys: tuple[Buffer, Buffer] | Columns, filter: Buffer
+    ) -> memoryview[bool]:
+        """Answers for many keys as key_may_match does for one, in one call.
+
+        `keys` may be a pair of bytes and offsets: the answers are then an array, which `numpy.asarray` takes.
+        """
+    @overload
+    def keys_may_match(self, keys: Iterable[Buffer], filter: Buffer) -> list[bool]: ...
     @property
     def name(self) -> str:
         """Name that tables carry, without "filter."."""
@@ -298,57 +517,157 @@ class BloomFilterPolicy:
         """Bits a key of filters that are made."""
 
 def inspect(
-    path: _Path,
+    path: _Paths,
     *,
     filters: bool = False,
     recursive: bool = False,
     jobs: int | None = None,
     max_output: int | None = None,
-) -> list[dict[str, Any]]:
-    """Finds out what tables and their filters are like, as `filterblock inspect --json` does.
+    progress: _Progress | None = None,
+) -> list[InspectTable | InspectFolder | InspectTotals | InspectUnreadable]:
+    """Finds out what tables and their filters are like, as `filterblock inspect --json` does: of one path or many.
 
-    Returns a dictionary for each line that the program prints: for a table, one; for a database, one for the
-    folder, one for each table, and the totals. `object` tells which. What cannot be looked at has one too
-    (`status` or `error_kind`), and raises nothing.
+    Returns an object for each line that the program prints: for a table, one; for a database, one for the folder, one
+    for each table, and the totals. Each is a dictionary, whose fields are properties as well. What cannot be looked at
+    has one too (`status` or `error_kind`), and raises nothing.
 
     `entries` counts all entries, versions and deletions among them, and `distinct_keys` the different keys; both
-    are dictionaries with `count`, `low`, `high` and `exact`. Where tables were sampled, the totals have no `count`
-    of distinct keys, as tables may hold the same ones: it lies between `low` and `high`.
+    have `count`, `low`, `high` and `exact`. Where tables were sampled, the totals have no `count` of distinct keys, as
+    tables may hold the same ones: it lies between `low` and `high`.
 
     `filters` lists every filter. `recursive` looks into the folders below. `jobs` tables are looked at at once,
     by default as many as there are processors. `max_output` limits the bytes to decode of each file.
+
+    `progress` is called in the caller's thread, about twenty times a second, with the bytes done and those of the whole
+    work, or None as long as these are not known. If it raises, or a signal comes, the work ends, and that is raised.
     """
+
 def verify(
-    path: _Path,
+    path: _Paths,
     *,
     recursive: bool = False,
     comparator: str | None = None,
     seed: int = 0,
     jobs: int | None = None,
     max_output: int | None = None,
-) -> list[dict[str, Any]]:
-    """Checks every block, entry and filter, and the MANIFEST, as `filterblock verify --json` does.
+    progress: _Progress | None = None,
+) -> list[Verdict]:
+    """Checks every block, entry and filter, and the MANIFEST, as `filterblock verify --json` does: of one path or many.
 
-    Returns a dictionary for each line that the program prints: one for each table, and one for a folder.
-    Damage is in `findings`, and raises nothing. `entries` and `distinct_keys` are the numbers of a table's
-    entries and of its different keys.
+    Returns a verdict for each line that the program prints: one for each table, and one for a folder. Damage is in
+    `findings`, and raises nothing. `entries` and `distinct_keys` are the numbers of a table's entries and of its
+    different keys.
 
     `comparator` is the order of user keys where no MANIFEST names it: "bytewise" or None. Another `seed` makes
     other absent keys to measure false positives with. The others are as for `inspect`.
     """
 
-def report(
-    path: _Path,
+def tune(
+    path: _Paths,
+    *,
+    lookups: Iterable[Buffer] | None = None,
+    budget: int | None = None,
+    all: bool = False,
+    policy: _PolicyName | None = None,
+    least_size: int = 1048576,
+    recursive: bool = False,
+    jobs: int | None = None,
+    max_output: int | None = None,
+    progress: _Progress | None = None,
+) -> list[TuneSetting | Tuning]:
+    """Finds the filters that would serve databases best, as `filterblock tune --json` does: of one path or many.
+
+    Returns for each path an object for each setting that was tried, and then one for what follows, with `advice`. What
+    cannot be tuned has the status "error", and raises nothing.
+
+    `lookups` are keys that your program asks for. `budget` is the most bytes that filters may take, by default what they
+    take now. `all` decodes every table. `policy` is the name of the policy, by default that of the tables. No rebuild is
+    advised for less than `least_size` bytes of tables. The others are as for `inspect`.
+    """
+
+@overload
+def report(  # type: ignore[overload-overlap]
+    path: _AnyPath,
     *,
     verify: bool = True,
     tune: bool = True,
     jobs: int | None = None,
     max_output: int | None = None,
+    progress: _Progress | None = None,
 ) -> str:
     """Makes a page about a database for a browser, the one that `filterblock report` writes. Returns its HTML.
 
-    It begins with a verdict and the command to run, and needs no network. Without `verify`, not every block is
-    read; without `tune`, no other filters are tried. `jobs` and `max_output` are as for `inspect`.
+    Of many paths, returns a list with a page for each. A page begins with a verdict and the command to run, and needs no
+    network. Without `verify`, not every block is read; without `tune`, no other filters are tried. `jobs`, `max_output`
+    and `progress` are as for `inspect`.
 
     Raises ReadError or MissingError if nothing there can be looked at. Damage is in the page.
+    """
+
+@overload
+def report(
+    path: Iterable[_AnyPath],
+    *,
+    verify: bool = True,
+    tune: bool = True,
+    jobs: int | None = None,
+    max_output: int | None = None,
+    progress: _Progress | None = None,
+) -> list[str]: ...
+def rebuild(
+    path: _Paths,
+    *,
+    to: _AnyPath | None = None,
+    in_place: bool = False,
+    undo: bool = False,
+    discard: bool = False,
+    bits_per_key: int | Mapping[int, int] | None = None,
+    policy: _PolicyName | None = None,
+    hash: Literal["signed", "unsigned"] | None = None,
+    base_lg: int | None = None,
+    drop: bool = False,
+    keep_undecodable: bool = False,
+    batch: int | None = None,
+    jobs: int | None = None,
+    dry_run: bool = False,
+    assume_bytewise_equality: bool = False,
+    verify: bool = True,
+    keep_undo: bool = True,
+    progress: _Progress | None = None,
+) -> list[RebuildTable | RebuildDatabase]:
+    """Gives all tables of a closed database new filters, without touching an entry, as `filterblock rebuild` does.
+
+    Returns an object for each table, and then one for the database. `to` makes a second database in a new folder.
+    `in_place` replaces the tables: a crash at any time leaves the old database or the new one, and the former tables are
+    kept for `undo`, or until `discard`, unless `keep_undo` is False. `dry_run` writes nothing.
+
+    `bits_per_key` is one number, 10 by default, or one for each of some levels: {0: 20, 2: 17}. `policy`, `hash` and
+    `base_lg` are those of the tables by default. `drop` makes no filters. `batch` replaces so many bytes of tables at a
+    time. docs/rebuild.md, in the source, explains each option and each refusal.
+
+    Close the database first: that this process itself has it open, by plyvel for example, is not noticed.
+
+    Raises InUseError, RefusedError or ReadError; then the database is as it was, or, with `batch`, some of its tables have
+    been replaced. Of many paths, the first failure is raised, and those before are done. A signal, or an exception of
+    `progress`, ends the work where it can be ended.
+    """
+
+def repair(
+    path: _AnyPath,
+    to: _AnyPath,
+    *,
+    prefer: Literal["newest", "sound"] = "newest",
+    comparator: str | None = None,
+    policy: _PolicyName | None = None,
+    hash: Literal["signed", "unsigned"] | None = None,
+    bits_per_key: int | None = None,
+    dry_run: bool = False,
+    max_output: int | None = None,
+    progress: _Progress | None = None,
+) -> list[RepairFile | RepairLoss | RepairKey | RepairDatabase]:
+    """Makes a new database, in the folder `to`, of what can be read of a damaged one, as `filterblock repair` does.
+
+    The damaged database is only read. Returns an object for each file, each loss and each doubtful key, and then one for
+    the database. With `prefer="sound"`, keys of which a newer version may be lost are left out. docs/repair.md, in the
+    source, explains the rest. Raises as `rebuild` does; then there is no new database.
     """

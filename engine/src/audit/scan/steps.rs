@@ -73,3 +73,87 @@ pub(super) fn finish<T>(work: impl Future<Output = T>) -> T {
         }
     }
 }
+
+// The tests read databases of the repository.
+#[cfg(in_repository)]
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+    use crate::report::Row;
+
+    /// Sends what it gets, and wants a pause after each line.
+    struct Every(Sender<String>);
+
+    fn text(line: &ScanLine<'_>) -> String {
+        match line {
+            ScanLine::Entry(_, Row { path, offset, state, key, version, value, .. }) => {
+                format!("{} {offset} {state:?} {key:?} {version:?} {value:?}", path.display())
+            }
+            ScanLine::Fault(subject, fault) => format!("{} {fault:?}", subject.path.display()),
+            ScanLine::End(subject, entries) => format!("{} {entries}", subject.path.display()),
+        }
+    }
+
+    impl Sink<ScanLine<'_>> for Every {
+        fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
+            self.0.send(text(&line)).map_err(|_| io::ErrorKind::BrokenPipe.into())
+        }
+
+        fn wants_pause(&self) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_scan_in_steps_gives_an_entry_a_step_and_in_all_what_one_in_one_go_gives() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata");
+        for (name, carve) in [("databases/levels", false), ("databases/levels", true), ("tables", false)] {
+            let inputs = || Inputs { paths: vec![data.join(name)], ..Inputs::default() };
+            let request = ScanRequest { all: true, carve, limit: Some(2000), ..ScanRequest::default() };
+            let mut expected = Vec::new();
+            let whole = Engine::new().scan(inputs(), &request, &mut |line: ScanLine<'_>| {
+                expected.push(text(&line));
+                Ok(())
+            });
+            let (sender, receiver) = channel();
+            let mut steps = Engine::new().scan_steps(inputs(), request, Every(sender));
+            let (mut found, mut longest) = (Vec::new(), 0);
+            let outcome = loop {
+                let outcome = steps.step();
+                let before = found.len();
+                found.extend(receiver.try_iter());
+                if let Some(outcome) = outcome {
+                    break outcome.unwrap();
+                }
+                longest = longest.max(found.len() - before);
+            };
+            assert_eq!(found, expected, "{name}");
+            assert_eq!(format!("{outcome:?}"), format!("{:?}", whole.unwrap()));
+            // Apart from the ends of files in between.
+            assert!(longest <= 3 && expected.len() > 300, "{longest}");
+            assert!(steps.has_ended() && steps.step().is_none());
+        }
+    }
+
+    #[test]
+    fn a_step_ends_behind_some_thousand_entries_that_are_not_shown() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = filterblock::database::LogWriter::new(Vec::new());
+        for number in 0..10_000_u64 {
+            let batch = [&number.to_le_bytes()[..], &[1, 0, 0, 0, 1, 1, b'k', 1, b'v']].concat();
+            log.add_record(&batch).unwrap();
+        }
+        let path = folder.path().join("000003.log");
+        std::fs::write(&path, log.into_writer()).unwrap();
+        let inputs = Inputs { paths: vec![path], ..Inputs::default() };
+        let range = crate::KeyRange { prefix: Some(b"other".to_vec()), ..crate::KeyRange::default() };
+        let (sender, receiver) = channel();
+        let mut steps =
+            Engine::new().scan_steps(inputs, ScanRequest { range, ..ScanRequest::default() }, Every(sender));
+        let count = (1..).find(|_| steps.step().is_some()).unwrap();
+        assert_eq!((count, receiver.try_iter().count()), (3, 1));
+    }
+}
