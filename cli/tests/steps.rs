@@ -24,7 +24,7 @@ const fn counted(blocks: usize) -> usize {
     match blocks {
         0..=65 => blocks,
         66..=1024 => 33,
-        ..=32_768 => blocks / 32 + 1,
+        1025..=32_768 => blocks / 32 + 1,
         _ => 1025,
     }
 }
