@@ -24,7 +24,7 @@ const fn counted(blocks: usize) -> usize {
     match blocks {
         0..=65 => blocks,
         66..=1024 => 33,
-        ..=32_768 => blocks / 32 + 1,
+        1025..=32_768 => blocks / 32 + 1,
         _ => 1025,
     }
 }
@@ -96,7 +96,7 @@ fn the_depth_says_how_much_is_read() {
         (meter.bytes_read(), meter.bytes_decoded())
     };
     let (tail, decoded) = read("inspect", &["--depth", "tail"]);
-    assert!(20 * tail < len && decoded < tail, "{tail} of {len}, {decoded} decoded");
+    assert!(15 * tail < len && decoded < tail, "{tail} of {len}, {decoded} decoded");
     let (sample, decoded) = read("inspect", &[]);
     assert!(10 * sample <= len && sample > tail && decoded > 0, "{sample} of {len}");
     assert_eq!((sample, decoded), read("inspect", &["--depth", "sample"]));
@@ -104,7 +104,10 @@ fn the_depth_says_how_much_is_read() {
     assert!(decoded >= len * 9 / 10, "{decoded} of {len}");
     let page = ["--no-verify", "--no-tune", "-o", "-"];
     let of_page = |depth: &str| read("report", &[&page[..], &["--depth", depth]].concat()).0;
-    assert_eq!([of_page("tail"), of_page("sample"), read("report", &page).0], [tail, sample, sample]);
+    // A page has pictures of up to eight tables' filters.
+    assert!((tail..=2 * tail).contains(&of_page("tail")), "{} {tail}", of_page("tail"));
+    assert!((sample..=sample + tail).contains(&of_page("sample")), "{} {sample}", of_page("sample"));
+    assert_eq!(of_page("sample"), read("report", &page).0);
 }
 
 #[test]

@@ -9,7 +9,8 @@ use filterblock_engine::{MAX_JOBS, Request, page::PageRequest};
 
 use super::arguments::{DepthArgument, Limits, about};
 use super::keys;
-use crate::io::{Console, Progress, WholeFile};
+use crate::io::{Console, Progress, Tone, WholeFile};
+use crate::text::write_line;
 
 /// The page was written, and reports something that is damaged or could not be read.
 const EXIT_FINDINGS: u8 = 1;
@@ -86,7 +87,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     if is_file {
         WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html.as_bytes())
             .map_err(about(output))?;
-        let line = writeln!(console, "{}: {}", escape_path(path), page.verdict);
+        let verdict = format!("{}: {}", escape_path(path), page.verdict);
+        let line = write_line(console, Tone::Plain, &verdict);
         return Ok(console.finish(line.map(|()| status)));
     }
     let written = console.write_all(page.html.as_bytes());

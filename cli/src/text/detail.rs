@@ -11,7 +11,7 @@ use filterblock_engine::{
     },
 };
 
-use super::{filter_list, list, pictures};
+use super::{filter_list, labelled::terminal_lines, list, pictures};
 use crate::io::{Console, Tone};
 
 const LABEL_WIDTH: usize = 15;
@@ -45,17 +45,31 @@ pub(crate) fn write(found: &Inspected, list_filters: bool, console: &mut Console
         None => {}
     }
     if table.fetched.depth == Some(Depth::Tail) {
-        line(console, "depth", console.tone(Tone::Dim, list::TAIL_NOTE))?;
+        toned_line(console, "depth", Tone::Dim, list::TAIL_NOTE)?;
     }
     for (what, finding) in table.findings() {
-        console.line(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "), finding)?;
+        let lines = terminal_lines(console, LABEL_WIDTH + 4, finding);
+        for (number, line) in lines.iter().enumerate() {
+            let what = if number == 0 { what } else { "" };
+            console.line(Tone::Bad, format!("  {what:LABEL_WIDTH$}  "), line)?;
+        }
     }
     filters.iter().filter(|_| list_filters).try_for_each(|filters| filter_list::write(filters, console))
 }
 
 fn line(console: &mut Console, label: &str, text: impl Display) -> io::Result<()> {
-    let label = console.tone(Tone::Dim, format!("{label:LABEL_WIDTH$}"));
-    writeln!(console, "  {label}  {text}")
+    toned_line(console, label, Tone::Plain, text)
+}
+
+fn toned_line(console: &mut Console, label: &str, tone: Tone, text: impl Display) -> io::Result<()> {
+    let lines = terminal_lines(console, LABEL_WIDTH + 4, &text.to_string());
+    for (number, line) in lines.into_iter().enumerate() {
+        let label = if number == 0 { label } else { "" };
+        let label = console.tone(Tone::Dim, format!("{label:LABEL_WIDTH$}"));
+        let line = console.tone(tone, line);
+        writeln!(console, "  {label}  {line}")?;
+    }
+    Ok(())
 }
 
 fn record_text(table: &Table, is_live: bool) -> String {
@@ -132,7 +146,7 @@ fn filter_block(
     let bar = bar.map(|signs| format!("  {}", pictures::bar(share, BAR_WIDTH, signs))).unwrap_or_default();
     line(console, "bits", format_args!("{bits}, {set} of them set{bar}"))?;
     if let Some(text) = versions_text(table) {
-        line(console, "", console.tone(Tone::Dim, text))?;
+        toned_line(console, "", Tone::Dim, text)?;
     }
     if let Some(filters) = filters {
         fill(filter.filters, filters, console)?;
@@ -170,8 +184,7 @@ fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()>
     } else {
         "a filter a sign".to_owned()
     };
-    let what = console.tone(Tone::Dim, format!("{what}, blank: no keys"));
-    line(console, "", what)
+    toned_line(console, "", Tone::Dim, format_args!("{what}, blank: no keys"))
 }
 
 /// Writes the rates of false positives: those measured, and the one estimated from the bits set.

@@ -32,6 +32,19 @@ pub(super) fn write_text(console: &mut Console, tone: Tone, text: &str) -> io::R
     Ok(())
 }
 
+/// The lines of a text behind `indent` columns: broken between words on a terminal, one line elsewhere.
+pub(super) fn terminal_lines(console: &Console, indent: usize, text: &str) -> Vec<String> {
+    match console.width() {
+        Some(width) => wrapped(text, width.max(MIN_LINE_WIDTH).saturating_sub(indent)),
+        None => vec![text.to_owned()],
+    }
+}
+
+/// Writes a text that is one line where there is no terminal.
+pub(crate) fn write_line(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
+    terminal_lines(console, 0, text).into_iter().try_for_each(|line| console.line(tone, line, ""))
+}
+
 /// The width that lines are to fit into.
 pub(super) fn line_width(console: &Console) -> usize {
     console.width().unwrap_or(LINE_WIDTH).clamp(MIN_LINE_WIDTH, LINE_WIDTH)

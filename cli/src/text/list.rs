@@ -10,6 +10,7 @@ use filterblock_engine::words::{
 };
 
 use super::columns::{Cell, Column, Layout};
+use super::labelled::write_line;
 use super::levels::{self, WIDTH, entry_error, entry_sum, level_text};
 use crate::io::{Console, Tone};
 
@@ -198,7 +199,7 @@ impl Listing {
             notes.push(format!("no room for: {}; --wide shows all columns", hidden.join(", ")));
         }
         for note in notes {
-            console.line(Tone::Dim, format!("({note})"), "")?;
+            write_line(console, Tone::Dim, &format!("({note})"))?;
         }
         Ok(())
     }

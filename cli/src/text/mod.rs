@@ -20,4 +20,5 @@ pub(crate) mod verify;
 mod tests;
 
 pub(crate) use inspect::{ALL_LIVE, TextInspect};
+pub(crate) use labelled::write_line;
 pub(crate) use scan::{Entries, ValuePart, write_raw};

@@ -58,7 +58,8 @@ fn details(table: Vec<u8>, terminal: Option<(Signs, usize)>) -> Vec<String> {
 #[test]
 fn a_table_has_pictures_on_a_terminal_only() {
     let plain = details(large(), None);
-    let ascii = details(large(), Some((Signs::Ascii, 100)));
+    // Wide enough for every line.
+    let ascii = details(large(), Some((Signs::Ascii, 200)));
     let added: Vec<_> = ascii.iter().filter(|line| !plain.contains(line)).map(String::as_str).collect();
     let fill = format!("  fill by range    [-{0}-{0}-   ]", " ".repeat(30));
     assert_eq!(
@@ -79,7 +80,7 @@ fn a_table_has_pictures_on_a_terminal_only() {
 fn the_fill_of_filters_fits_the_terminal() {
     let line = |width| {
         let lines = details(large(), Some((Signs::Ascii, width)));
-        lines.into_iter().skip_while(|line| !line.contains("fill by range")).take(2).collect::<Vec<_>>()
+        lines.into_iter().skip_while(|line| !line.contains("fill by range")).take(3).collect::<Vec<_>>()
     };
     for width in [29, 40, 80] {
         let lines = line(width);
@@ -87,8 +88,22 @@ fn the_fill_of_filters_fits_the_terminal() {
         // None of the three filters is lost, though a sign may stand for several.
         assert_eq!(lines[0].matches('-').count(), 3, "{lines:?}");
     }
-    assert_eq!(line(40)[1], "                   up to 4 filters a sign, blank: no keys");
+    let indent = " ".repeat(19);
+    assert_eq!(
+        line(40)[1..],
+        [format!("{indent}up to 4 filters a"), format!("{indent}sign, blank: no keys")]
+    );
     assert_eq!(line(28), [""; 0], "there is no room for it");
+}
+
+#[test]
+fn lines_are_broken_between_words_on_a_terminal() {
+    let (plain, narrow) = (details(large(), None), details(large(), Some((Signs::Ascii, 80))));
+    assert!(plain.iter().any(|line| line.len() > 80), "{plain:?}");
+    assert!(narrow.len() > plain.len() && narrow.iter().all(|line| line.len() <= 80), "{narrow:?}");
+    let words = |lines: &[String]| lines.join(" ").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let (plain, narrow) = (words(&plain), words(&narrow));
+    assert!(plain.iter().all(|word| narrow.contains(word)), "{narrow:?}");
 }
 
 #[test]

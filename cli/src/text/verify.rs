@@ -6,6 +6,7 @@ use filterblock::escape_path;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
 use filterblock_engine::words::{count, counted, counted_as, measured, percent};
 
+use super::{columns::width, labelled::terminal_lines};
 use crate::io::{Console, Tone};
 
 pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
@@ -18,25 +19,38 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
         VerifyStatus::NotLive => Tone::Dim,
         VerifyStatus::Findings | VerifyStatus::Unreadable => Tone::Bad,
     };
-    let name = console.tone(tone, status.name());
-    write!(console, "{}: {name}", escape_path(&verified.path))?;
+    let path = escape_path(&verified.path).to_string();
+    let mut numbers = String::new();
     if verdict.entries > 0 || *status == VerifyStatus::Sound {
         let entries = counted_as(verdict.entries, "entry", "entries");
         let keys = counted(verdict.distinct_keys, "distinct key");
-        write!(console, ", {entries}, {keys}, {} denied", count(verdict.denied))?;
+        numbers += &format!(", {entries}, {keys}, {} denied", count(verdict.denied));
     }
     if let (Some(found), Some(estimated)) = (verdict.measured_fpr, verdict.estimated_fpr) {
         let (found, estimated) = (measured(found), percent(estimated));
-        write!(console, ", false positives {found} of changed keys, {estimated} by the bits set")?;
+        numbers += &format!(", false positives {found} of changed keys, {estimated} by the bits set");
     }
-    writeln!(console)?;
+    let name = console.tone(tone, status.name());
+    let fits =
+        console.width().is_none_or(|most| width(&format!("{path}: {}{numbers}", status.name())) <= most);
+    if fits || numbers.is_empty() {
+        writeln!(console, "{path}: {name}{numbers}")?;
+    } else {
+        writeln!(console, "{path}: {name}")?;
+        let numbers = numbers.strip_prefix(", ").unwrap_or_default();
+        indented(console, Tone::Plain, numbers)?;
+    }
     for finding in verdict.findings.to_list() {
-        let finding = console.tone(Tone::Bad, finding);
-        writeln!(console, "  {finding}")?;
+        indented(console, Tone::Bad, &finding.to_string())?;
     }
-    for note in &verdict.notes {
-        let note = console.tone(Tone::Dim, format!("note: {}", note));
-        writeln!(console, "  {note}")?;
+    verdict.notes.iter().try_for_each(|note| indented(console, Tone::Dim, &format!("note: {note}")))
+}
+
+/// Writes a text below the line that it is about.
+fn indented(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
+    for line in terminal_lines(console, 2, text) {
+        let line = console.tone(tone, line);
+        writeln!(console, "  {line}")?;
     }
     Ok(())
 }

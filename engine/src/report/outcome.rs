@@ -60,6 +60,9 @@ pub struct LevelOutcome {
     pub size: Estimate,
     /// Shares of absent keys that pass on this level.
     pub rates: Rates,
+    /// Data blocks of this level that a lookup of an absent key reads: one of the user's lookups or, without them, of
+    /// the kind that `worst` names. `None`: as for `reads` of the outcome.
+    pub reads: Option<Estimate>,
 }
 
 /// The shares of absent keys that pass, out of those that reach a filter. A table without filters lets all

@@ -38,6 +38,7 @@ fn outcome(bits: [Option<u32>; 2], size: Estimate, passed: [u64; 2], reads: [f64
         bits_per_key,
         size: part(share),
         rates: rates(bits_per_key, random, neighbours),
+        reads: Some(about(read_neighbours * share, 0.034 * share)),
     };
     Outcome {
         size,

@@ -84,7 +84,7 @@ fn a_page_tells_of_a_database() {
             "What was looked at"
         ]
     );
-    assert_eq!(page.pictures().len(), 6);
+    assert_eq!(page.pictures().len(), 7);
     let tables = lines(&page, "first key");
     let starts: Vec<_> = tables.iter().map(|line| (&*line[0], &*line[1], &*line[9])).collect();
     assert_eq!(

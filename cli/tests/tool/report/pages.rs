@@ -61,7 +61,7 @@ fn a_grown_database() {
         [("level 0", "2", "0"), ("level 1", "3", "0"), ("level 2", "8", "1"), ("level 3", "20", "3")]
     );
     assert!(lines(&page, "lookups of").len() >= 3);
-    assert_eq!(page.pictures().len(), 6);
+    assert_eq!(page.pictures().len(), 7);
 }
 
 #[test]

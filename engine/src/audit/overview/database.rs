@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{findings::OverviewFindings, spans::Spans};
 use crate::audit::rates::LookupWeights;
-use crate::report::{DistinctSum, LevelTotals, Table, TableLevel, TableRates, TableState};
+use crate::report::{Depth, DistinctSum, LevelTotals, Table, TableLevel, TableRates, TableState};
 
 /// The kinds of input that a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +22,8 @@ pub(crate) enum Kind {
 pub(crate) struct Overview {
     /// The kind of the input.
     pub(crate) kind: Kind,
+    /// The depth to which tables were read.
+    pub(crate) depth: Depth,
     /// The name of the comparator that orders user keys, if a MANIFEST names it.
     pub(crate) comparator: Option<Vec<u8>>,
     /// The order of user keys is LevelDB's default one, byte by byte.
@@ -48,6 +50,7 @@ impl Overview {
     pub(crate) fn new(kind: Kind) -> Self {
         Self {
             kind,
+            depth: Depth::Sample,
             comparator: None,
             is_bytewise: false,
             has_records: false,

@@ -29,6 +29,7 @@ impl Engine {
         };
         let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };
         fold.overview.found.verified = verify;
+        fold.overview.depth = self.depth;
         let result = self.run(inputs, &survey.into(), &mut |event| {
             fold.take(event);
             Ok(())

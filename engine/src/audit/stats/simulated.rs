@@ -20,7 +20,7 @@ fn value_size(kind: u64, at: f64, random: &mut SplitMix) -> usize {
     let size = match kind {
         0 => 400.0 * random.share(),
         // One in five is large.
-        1 if random.next() % 5 == 0 => 600.0,
+        1 if random.next().is_multiple_of(5) => 600.0,
         1 => 20.0,
         // A long tail.
         2 => -100.0 * (1.0 - random.share()).ln(),

@@ -17,6 +17,8 @@ pub(super) use crate::audit::stats::dialect::OLD_NAME;
 const READS_WORTH: f64 = 0.005;
 /// The share of the reads for absent keys that has to be saved for a rebuild to pay by its reads.
 const SHARE_WORTH: f64 = 0.1;
+/// Of two choices, the second one is taken if a lookup reads at least this share fewer blocks.
+const SHARE_BETTER: f64 = 0.04;
 /// A rebuild also pays if filters shrink by at least this share and by at least `BYTES_WORTH`, and if the
 /// reads `lost` are at most `READS_LOST`.
 const SIZE_WORTH: f64 = 0.25;
@@ -88,7 +90,11 @@ pub(super) fn advise(
         let is_better = match &best {
             None => pays(&tuning.now, &choice.outcome),
             // The tables are rewritten anyway.
-            Some(best) => pays(&best.outcome, &choice.outcome) || is_smaller(&best.outcome, &choice.outcome),
+            Some(best) => {
+                pays(&best.outcome, &choice.outcome)
+                    || is_smaller(&best.outcome, &choice.outcome)
+                    || is_better_still(&best.outcome, &choice.outcome) && pays(&tuning.now, &choice.outcome)
+            }
         };
         if is_better {
             best = Some(choice);
@@ -133,6 +139,13 @@ fn lost(now: &Outcome, then: &Outcome) -> f64 {
 /// Returns true if `then` takes much less space than `now`, and lookups read about as much.
 fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
+}
+
+/// Returns true if `then` reads fewer blocks than another choice: too few to rebuild for, but the tables are rewritten
+/// anyway.
+fn is_better_still(other: &Outcome, then: &Outcome) -> bool {
+    let ((absent_other, _), (absent_then, _)) = (reads(other), reads(then));
+    absent_then < absent_other * (1.0 - SHARE_BETTER) && lost(other, then) <= READS_LOST
 }
 
 /// Returns true if replacing `now` with `then` is worth a rebuild.
@@ -204,6 +217,16 @@ mod tests {
         let near = NearReads { cut: Some(vague), ..NearReads::default() };
         let then = Outcome { reads: then.reads.map(|reads| Reads { near, ..reads }), ..then };
         assert!(pays(&with(outcome(1000.0, 0.03, 1.02), 0.01), &then));
+    }
+
+    #[test]
+    fn of_two_choices_the_better_one_is_taken() {
+        let one = outcome(1000.0, 0.010, 1.02);
+        assert!(is_better_still(&one, &outcome(1000.0, 0.009, 1.02)));
+        assert!(!is_better_still(&one, &outcome(900.0, 0.0098, 1.02)), "nearly the same");
+        assert!(!is_better_still(&one, &outcome(1000.0, 0.008, 1.03)), "stored keys read more");
+        // Too little for a rebuild by itself.
+        assert!(!pays(&one, &outcome(1000.0, 0.009, 1.02)));
     }
 
     #[test]

@@ -62,6 +62,10 @@ impl EstimateSum {
         self.add_squares(of.value, (of.value - of.low).powi(2), (of.high - of.value).powi(2));
     }
 
+    fn add_sum(&mut self, of: Self) {
+        self.add_squares(of.value, of.below, of.above);
+    }
+
     fn add_squares(&mut self, value: f64, below: f64, above: f64) {
         self.value += value;
         self.below += below;
@@ -153,25 +157,36 @@ impl TuneModel {
         let mut size = EstimateSum::default();
         let mut means = [MeanRate::default(); KINDS];
         let mut reads = [EstimateSum::default(); KINDS];
-        let mut levels = Vec::new();
+        let (mut levels, mut by_level) = (Vec::new(), Vec::new());
         for (level, (bits_per_key, of_level, rates)) in self.levels.iter().zip(on_levels) {
             size.add(of_level);
+            let mut reads_of_level = [EstimateSum::default(); KINDS];
             for (((kind, rate), mean), reads) in
-                LOOKUPS.into_iter().zip(rates).zip(&mut means).zip(&mut reads)
+                LOOKUPS.into_iter().zip(rates).zip(&mut means).zip(&mut reads_of_level)
             {
                 if let Some(rate) = rate {
                     self.add_reads(level, kind, rate, mean, reads);
                 }
             }
+            reads.iter_mut().zip(reads_of_level).for_each(|(sum, of_level)| sum.add_sum(of_level));
+            by_level.push(reads_of_level);
             let (number, rates) = (level.number, self.rates(rates, formula));
-            levels.push(LevelOutcome { number, bits_per_key, size: of_level, rates });
+            levels.push(LevelOutcome { number, bits_per_key, size: of_level, rates, reads: None });
         }
         let size = size.plus(0.0);
+        let told = self.has_tree.then(|| self.reads(&reads));
+        let kind = told.and_then(|told| match told.lookups {
+            Some(_) => Some(Question::Own),
+            None => told.worst.map(Question::Near),
+        });
+        for (level, reads) in levels.iter_mut().zip(&by_level) {
+            level.reads = kind.map(|kind| kind.of(reads).plus(0.0));
+        }
         Outcome {
             size,
             bytes_per_entry: if self.entries.value > 0.0 { size.value / self.entries.value } else { 0.0 },
             rates: self.rates(means.map(|mean| mean.mean()), formula),
-            reads: self.has_tree.then(|| self.reads(&reads)),
+            reads: told,
             levels,
         }
     }

@@ -5,7 +5,7 @@ use super::questions::{KINDS, Question};
 use super::tally::{LevelTally, Sum};
 use crate::audit::rates::simulated::{Held, TABLES, normal, passed, printed_quantile};
 use crate::audit::rates::{MeasuredRate, SplitMix};
-use crate::report::Estimate;
+use crate::report::{Estimate, NearKind};
 
 /// A level of a simulated database.
 #[derive(Clone, Copy)]
@@ -70,15 +70,18 @@ fn reads_of(levels: &[Level], lookups: u64, random: &mut SplitMix) -> (Estimate,
         facts.push(of_level);
         (truth, squares) = (truth + reads, squares + square);
     }
-    let model = TuneModel {
-        levels: facts,
+    (model(facts, lookups).now().reads.unwrap().random, truth, squares.sqrt())
+}
+
+fn model(levels: Vec<LevelFacts>, lookups: u64) -> TuneModel {
+    TuneModel {
+        levels,
         lookups: [lookups; KINDS],
         deleted: 0.0,
         plausible: [true; 4],
         has_tree: true,
         entries: Estimate::default(),
-    };
-    (model.now().reads.unwrap().random, truth, squares.sqrt())
+    }
 }
 
 #[test]
@@ -136,6 +139,24 @@ fn sums_of_some_tables_hold_for_all() {
         }
         held.check(&format!("{tried} tables of {ALL}"));
     }
+}
+
+/// What levels read of the likely kind adds up to what a lookup reads of it.
+#[test]
+fn levels_add_up() {
+    let level = |rate| Level { tables: 4, tried: 4, each: Some(4), visited: 0.6, rate, differ: 0.2 };
+    let mut random = SplitMix(9);
+    let mut levels: Vec<_> =
+        [0.05, 0.2].iter().map(|&rate| self::level(&level(rate), 100, &mut random).0).collect();
+    let changed = Question::Near(NearKind::Changed).place();
+    for level in &mut levels {
+        level.tally.now[changed].add(70, 100, 1.0);
+    }
+    let outcome = model(levels, 100).now();
+    let reads = outcome.reads.unwrap();
+    let sum: f64 = outcome.levels.iter().map(|level| level.reads.unwrap().value).sum();
+    assert_eq!(reads.worst, Some(NearKind::Changed));
+    assert!((sum - reads.neighbours.value).abs() < 1e-9 && sum > 2.0 * reads.random.value, "{sum} {reads:?}");
 }
 
 /// Without filters every visit reads a block: nothing but the visits is left to chance.

@@ -13,7 +13,7 @@ pub(crate) struct TuneCurve {
     pub lines: Vec<CurveLine>,
     /// The filters in use.
     pub present: Option<CurveMark>,
-    pub recommended: Option<CurveMark>,
+    pub advised: Option<CurveMark>,
     /// The most bytes that filters may take.
     pub budget: Option<f64>,
 }
@@ -60,13 +60,13 @@ type Line<'a> = (&'a CurveLine, Vec<&'a CurvePoint>);
 /// A mark, its class and its shape.
 type Mark<'a> = (&'a CurveMark, &'static str, Shape);
 
-/// Draws the lines, and marks the filters in use and those recommended.
+/// Draws the lines, and marks the filters in use and those advised.
 pub(crate) fn curve(curve: &TuneCurve) -> Markup {
     let sound = |point: &&CurvePoint| RatePlot::can_show(point.size, point.rate);
     let lines: Vec<Line<'_>> =
         curve.lines.iter().map(|line| (line, line.points.iter().filter(sound).collect())).collect();
     let marks: Vec<Mark<'_>> =
-        [(&curve.present, "p-mark-now", Shape::Circle), (&curve.recommended, "p-mark-then", Shape::Diamond)]
+        [(&curve.present, "p-mark-now", Shape::Circle), (&curve.advised, "p-mark-then", Shape::Diamond)]
             .into_iter()
             .filter_map(|(mark, class, shape)| Some((mark.as_ref()?, class, shape)))
             .filter(|(mark, _, _)| RatePlot::can_show(mark.size, mark.rate))
@@ -87,6 +87,10 @@ pub(crate) fn curve(curve: &TuneCurve) -> Markup {
         @for (number, (line, points)) in lines.iter().enumerate() {
             @let places: Vec<_> = points.iter().map(|point| place(point.size, point.rate)).collect();
             g class=(classes(number)) {
+                @for point in points {
+                    @let [from, to] = [point.rate.low, point.rate.high].map(|rate| plot.place(point.size, rate));
+                    (svg::line("p-range", from, to))
+                }
                 (RatePlot::path("", &places))
                 @for (point, place) in points.iter().zip(&places) {
                     (svg::mark("", shape(number), *place, 2.5, &point_text(line, point)))
@@ -147,8 +151,9 @@ fn keys(lines: &[Line<'_>], marks: &[Mark<'_>], budget: Option<f64>) -> Vec<Key>
     });
     let budget =
         budget.map(|budget| Key::line("", "p-limit", None, format!("budget: {}", size(budget as u64))));
-    let bits = (!lines.is_empty()).then(|| Key::text("numbers in the picture: bits a key"));
-    marks.chain(of_lines).chain(budget).chain(bits).collect()
+    let texts = ["numbers in the picture: bits a key", "upright lines: 95 % intervals"];
+    let texts = texts.into_iter().filter(|_| !lines.is_empty()).map(Key::text);
+    marks.chain(of_lines).chain(budget).chain(texts).collect()
 }
 
 fn description(lines: &[Line<'_>], marks: &[Mark<'_>]) -> String {
@@ -175,7 +180,7 @@ mod tests {
                 line("large", vec![point(4, 900.0, 0.15), point(8, f64::NAN, 0.02)]),
             ],
             present: Some(mark("now", 2048.0)),
-            recommended: Some(mark("better", 4096.0)),
+            advised: Some(mark("better", 4096.0)),
             budget: Some(3000.0),
         }
     }

@@ -18,8 +18,8 @@ pub(crate) struct LevelSize {
     pub size: u64,
     /// The size of their filter blocks in bytes.
     pub filters: u64,
-    /// The size of the filter blocks that are recommended; `None` if the present ones should stay.
-    pub recommended: Option<u64>,
+    /// The size of the filter blocks that are advised; `None` if the present ones should stay.
+    pub advised: Option<u64>,
 }
 
 /// The height of a level's name, in pixels.
@@ -29,12 +29,12 @@ const BAR: f64 = 13.0;
 /// The height of the gap below a level, in pixels.
 const GAP: f64 = 10.0;
 
-/// Draws a bar for each level, and a second one for the recommended size.
+/// Draws a bar for each level, and a second one for the advised size.
 pub(crate) fn levels(levels: &[LevelSize]) -> Markup {
-    let sizes = levels.iter().flat_map(|level| [Some(level.filters), level.recommended]).flatten();
+    let sizes = levels.iter().flat_map(|level| [Some(level.filters), level.advised]).flatten();
     let scale = Linear::from_zero(sizes.map(|bytes| bytes as f64));
-    let has_second = levels.iter().any(|level| level.recommended.is_some());
-    let keys = [Key::field("p-now", "now"), Key::field("p-then", "recommended")];
+    let has_second = levels.iter().any(|level| level.advised.is_some());
+    let keys = [Key::field("p-now", "now"), Key::field("p-then", "advised")];
     let bars = if has_second { 2.0 * BAR } else { BAR };
     let height = NAME + bars + GAP;
     let bar = |class, bytes: u64, top: f64| {
@@ -50,7 +50,7 @@ pub(crate) fn levels(levels: &[LevelSize]) -> Markup {
             (svg::text(0.0, top + 12.0, Anchor::RIGHT, "", &name(level)))
             (svg::rectangle("p-track", (0.0, 1.0), top + NAME, bars, ""))
             (bar("p-now", level.filters, top + NAME + 1.0))
-            @if let Some(bytes) = level.recommended { (bar("p-then", bytes, top + NAME + BAR + 1.0)) }
+            @if let Some(bytes) = level.advised { (bar("p-then", bytes, top + NAME + BAR + 1.0)) }
         }
     };
     let texts = ["Size of the filters by level", &description(levels)];
@@ -69,9 +69,9 @@ fn description(levels: &[LevelSize]) -> String {
     let sum = |of: fn(&LevelSize) -> u64| size(levels.iter().map(of).fold(0, u64::saturating_add));
     let now = sum(|level| level.filters);
     let levels_text = counted(levels.len() as u64, "level");
-    if levels.iter().any(|level| level.recommended.is_some()) {
-        let then = sum(|level| level.recommended.unwrap_or(level.filters));
-        return format!("A pair of bars for each of {levels_text}: {now} in all now, {then} recommended.");
+    if levels.iter().any(|level| level.advised.is_some()) {
+        let then = sum(|level| level.advised.unwrap_or(level.filters));
+        return format!("A pair of bars for each of {levels_text}: {now} in all now, {then} advised.");
     }
     format!("A bar for each of {levels_text}: {now} in all.")
 }
@@ -82,13 +82,13 @@ mod tests {
 
     #[test]
     fn bars_are_as_long_as_sizes_are() {
-        let level = |filters, recommended| LevelSize {
+        let level = |filters, advised| LevelSize {
             name: "level 1".to_owned(),
             tables: 3,
             unfiltered: 1,
             size: 4096,
             filters,
-            recommended,
+            advised,
         };
         let text = levels(&[level(1024, Some(2048)), level(512, None)]).into_string();
         let bars: Vec<_> = ["<rect class=\"p-now\"", "<rect class=\"p-then\""]
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(bars, ["38%", "19%", "100%", "76%", "100%"]);
         let names = ["level 1: 3 tables, 4 KiB, 1 without filters", ">1 KiB<", ">2 KiB<", ">512 B<"];
         names.iter().for_each(|name| assert!(text.contains(name), "{name}: {text}"));
-        assert!(text.contains("1.5 KiB in all now, 2.5 KiB recommended"), "{text}");
+        assert!(text.contains("1.5 KiB in all now, 2.5 KiB advised"), "{text}");
         assert!(levels(&[level(7, None)]).into_string().contains("A bar for each of 1 level: 7 B in all."));
     }
 }

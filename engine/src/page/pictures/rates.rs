@@ -204,13 +204,22 @@ mod tests {
                 point(f64::from(n % 300) / 10.0, if n % 10 == 0 { 0.0 } else { f64::from(n % 97 + 1) / 1e4 })
             })
             .collect();
-        let (_, dots) = all(&points);
+        let (plot, dots) = all(&points);
         assert!(dots.len() < 2000, "{}", dots.len());
         assert_eq!(dots.iter().map(|dot| dot.tables).sum::<u64>(), 9000);
         let below: u64 = dots.iter().filter(|dot| dot.is_below).map(|dot| dot.tables).sum();
         assert_eq!(below, 900);
         assert!(dots.iter().any(|dot| dot.title.starts_with("30 tables: ")), "{:?}", dots[0]);
         assert!(dots.iter().all(|dot| (0.0..=1.0).contains(&dot.x) && (0.0..=1.0).contains(&dot.y)));
+        // A mark lies in the middle of its tables.
+        let place = |point: &RatePoint| plot.shares(point.bits_per_entry, point.rate.shown_rate());
+        let expected = points.iter().map(place).fold((0.0, 0.0), |sum, (x, y)| (sum.0 + x, sum.1 + y));
+        let of_dots = |of: fn(&Dot) -> f64| dots.iter().map(|dot| dot.tables as f64 * of(dot)).sum::<f64>();
+        let found = (of_dots(|dot| dot.x), of_dots(|dot| dot.y));
+        assert!(
+            (found.0 - expected.0).abs() < 1e-6 && (found.1 - expected.1).abs() < 1e-6,
+            "{found:?} {expected:?}"
+        );
     }
 
     #[test]

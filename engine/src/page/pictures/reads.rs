@@ -13,8 +13,8 @@ pub(crate) struct ReadsPair {
     pub name: String,
     /// The mean number of data blocks that such a lookup reads.
     pub now: Interval,
-    /// The mean number with the filters that are recommended; `None` if the present ones should stay.
-    pub recommended: Option<Interval>,
+    /// The mean number with the filters that are advised; `None` if the present ones should stay.
+    pub advised: Option<Interval>,
 }
 
 /// The height of the name of a kind of lookup, in pixels.
@@ -69,10 +69,10 @@ impl Scale {
 
 /// Draws a pair of bars for each kind of lookup, or of marks if bars would differ too much.
 pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
-    let intervals = pairs.iter().flat_map(|pair| [Some(pair.now), pair.recommended]).flatten();
+    let intervals = pairs.iter().flat_map(|pair| [Some(pair.now), pair.advised]).flatten();
     let sound: Vec<Interval> = intervals.filter(Interval::is_sound).collect();
     let scale = Scale::of(&sound);
-    let has_second = pairs.iter().any(|pair| pair.recommended.is_some());
+    let has_second = pairs.iter().any(|pair| pair.advised.is_some());
     let height = NAME + if has_second { 2.0 * BAR } else { BAR } + GAP;
     let bottom = pairs.len() as f64 * height;
     let ticks: Vec<_> = scale.ticks().into_iter().map(|value| (scale.place(value), short(value))).collect();
@@ -82,7 +82,7 @@ pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
             @let top = f64::from(at) * height;
             (svg::text(0.0, top + 12.0, Anchor::RIGHT, "p-halo", &pair.name))
             (bar(scale, NOW, pair.now, top + NAME))
-            @if let Some(recommended) = pair.recommended { (bar(scale, THEN, recommended, top + NAME + BAR)) }
+            @if let Some(advised) = pair.advised { (bar(scale, THEN, advised, top + NAME + BAR)) }
         }
         @for (place, text) in ticks.iter().filter(|_| !sound.is_empty()) {
             // The text at the start of the axis stays inside the picture.
@@ -97,7 +97,7 @@ pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
 fn keys(has_second: bool, is_log: bool) -> Vec<Key> {
     let key =
         |(class, shape), text| if is_log { Key::mark(class, shape, text) } else { Key::field(class, text) };
-    let second = has_second.then(|| key(THEN, "recommended"));
+    let second = has_second.then(|| key(THEN, "advised"));
     let log = is_log.then(|| Key::text("logarithmic: ten times as many at each step"));
     let interval = Key::line("", "p-whisker", None, "95 % interval");
     [key(NOW, "now")].into_iter().chain(second).chain([interval]).chain(log).collect()
@@ -141,7 +141,7 @@ fn short(value: f64) -> String {
 
 fn description(pairs: &[ReadsPair]) -> String {
     let text = |pair: &ReadsPair| {
-        let then = pair.recommended.map(|then| format!(", recommended {}", short(then.value)));
+        let then = pair.advised.map(|then| format!(", advised {}", short(then.value)));
         format!("{}: {}{}", pair.name, short(pair.now.value), then.unwrap_or_default())
     };
     match pairs {
@@ -154,9 +154,9 @@ fn description(pairs: &[ReadsPair]) -> String {
 mod tests {
     use super::*;
 
-    fn pair(now: f64, recommended: f64) -> ReadsPair {
+    fn pair(now: f64, advised: f64) -> ReadsPair {
         let around = |value: f64| Interval { value, low: value * 0.9, high: value * 1.25 };
-        ReadsPair { name: "absent".to_owned(), now: around(now), recommended: Some(around(recommended)) }
+        ReadsPair { name: "absent".to_owned(), now: around(now), advised: Some(around(advised)) }
     }
 
     #[test]
@@ -165,7 +165,7 @@ mod tests {
         // The scale ends with the interval, at 1.
         assert!(text.contains(r#"<rect class="p-now" x="0%" y="19" width="60.8%""#), "{text}");
         assert!(text.contains(r#"<rect class="p-then" x="0%" y="33" width="15.2%""#), "{text}");
-        assert!(text.contains("absent: 0.8, recommended 0.2"), "{text}");
+        assert!(text.contains("absent: 0.8, advised 0.2"), "{text}");
         assert!(text.contains(r#"<line class="p-whisker" x1="54.72%" y1="25" x2="76%" y2="25">"#), "{text}");
         assert!(!text.contains("logarithmic"));
     }
@@ -175,8 +175,7 @@ mod tests {
         let text = reads(&[pair(1.0, 0.01)]).into_string();
         assert!(text.contains("logarithmic") && text.contains("<circle class=\"p-now\""), "{text}");
         // The scale goes from 0.01 to 10, in three decades.
-        let Scale::Log(scale) = Scale::of(&[pair(1.0, 0.01).now, pair(1.0, 0.01).recommended.unwrap()])
-        else {
+        let Scale::Log(scale) = Scale::of(&[pair(1.0, 0.01).now, pair(1.0, 0.01).advised.unwrap()]) else {
             panic!("linear");
         };
         assert!((scale.share(1.0) - 2.0 / 3.0).abs() < 1e-9);
@@ -204,6 +203,6 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said() {
         let text = reads(&[pair(f64::NAN, 0.5)]).into_string();
-        assert!(text.contains("not known") && text.contains("absent: -, recommended 0.5"), "{text}");
+        assert!(text.contains("not known") && text.contains("absent: -, advised 0.5"), "{text}");
     }
 }

@@ -72,13 +72,13 @@ fn strip(name: &str, filters: u32, empty: impl Fn(u32) -> bool) -> FillStrip {
 }
 
 fn some_levels() -> Vec<LevelSize> {
-    let level = |name: &str, tables, filters, recommended| LevelSize {
+    let level = |name: &str, tables, filters, advised| LevelSize {
         name: name.to_owned(),
         tables,
         unfiltered: tables / 5,
         size: filters * 60,
         filters,
-        recommended: Some(recommended),
+        advised: Some(advised),
     };
     vec![
         level("level 0", 4, 9_000, 20_000),
@@ -88,18 +88,18 @@ fn some_levels() -> Vec<LevelSize> {
     ]
 }
 
-fn some_reads(recommended: f64) -> Vec<ReadsPair> {
+fn some_reads(advised: f64) -> Vec<ReadsPair> {
     let around = |value: f64| Interval { value, low: value * 0.93, high: value * 1.08 };
     let pair = |name: &str, now: f64| ReadsPair {
         name: name.to_owned(),
         now: around(now),
-        recommended: Some(around(now * recommended)),
+        advised: Some(around(now * advised)),
     };
     vec![
         pair("absent keys near stored ones", 0.0809),
         pair("random absent keys", 0.072),
         pair("your absent keys", 0.11),
-        ReadsPair { name: "stored keys".to_owned(), now: around(0.103), recommended: None },
+        ReadsPair { name: "stored keys".to_owned(), now: around(0.103), advised: None },
     ]
 }
 
@@ -130,7 +130,7 @@ fn some_curve() -> TuneCurve {
     TuneCurve {
         lines: [(11, 1.3), (14, 1.1), (16, 1.03), (63, 1.0)].map(line).into(),
         present: Some(mark("now: 10 bits a key", 10.6)),
-        recommended: Some(mark("recommended: 12 bits a key", 12.3)),
+        advised: Some(mark("advised: 12 bits a key", 12.3)),
         budget: Some(1_600_000.0),
     }
 }
@@ -212,8 +212,7 @@ fn strange() -> Vec<Markup> {
             }));
             let shares = [Fill::Share(a), Fill::Share(b)];
             pictures.push(fill(&[FillStrip { name: HOSTILE.to_owned(), bins: FillBins::new(2, 2, shares) }]));
-            let pair =
-                |now| ReadsPair { name: HOSTILE.to_owned(), now, recommended: Some(Interval::exact(b)) };
+            let pair = |now| ReadsPair { name: HOSTILE.to_owned(), now, advised: Some(Interval::exact(b)) };
             pictures.push(reads(&[pair(interval), pair(Interval::exact(a))]));
             let curve_point = |rate| CurvePoint { bits_per_key: u32::MAX, size: b, rate };
             let line = CurveLine {
@@ -222,20 +221,11 @@ fn strange() -> Vec<Markup> {
             };
             let mark = Some(CurveMark { name: HOSTILE.to_owned(), size: a, rate: Interval::exact(b) });
             let lines = vec![line.clone(), line];
-            pictures.push(curve(&TuneCurve {
-                lines,
-                present: mark.clone(),
-                recommended: mark,
-                budget: Some(a),
-            }));
+            pictures.push(curve(&TuneCurve { lines, present: mark.clone(), advised: mark, budget: Some(a) }));
         }
     }
-    let level = |bytes| LevelSize {
-        filters: bytes,
-        size: bytes,
-        recommended: Some(u64::MAX),
-        ..LevelSize::default()
-    };
+    let level =
+        |bytes| LevelSize { filters: bytes, size: bytes, advised: Some(u64::MAX), ..LevelSize::default() };
     pictures.push(super::levels(&[0, 1, u64::MAX].map(level)));
     pictures
 }

@@ -4,12 +4,29 @@ use maud::{Markup, html};
 
 use crate::audit::overview::{Kind, Overview};
 use crate::page::words::{message, name, sentence};
-use crate::report::{BudgetOrigin, Tuning};
+use crate::report::{BudgetOrigin, Depth, Tuning};
 use crate::words::{about_count, count, counted, size};
 use crate::{page::shown::Shown, page::verdict::logs_not_read};
 
 /// The greatest number of files that are named.
 const MOST: usize = 20;
+
+/// The parts of each table that were looked at, and what this leaves unknown.
+const fn looked_at(depth: Depth) -> &'static str {
+    match depth {
+        Depth::Tail => {
+            "index and filter block. Numbers of entries and keys, and measured rates, are not known."
+        }
+        Depth::Sample => {
+            "index, filter block, and some data blocks. Numbers of entries and keys behind ~ are estimates from these. \
+             The filters were asked for random keys, and for stored keys with a byte changed or six appended."
+        }
+        Depth::All => {
+            "index, filter block, and all data blocks. The filters were asked for random keys, and for stored keys with \
+             a byte changed or six appended."
+        }
+    }
+}
 
 pub(crate) fn facts(page: &Shown<'_>) -> Markup {
     let overview = page.overview;
@@ -38,10 +55,8 @@ pub(crate) fn facts(page: &Shown<'_>) -> Markup {
             h2 { "What was looked at" }
             ul {
                 li {
-                    "Of every table: index, filter block, the trailers of data blocks, and some data blocks. Numbers of \
-                     entries and keys behind ~ are estimates from these. The filters were asked for random keys, and for \
-                     stored keys with a byte changed or six appended. In a rate of several tables each counts by the \
-                     share of absent keys for which lookups come to it, and one without filters lets all pass."
+                    "Of every table: " (looked_at(overview.depth)) " In a rate of several tables each counts by the share \
+                     of absent keys for which lookups come to it, and one without filters lets all pass."
                 }
                 @if overview.found.verified {
                     li {

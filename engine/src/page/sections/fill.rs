@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 
-use super::grid::{Cell, folded};
+use super::grid::{Cell, folded, grid};
 use crate::page::pictures::{FillStrip, fill as picture};
 use crate::page::words::{name, place};
 use crate::words::{count, or_dash, percent, ratio, size, versions_text};
@@ -36,10 +36,26 @@ pub(crate) fn fill(page: &Shown<'_>) -> Markup {
                  own. A filter is empty where no data block begins in its range, which costs four bytes and nothing else."
             }
             @for (table, text) in &versions { p { (name(table.name())) ": " (text) "." } }
-            figure { (picture(&pictures)) }
-            (folded("The numbers", &titles, &lines))
+            @if pictures.iter().all(is_even) {
+                p { "All of them are as full at one end as at the other." }
+                details { summary { "The numbers" } figure { (picture(&pictures)) } (grid(&titles, &lines)) }
+            } @else {
+                figure { (picture(&pictures)) }
+                (folded("The numbers", &titles, &lines))
+            }
         }
     }
+}
+
+/// Returns true if the strip is a flat line: no part of the table is fuller than another.
+fn is_even(strip: &FillStrip) -> bool {
+    const FLAT: f64 = 0.06;
+    let mean = strip.bins.sum().mean;
+    strip
+        .bins
+        .bins
+        .iter()
+        .all(|bin| bin.unknown == 0 && (bin.known() == 0 || (bin.mean - mean).abs() <= FLAT))
 }
 
 fn line(table: &Table) -> Option<Vec<Cell>> {
@@ -55,4 +71,22 @@ fn line(table: &Table) -> Option<Vec<Cell>> {
         Cell::Number(or_dash(table.expected_fill().map(percent))),
         Cell::Number(or_dash(filter.probes)),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::{Fill, FillBins};
+
+    #[test]
+    fn a_strip_is_even_if_no_part_is_fuller_than_another() {
+        let strip = |fills: &[Fill]| FillStrip {
+            name: "1.ldb".to_owned(),
+            bins: FillBins::new(fills.len() as u64, 400, fills.iter().copied()),
+        };
+        let share = Fill::Share;
+        assert!(is_even(&strip(&[share(0.45), share(0.5), Fill::Empty, share(0.47)])));
+        assert!(!is_even(&strip(&[share(0.45), share(0.5), share(0.3)])));
+        assert!(!is_even(&strip(&[share(0.5), Fill::Unknown])));
+    }
 }

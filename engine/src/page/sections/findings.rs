@@ -58,6 +58,7 @@ fn summary(found: &OverviewFindings) -> String {
     let entries = counted_as(found.counts.entries, "entry", "entries");
     let files = counted(found.counts.all(), "file");
     match found.total() {
+        0 if found.counts.all() == 0 => "None: there is nothing to read.".to_owned(),
         0 => format!(
             "None. Every block of {files} was read with its checksum, and the filters asked for {entries}."
         ),

@@ -27,7 +27,7 @@ pub(crate) fn levels(page: &Shown<'_>) -> Markup {
             unfiltered: sums.in_state(&[TableState::NoFilter]),
             size: sums.size,
             filters: sums.judged_size,
-            recommended: size_advised(page, at).map(|size| size.value.round() as u64),
+            advised: size_advised(page, at).map(|size| size.value.round() as u64),
         })
         .collect();
     let visited = page.tuned().is_some_and(|tuning| tuning.levels.iter().any(|level| level.visits.is_some()));

@@ -3,17 +3,19 @@
 use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
 
-use super::grid::{Cell, folded};
+use super::grid::{Cell, folded, grid};
 use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
 use crate::page::words::{name, place, text};
 use crate::report::{FilterBlock, Table};
-use crate::words::{measured, or_dash, percent, rate_interval, size};
+use crate::words::{counted, measured, or_dash, percent, rate_interval, size};
 use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 
 /// The greatest number of tables to name.
 const WORST: usize = 10;
 /// The greatest number of bits a key for which the formula is drawn.
 const MOST_BITS: u32 = 24;
+/// Tables are alike if none lets more than so many times the keys of another pass.
+const ALIKE: f64 = 2.0;
 
 pub(crate) fn rates(page: &Shown<'_>) -> Markup {
     let mut points = Vec::new();
@@ -59,10 +61,32 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
                  costs a needless read. Measured by asking the filters for random keys, and for stored keys with a byte \
                  changed or six appended; the line is what the formula promises."
             }
-            figure { (picture(&Rates { points, formula, left_out })) }
-            (folded(&summary, &titles, &lines))
+            @let alike = alike(&points);
+            @let picture = picture(&Rates { points, formula, left_out });
+            @match alike {
+                Some(text) => { p { (text) } details { summary { (summary) } figure { (picture) } (grid(&titles, &lines)) } },
+                None => { figure { (picture) } (folded(&summary, &titles, &lines)) },
+            }
         }
     }
+}
+
+/// A sentence instead of a picture, where all tables have about as many bits and let about as many keys pass.
+fn alike(points: &[RatePoint]) -> Option<String> {
+    let range = |of: fn(&RatePoint) -> f64| {
+        let values = points.iter().map(of);
+        values.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), of| (least.min(of), most.max(of)))
+    };
+    let ((least, most), (fewest, bits)) =
+        (range(|point| point.rate.value), range(|point| point.bits_per_entry));
+    if let [only] = points {
+        return Some(format!("The only table with a known rate lets {} pass.", percent(only.rate.value)));
+    }
+    let is_alike = least > 0.0 && most <= ALIKE * least && bits - fewest <= 1.0;
+    is_alike.then(|| {
+        let (least, most) = (percent(least), percent(most));
+        format!("All {} let about as many pass: {least} to {most}.", counted(points.len() as u64, "table"))
+    })
 }
 
 fn line(table: &Table, filter: &FilterBlock, rate: MeasuredRate) -> Vec<Cell> {
@@ -93,6 +117,26 @@ fn formula(bits: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tables_that_are_alike_need_no_picture() {
+        let points = |points: &[(f64, f64)]| -> Vec<RatePoint> {
+            let point = |&(bits_per_entry, rate): &(f64, f64)| RatePoint {
+                name: text(b"1.ldb"),
+                bits_per_entry,
+                rate: Interval { value: rate, low: rate, high: rate },
+            };
+            points.iter().map(point).collect()
+        };
+        let alike = |of: &[(f64, f64)]| alike(&points(of));
+        let text = alike(&[(10.0, 0.01), (10.9, 0.015), (10.1, 0.02)]);
+        assert_eq!(text.as_deref(), Some("All 3 tables let about as many pass: 1.00 % to 2.00 %."));
+        assert_eq!(alike(&[(10.0, 0.01), (10.0, 0.021)]), None);
+        assert_eq!(alike(&[(10.0, 0.01), (11.1, 0.01)]), None);
+        assert_eq!(alike(&[(10.0, 0.01), (10.0, 0.0)]), None);
+        let only = alike(&[(10.0, 0.01)]);
+        assert_eq!(only.as_deref(), Some("The only table with a known rate lets 1.00 % pass."));
+    }
 
     #[test]
     fn the_formula_is_leveldbs() {

@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::grid::{Cell, grid};
 use crate::page::pictures::{Interval, ReadsPair, reads as picture};
 use crate::page::shown::Shown;
-use crate::page::words::sentence;
-use crate::report::{Estimate, Reads};
+use crate::page::words::{place, sentence};
+use crate::report::{Estimate, LevelOutcome, NearKind, Reads, TableLevel};
 use crate::words::{ask_for_lookups, estimate, interval, or_dash};
 
 pub(crate) fn reads(page: &Shown<'_>) -> Markup {
@@ -27,7 +27,7 @@ pub(crate) fn reads(page: &Shown<'_>) -> Markup {
         .map(|(what, now, advised)| ReadsPair {
             name: (*what).to_owned(),
             now: interval_of(*now),
-            recommended: advised.map(interval_of),
+            advised: advised.map(interval_of),
         })
         .collect();
     let mut titles = vec!["lookups of", "#now", "#95 % interval"];
@@ -58,7 +58,42 @@ pub(crate) fn reads(page: &Shown<'_>) -> Markup {
                 figure { (picture(&pictures)) }
                 (grid(&titles, &lines))
             }
+            @let by_level = by_level(page);
+            @if !by_level.is_empty() {
+                p { "Level by level, for " (headline(&now)) ":" }
+                figure { (picture(&by_level)) }
+            }
         }
+    }
+}
+
+/// The reads from each level, now and as advised.
+fn by_level(page: &Shown<'_>) -> Vec<ReadsPair> {
+    let Some(tuning) = page.tuned() else { return Vec::new() };
+    let advised = page.advised();
+    let of_level = |level: &LevelOutcome| {
+        let advised = advised.and_then(|choice| {
+            let level = choice.outcome.levels.iter().find(|of| of.number == level.number)?;
+            level.reads.map(interval_of)
+        });
+        Some(ReadsPair {
+            name: place(TableLevel::Level(level.number?)),
+            now: interval_of(level.reads?),
+            advised,
+        })
+    };
+    tuning.now.levels.iter().filter_map(of_level).collect()
+}
+
+/// The kind of keys that the reads of each level are about.
+fn headline(reads: &Reads) -> &'static str {
+    let [own, between, changed, cut, longer, ..] = kinds(reads).map(|(name, _)| name);
+    match reads.worst {
+        _ if reads.lookups.is_some() => own,
+        Some(NearKind::Between) => between,
+        Some(NearKind::Changed) | None => changed,
+        Some(NearKind::Cut) => cut,
+        Some(NearKind::Longer) => longer,
     }
 }
 

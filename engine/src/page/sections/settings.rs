@@ -129,7 +129,7 @@ fn model(page: &Shown<'_>, tuning: &Tuning) -> TuneCurve {
     TuneCurve {
         lines: lines.into_iter().map(|(_, line)| line).collect(),
         present: mark("now".to_owned(), &tuning.now),
-        recommended: page
+        advised: page
             .advised()
             .and_then(|choice| mark(format!("advised: {}", bits_text(choice)), &choice.outcome)),
         budget: Some(tuning.budget.bytes as f64),

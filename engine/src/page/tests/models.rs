@@ -99,7 +99,8 @@ fn outcome(bits: u32, levels: u8) -> Outcome {
         levels: (1..=levels)
             .map(|number| {
                 let size = about(size.value / f64::from(levels));
-                LevelOutcome { number: Some(number), bits_per_key: Some(bits), size, rates }
+                let reads = Some(about(2.9 * rate / f64::from(levels)));
+                LevelOutcome { number: Some(number), bits_per_key: Some(bits), size, rates, reads }
             })
             .collect(),
     }

@@ -136,6 +136,7 @@ impl Model {
         for (base_lg, levels) in &self.ranges {
             let mut search = Search { model: self, levels, base_lg: *base_lg, best: None, tried: 0 };
             search.level(0, budget, [0.0; 4], &mut Vec::new());
+            search.same_on_all(budget);
             tried += search.tried;
             let reads = |of: &Search<'_>| of.best.as_ref().map_or(f64::INFINITY, |(reads, _)| *reads);
             if best.as_ref().is_none_or(|best| reads(&search) < reads(best)) {
@@ -160,6 +161,24 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// The same bits on all levels.
+    fn same_on_all(&mut self, budget: f64) {
+        let bits: Vec<u64> = self.levels.iter().flatten().map(|setting| setting.bits).collect();
+        for bits in bits {
+            let settings =
+                self.levels.iter().filter_map(|level| level.iter().find(|setting| setting.bits == bits));
+            let (mut size, mut sum) = (0.0, [0.0; 4]);
+            settings.for_each(|setting| {
+                size += setting.size;
+                add(&mut sum, setting.reads);
+            });
+            let reads = self.model.worst(sum);
+            if size <= budget && self.best.as_ref().is_none_or(|(best, _)| reads < *best) {
+                self.best = Some((reads, vec![bits; self.levels.len()]));
+            }
+        }
+    }
+
     fn level(&mut self, at: usize, left: f64, sum: [f64; 4], bits: &mut Vec<u64>) {
         let Some(settings) = self.levels.get(at) else {
             self.tried += 1;

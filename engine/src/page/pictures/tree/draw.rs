@@ -345,6 +345,11 @@ mod tests {
         assert!(text.contains(
             "10 tables, 9990.ldb to 9999.ldb: 9.8 KiB, at worst 0.20 % false positives, 1 without filters"
         ));
+        // A tenth of the rectangle is hatched.
+        assert!(
+            text.contains(r#"<rect class="p-missing" x="49.95%" y="50.5" width="0.05%" height="3.5""#),
+            "{text}"
+        );
         assert!(text.contains("Neighbours share a rectangle") && text.contains("Without filters: 1 table."));
     }
 }
