@@ -92,6 +92,8 @@ fn a_profile_in_the_files_of_the_tools() {
     admitted(&with(&[("AWS_PROFILE", "work")]));
     let url = endpoint(&server);
     denied(&with(&[("AWS_ENDPOINT_URL", &url)]), "AccessDenied");
+    // An empty variable is none, and the profile the usual one.
+    denied(&with(&[("AWS_ENDPOINT_URL", &url), ("AWS_PROFILE", "")]), "AccessDenied");
     // The environment comes first.
     let keys = [("AWS_ACCESS_KEY_ID", "ENV"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_PROFILE", "work")];
     denied(&with(&keys), "AccessDenied");

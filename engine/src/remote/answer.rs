@@ -52,7 +52,7 @@ impl From<ListResult> for Page {
 
 /// Reads an answer. Fails with what was expected and what was found.
 pub(super) fn parse(body: &[u8]) -> Result<Page, String> {
-    let mut reader = Reader::from_reader(body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body));
+    let mut reader = Reader::from_reader(body);
     reader.config_mut().expand_empty_elements = true;
     let mut reading = Reading::default();
     loop {

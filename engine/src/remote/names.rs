@@ -206,9 +206,15 @@ mod tests {
         let idle = ["a", "b", "c", "d"].map(|token| page(&["d/1", "d/"], &[], Some(token)));
         let idle = refused(idle.into());
         assert!(idle.contains("found 3 pages without a new name"), "{idle}");
-        for (keys, prefixes) in
-            [(&["e/1"][..], &[][..]), (&["d/e/1"], &[]), (&[], &["d/"]), (&[], &["d/e/f/"]), (&[], &["d/e"])]
-        {
+        for (keys, prefixes) in [
+            (&["e/1"][..], &[][..]),
+            (&["1.ldb"], &[]),
+            (&[], &["e/"]),
+            (&["d/e/1"], &[]),
+            (&[], &["d/"]),
+            (&[], &["d/e/f/"]),
+            (&[], &["d/e"]),
+        ] {
             let elsewhere = refused(vec![page(keys, prefixes, None)]);
             assert!(elsewhere.contains("in the folder, found "), "{elsewhere}");
         }
