@@ -314,6 +314,7 @@ struct Stamp {
 
 #[derive(PartialEq, Eq)]
 struct Mark {
+    is_folder: bool,
     len: u64,
     modified: Option<SystemTime>,
     node: (u64, u64),
@@ -322,9 +323,10 @@ struct Mark {
 impl Mark {
     fn of(path: &Path) -> Option<Self> {
         let found = fs::metadata(path).ok()?;
+        let is_folder = found.is_dir();
         // The size of a folder says nothing.
-        let len = if found.is_dir() { 0 } else { found.len() };
-        Some(Self { len, modified: found.modified().ok(), node: node(&found) })
+        let len = if is_folder { 0 } else { found.len() };
+        Some(Self { is_folder, len, modified: found.modified().ok(), node: node(&found) })
     }
 }
 
@@ -368,7 +370,11 @@ impl Stamp {
 }
 
 impl Mark {
+    /// Returns true if no later change can have the same mark. Files grow with each change.
     fn is_settled(&self) -> bool {
+        if !self.is_folder {
+            return true;
+        }
         let Some(modified) = self.modified else { return false };
         let nanoseconds =
             modified.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
