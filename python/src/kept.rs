@@ -157,10 +157,14 @@ impl Version {
         loop {
             let database = Database::open(path)?;
             let paths = stamped(path, &database);
-            if !stamp.is_of(&paths) && rounds < 3 {
-                rounds += 1;
-                stamp = Stamp::of(paths);
-                continue;
+            if !stamp.is_of(&paths) {
+                if rounds < 3 {
+                    rounds += 1;
+                    stamp = Stamp::of(paths);
+                    continue;
+                }
+                // Files come and go: it is read anew the next time.
+                stamp.is_settled = false;
             }
             return Ok(Self::new(database, stamp));
         }
