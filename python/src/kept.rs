@@ -73,7 +73,9 @@ pub(crate) type KeptTable = Table<SharedFile>;
 
 /// Open tables, the one used last at the end.
 #[derive(Clone, Default)]
-struct Tables(Arc<Mutex<VecDeque<(PathBuf, Arc<KeptTable>)>>>);
+struct Tables(Arc<Mutex<VecDeque<NamedTable>>>);
+
+type NamedTable = (PathBuf, Arc<KeptTable>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
