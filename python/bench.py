@@ -2,8 +2,8 @@
 
     python bench.py [--entries 1000000] [--rounds 7] [--json]
 
-Needs plyvel. Other programs slow both down alike, so only the ratios say something. One processor for both:
-taskset -c 0 python bench.py.
+Needs plyvel. Only ratios say something, and where other programs run, only those of processor time, of all threads
+together: who has two threads gets more of a busy machine.
 """
 
 import argparse
@@ -56,22 +56,26 @@ class Comparison:
         self.name, self.count = name, count
         self.ways = (theirs, ours)
         self.times: tuple[list[float], list[float]] = ([], [])
+        self.processor: tuple[list[float], list[float]] = ([], [])
 
     def run(self) -> None:
         """One round of both, the first of which is another one each time."""
-        both = list(zip(self.ways, self.times, strict=True))
-        for way, times in both if len(self.times[0]) % 2 == 0 else reversed(both):
-            start = time.perf_counter()
+        both = list(zip(self.ways, self.times, self.processor, strict=True))
+        for way, times, processor in both if len(self.times[0]) % 2 == 0 else reversed(both):
+            start, started = time.perf_counter(), time.process_time()
             way()
             times.append(time.perf_counter() - start)
+            processor.append(time.process_time() - started)
 
     def result(self) -> dict[str, str | float]:
         """Nanoseconds for each entry or call, and plyvel's time by ours: medians."""
-        theirs, ours = self.times
-        ratios = [a / b for a, b in zip(theirs, ours, strict=True)]
         each = [round(statistics.median(times) / self.count * 1e9) for times in self.times]
-        ratio = round(statistics.median(ratios), 2)
-        return {"name": self.name, "plyvel_ns": each[0], "filterblock_ns": each[1], "ratio": ratio}
+        ratios = [
+            round(statistics.median(a / b for a, b in zip(*times, strict=True)), 2)
+            for times in (self.times, self.processor)
+        ]
+        names = ["plyvel_ns", "filterblock_ns", "ratio", "processor_ratio"]
+        return {"name": self.name} | dict(zip(names, [*each, *ratios], strict=True))
 
 
 def comparisons(entries: int, path: str, theirs: plyvel.DB, ours: filterblock.Database) -> Iterable[Comparison]:
@@ -172,10 +176,11 @@ def main() -> None:
         return
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     print(f"filterblock {filterblock.__version__}, plyvel {plyvel.__version__}, {processors} processors")
-    print("\n| | plyvel, nanoseconds each | here | plyvel's time by ours |\n|---|---|---|---|")
+    print("\n| | plyvel, nanoseconds each | here | plyvel's time by ours | of processors |\n|---|---|---|---|---|")
     for comparison in done:
         result = comparison.result()
-        print(f"| {result['name']} | {result['plyvel_ns']} | {result['filterblock_ns']} | {result['ratio']:.2f} |")
+        each = f"{result['plyvel_ns']} | {result['filterblock_ns']}"
+        print(f"| {result['name']} | {each} | {result['ratio']:.2f} | {result['processor_ratio']:.2f} |")
 
 
 if __name__ == "__main__":

@@ -73,7 +73,9 @@ pub(crate) type KeptTable = Table<SharedFile>;
 
 /// Open tables, the one used last at the end.
 #[derive(Clone, Default)]
-struct Tables(Arc<Mutex<VecDeque<(PathBuf, Arc<KeptTable>)>>>);
+struct Tables(Arc<Mutex<VecDeque<NamedTable>>>);
+
+type NamedTable = (PathBuf, Arc<KeptTable>);
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -157,10 +159,14 @@ impl Version {
         loop {
             let database = Database::open(path)?;
             let paths = stamped(path, &database);
-            if !stamp.is_of(&paths) && rounds < 3 {
-                rounds += 1;
-                stamp = Stamp::of(paths);
-                continue;
+            if !stamp.is_of(&paths) {
+                if rounds < 3 {
+                    rounds += 1;
+                    stamp = Stamp::of(paths);
+                    continue;
+                }
+                // Files come and go: it is read anew the next time.
+                stamp.is_settled = false;
             }
             return Ok(Self::new(database, stamp));
         }
@@ -314,6 +320,7 @@ struct Stamp {
 
 #[derive(PartialEq, Eq)]
 struct Mark {
+    is_folder: bool,
     len: u64,
     modified: Option<SystemTime>,
     node: (u64, u64),
@@ -322,9 +329,10 @@ struct Mark {
 impl Mark {
     fn of(path: &Path) -> Option<Self> {
         let found = fs::metadata(path).ok()?;
+        let is_folder = found.is_dir();
         // The size of a folder says nothing.
-        let len = if found.is_dir() { 0 } else { found.len() };
-        Some(Self { len, modified: found.modified().ok(), node: node(&found) })
+        let len = if is_folder { 0 } else { found.len() };
+        Some(Self { is_folder, len, modified: found.modified().ok(), node: node(&found) })
     }
 }
 
@@ -368,7 +376,11 @@ impl Stamp {
 }
 
 impl Mark {
+    /// Returns true if no later change can have the same mark. Files grow with each change.
     fn is_settled(&self) -> bool {
+        if !self.is_folder {
+            return true;
+        }
         let Some(modified) = self.modified else { return false };
         let nanoseconds =
             modified.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());

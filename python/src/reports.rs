@@ -141,12 +141,12 @@ pub(crate) fn report<'py>(
             let request = PageRequest { verify, tune: tune.then(Request::default) };
             engine.page(path, None, &request).map(|page| page.html).map_err(|message: String| {
                 let kind = if path.exists() { ErrorKind::Unreadable } else { ErrorKind::Missing };
-                (path.clone(), Fault::new(message, kind))
+                Box::new((path.clone(), Fault::new(message, kind)))
             })
         };
         inputs.paths.iter().map(page).collect::<Result<Vec<String>, _>>()
     })?;
-    let pages = pages.map_err(|(path, fault)| from_fault(py, Some(&path), &fault))?;
+    let pages = pages.map_err(|failed| from_fault(py, Some(&failed.0), &failed.1))?;
     match pages.first() {
         Some(page) if is_one => Ok(PyString::new(py, page).into_any()),
         _ => Ok(PyList::new(py, pages)?.into_any()),

@@ -44,17 +44,12 @@ pub(crate) fn rebuild(
     keep_undo: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
-    if [to.is_some(), in_place, undo, discard].iter().filter(|given| **given).count() != 1 {
-        return Err(PyTypeError::new_err("expected one of to, in_place, undo and discard"));
-    }
+    one_of([to.is_some(), in_place, undo, discard])?;
     if drop && (bits_per_key.is_some() || policy.is_some() || hash.is_some() || base_lg.is_some()) {
         return Err(PyTypeError::new_err("drop: expected no options for new filters beside it"));
     }
     if batch.is_some() && (!in_place || keep_undo) {
         return Err(PyTypeError::new_err("batch: expected in_place=True and keep_undo=False beside it"));
-    }
-    if base_lg.is_some_and(|base_lg| base_lg > 63) {
-        return Err(PyValueError::new_err("base_lg: expected 0 to 63"));
     }
     let (paths, is_one) = paths(&path)?;
     if to.is_some() && !is_one {
@@ -62,12 +57,7 @@ pub(crate) fn rebuild(
     }
     let filters = match drop {
         true => FilterRequest::Drop,
-        false => FilterRequest::Make {
-            bits: bits_by_level(bits_per_key)?,
-            policy: policy.map(policy_of).transpose()?.map(|policy| policy.name().to_owned()),
-            hash: hash.map(hash_of).transpose()?,
-            base_lg,
-        },
+        false => new_filters(bits_per_key, policy, hash, base_lg)?,
     };
     let jobs = jobs_of(jobs)?;
     let options = Options { filters, keep_undecodable, assume_bytewise_equality, verify, jobs, dry_run };
@@ -82,6 +72,31 @@ pub(crate) fn rebuild(
         let mut lines = Vec::new();
         let _ = report.write_json(path, &mut lines).and_then(|()| found.add_lines(&lines));
         Ok(())
+    })
+}
+
+/// Whether one thing to do was given.
+fn one_of(given: [bool; 4]) -> PyResult<()> {
+    match given.iter().filter(|given| **given).count() {
+        1 => Ok(()),
+        _ => Err(PyTypeError::new_err("expected one of to, in_place, undo and discard")),
+    }
+}
+
+fn new_filters(
+    bits_per_key: Option<Bound<'_, PyAny>>,
+    policy: Option<&str>,
+    hash: Option<&str>,
+    base_lg: Option<u8>,
+) -> PyResult<FilterRequest> {
+    if base_lg.is_some_and(|base_lg| base_lg > 63) {
+        return Err(PyValueError::new_err("base_lg: expected 0 to 63"));
+    }
+    Ok(FilterRequest::Make {
+        bits: bits_by_level(bits_per_key)?,
+        policy: policy.map(policy_of).transpose()?.map(|policy| policy.name().to_owned()),
+        hash: hash.map(hash_of).transpose()?,
+        base_lg,
     })
 }
 

@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 import shutil
+import time
 import weakref
 
 import plyvel
@@ -111,6 +112,10 @@ def test_what_is_written_meanwhile_is_seen(tmp_path):
                 other = b"%03d" % source.randrange(200)
                 assert ours.get_many([other, key]) == [model.get(other), model.get(key)]
                 assert list(ours.iterator(reverse=True)) == sorted(model.items(), reverse=True)
+            if number % 400 == 0:
+                # From now on the folder is old enough for what is kept to be used.
+                time.sleep(0.2)
+                assert ours.get(key) == ours.get(key) == model.get(key)
             if number == 800:
                 theirs.compact_range()
     # Others take its place, with the same names of files.
@@ -118,6 +123,11 @@ def test_what_is_written_meanwhile_is_seen(tmp_path):
     with plyvel.DB(path, create_if_missing=True) as theirs:
         theirs.put(b"000", b"new")
         assert ours.get(b"000") == b"new" and dict(ours) == {b"000": b"new"}
+        time.sleep(0.2)
+        for number in range(50):
+            assert ours.get(b"%03d" % number) == theirs.get(b"%03d" % number)
+            theirs.put(b"%03d" % (number + 1), b"newer")
+        assert ours.get_many([b"050", b"051"]) == [b"newer", None] and dict(ours) == dict(theirs)
 
 
 def test_a_reader_goes_on_behind_compactions_in_both_directions(tmp_path):

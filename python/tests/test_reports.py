@@ -116,8 +116,8 @@ def parts(report):
 def test_fields_are_properties_of_their_classes():
     reports = [
         *filterblock.inspect(DATABASES, filters=True),
-        *filterblock.verify(DATABASES + TABLES[:5]),
-        *filterblock.tune(DATABASES),
+        *filterblock.verify(DATABASES[:2] + TABLES[:5]),
+        *filterblock.tune(DATABASES[0]),
     ]
     seen = set()
     for part in itertools.chain.from_iterable(map(parts, reports)):
@@ -140,7 +140,7 @@ def test_many_paths_are_as_one_after_the_other(program):
     assert filterblock.inspect([]) == []
 
 
-@pytest.mark.parametrize("path", DATABASES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DATABASES[::4], ids=lambda path: path.name)
 def test_tuning_is_what_the_program_prints(program, path):
     assert filterblock.tune(path) == program("tune", "--json", path)[0]
     assert filterblock.tune(path, policy="new", budget=5000) == program(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::database::{Database, EntryFile, FileOpener, Opener, Scan};
+use filterblock::database::{Database, EntryFile, FileOpener, LogWriter, Opener, Scan};
 use filterblock::table::{Lookup, ReadAt, ReadOptions, Table, TableIndex};
 
 use crate::databases::{copy_of, testdata};
@@ -98,7 +98,21 @@ fn what_is_kept_gives_the_same_entries_with_fewer_reads() {
 
 #[test]
 fn writes_that_are_kept_tell_the_newest_of_each_key() {
-    let (database, options) = (Database::open(testdata("databases/levels")).unwrap(), ReadOptions::default());
+    let folder = copy_of(&testdata("databases/levels"));
+    let mut log = LogWriter::new(Vec::new());
+    let value = |key: &[u8]| [&[1, key.len() as u8], key, &[1, b'v']].concat();
+    let deletion = |key: &[u8]| [&[0, key.len() as u8], key].concat();
+    for (number, write) in (1 << 40_u64..).zip([
+        deletion(b"item/0005/595"),
+        value(b"a"),
+        deletion(b"b"),
+        value(b"b"),
+        deletion(b"a"),
+    ]) {
+        log.add_record(&[&u64::to_le_bytes(number)[..], &[1, 0, 0, 0], &write].concat()).unwrap();
+    }
+    std::fs::write(folder.path().join("000011.log"), log.into_writer()).unwrap();
+    let (database, options) = (Database::open(folder.path()).unwrap(), ReadOptions::default());
     let writes = database.live_writes(&options, FileOpener).unwrap();
     let (mut scan, mut newest, mut count) = (database.scan_versions(&options).unwrap(), BTreeMap::new(), 0);
     while scan.next().unwrap() {

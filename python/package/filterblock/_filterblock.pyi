@@ -64,8 +64,8 @@ class Table:
     has, its filters or first keys tell, unless `internal_keys` does. `get`, `may_contain` and `filter` take the user
     key then. Iterating gives the keys as they are stored, and `scan` takes them apart.
 
-    `max_output` limits the bytes of blocks and keys that one walk decodes: by default 100 times the file's size, and 256
-    MiB at least.
+    `max_output` limits the bytes of blocks and keys that one walk decodes: by default 100 times the file's size, and
+    256 MiB at least.
     """
 
     def __new__(
@@ -111,8 +111,8 @@ class Table:
     ) -> Scan:
         """Iterates over the entries, every version of each key, in the order of the file or back.
 
-        The options choose user keys, in bytewise order, as for `Database.iterator`; all entries are read. `on_error` and
-        `fields` are as for `filterblock.scan`.
+        The options choose user keys, in bytewise order, as for `Database.iterator`; all entries are read. `on_error`
+        and `fields` are as for `filterblock.scan`.
         """
     def close(self) -> None:
         """Closes the file, and all iterators over the table."""
@@ -152,10 +152,10 @@ class Table:
 class Database:
     """A database, for reading only. It may be in use.
 
-    Nothing is written, and nothing is locked. The database is opened once: MANIFEST, logs and tables are kept, with up to
-    128 tables' indexes and filters in memory, and read anew when something has changed. `tables` and `logs` are those that
-    were there at first. An iterator shows the database as it is when the iterator is made; where a table vanishes
-    meanwhile, it goes on behind the last entry, in the database as it is then.
+    Nothing is written, and nothing is locked. The database is opened once: MANIFEST, logs and tables are kept, with
+    up to 128 tables' indexes and filters in memory, and read anew when something has changed. `tables` and `logs` are
+    those that were there at first. An iterator shows the database as it is when the iterator is made; where a table
+    vanishes meanwhile, it goes on behind the last entry, in the database as it is then.
 
     `comparator="bytewise"` is for a database without a sound MANIFEST.
     """
@@ -163,7 +163,8 @@ class Database:
     def __new__(cls, path: _Path, *, comparator: Literal["bytewise"] | None = None) -> Database: ...
     @overload
     def get(self, key: Buffer, default: None = None) -> bytes | None:
-        """Returns the value of a key, or `default` if it is absent or deleted. What was written before the call is seen."""
+        """Returns the value of a key, or `default` if it is absent or deleted. What was written before the call is
+        seen."""
     @overload
     def get(self, key: Buffer, default: _Default) -> bytes | _Default: ...
     def get_many(self, keys: _Keys) -> list[bytes | None]:
@@ -580,9 +581,9 @@ def tune(
     Returns for each path an object for each setting that was tried, and then one for what follows, with `advice`. What
     cannot be tuned has the status "error", and raises nothing.
 
-    `lookups` are keys that your program asks for. `budget` is the most bytes that filters may take, by default what they
-    take now. `all` decodes every table. `policy` is the name of the policy, by default that of the tables. No rebuild is
-    advised for less than `least_size` bytes of tables. The others are as for `inspect`.
+    `lookups` are keys that your program asks for. `budget` is the most bytes that filters may take, by default what
+    they take now. `all` decodes every table. `policy` is the name of the policy, by default that of the tables. No
+    rebuild is advised for less than `least_size` bytes of tables. The others are as for `inspect`.
     """
 
 @overload
@@ -597,9 +598,9 @@ def report(  # type: ignore[overload-overlap]
 ) -> str:
     """Makes a page about a database for a browser, the one that `filterblock report` writes. Returns its HTML.
 
-    Of many paths, returns a list with a page for each. A page begins with a verdict and the command to run, and needs no
-    network. Without `verify`, not every block is read; without `tune`, no other filters are tried. `jobs`, `max_output`
-    and `progress` are as for `inspect`.
+    Of many paths, returns a list with a page for each. A page begins with a verdict and the command to run, and needs
+    no network. Without `verify`, not every block is read; without `tune`, no other filters are tried. `jobs`,
+    `max_output` and `progress` are as for `inspect`.
 
     Raises ReadError or MissingError if nothing there can be looked at. Damage is in the page.
     """
@@ -638,8 +639,8 @@ def rebuild(
     """Gives all tables of a closed database new filters, without touching an entry, as `filterblock rebuild` does.
 
     Returns an object for each table, and then one for the database. `to` makes a second database in a new folder.
-    `in_place` replaces the tables: a crash at any time leaves the old database or the new one, and the former tables are
-    kept for `undo`, or until `discard`, unless `keep_undo` is False. `dry_run` writes nothing.
+    `in_place` replaces the tables: a crash at any time leaves the old database or the new one, and the former tables
+    are kept for `undo`, or until `discard`, unless `keep_undo` is False. `dry_run` writes nothing.
 
     `bits_per_key` is one number, 10 by default, or one for each of some levels: {0: 20, 2: 17}. `policy`, `hash` and
     `base_lg` are those of the tables by default. `drop` makes no filters. `batch` replaces so many bytes of tables at a
@@ -647,9 +648,9 @@ def rebuild(
 
     Close the database first: that this process itself has it open, by plyvel for example, is not noticed.
 
-    Raises InUseError, RefusedError or ReadError; then the database is as it was, or, with `batch`, some of its tables have
-    been replaced. Of many paths, the first failure is raised, and those before are done. A signal, or an exception of
-    `progress`, ends the work where it can be ended.
+    Raises InUseError, RefusedError or ReadError; then the database is as it was, or, with `batch`, some of its tables
+    have been replaced. Of many paths, the first failure is raised, and those before are done. A signal, or an
+    exception of `progress`, ends the work where it can be ended.
     """
 
 def repair(
@@ -667,7 +668,7 @@ def repair(
 ) -> list[RepairFile | RepairLoss | RepairKey | RepairDatabase]:
     """Makes a new database, in the folder `to`, of what can be read of a damaged one, as `filterblock repair` does.
 
-    The damaged database is only read. Returns an object for each file, each loss and each doubtful key, and then one for
-    the database. With `prefer="sound"`, keys of which a newer version may be lost are left out. docs/repair.md, in the
-    source, explains the rest. Raises as `rebuild` does; then there is no new database.
+    The damaged database is only read. Returns an object for each file, each loss and each doubtful key, and then one
+    for the database. With `prefer="sound"`, keys of which a newer version may be lost are left out. docs/repair.md,
+    in the source, explains the rest. Raises as `rebuild` does; then there is no new database.
     """
