@@ -34,7 +34,7 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
 ];
 
 /// Returns `text`, which describes the error from opening the file. Appends the kind of the file if it is
-/// known, or else the number of entries in the start of a table that was cut short. Reads no more than the
+/// known, or else the number of entries at the start of a table that was cut short. Reads no more than the
 /// first 4 MiB.
 ///
 /// # Errors

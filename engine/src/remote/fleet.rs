@@ -1,4 +1,4 @@
-//! Many tables at a time: those that URLs lead to are read, with a limited number of them in flight.
+//! Many tables at a time: the tables that URLs lead to are read, with a limited number in flight.
 
 use std::path::{Path, PathBuf};
 use std::{io, pin::pin, sync::Arc, time::Duration};
@@ -19,7 +19,7 @@ use crate::walk::{InputPath, PathError};
 
 /// The size to aim at for the windows of all streamed tables together, in bytes.
 const ALL_WINDOWS: usize = 48 << 20;
-/// The maximum size of the window of a streamed table, in bytes, but for single reads that are longer.
+/// The maximum size of the window of a streamed table, in bytes. Single reads may be longer.
 const MAX_WINDOW: usize = 4 << 20;
 /// The number of results that may wait for others, for each table in flight.
 const WAITING: usize = 4;

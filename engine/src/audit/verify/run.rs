@@ -25,8 +25,8 @@ pub struct VerifyOutcome {
 }
 
 impl Engine {
-    /// Reads every block of the tables that `inputs` lead to and every entry in it, and asks the filters for every
-    /// key. `sink` takes a verdict on each table, on each folder as a whole, and on each path that could not be
+    /// Reads every block of the tables that `inputs` lead to, with every entry in the blocks, and asks the filters for
+    /// every key. `sink` takes a verdict on each table, on each folder as a whole, and on each path that could not be
     /// looked at.
     ///
     /// # Errors
