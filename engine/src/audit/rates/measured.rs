@@ -121,7 +121,7 @@ mod tests {
         let four = mean.mean().unwrap();
         close(four, one.rate - (one.rate - one.low) / 2.0, one.rate + (one.high - one.rate) / 2.0);
         assert_eq!(four.asked, 40_000);
-        // Of a table without weight, only the questions are counted.
+        // For a table without weight, only the questions are counted.
         mean.add(MeasuredRate::of(1, 1).unwrap(), 0.0);
         assert!((mean.mean().unwrap().rate - 0.01).abs() < 1e-12);
     }

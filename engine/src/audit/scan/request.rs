@@ -1,4 +1,4 @@
-//! What a scan is asked for, and what came of it.
+//! The request for a scan, and the outcome.
 
 use super::range::KeyRange;
 use crate::report::{ErrorKind, Fault};
