@@ -25,8 +25,8 @@ struct State {
     chosen: Vec<Item>,
 }
 
-/// Chooses an item for each level, so that together they stay within the budget and read the least. Of nearly
-/// equal choices, takes the smallest. `None` if nothing fits.
+/// Chooses an item for each level, so that together they stay within the budget and read the least. Among
+/// nearly equal choices, takes the smallest. `None` if nothing fits.
 ///
 /// Tries all combinations except those that others beat in size and reads. If more than `MAX_STATES`
 /// remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in closed form
@@ -139,7 +139,7 @@ mod tests {
         assert!((MAX_STATES / 2..=MAX_STATES).contains(&kept.len()), "{}", kept.len());
         let fewest = kept.iter().map(|state| state.reads).fold(f64::INFINITY, f64::min);
         assert_eq!(fewest, 1.0);
-        // What is left lies evenly between the smallest and the largest.
+        // The states kept lie evenly between the smallest and the largest.
         assert!(kept.iter().any(|state| state.size < 3.0));
     }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// A home with these two files.
+/// A home folder with these two files.
 fn home(credentials: &str, config: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join(".aws")).unwrap();
@@ -56,7 +56,7 @@ fn a_profile_is_found_in_both_files() {
     expect(home, &[("AWS_PROFILE", "two words")], ["T1", "T2", "", "", ""]);
 }
 
-/// The builder has those of the environment already: nothing is added to them.
+/// The builder already has the settings of the environment, so these are not set again.
 #[test]
 fn the_environment_comes_first() {
     let home = home(CREDENTIALS, CONFIG);
