@@ -104,8 +104,8 @@ impl Engine {
         self
     }
 
-    /// Sets the greatest number of local tables to work on at the same time. By default, it is the number of
-    /// processors.
+    /// Sets the greatest number of local tables to work on at the same time. By default, or if `jobs` is 0, it is the
+    /// number of processors.
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);

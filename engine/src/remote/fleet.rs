@@ -21,7 +21,7 @@ use crate::walk::{InputPath, PathError};
 const ALL_WINDOWS: usize = 48 << 20;
 /// The maximum size of the window of a streamed table, in bytes. Single reads may be longer.
 const MAX_WINDOW: usize = 4 << 20;
-/// The number of results that may wait for others, for each table in flight.
+/// The number of results that may wait to be shown, for each table in flight.
 const WAITING: usize = 4;
 /// The interval at which the traffic is reported and interruptions are noticed.
 const TICK: Duration = Duration::from_millis(100);

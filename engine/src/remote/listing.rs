@@ -44,7 +44,7 @@ pub(super) enum ListingEvent {
     End(ListedFolder),
 }
 
-/// Goes from URL to URL.
+/// Finds the tables and folders of one URL after another.
 pub(super) struct Lister<I> {
     urls: I,
     recursive: bool,

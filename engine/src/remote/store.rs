@@ -164,7 +164,7 @@ impl Stores {
         if is_http && key.contains(['?', '#']) {
             return Err(invalid("one with a query or a fragment, which is not supported"));
         }
-        // In these URLs, characters may be encoded; in the others, they are the key's own.
+        // In HTTP URLs, characters may be encoded; in other URLs, they are the key's own.
         let key = if is_http { url::decoded(key) } else { key.into() };
         let key = String::from_utf8(key).map_err(|_| invalid("one with a key that is not UTF-8"))?;
         let name = format!("{scheme}://{authority}");

@@ -24,8 +24,8 @@ pub(crate) enum PathKind {
     Folder(Arc<Folder>),
 }
 
-/// Finds out what `path` leads to. Symbolic links are followed. `storage`: the storage of the files; `None`:
-/// the local file system.
+/// Finds the file or folder that `path` leads to. Symbolic links are followed. `storage`: the storage of the files;
+/// `None`: the local file system.
 pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
     if let Some(storage) = storage {
         let folder = Folder::stored(path, storage)?;

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use filterblock::database::{FileOpener, Opener as _};
 use filterblock::table::ReadAt;
 
-/// The most files that are open at a time, unless told otherwise.
+/// The most files that are open at a time by default.
 const MAX_OPEN: usize = 48;
 
 /// Files of which at most a given number are open at a time. A file that several readers have opened is open once for
@@ -44,7 +44,7 @@ struct Shared {
     identity: Identity,
 }
 
-/// The identity of a file, to notice that another one took its name.
+/// The identity of a file, to notice that another file took its name.
 #[derive(PartialEq, Eq)]
 struct Identity {
     len: u64,
@@ -197,7 +197,7 @@ impl SharedFile {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A mark that differs for another file that took this one's name.
+    /// A mark that changes if another file takes the name of this one.
     pub fn version(&self) -> &[u8] {
         &self.0.identity.version
     }

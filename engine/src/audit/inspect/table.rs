@@ -13,7 +13,7 @@ use crate::{audit::file_type::explain, words::compression_names};
 ///
 /// # Errors
 ///
-/// [`filterblock::Error::NeedRange`] and nothing else.
+/// Only [`filterblock::Error::NeedRange`].
 pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Result<Inspected> {
     look(source, &read_options(), ProbeBudget::for_each_of(1), Reach::of_file(depth))
 }

@@ -50,8 +50,8 @@ impl MeasuredRate {
 
 /// The weighted mean of independent rates.
 ///
-/// Its interval is made from those of the rates by the method of variance estimates recovery (Zou and Donner,
-/// 2008): the distances of its ends from the mean are the roots of weighted sums of squares.
+/// The interval of the mean is computed from those of the rates by the method of variance estimates recovery (Zou and
+/// Donner, 2008): the distances of its ends from the mean are the roots of weighted sums of squares.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct MeanRate {
     weight: f64,

@@ -224,7 +224,7 @@ mod tests {
         let some = asked(&stored, true);
         assert!(some.len() > 100 && some.len() < all.len(), "{}", some.len());
         assert!(some.iter().all(|key| stored[0] < &key[..] && &key[..] < stored[2]));
-        // If the order is not known, no key is known to lie between others.
+        // If the order is not known, no key is known to lie between stored keys.
         assert_eq!(asked(&[b"key7", b"key5", b"key3"], true).len(), 0);
     }
 

@@ -24,7 +24,7 @@ pub(crate) enum Moved {
 /// A source of entries.
 pub(crate) trait Rows {
     /// Moves to the next entry, or over up to [`PASSED`] entries that are not to be shown. After an error, the next
-    /// call goes on with the entries that follow.
+    /// call continues with the entries that follow.
     fn advance(&mut self) -> Result<Moved, Fault>;
 
     /// The current entry, after a call that [moved to one](Moved::ToEntry).

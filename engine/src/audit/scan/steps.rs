@@ -1,4 +1,4 @@
-//! A scan that goes on step by step, whenever its owner says so.
+//! A scan that advances one step whenever its owner asks for it.
 
 use std::fmt::{self, Debug};
 use std::future::Future;

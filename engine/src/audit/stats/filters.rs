@@ -142,7 +142,7 @@ impl FilterStats {
         self.covering(blocks).count() as u64
     }
 
-    /// Returns true if the filter for the data block at `offset` also covers others of `blocks`.
+    /// Returns true if the filter for the data block at `offset` also covers another of `blocks`.
     pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
         blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
     }

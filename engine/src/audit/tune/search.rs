@@ -28,9 +28,9 @@ struct State {
 /// Chooses an item for each level, so that together they stay within the budget and read the least. Among
 /// nearly equal choices, takes the smallest. `None` if nothing fits.
 ///
-/// Tries all combinations except those that others beat in size and reads. If more than `MAX_STATES`
-/// remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in closed form
-/// for a tree of ideal filters; with measured rates and few levels, trying is enough.
+/// Tries all combinations except those that another combination beats in size and reads. If more than
+/// `MAX_STATES` remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in
+/// closed form for a tree of ideal filters; with measured rates and few levels, trying is enough.
 pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Item>> {
     let mut states = vec![State { size: 0.0, reads: 0.0, chosen: Vec::new() }];
     for items in levels {

@@ -250,8 +250,8 @@ fn random_keys(
     }
 }
 
-/// Makes keys from stored ones, leaves out those that are stored or outside the range of the entries,
-/// and finds the blocks of the others.
+/// Makes keys from stored ones, leaves out those that are stored or outside the range of the entries, and finds the
+/// blocks of the rest.
 fn made_keys<R: ReadAt>(
     kind: NearKind,
     questions: &mut Questions,

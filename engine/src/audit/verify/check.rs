@@ -26,7 +26,7 @@ const PROGRESS_STEP: u64 = 256 << 10;
 ///
 /// # Errors
 ///
-/// [`Error::NeedRange`] and nothing else.
+/// Only [`Error::NeedRange`].
 pub(crate) fn table<R: ReadAt>(
     source: R,
     record: Option<&TableRecord<'_>>,

@@ -80,7 +80,7 @@ fn the_environment_comes_first() {
     ] {
         expect(home, &[work, (name, value)], ["W1", "W2", "W3==", "us-west-2", ""]);
     }
-    // With keys in the environment, a profile that is not there is not missed.
+    // With keys in the environment, a missing profile is no error.
     expect(home, &[("AWS_PROFILE", "none"), ("AWS_ACCESS_KEY_ID", "E1")], ["", "", "", "", ""]);
 }
 
@@ -135,7 +135,7 @@ fn what_is_not_supported_is_named() {
     assert_eq!(value(AmazonS3ConfigKey::RoleArn).as_deref(), Some("arn"));
 }
 
-/// The line is named and not shown: it may hold a secret.
+/// The error names the line but does not show it, as it may hold a secret.
 #[test]
 fn a_file_that_is_none_is_named_without_its_contents() {
     let home = home("[default]\naws_access_key_id = D1\n[secret\n", "");

@@ -91,7 +91,7 @@ struct Handles {
     count: u64,
     /// The number of handles that name a block that was found, the start of a gap, or a filter.
     known: u64,
-    /// The number of handles that begin where the one before ends.
+    /// The number of handles whose block begins where that of the handle before ends.
     contiguous: u64,
     end: Option<u64>,
 }
