@@ -31,7 +31,7 @@ struct Pool {
 #[derive(Default)]
 struct State {
     known: HashMap<PathBuf, Weak<Shared>>,
-    /// The open files with their numbers. The one read last is at the end.
+    /// The open files with their numbers. The file read last is at the end.
     open: VecDeque<(u64, Arc<File>)>,
     /// The number of the next file.
     next: u64,

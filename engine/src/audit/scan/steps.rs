@@ -11,14 +11,14 @@ use crate::engine::{Engine, Sink};
 use crate::report::ScanLine;
 use crate::walk::Inputs;
 
-/// A scan between two steps. It takes no thread, and may go from one thread to another.
+/// A scan between two steps. It occupies no thread, and may move from one thread to another.
 pub struct ScanSteps {
     /// `None` once the scan has ended.
     work: Option<Pin<Box<dyn Future<Output = io::Result<ScanOutcome>> + Send>>>,
 }
 
 impl ScanSteps {
-    /// Goes on until the sink [wants a pause](Sink::wants_pause), or until a few thousand entries were passed over.
+    /// Continues until the sink [wants a pause](Sink::wants_pause), or until a few thousand entries were passed over.
     /// Returns the outcome at the end, once.
     pub fn step(&mut self) -> Option<io::Result<ScanOutcome>> {
         let work = self.work.as_mut()?;
@@ -44,7 +44,7 @@ impl Debug for ScanSteps {
 }
 
 impl Engine {
-    /// Does the work of [`scan`](Self::scan) in steps, each of which the returned object takes when it is told to.
+    /// Does the work of [`scan`](Self::scan) step by step, as [`ScanSteps::step`] is called.
     pub fn scan_steps<S>(&self, inputs: Inputs, request: ScanRequest, mut sink: S) -> ScanSteps
     where
         S: for<'a> Sink<ScanLine<'a>> + Send + 'static,
