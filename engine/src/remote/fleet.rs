@@ -29,7 +29,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// The options for reading tables in object storage.
 #[derive(Clone, Copy, Debug)]
 pub struct FleetOptions {
-    /// The maximum number of tables to read simultaneously; `None`: a number that suits the depth.
+    /// The maximum number of tables to read simultaneously; 0 counts as 1. `None`: a number that suits the
+    /// depth.
     pub in_flight: Option<usize>,
     /// Results are in the order of the listing, not in the order in which they arrive.
     pub ordered: bool,

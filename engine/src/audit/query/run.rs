@@ -42,7 +42,8 @@ pub struct Question {
 /// The outcome of a query.
 #[derive(Clone, Default, Debug)]
 pub struct QueryOutcome {
-    /// The number of tables and logs, including those that could not be asked.
+    /// The number of tables and logs, including those that could not be asked, and of other paths and lists of paths
+    /// that could not be read.
     pub files: u64,
     /// For each key, true if it may be in some table or log.
     pub found: Vec<bool>,
