@@ -104,8 +104,8 @@ impl Engine {
         self
     }
 
-    /// Sets the greatest number of local tables to work on at the same time. By default, it is the number of
-    /// processors.
+    /// Sets the greatest number of local tables to work on at the same time. By default, or if `jobs` is 0, it is the
+    /// number of processors.
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);
@@ -141,8 +141,8 @@ impl Engine {
         self
     }
 
-    /// Sets the files that scans read, to share them with other work. By default, the scans of one engine share at most
-    /// 48 open files.
+    /// Sets the pool of open files that scans read from, to share it with other work. By default, the scans of one
+    /// engine share at most 48 open files.
     #[must_use]
     pub fn files(mut self, files: SharedFiles) -> Self {
         self.files = files;
@@ -172,8 +172,8 @@ impl Engine {
         Self { fleet, ..self.clone() }
     }
 
-    /// Looks at all tables that `inputs` lead to, and calls `show` with the results, in the order that
-    /// [`Event`] describes.
+    /// Looks at all tables that `inputs` lead to, and at logs if the survey reads them. Calls `show` with the results,
+    /// in the order that [`Event`] describes.
     ///
     /// # Errors
     ///

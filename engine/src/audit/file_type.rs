@@ -34,12 +34,12 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
 ];
 
 /// Returns `text`, which describes the error from opening the file. Appends the kind of the file if it is
-/// known, or else the number of entries in the start of a table that was cut short. Reads no more than the
+/// known, or else the number of entries at the start of a table that was cut short. Reads no more than the
 /// first 4 MiB.
 ///
 /// # Errors
 ///
-/// [`Error::NeedRange`] and nothing else.
+/// Only [`Error::NeedRange`].
 pub(crate) fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Result<String> {
     let Error::Corrupt { .. } = error.without_path() else { return Ok(text) };
     if let Some(kind) = kind_of(&start(source, LOOKED_AT)?) {
@@ -67,7 +67,7 @@ fn count_entries(start: Bytes) -> u64 {
     let rows = CarvedRows::new(start, &options, limit, Path::new(""), &range, true, Some(false));
     let Ok(mut rows) = rows else { return 0 };
     let mut count = 0;
-    // After an error, the next call goes on with the next block.
+    // After an error, the next call continues with the next block.
     loop {
         match rows.advance() {
             Ok(Moved::ToEntry) => count += 1,

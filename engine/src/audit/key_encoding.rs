@@ -22,7 +22,7 @@ pub(crate) fn has_timed_type(key: &[u8]) -> bool {
     KeyFormat::Basho.suffix_len(key) > KeyFormat::LevelDb.suffix_len(key)
 }
 
-/// Returns true if the key is long enough for sequence number and type.
+/// Returns true if the key is long enough for a sequence number and a type.
 pub(crate) fn is_internal(key: &[u8]) -> bool {
     InternalKey::parse(key, KeyFormat::LevelDb).is_some()
 }

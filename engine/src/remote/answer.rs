@@ -1,7 +1,7 @@
 //! One answer to the request for a listing, in the XML of S3 and Google Cloud Storage or in that of Azure.
 //!
-//! The client reads such an answer, too, but refuses all of it for one key that its type for keys does not allow, and drops
-//! the note that more follows. So it is read here, and nothing about a key is assumed.
+//! The client can read such answers, too, but it refuses a complete answer because of one key that its type for keys
+//! does not allow, and drops the note that more follows. So answers are read here, and nothing about a key is assumed.
 
 use chrono::{DateTime, Utc};
 use filterblock::escape;
@@ -12,14 +12,14 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::walk::url;
 
-/// The most characters of the names of elements that are open at a time. A listing has fewer than 100.
+/// The most bytes in the names of elements that are open at a time. A listing has fewer than 100.
 const MAX_PATH: usize = 1000;
 
 /// The names in an answer.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(super) struct Page {
     pub(super) objects: Vec<ListedObject>,
-    /// The prefixes of further keys, up to and with the next slash.
+    /// The prefixes of further keys, up to and including the next slash.
     pub(super) prefixes: Vec<Vec<u8>>,
     /// The token to ask for what follows.
     pub(super) token: Option<String>,
@@ -50,7 +50,7 @@ impl From<ListResult> for Page {
     }
 }
 
-/// Reads an answer. Fails with what was expected and what was found.
+/// Reads an answer. The error says what was expected and what was found.
 pub(super) fn parse(body: &[u8]) -> Result<Page, String> {
     let mut reader = Reader::from_reader(body);
     reader.config_mut().expand_empty_elements = true;
@@ -80,7 +80,7 @@ struct Reading {
     has_root: bool,
     /// The text of the innermost element so far.
     text: Vec<u8>,
-    /// The text of the innermost element has `%20` and the like for what XML cannot hold.
+    /// In the text of the innermost element, `%20` and the like stand for characters that XML cannot hold.
     is_encoded: bool,
     object: Draft,
 }
@@ -92,7 +92,7 @@ struct Draft {
     size: Option<u64>,
     modified: Option<DateTime<Utc>>,
     e_tag: Option<String>,
-    /// The entry is one for a folder, which Azure's hierarchical namespaces list among the objects.
+    /// The entry is for a folder, which Azure's hierarchical namespaces list among the objects.
     is_folder: bool,
 }
 

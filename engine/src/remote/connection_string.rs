@@ -1,4 +1,4 @@
-//! Credentials in the environment as Azure's own tools take them.
+//! Credentials from the variables of the environment that Azure's own tools read.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,21 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use crate::{report::ErrorKind, walk::PathError};
 
 const VARIABLE: &str = "AZURE_STORAGE_CONNECTION_STRING";
-/// What `UseDevelopmentStorage=true` stands for, the same on every machine: the emulator on this one.
+/// The connection string that `UseDevelopmentStorage=true` stands for: the emulator on this machine, whose account and
+/// key are the same everywhere.
 const DEVELOPMENT: &str = "AccountName=devstoreaccount1;\
     AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;\
     BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1";
 
-/// Completes what a builder has from the environment with the variables that the client does not know. `authority`: the part
-/// of the URL that names the container, and perhaps an account. `variable`: the environment.
+/// Completes what a builder has from the environment with the variables that the client does not know. `authority`: the
+/// part of the URL that names the container, and perhaps an account. `variable`: looks up a variable of the
+/// environment.
 ///
 /// A connection string comes before all else, as with Azure's own tool, unless the URL names another account.
 ///
 /// # Errors
 ///
-/// If the connection string is none.
+/// If the variable for a connection string holds something else, or lacks an account or credentials.
 pub(super) fn completed(
     builder: MicrosoftAzureBuilder,
     authority: &str,
@@ -62,7 +64,7 @@ enum Credential {
 }
 
 impl Parts {
-    /// Takes a connection string apart. Errors have no part of it: it holds a secret.
+    /// Parses a connection string. Errors quote no part of it, as it holds a secret.
     fn of(text: &str) -> Result<Self, PathError> {
         let parts: Option<BTreeMap<_, _>> = text
             .split(';')
@@ -96,7 +98,7 @@ impl Parts {
     }
 
     fn add_to(self, builder: MicrosoftAzureBuilder) -> MicrosoftAzureBuilder {
-        // What the environment has besides is of no account, so the kind is named.
+        // The credential type is set as well, so that other settings of the environment have no effect.
         let builder = builder.with_account(self.account).with_config(AzureConfigKey::UseEmulator, "false");
         let builder = match self.credential {
             Credential::Key(key) => {
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(found("box@a.dfs.core.windows.net", &all), ["a", "k", "access_key"]);
         assert_eq!(found("box@b.dfs.core.windows.net", &all), ["b", "l", ""]);
         assert_eq!(found("box", &of_tool), ["b", "l", ""]);
-        // The client knows these by itself.
+        // The client reads these variables itself.
         let known = [("AZURE_STORAGE_ACCOUNT_NAME", "c"), ("AZURE_STORAGE_ACCOUNT_KEY", "m")];
         assert_eq!(found("box", &[of_tool, known].concat()), ["", "", ""]);
     }

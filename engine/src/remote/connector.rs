@@ -1,7 +1,7 @@
 //! The connection to a store, in which the answers with listings are read before the client sees them.
 //!
-//! The client signs requests, sends them, and sends them again. Of an answer with a listing it is given an empty one; what
-//! the answer held goes past it, as an extension.
+//! The client signs requests, sends them, and retries them. In place of a listing, it is given an empty one; the
+//! contents of the listing bypass the client as an extension of the response.
 
 use std::{pin::Pin, sync::Arc};
 
@@ -15,7 +15,7 @@ use object_store::{ClientOptions, Result};
 
 use super::answer::{self, Page};
 
-/// The most bytes of an answer: 1,000 keys of 1,024 bytes, most of them written as references, take less.
+/// The most bytes of an answer: 1,000 keys of 1,024 bytes take less, even if most bytes are written as references.
 const MAX_ANSWER: usize = 32 << 20;
 /// An empty listing for S3, Google Cloud Storage and Azure alike.
 const EMPTY: &str = "<Listing><Blobs/></Listing>";
@@ -24,7 +24,7 @@ const EMPTY: &str = "<Listing><Blobs/></Listing>";
 #[derive(Clone, Copy)]
 pub(super) struct ListingRequest;
 
-/// What an answer with a listing held.
+/// The contents of a listing, or the reason why it cannot be read.
 #[derive(Clone)]
 struct Answer(Arc<std::result::Result<Page, String>>);
 

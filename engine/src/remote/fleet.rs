@@ -1,4 +1,4 @@
-//! Many tables at a time: those that URLs lead to are read, with a limited number of them in flight.
+//! Many tables at a time: the tables that URLs lead to are read, with a limited number in flight.
 
 use std::path::{Path, PathBuf};
 use std::{io, pin::pin, sync::Arc, time::Duration};
@@ -19,9 +19,9 @@ use crate::walk::{InputPath, PathError};
 
 /// The size to aim at for the windows of all streamed tables together, in bytes.
 const ALL_WINDOWS: usize = 48 << 20;
-/// The maximum size of the window of a streamed table, in bytes, but for single reads that are longer.
+/// The maximum size of the window of a streamed table, in bytes. Single reads may be longer.
 const MAX_WINDOW: usize = 4 << 20;
-/// The number of results that may wait for others, for each table in flight.
+/// The number of results that may wait to be shown, for each table in flight.
 const WAITING: usize = 4;
 /// The interval at which the traffic is reported and interruptions are noticed.
 const TICK: Duration = Duration::from_millis(100);
@@ -29,7 +29,8 @@ const TICK: Duration = Duration::from_millis(100);
 /// The options for reading tables in object storage.
 #[derive(Clone, Copy, Debug)]
 pub struct FleetOptions {
-    /// The maximum number of tables to read simultaneously; `None`: a number that suits the depth.
+    /// The maximum number of tables to read simultaneously; 0 counts as 1. `None`: a number that suits the
+    /// depth.
     pub in_flight: Option<usize>,
     /// Results are in the order of the listing, not in the order in which they arrive.
     pub ordered: bool,

@@ -1,10 +1,10 @@
-//! Keys as stores have them, which is any text, and as the client takes them.
+//! Keys of objects: as stores have them, which can be any bytes, and in the client's form.
 
 use object_store::path::Path;
 
 use crate::walk::PathError;
 
-/// The most bytes of a key: 1,024 characters on Azure, 1,024 bytes elsewhere.
+/// The most bytes of a key: Azure allows 1,024 characters, other stores 1,024 bytes.
 pub(super) const MAX_KEY: usize = 4096;
 
 /// The client's form of a key.
@@ -22,7 +22,8 @@ pub(super) fn parsed(key: &[u8]) -> Result<Path, PathError> {
     }
     let Ok(text) = str::from_utf8(key) else { return refused("one that is not UTF-8".to_owned()) };
     match Path::parse(text) {
-        // A slash at either end is dropped in silence: that would be another object.
+        // `parse` silently drops a slash at either end, but without it the key would name another
+        // object.
         Ok(path) if path.as_ref() == text => Ok(path),
         _ => refused(reason(text)),
     }

@@ -44,7 +44,7 @@ pub(super) enum ListingEvent {
     End(ListedFolder),
 }
 
-/// Goes from URL to URL.
+/// Finds the tables and folders of one URL after another.
 pub(super) struct Lister<I> {
     urls: I,
     recursive: bool,
@@ -155,8 +155,8 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         Ok(())
     }
 
-    /// Notes the folders below one that have to be listed. Returns those that are passed over, with the
-    /// reasons: what is in them cannot be asked for.
+    /// Notes the subfolders that have to be listed. Returns those that are passed over, with the reasons why
+    /// the objects in them cannot be asked for.
     fn look_below(
         &mut self,
         input: &Arc<Path>,
@@ -170,7 +170,8 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
             let error = key::parsed(&[&*key, b"/name"].concat()).err();
             let url = url::join(url, name);
             match (String::from_utf8(key), error) {
-                // If they are listed, the objects in them are named.
+                // The folder is listed even if its objects cannot be asked for: its tables and logs are then
+                // reported by name.
                 (Ok(key), _) if self.recursive && key.len() <= key::MAX_KEY => {
                     let store = Arc::clone(&place.store);
                     let place = store::ObjectLocation { store, key: format!("{key}/") };

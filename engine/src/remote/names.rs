@@ -1,4 +1,4 @@
-//! The names in a folder: the pages of its listing, put together and held against each other.
+//! The names in a folder: the pages of its listing, put together and checked against each other.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -9,12 +9,12 @@ use super::answer::{ListedObject, Page};
 use super::{key, store::ObjectLocation};
 use crate::{report::ErrorKind, walk::PathError};
 
-/// What there is in a folder.
+/// The contents of a folder.
 #[derive(Default, Debug)]
 pub(super) struct Names {
     /// The objects by their names.
     pub(super) objects: BTreeMap<String, ObjectMeta>,
-    /// The names of the tables and logs, by their bytes, that the client cannot ask for, with the reasons.
+    /// The names, as bytes, of the tables and logs that the client cannot ask for, with the reasons.
     pub(super) odd: BTreeMap<Vec<u8>, PathError>,
     /// The names of the folders.
     pub(super) below: BTreeSet<Vec<u8>>,
@@ -31,7 +31,8 @@ impl Names {
 struct Limits {
     /// The most names in a folder.
     names: usize,
-    /// The most pages one after the other without a new name. Stores may send some, for what was deleted.
+    /// The most successive pages without a new name. Stores may send some such pages after names were
+    /// deleted.
     idle_pages: u32,
 }
 
@@ -135,7 +136,7 @@ impl<'p> Pages<'p> {
         Ok(())
     }
 
-    /// The part of a key or a prefix behind that of the folder.
+    /// The part of a key or a prefix that follows the folder's prefix.
     fn name<'k>(&self, key: &'k [u8]) -> Result<&'k [u8], String> {
         key.strip_prefix(self.prefix).ok_or_else(|| broken("names", key))
     }
@@ -145,7 +146,7 @@ fn broken(what: &str, found: &[u8]) -> String {
     format!("expected a listing with {what} in the folder, found {}", escape(&found[..found.len().min(200)]))
 }
 
-/// Returns true for the name of a table or a log: others are not missed.
+/// Returns true for the name of a table or a log. Other names that cannot be asked for are not reported.
 pub(super) fn is_wanted(name: &[u8]) -> bool {
     is_log(name) || name.ends_with(b".ldb") || name.ends_with(b".sst")
 }

@@ -25,8 +25,8 @@ impl<T> Order<T> {
         Self { is_strict, slots: VecDeque::new(), first: 0 }
     }
 
-    /// The number of results and marks not shown yet, plus that of results shown before an earlier
-    /// one.
+    /// The number of results and marks not shown yet, plus the number of results shown before an
+    /// earlier one.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }

@@ -1,6 +1,7 @@
 //! Profiles in the files of AWS's own tools: `~/.aws/credentials` and `~/.aws/config`.
 //!
-//! The environment comes first: its keys, its region and its endpoint. Among the files, that of credentials does.
+//! Keys, a region and an endpoint from the environment come before those of the files, and `credentials` comes before
+//! `config`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,17 +16,18 @@ use crate::{report::ErrorKind, walk::PathError};
 /// The settings of a profile.
 type Section = HashMap<String, Option<String>>;
 
-/// Settings that lead to credentials by way of a request or a program, which nothing here makes.
+/// Settings that lead to credentials through a request or a program. They are not supported, except for `role_arn` with
+/// `web_identity_token_file`.
 const UNSUPPORTED: [&str; 6] =
     ["role_arn", "source_profile", "credential_source", "sso_session", "sso_start_url", "credential_process"];
 
-/// Completes what a builder has from the environment with the profile that the environment names. `variable`: the
-/// environment.
+/// Completes what a builder has from the environment with the profile that the environment names, or with the default
+/// profile. `variable`: looks up a variable of the environment.
 ///
 /// # Errors
 ///
-/// If the environment has no credentials and the profile that it names is not there, or has some that are got in a way that
-/// is not supported, or a file cannot be read.
+/// If credentials are needed that the environment does not have, and a file cannot be read, the profile that the
+/// environment names does not exist, or the profile's credentials are of a kind that is not supported.
 pub(super) fn completed(
     builder: AmazonS3Builder,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -61,7 +63,7 @@ pub(super) fn completed(
 #[derive(Default, Debug)]
 struct Profile {
     name: String,
-    /// In the file of credentials, and in the other one.
+    /// The settings in `credentials`, and those in `config`.
     sections: [Section; 2],
 }
 
@@ -84,7 +86,7 @@ impl Profile {
             _ => false,
         };
         let of_profile = config.keys().find(|section| is_of_profile(section)).cloned();
-        // Only the default profile may have a section without the word.
+        // Only the default profile may have a section without the word `profile`.
         let of_profile = of_profile.or_else(|| (name == "default").then(|| name.to_owned()));
         let sections = [credentials.remove(name), of_profile.and_then(|section| config.remove(&section))];
         if let (Some(name), [None, None]) = (&named, &sections) {
@@ -113,7 +115,7 @@ impl Profile {
             set(AmazonS3ConfigKey::RoleSessionName, self.get("role_session_name"));
             return Ok(());
         }
-        // A role comes before keys, which are those to ask for the role with.
+        // A role comes before keys, as the keys are then those with which to ask for the role.
         let unsupported = UNSUPPORTED.iter().find(|name| self.get(name).is_some());
         let keys = self.sections.iter().find(|section| section.contains_key("aws_access_key_id"));
         match (unsupported, keys) {
@@ -126,7 +128,7 @@ impl Profile {
                     format!("no credentials: profile {name} has {setting}, which is not supported: {advice}"),
                 ))
             }
-            // All three are of one file: a token belongs to its keys.
+            // All three values are from one file, as a token belongs to its keys.
             (_, Some(section)) => {
                 for (key, name) in [
                     (AmazonS3ConfigKey::AccessKeyId, "aws_access_key_id"),
@@ -144,7 +146,7 @@ impl Profile {
 
 type Sections = HashMap<String, Section>;
 
-/// The sections of a file; none if it is not there. What is said of a file that is none such has no part of it: it may hold
+/// The sections of a file; no sections if the file does not exist. Errors quote no part of the file, as it may hold
 /// secrets.
 fn sections_of(path: &Path) -> Result<Sections, PathError> {
     let text = match fs::read_to_string(path) {
@@ -155,7 +157,8 @@ fn sections_of(path: &Path) -> Result<Sections, PathError> {
     let mut defaults = IniDefault::default();
     defaults.default_section = String::new();
     defaults.case_sensitive = true;
-    // A secret may hold what elsewhere begins a comment. Lines that are indented belong to the setting before.
+    // A secret may contain a character that begins a comment at the start of a line. Indented lines belong to the
+    // setting above them.
     defaults.enable_inline_comments = false;
     defaults.multiline = true;
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
@@ -168,7 +171,7 @@ fn sections_of(path: &Path) -> Result<Sections, PathError> {
     })
 }
 
-/// Replaces `~/` at the beginning of a path by the home, as AWS's tools do.
+/// Replaces `~/` at the beginning of a path with the home folder, as AWS's tools do.
 fn in_home(path: &str, home: Option<&str>) -> PathBuf {
     match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => Path::new(home).join(rest),

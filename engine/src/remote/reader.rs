@@ -134,7 +134,7 @@ impl Reader {
         let stream = Stream::new(Arc::clone(&self.object), Handle::current(), self.window);
         let answer = spawn_blocking(move || {
             let answer = question(&stream);
-            // An answer without the missing bytes says nothing about the table.
+            // If bytes could not be fetched, the answer says nothing about the table.
             stream.into_failure().map_or(Ok(answer), Err)
         });
         joined(answer.await)?

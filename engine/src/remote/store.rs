@@ -33,7 +33,7 @@ pub fn register(name: &str, store: Arc<dyn ObjectStore>) {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), store);
 }
 
-/// The number of requests, and of the bytes that came with the responses.
+/// The numbers of requests, and of the bytes that came with the responses.
 #[derive(Default, Debug)]
 pub(super) struct Traffic {
     requests: AtomicU64,
@@ -107,7 +107,7 @@ fn variable(name: &str) -> Option<String> {
 /// The place that a URL names: a store, and a key in it.
 pub(super) struct ObjectLocation {
     pub(super) store: Arc<Store>,
-    /// The key, or that of a folder: its end is a slash, or it is empty.
+    /// The key of an object, or that of a folder, which ends with a slash or is empty.
     pub(super) key: String,
 }
 
@@ -164,7 +164,7 @@ impl Stores {
         if is_http && key.contains(['?', '#']) {
             return Err(invalid("one with a query or a fragment, which is not supported"));
         }
-        // In these URLs, characters may be encoded; in the others, they are the key's own.
+        // In HTTP URLs, characters may be encoded; in other URLs, they are the key's own.
         let key = if is_http { url::decoded(key) } else { key.into() };
         let key = String::from_utf8(key).map_err(|_| invalid("one with a key that is not UTF-8"))?;
         let name = format!("{scheme}://{authority}");
@@ -220,7 +220,7 @@ impl Stores {
                 listed!(built!(builder, AzureConfigKey::Client))
             }
             "http" | "https" => {
-                // Whoever names such a URL permits HTTP.
+                // The user permits HTTP by naming such a URL.
                 let builder = HttpBuilder::new().with_config(ClientConfigKey::AllowHttp, "true");
                 built!(builder.with_url(name), identity).map(|store| (store as _, None))
             }

@@ -11,7 +11,7 @@ use crate::walk::{PathError, part};
 
 /// The number of bytes to fetch with one request while reads are not in order, unless a read is longer.
 const LEAST_WINDOW: usize = 64 << 10;
-/// A read that begins no further than this after the window continues it.
+/// A read that begins in the window, or no further than this after it, counts as in order.
 const MAX_GAP: u64 = 64 << 10;
 
 /// An object as a source for one thread, which waits for the requests.

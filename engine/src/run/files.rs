@@ -1,4 +1,4 @@
-//! Runs over files and folders: tables are looked at on threads, and results are in the order of the paths.
+//! Runs over files and folders: tables and logs are looked at on threads, and results are in the order of the paths.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io, sync::Arc};
@@ -183,7 +183,7 @@ fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storag
     Event::Log { target, result }
 }
 
-/// Makes the source read ahead once that helps, and reports the progress.
+/// Makes the source read ahead once a walk through the data blocks begins, and reports the progress.
 pub(crate) struct FileObserver<'a> {
     pub(crate) source: Option<&'a ReadAhead>,
     pub(crate) watch: &'a dyn Watch,
@@ -238,7 +238,8 @@ impl<S: Survey> Shown<'_, S> {
         }
     }
 
-    /// Shows the files that replace those that vanished after the folder was listed, then the end of the folder.
+    /// Shows the results for the files that replace those that vanished after the folder was listed, then the files
+    /// given up on, and then the end of the folder.
     fn end(&mut self, place: ListedFolder) -> io::Result<()> {
         let vanished = std::mem::take(&mut self.vanished);
         let mut newest = place.clone();

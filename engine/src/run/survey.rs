@@ -66,8 +66,8 @@ impl ListedFolder {
     }
 }
 
-/// An event of a run. Events are in the order of the inputs. Only those of tables in object storage may be in the order
-/// in which the tables were read.
+/// An event of a run. Events are in the order of the inputs. Only the events of tables in object storage may be in the
+/// order in which the tables were read.
 #[derive(Debug)]
 pub(crate) enum Event<T> {
     /// A list of paths, which is `input`, could not be read to its end.

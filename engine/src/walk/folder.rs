@@ -24,8 +24,8 @@ pub(crate) enum PathKind {
     Folder(Arc<Folder>),
 }
 
-/// Finds out what `path` leads to. Symbolic links are followed. `storage`: the storage of the files; `None`:
-/// the local file system.
+/// Finds the file or folder that `path` leads to. Symbolic links are followed. `storage`: the storage of the files;
+/// `None`: the local file system.
 pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
     if let Some(storage) = storage {
         let folder = Folder::stored(path, storage)?;
@@ -66,7 +66,8 @@ pub struct Folder {
     /// The database was made from a listing, all of whose entries are files.
     is_listing: bool,
     storage: Option<Arc<dyn Storage>>,
-    /// What is passed over in object storage, with the reasons: keys that cannot be asked for.
+    /// The tables, logs and folders that are passed over in object storage, with the reasons why the client cannot ask
+    /// for them.
     odd: Vec<(PathBuf, PathError)>,
 }
 
@@ -166,7 +167,7 @@ impl Folder {
         })
     }
 
-    /// The storage of the folder; `None`: the local file system.
+    /// The storage of the folder; `None`: the local file system, or object storage.
     pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
     }
@@ -233,7 +234,7 @@ impl Folder {
         logs.filter(|(file, _)| !file.is_link && file.len > 0)
     }
 
-    /// The logs that are not empty files and may hold writes that are in no table yet.
+    /// Those of [`logs`](Self::logs) that may hold writes that are in no table yet.
     pub fn filled_logs(&self) -> impl Iterator<Item = &Path> {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }
@@ -259,8 +260,9 @@ impl Folder {
         with_data.collect()
     }
 
-    /// The tables and logs that ought to be looked at but are not, with the reasons, in the order of their
-    /// numbers. In object storage they may be folders, whose paths end with a slash.
+    /// The tables and logs that ought to be looked at but are not, with the reasons, in the order of their numbers. In
+    /// object storage, those whose keys the client cannot ask for come last. They may be folders, whose paths end with
+    /// a slash.
     pub fn skipped(&self) -> Vec<(&Path, PathError)> {
         let files = self.database.files();
         let links = files.iter().filter(|file| file.is_link);
@@ -340,7 +342,7 @@ pub struct TableRecord<'d> {
     pub live: Option<&'d LiveTable>,
     /// The MANIFEST has not named the table yet: its number is new.
     pub is_unlisted: bool,
-    /// Another table of the same level whose keys reach into this one's, which only level 0 allows.
+    /// Another table of the same level whose key range overlaps that of this table, which only level 0 allows.
     pub overlapped: Option<&'d LiveTable>,
 }
 

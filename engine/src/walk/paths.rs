@@ -7,8 +7,8 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{input::PathError, storage::Storage, url};
 
-/// The length that every path of a list has to stay below. A longer line means that the file is not
-/// a list of paths.
+/// The length that every path of a list has to stay below. A line of this length or more means that
+/// the file is not a list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 /// A path to look at.
@@ -32,7 +32,7 @@ pub struct Inputs {
     pub paths: Vec<PathBuf>,
     /// A file with more paths, one a line; `-` is standard input.
     pub list: Option<PathBuf>,
-    /// The paths of the list end with a zero byte instead of a line break.
+    /// Each path of the list ends with a zero byte instead of a line break.
     pub null: bool,
     /// Subfolders are looked into as well. Links to folders are not followed.
     pub recursive: bool,
@@ -152,7 +152,7 @@ impl Iterator for Below {
     fn next(&mut self) -> Option<InputPath> {
         let given = self.pending.pop_front()?;
         if let (true, Ok(folder)) = (self.descend, &given.path) {
-            // A folder that cannot be listed is reported by whoever looks into it.
+            // A folder that cannot be listed is reported when the path is resolved.
             self.descend(&given.input, folder);
         }
         Some(given)

@@ -11,11 +11,11 @@ use bytes::Bytes;
 use filterblock::database::{FileOpener, Opener as _};
 use filterblock::table::ReadAt;
 
-/// The most files that are open at a time, unless told otherwise.
+/// The most files that are open at a time by default.
 const MAX_OPEN: usize = 48;
 
 /// Files of which at most a given number are open at a time. A file that several readers have opened is open once for
-/// all of them. Those read longest ago are closed, and opened again when they are read.
+/// all of them. The files read longest ago are closed, and opened again when they are read.
 #[derive(Clone)]
 pub struct SharedFiles(Arc<Pool>);
 
@@ -31,7 +31,7 @@ struct Pool {
 #[derive(Default)]
 struct State {
     known: HashMap<PathBuf, Weak<Shared>>,
-    /// The open files with their numbers. The one read last is at the end.
+    /// The open files with their numbers. The file read last is at the end.
     open: VecDeque<(u64, Arc<File>)>,
     /// The number of the next file.
     next: u64,
@@ -44,7 +44,7 @@ struct Shared {
     identity: Identity,
 }
 
-/// The identity of a file, to notice that another one took its name.
+/// The identity of a file, to notice that another file took its name.
 #[derive(PartialEq, Eq)]
 struct Identity {
     len: u64,
@@ -65,7 +65,7 @@ impl Default for SharedFiles {
 }
 
 impl SharedFiles {
-    /// `max`: the most files that are open at a time. One is always allowed.
+    /// `max`: the most files that are open at a time. One open file is always allowed.
     pub fn new(max: usize) -> Self {
         Self(Arc::new(Pool { max: max.max(1), state: Mutex::default() }))
     }
@@ -92,7 +92,7 @@ impl SharedFiles {
                 let pool = Arc::clone(&self.0);
                 let shared = Arc::new(Shared { pool, path: path.to_owned(), number, identity });
                 state.known.insert(path.to_owned(), Arc::downgrade(&shared));
-                // Its drop takes the lock.
+                // Dropping `other` takes the lock.
                 drop(state);
                 drop(other);
                 state = self.0.state();
@@ -118,7 +118,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a file. If the process may open no more, closes those of the pool first.
+    /// Opens a file. If no more files may be open, closes those of the pool first.
     fn open(&self, path: &Path) -> io::Result<File> {
         match FileOpener.open_table(path) {
             Err(error) if is_out_of_handles(&error) => {
@@ -187,17 +187,17 @@ impl Drop for Shared {
 }
 
 impl SharedFile {
-    /// The path that it was opened at.
+    /// The path at which the file was opened.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// Returns true if the other one is the same file, opened while this one was open.
+    /// Returns true if `other` is the same file, opened while this one was open.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A mark that differs for another file that took this one's name.
+    /// A mark that changes if another file takes the name of this one.
     pub fn version(&self) -> &[u8] {
         &self.0.identity.version
     }

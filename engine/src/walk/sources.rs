@@ -117,7 +117,7 @@ impl EmptyInputs {
     }
 
     /// Notes a folder of `input` with nothing in it. Returns true if the folder is not reported now.
-    /// `is_input`: the folder is the input itself, whose folders follow.
+    /// `is_input`: the folder is the input itself, whose subfolders follow.
     pub(crate) fn passes_over(&mut self, input: &Arc<Path>, is_input: bool) -> bool {
         if self.recursive && is_input {
             self.input = Some(Arc::clone(input));

@@ -7,11 +7,11 @@ use super::numbers::size;
 use super::shell_word::{path_word, shell_word};
 use crate::report::{Budget, BudgetOrigin, Choice, LevelBits, NearKind, Outcome, Reads};
 
-/// The user is not asked for lookups if, for every kind of absent keys, a lookup reads no more blocks than
+/// The user is not asked for lookups if, for every kind of absent key, a lookup reads no more blocks than
 /// this.
 const TELLING: f64 = 0.02;
 
-/// A kind of absent keys near stored ones, in words that follow a number of reads.
+/// A kind of absent key near stored ones, in words that follow a number of reads.
 pub const fn near_text(kind: NearKind) -> &'static str {
     match kind {
         NearKind::Changed => "with a byte changed",

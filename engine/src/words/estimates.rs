@@ -43,7 +43,7 @@ pub fn about_size(estimate: Estimate) -> String {
 pub fn size_interval(estimate: Estimate) -> Option<String> {
     distance(estimate)?;
     let (low, high) = (size(whole(estimate.low)), size(whole(estimate.high)));
-    // A unit that both have is written once.
+    // A unit that both ends have is written once.
     Some(match (low.split_once(' '), high.split_once(' ')) {
         (Some((low, of_low)), Some((_, of_high))) if of_low == of_high => format!("{low} to {high}"),
         _ => format!("{low} to {high}"),

@@ -54,8 +54,8 @@ impl KeyOrders {
         )
     }
 
-    /// Goes through a block. Returns the orders in which its keys ascend and lie between the bounds. `None`: there is no
-    /// such order, the block does not decode to its end, or `seen` returns `None` for an entry.
+    /// Walks through the entries of a block. Returns the orders in which the keys ascend and lie between the bounds.
+    /// `None`: there is no such order, the block does not decode to its end, or `seen` returns `None` for an entry.
     pub(crate) fn ascending(
         &self,
         mut entries: BlockCursor<'_>,

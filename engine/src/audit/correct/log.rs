@@ -10,8 +10,8 @@ use filterblock::table::ReadAt;
 use super::fragments::{BLOCK_LEN, FIRST, FULL, Fragments, Piece};
 use super::patched::Sequential;
 
-/// Reads a MANIFEST with wrong bits corrected. Returns it with the offsets of the corrected bytes; `None` if it cannot be
-/// relied on even so.
+/// Reads a MANIFEST with wrong bits corrected. Returns it with the offsets of the corrected bytes; `None` if it still
+/// cannot be relied on.
 pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
     let (tell, bits) = mpsc::channel();
     let tell = Box::new(move |_, bit| tell.send(bit).unwrap_or_default());

@@ -4,8 +4,8 @@
 //! difference of the stored and the computed checksum is run backwards from the end, byte by byte, it becomes a single
 //! bit at the byte with the wrong bit.
 //!
-//! Two wrong bits under one checksum are never corrected. Other damage can look like two wrong bits by chance, and may
-//! even decode once they are corrected.
+//! Two wrong bits under one checksum are never corrected: other damage can look like two wrong bits by chance, and
+//! after such a false correction the block may even decode.
 
 pub(crate) mod budget;
 pub(crate) mod footer;
@@ -39,8 +39,8 @@ pub(crate) fn stored_crc(data: &[u8]) -> u32 {
 
 /// All single bits that, if wrong, explain why `data` do not have the checksum `stored`. Empty if `data` have it.
 ///
-/// In 8e-6 of blocks of 4 KiB, other damage looks like one wrong bit by chance. So a corrected block still has to be
-/// checked.
+/// Other damage to a block of 4 KiB looks like one wrong bit with a probability of 8e-6. So a corrected block still has
+/// to be checked.
 pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     let found = crc32c::crc32c(data);
     let mut bits = Vec::new();

@@ -8,7 +8,7 @@ use filterblock::table::ReadAt;
 /// A wrong bit of a file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Patch {
-    /// The offset of its byte.
+    /// The offset of the byte that holds the bit.
     pub(crate) offset: u64,
     pub(crate) mask: u8,
 }

@@ -23,7 +23,7 @@ pub(super) fn read(
 }
 
 fn read_file(path: &Path) -> Result<Vec<u8>, PathError> {
-    // Opening a pipe would wait for its other end, so this is checked first.
+    // Opening a pipe would wait for its other end, so the type is checked first.
     if !std::fs::metadata(path)?.is_file() {
         let expected = "a regular file, or - for standard input".to_owned();
         return Err(PathError::Unexpected { expected, found: "something else".to_owned() });

@@ -104,7 +104,7 @@ impl Survey for InspectSurvey {
     type Found = Box<Inspected>;
 
     const LOGS: LogUse = LogUse::Named;
-    // A result holds the table's filters.
+    // Fewer than by default, as a result holds the table's filters.
     const WAITING: usize = 4;
 
     fn options(&self) -> &ReadOptions {

@@ -13,12 +13,12 @@ use crate::{audit::file_type::explain, words::compression_names};
 ///
 /// # Errors
 ///
-/// [`filterblock::Error::NeedRange`] and nothing else.
+/// Only [`filterblock::Error::NeedRange`].
 pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Result<Inspected> {
     look(source, &read_options(), ProbeBudget::for_each_of(1), Reach::of_file(depth))
 }
 
-/// Inspects a table by its end and the data blocks that `reach` says. Facts that this leaves unknown are not in the
+/// Inspects a table by its end and the data blocks that `reach` allows. Facts that this leaves unknown are not in the
 /// report.
 pub(crate) fn look<R: ReadAt>(
     source: R,

@@ -68,7 +68,8 @@ impl IndexKeys {
             encodings.push(KeyEncoding::Whole);
         }
         if format != Some(KeyFormat::User) {
-            // Only Riak's tables are known to store times, and these have Riak's mark.
+            // Only Riak's tables are known to store times. A table of unknown origin may be one of
+            // them if its types ask for times.
             let is_bashos = origin == Some(Origin::Basho);
             if is_bashos || (self.has_timed_types && origin.is_none()) {
                 encodings.extend(self.may_be_timed.then_some(KeyEncoding::Internal));

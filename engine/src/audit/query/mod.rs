@@ -1,4 +1,5 @@
-//! What `query` asks: which data blocks of a table may hold a key, and what logs last wrote for it.
+//! The questions that `query` answers: which data blocks of a table may hold a key, and what logs
+//! last wrote for it.
 
 mod candidates;
 mod index;

@@ -42,11 +42,12 @@ pub struct Question {
 /// The outcome of a query.
 #[derive(Clone, Default, Debug)]
 pub struct QueryOutcome {
-    /// The number of tables and logs, including those that could not be asked.
+    /// The number of tables and logs, including those that could not be asked, and of other paths and lists of paths
+    /// that could not be read.
     pub files: u64,
     /// For each key, true if it may be in some table or log.
     pub found: Vec<bool>,
-    /// A table that was read without a fault may hold one of the keys, or a log has a value for one.
+    /// A table that was read without a fault may hold one of the keys, or a log has a value for one of them.
     pub may_match: bool,
     /// A folder, a table or a log is damaged, or could not be read.
     pub is_unsound: bool,
@@ -100,7 +101,7 @@ impl Survey for QuerySurvey {
     type Found = Asked;
 
     const LOGS: LogUse = LogUse::Read;
-    // Each result may have large filters.
+    // Fewer than by default, as each result may hold large filters.
     const WAITING: usize = 2;
 
     fn options(&self) -> &ReadOptions {

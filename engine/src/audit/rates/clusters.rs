@@ -37,9 +37,9 @@ impl Clusters {
 
     /// The weighted mean of the groups' rates; `None` if nothing with a weight was asked.
     ///
-    /// `all`: every filter was asked. Otherwise, the filters asked represent others, which may differ from
-    /// them as much as the filters asked differ from each other. The interval is Wilson's for the number of
-    /// independent questions that would give the same variance (Korn and Graubard, 1998).
+    /// `all`: every filter was asked. Otherwise, the filters asked represent other filters, which may differ from them
+    /// as much as the filters asked differ from each other. The interval is Wilson's for the number of independent
+    /// questions that would give the same variance (Korn and Graubard, 1998).
     pub(crate) fn rate(&self, all: bool) -> Option<MeasuredRate> {
         if self.asked == 0 || self.weight <= 0.0 {
             return None;

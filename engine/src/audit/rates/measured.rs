@@ -50,8 +50,8 @@ impl MeasuredRate {
 
 /// The weighted mean of independent rates.
 ///
-/// Its interval is made from those of the rates by the method of variance estimates recovery (Zou and Donner,
-/// 2008): the distances of its ends from the mean are the roots of weighted sums of squares.
+/// The interval of the mean is computed from those of the rates by the method of variance estimates recovery (Zou and
+/// Donner, 2008): the distances of its ends from the mean are the roots of weighted sums of squares.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct MeanRate {
     weight: f64,
@@ -121,7 +121,7 @@ mod tests {
         let four = mean.mean().unwrap();
         close(four, one.rate - (one.rate - one.low) / 2.0, one.rate + (one.high - one.rate) / 2.0);
         assert_eq!(four.asked, 40_000);
-        // Of a table without weight, only the questions are counted.
+        // For a table without weight, only the questions are counted.
         mean.add(MeasuredRate::of(1, 1).unwrap(), 0.0);
         assert!((mean.mean().unwrap().rate - 0.01).abs() < 1e-12);
     }

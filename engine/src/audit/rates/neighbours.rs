@@ -1,16 +1,16 @@
 //! Absent keys near stored ones, made by changing a byte of a stored key or by appending bytes.
 //!
-//! They are made from the first keys that a filter has. Those that turn out to be stored are struck
-//! out, and the filter is asked for the rest. This needs no order of keys, and its memory does not
-//! grow with the filter.
+//! They are made from the first keys that a filter has. Made keys that turn out to be stored are struck out,
+//! and the filter is asked for the rest. This needs no order of keys, and its memory does not grow with the
+//! filter.
 
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
 use super::random::SplitMix;
 
-/// The maximum number of stored keys to make others from.
+/// The maximum number of stored keys to make absent keys from.
 const MAX_SEEDS: usize = 256;
-/// The maximum number of bytes of the stored keys to make others from.
+/// The maximum number of bytes of the stored keys to make absent keys from.
 const MAX_SEED_BYTES: usize = 64 << 10;
 /// The maximum number of bytes of keys to make for a filter. If keys are long, few are made.
 const MAX_MADE_BYTES: usize = 1 << 20;
@@ -21,10 +21,10 @@ pub(crate) struct Neighbours {
     random: SplitMix,
     /// The number of keys to make for the current filter.
     count: usize,
-    /// The keys to make others from; `None` once the others are made.
+    /// The stored keys to make absent keys from; `None` once those are made.
     seeds: Option<KeyBuf>,
     seed_bytes: usize,
-    /// The hashes of the keys seen before others were made.
+    /// The hashes of the stored keys seen before absent keys were made.
     stored: Vec<u64>,
     made: KeyBuf,
     /// The keys in `made` that may be asked for, sorted by hash.
@@ -60,7 +60,8 @@ impl Neighbours {
     /// Begins another filter, for which at most `count` keys will be made.
     ///
     /// `partial`: [`key`](Self::key) will not be called for all keys of the filter, but only for those of one
-    /// data block. Then only keys between these are asked for, which no other data block holds.
+    /// data block. Then only keys between the keys of that block are asked for, which no other data block
+    /// holds.
     pub(crate) fn begin(&mut self, count: usize, partial: bool) {
         self.count = count;
         self.seeds = Some(KeyBuf::new());
@@ -223,7 +224,7 @@ mod tests {
         let some = asked(&stored, true);
         assert!(some.len() > 100 && some.len() < all.len(), "{}", some.len());
         assert!(some.iter().all(|key| stored[0] < &key[..] && &key[..] < stored[2]));
-        // If the order is not known, no key is known to lie between others.
+        // If the order is not known, no key is known to lie between stored keys.
         assert_eq!(asked(&[b"key7", b"key5", b"key3"], true).len(), 0);
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn random_rate(
     // Filters whose policy never looks at a key have no rate.
     reader.policy().hash_key(&[0; 16])?;
     let hashed = HASHED.contains(&reader.policy().name());
-    // The same questions for all tables would be wrong about all of them in the same way.
+    // The questions differ from table to table: the same questions would be wrong about all tables in the same way.
     let (words, _) = reader.contents().as_chunks::<8>();
     let seed = words.iter().fold(0, |seed, word| mix(seed ^ u64::from_le_bytes(*word)));
     let mut random = SplitMix(seed);
@@ -232,7 +232,7 @@ mod tests {
         assert!(expected > 2.0 * by_blocks, "{expected} {by_blocks}");
     }
 
-    /// A data block with an empty filter counts as the mean of the others.
+    /// A data block with an empty filter has the mean weight of the other blocks.
     #[test]
     fn blocks_with_an_empty_filter_count_too() {
         let (mut blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(1)));

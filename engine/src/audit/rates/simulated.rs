@@ -13,7 +13,7 @@ pub(crate) fn printed_quantile(degrees: usize) -> f64 {
         .unwrap_or(1.96)
 }
 
-/// How often intervals hold the truth, and how wide they are.
+/// The frequency with which intervals hold the truth, and the widths of the intervals.
 #[derive(Default)]
 pub(crate) struct Held {
     intervals: u64,
@@ -54,7 +54,7 @@ pub(crate) fn passed(rate: f64, asked: u64, random: &mut SplitMix) -> u64 {
     (0..asked).map(|_| u64::from(random.share() < rate)).sum()
 }
 
-/// Filters whose rates differ: by far more than the questions show, and by about as much.
+/// Filters whose rates differ: by far more than the random error of the questions, and by about as much.
 const RATES: [(f64, f64, u64); 2] = [(0.2, 0.5, 200), (0.02, 0.3, 1000)];
 
 /// `groups` filters of very many are asked: their rates are normally distributed.
@@ -83,7 +83,7 @@ fn rates_of_some_filters_hold_for_all() {
     }
 }
 
-/// All filters are asked: how they differ is no matter of chance.
+/// All filters are asked, so their differences are not a matter of chance.
 #[test]
 fn rates_of_all_filters_hold() {
     for (mean, share, asked) in RATES {
@@ -93,7 +93,7 @@ fn rates_of_all_filters_hold() {
                 let mut clusters = Clusters::default();
                 let (mut weights, mut sum, mut variance) = (0.0, 0.0, 0.0);
                 for _ in 0..groups {
-                    // Of very few that pass, Wilson's interval is much wider than the normal one.
+                    // If very few keys pass, Wilson's interval is much wider than the normal one.
                     let rate = mean * (1.0 + share * normal(&mut random)).max(0.25);
                     let weight = 0.2 + random.share();
                     clusters.add(passed(rate, asked, &mut random), asked, weight);

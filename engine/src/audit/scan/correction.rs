@@ -60,8 +60,8 @@ impl Correction {
         CorrectingLog::new(source, self.teller(path))
     }
 
-    /// Reads a MANIFEST with wrong bits corrected. `None` if it cannot be relied on even so; no correction is
-    /// reported then.
+    /// Reads a MANIFEST with wrong bits corrected. `None` if it still cannot be relied on; no correction is reported
+    /// then.
     pub(super) fn manifest(&self, source: impl ReadAt, path: &Path) -> Option<Manifest> {
         let (manifest, bits) = log::manifest(source)?;
         let tell = self.teller(path);

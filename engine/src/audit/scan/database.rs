@@ -44,7 +44,7 @@ impl ResumePoint {
 }
 
 impl<'d, O: Opener> DatabaseRows<'d, O> {
-    /// `all`: shows all versions instead of the newest of each key. `place`: the entry after which to go on; `None`:
+    /// `all`: shows all versions instead of the newest of each key. `place`: the entry after which to continue; `None`:
     /// from the start of the range.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What a scan is asked for, and what came of it.
+//! The request for a scan, and the outcome.
 
 use super::range::KeyRange;
 use crate::report::{ErrorKind, Fault};
@@ -6,11 +6,12 @@ use crate::report::{ErrorKind, Fault};
 /// The entries to show.
 #[derive(Clone, Debug, Default)]
 pub struct ScanRequest {
-    /// Show every version of each key and every deletion; otherwise only the newest version of each key.
+    /// Shows every version of each key and every deletion. Otherwise, deletions are left out, and so are older versions
+    /// of a key, except in logs that are shown one by one.
     pub all: bool,
-    /// Find the data blocks of tables by their checksums, without footer and index.
+    /// Finds the data blocks of tables by their checksums, without footer and index.
     pub carve: bool,
-    /// Correct one wrong bit of each block of tables and of each fragment of logs and MANIFESTs, if the checksum tells
+    /// Corrects one wrong bit of each block of tables and of each fragment of logs and MANIFESTs, if the checksum tells
     /// which bit it is.
     pub correct: bool,
     /// The range of keys to show.

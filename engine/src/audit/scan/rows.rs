@@ -7,7 +7,7 @@ use filterblock::database::LogWrites;
 use super::range::KeyRange;
 use crate::report::{Fault, Row, Version};
 
-/// The most entries to pass over in one step, which takes less than a millisecond or two.
+/// The most entries to pass over in one step, which takes a millisecond or two at most.
 pub(super) const PASSED: u32 = 4096;
 
 /// The place after a step.
@@ -15,7 +15,7 @@ pub(super) const PASSED: u32 = 4096;
 pub(crate) enum Moved {
     /// At an entry to show.
     ToEntry,
-    /// Behind entries that are not to be shown; more may follow.
+    /// After entries that are not to be shown; more may follow.
     On,
     /// At the end.
     ToEnd,
@@ -24,7 +24,7 @@ pub(crate) enum Moved {
 /// A source of entries.
 pub(crate) trait Rows {
     /// Moves to the next entry, or over up to [`PASSED`] entries that are not to be shown. After an error, the next
-    /// call goes on with the entries that follow.
+    /// call continues with the entries that follow.
     fn advance(&mut self) -> Result<Moved, Fault>;
 
     /// The current entry, after a call that [moved to one](Moved::ToEntry).

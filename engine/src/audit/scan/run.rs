@@ -198,7 +198,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         Ok(())
     }
 
-    /// Shows the entries of a database. Goes on after the last entry shown if a file was removed because the database
+    /// Shows the entries of a database. Continues after the last entry shown if a file was removed because the database
     /// no longer uses it.
     async fn database<O: Opener>(
         &mut self,
@@ -241,8 +241,8 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         }
     }
 
-    /// Shows the entries of a table or log. `in_database`: its keys are internal keys. `listed`: its name was found
-    /// in a folder.
+    /// Shows the entries of a table or log. `in_database`: the file's keys are internal keys. `listed`: the file's name
+    /// was found in a folder.
     async fn file(&mut self, subject: Subject<'_>, in_database: bool, listed: bool) -> io::Result<()> {
         let (path, ScanRequest { all, range, internal_keys, carve, .. }) = (subject.path, self.request);
         if is_log(path) {

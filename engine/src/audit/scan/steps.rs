@@ -1,4 +1,4 @@
-//! A scan that goes on step by step, whenever its owner says so.
+//! A scan that advances one step whenever its owner asks for it.
 
 use std::fmt::{self, Debug};
 use std::future::Future;
@@ -11,14 +11,14 @@ use crate::engine::{Engine, Sink};
 use crate::report::ScanLine;
 use crate::walk::Inputs;
 
-/// A scan between two steps. It takes no thread, and may go from one thread to another.
+/// A scan between two steps. It occupies no thread, and may move from one thread to another.
 pub struct ScanSteps {
-    /// `None` once it has ended.
+    /// `None` once the scan has ended.
     work: Option<Pin<Box<dyn Future<Output = io::Result<ScanOutcome>> + Send>>>,
 }
 
 impl ScanSteps {
-    /// Goes on until the sink [wants a pause](Sink::wants_pause), or until some thousand entries were passed over.
+    /// Continues until the sink [wants a pause](Sink::wants_pause), or until a few thousand entries were passed over.
     /// Returns the outcome at the end, once.
     pub fn step(&mut self) -> Option<io::Result<ScanOutcome>> {
         let work = self.work.as_mut()?;
@@ -44,7 +44,7 @@ impl Debug for ScanSteps {
 }
 
 impl Engine {
-    /// Does what [`scan`](Self::scan) does, as far as the returned object is told to go.
+    /// Does the work of [`scan`](Self::scan) step by step, as [`ScanSteps::step`] is called.
     pub fn scan_steps<S>(&self, inputs: Inputs, request: ScanRequest, mut sink: S) -> ScanSteps
     where
         S: for<'a> Sink<ScanLine<'a>> + Send + 'static,
@@ -64,7 +64,7 @@ pub(super) fn pause() -> impl Future<Output = ()> + Send {
     })
 }
 
-/// Does work without pauses.
+/// Runs work to its end, without pausing.
 pub(super) fn finish<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     loop {
@@ -132,7 +132,7 @@ mod tests {
             };
             assert_eq!(found, expected, "{name}");
             assert_eq!(format!("{outcome:?}"), format!("{:?}", whole.unwrap()));
-            // Apart from the ends of files in between.
+            // Besides its entry, a step may show the ends of files.
             assert!(longest <= 3 && expected.len() > 300, "{longest}");
             assert!(steps.has_ended() && steps.step().is_none());
         }

@@ -7,7 +7,8 @@ use filterblock::table::Table;
 use super::distinct::{KeySketch, key_hash};
 use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
 
-/// The keys of a table with at most this many data blocks are noted, so that keys of several tables can be told apart.
+/// The keys of a table with at most this many data blocks are noted, so that the different keys of several tables can
+/// be counted.
 const MOST_NOTED: u64 = 65;
 /// The types of LevelDB's entries.
 const TYPES: [u8; 2] = [0, 1];

@@ -78,7 +78,7 @@ impl Blocks {
     }
 }
 
-/// The faults of a table outside its filters: the first fault, and the number of others.
+/// The faults of a table outside its filters: the first fault, and the number of further faults.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Damage {
     first: Option<(String, ErrorKind)>,

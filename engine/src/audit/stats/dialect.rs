@@ -41,7 +41,7 @@ impl<'a> HashReader<'a> {
     }
 
     fn matches(&self, offset: u64, key: &[u8]) -> [u64; 2] {
-        // The wrapping policy passes keys that are too short to be internal keys.
+        // The wrapping policy passes keys that are too short to be internal keys, but these are no matches.
         let user_part = is_internal(key) && self.user_part.key_may_match(offset, key);
         [self.whole.key_may_match(offset, key), user_part].map(u64::from)
     }

@@ -28,7 +28,7 @@ pub(crate) struct Summary {
     pub empty: u64,
     pub bits: u64,
     pub bits_set: u64,
-    /// The number of probes per key. `None`: the filters differ, or none is described.
+    /// The number of probes per key. `None`: the filters differ, or no filter is described.
     pub probes: Option<u32>,
     pub array_bytes: u64,
 }
@@ -127,7 +127,7 @@ impl FilterStats {
         // LevelDB rounds the number of probes down.
         let bits_per_entry = (probes + 0.5) / PROBES;
         let entries = -(1.0 - shape.bits_set as f64 / bits).ln() * bits / probes;
-        // A filter of more keys than these would have more bits.
+        // A filter with more keys than `most` would have more bits.
         let most = f64::max(bits / bits_per_entry, 1.0);
         Some(entries.clamp(1.0, most) * bits_per_entry)
     }
@@ -142,7 +142,7 @@ impl FilterStats {
         self.covering(blocks).count() as u64
     }
 
-    /// Returns true if the filter for the data block at `offset` also covers others of `blocks`.
+    /// Returns true if the filter for the data block at `offset` also covers another of `blocks`.
     pub(crate) fn is_shared(&self, offset: u64, blocks: &Offsets) -> bool {
         blocks.range(self.range(self.index_for(offset))).nth(1).is_some()
     }

@@ -22,7 +22,7 @@ const FIRST_PARTS: u64 = 16;
 const MIN_PARTS: u64 = 64;
 /// The maximum number of parts.
 const MAX_PARTS: u64 = 1024;
-/// Of the data blocks of a large table, at most one in this many is decoded.
+/// At most one in this many data blocks of a large table is decoded.
 const DECODED_ONE_IN: u64 = 32;
 /// The error, as a share of the estimate, at which no further blocks are decoded.
 const GOOD_ENOUGH: f64 = 0.1;
@@ -39,8 +39,7 @@ const FILES_DECODED: u64 = 4;
 struct Parts {
     /// The number of entries of the index, without the last one.
     entries: u64,
-    /// For each part, the position of the block decoded, and its counts. `None`: the block could not be
-    /// decoded.
+    /// For each part, the position of the block chosen, and the block's counts. `None`: the block was not decoded.
     chosen: Vec<(u64, Option<BlockKeys>)>,
 }
 
@@ -166,8 +165,8 @@ fn start_of(part: u64, number: u64, entries: u64) -> u64 {
     u64::try_from(start).unwrap_or(u64::MAX)
 }
 
-/// The position of the block that is chosen from a part. Any is as likely as another, but each run chooses the same
-/// ones.
+/// The position of the block that is chosen from a part. Each block is as likely as any other, but every run chooses
+/// the same blocks.
 fn position(part: Range<u64>, entries: u64) -> u64 {
     part.start + mix(part.start ^ entries.rotate_left(32)) % (part.end - part.start)
 }

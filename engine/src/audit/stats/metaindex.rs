@@ -35,7 +35,7 @@ impl Metaindex {
         }
     }
 
-    /// The names, followed by the number of others, if there are any.
+    /// The names, followed by the number of further names, if there are any.
     pub(crate) fn names(&self) -> Vec<Name> {
         let more = (self.more > 0).then(|| Name::cut(format!("... and {} more", self.more).as_bytes()));
         self.names.iter().cloned().chain(more).collect()

@@ -1,4 +1,4 @@
-//! A few data blocks, read to learn what the others are likely to hold.
+//! A few data blocks, read to learn what the other data blocks are likely to hold.
 
 use std::collections::BTreeSet;
 

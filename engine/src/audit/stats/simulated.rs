@@ -1,4 +1,4 @@
-//! Simulated tables: the intervals of entries and of keys hold what they claim.
+//! Simulated tables: the intervals of the numbers of entries and keys hold the truth as often as they claim.
 
 use bytes::Bytes;
 use filterblock::table::{Compression, Table, TableBuilder, WriteOptions};
@@ -24,7 +24,7 @@ fn value_size(kind: u64, at: f64, random: &mut SplitMix) -> usize {
         1 => 20.0,
         // A long tail.
         2 => -100.0 * (1.0 - random.share()).ln(),
-        // They grow along the table.
+        // Sizes grow along the table.
         3 => 300.0 * at * random.share(),
         // Waves.
         _ => 150.0 + 140.0 * (at * 30.0).sin(),
@@ -64,7 +64,7 @@ fn simulated(kind: u64, random: &mut SplitMix) -> Simulated {
     Simulated { table, entries, keys: different }
 }
 
-/// The half width of the interval of a sum by a simple random sample of `sampled` blocks, with so many degrees of
+/// The half width of the interval of a sum by a simple random sample of `sampled` blocks, with `degrees` degrees of
 /// freedom.
 fn half_width(blocks: &[f64], sampled: f64, degrees: usize) -> f64 {
     let number = blocks.len() as f64;
@@ -96,7 +96,7 @@ fn numbers_of_a_sample_hold() {
     check("spread", Reach::Spread, 5, 16.0, 8);
 }
 
-/// Where blocks side by side are as different as others.
+/// The kinds of tables in which adjacent blocks differ as much as distant ones do.
 #[test]
 fn numbers_of_three_places_hold() {
     check("places", Reach::Places, 3, 16.0, 2);

@@ -17,13 +17,15 @@ use crate::report::{Depth, ErrorKind, FilterCost};
 /// The data blocks of a table to look at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reach {
-    /// None.
+    /// No data block.
     Tail,
-    /// Up to 16, side by side in three places: for sources that need a request for each place.
+    /// Up to 16 data blocks, side by side in three places: for sources that need a request for each
+    /// place.
     Places,
-    /// One in 32 of a large table, and at least 17, spread over the whole table.
+    /// Data blocks spread over the whole table: at least 17 if there are as many, and up to one in
+    /// 32 of a large table.
     Spread,
-    /// All.
+    /// All data blocks.
     All,
 }
 
@@ -133,7 +135,7 @@ impl TableStats {
     }
 }
 
-/// The compression types of these data blocks. A trailer that cannot be read has none.
+/// The compression types of these data blocks. A trailer that cannot be read adds no type.
 fn types_of<R: ReadAt>(table: &Table<R>, handles: impl Iterator<Item = BlockHandle>) -> Result<BTreeSet<u8>> {
     let types = handles.map(|handle| table.compression_of(handle));
     types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()

@@ -17,7 +17,7 @@ pub(super) use crate::audit::stats::dialect::OLD_NAME;
 const READS_WORTH: f64 = 0.005;
 /// The share of the reads for absent keys that has to be saved for a rebuild to pay by its reads.
 const SHARE_WORTH: f64 = 0.1;
-/// Of two choices, the second one is taken if a lookup reads at least this share fewer blocks.
+/// The second of two choices is taken if a lookup then reads fewer blocks by at least this share.
 const SHARE_BETTER: f64 = 0.04;
 /// A rebuild also pays if filters shrink by at least this share and by at least `BYTES_WORTH`, and if the
 /// reads `lost` are at most `READS_LOST`.
@@ -89,7 +89,7 @@ pub(super) fn advise(
     for choice in [own_range, tuning.uniform.clone(), tuning.by_level.clone()].into_iter().flatten() {
         let is_better = match &best {
             None => pays(&tuning.now, &choice.outcome),
-            // The tables are rewritten anyway.
+            // The tables are rewritten anyway, so a smaller advantage is enough.
             Some(best) => {
                 pays(&best.outcome, &choice.outcome)
                     || is_smaller(&best.outcome, &choice.outcome)
@@ -118,9 +118,9 @@ fn reads(outcome: &Outcome) -> (f64, f64) {
     outcome.reads.map_or((0.0, 0.0), |reads| (reads.absent().value, reads.present.value))
 }
 
-/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest
-/// increase. An increase that may be chance does not count, nor does one of up to a tenth of the blocks saved
-/// for absent keys.
+/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest increase. For the
+/// individual kinds of absent keys, an increase that may be chance does not count, nor does one of up to a tenth of the
+/// blocks saved for absent keys.
 fn lost(now: &Outcome, then: &Outcome) -> f64 {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let certain = (absent_then - absent_now).max(present_then - present_now);

@@ -240,7 +240,7 @@ fn of_lookups(lookups: Lookups, absent: f64, present: f64) -> f64 {
     (1.0 - share) * absent + share * present
 }
 
-/// The filters that LevelDB holds in memory: those of all tables but the first, which it maps.
+/// The filters that LevelDB holds in memory: those of all tables after the first 1,000, which it maps.
 fn memory_of(survey: &Survey) -> Memory {
     let tables = survey.len() as u64;
     let last = survey.iter().skip(MAPPED as usize);

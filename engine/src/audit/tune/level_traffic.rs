@@ -221,7 +221,8 @@ pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&
         for (kind, visits) in questions(lookup, has_own) {
             for &table in visits {
                 let kind = match (kind, lookup.kind) {
-                    // More keys are made from a table's own keys when its filters are tried.
+                    // Random keys, and keys near a table's own keys, are made when the table's filters are
+                    // tried.
                     (Question::Near(kind), Kind::Near { table: home, .. }) if table != home => {
                         Question::Stranger(kind)
                     }

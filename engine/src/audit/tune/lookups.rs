@@ -31,7 +31,7 @@ pub(super) struct Lookup {
     pub(super) end: Option<End>,
 }
 
-/// The first entry of its key that a lookup finds.
+/// The entry that a lookup finds first for its key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct End {
     /// The number of tables searched before the one that holds the entry.

@@ -25,12 +25,12 @@ struct State {
     chosen: Vec<Item>,
 }
 
-/// Chooses an item for each level, so that together they stay within the budget and read the least. Of nearly
-/// equal choices, takes the smallest. `None` if nothing fits.
+/// Chooses an item for each level, so that together they stay within the budget and read the least. Among
+/// nearly equal choices, takes the smallest. `None` if nothing fits.
 ///
-/// Tries all combinations except those that others beat in size and reads. If more than `MAX_STATES`
-/// remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in closed form
-/// for a tree of ideal filters; with measured rates and few levels, trying is enough.
+/// Tries all combinations except those that another combination beats in size and reads. If more than
+/// `MAX_STATES` remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in
+/// closed form for a tree of ideal filters; with measured rates and few levels, trying is enough.
 pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Item>> {
     let mut states = vec![State { size: 0.0, reads: 0.0, chosen: Vec::new() }];
     for items in levels {
@@ -139,7 +139,7 @@ mod tests {
         assert!((MAX_STATES / 2..=MAX_STATES).contains(&kept.len()), "{}", kept.len());
         let fewest = kept.iter().map(|state| state.reads).fold(f64::INFINITY, f64::min);
         assert_eq!(fewest, 1.0);
-        // What is left lies evenly between the smallest and the largest.
+        // The states kept lie evenly between the smallest and the largest.
         assert!(kept.iter().any(|state| state.size < 3.0));
     }
 

@@ -1,4 +1,4 @@
-//! Simulated databases: the intervals of sizes and of reads hold what they claim.
+//! Simulated databases: the intervals of sizes and of reads hold the truth as often as they claim.
 
 use super::outcome::{LevelFacts, TuneModel, VisitSum};
 use super::questions::{KINDS, Question};
@@ -13,11 +13,11 @@ struct Level {
     tables: u64,
     /// The number of tables that were tried.
     tried: u64,
-    /// The tables that a lookup visits, each with this probability of its own; `None`: one of all, with the probability
-    /// `visited`.
+    /// The number of tables that a lookup may visit, each with the probability `visited`; `None`: one of all tables,
+    /// with that probability.
     each: Option<u64>,
     visited: f64,
-    /// The mean rate, and how much tables differ as a share of it. 1: tables have no filters.
+    /// The mean rate, and how much tables differ as a share of it. A rate of 1: tables have no filters.
     rate: f64,
     differ: f64,
 }
@@ -95,7 +95,7 @@ fn reads_hold() {
         ("all tables", &[top, one], 400),
         ("four tables of a level", &[large], 400),
         ("some tables", &[top, one, larger], 400),
-        // How often they are visited is all that is not known.
+        // Only the number of visits to these tables is not known.
         ("tables without filters", &[bare], 200),
         ("some without filters", &[bare, one, larger], 200),
     ];
@@ -141,7 +141,7 @@ fn sums_of_some_tables_hold_for_all() {
     }
 }
 
-/// What levels read of the likely kind adds up to what a lookup reads of it.
+/// The reads of all levels for the likely kind add up to the reads of a lookup of that kind.
 #[test]
 fn levels_add_up() {
     let level = |rate| Level { tables: 4, tried: 4, each: Some(4), visited: 0.6, rate, differ: 0.2 };

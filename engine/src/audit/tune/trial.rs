@@ -17,7 +17,7 @@ use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::re
 /// The number of entries to hold in memory, give or take a block. The filters of a table with more entries are tried
 /// in parts.
 const MAX_ENTRIES: usize = 4 << 20;
-/// The maximum number of keys to make others from.
+/// The maximum number of stored keys to make absent keys from.
 const MAX_SEEDS: usize = 4096;
 /// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
@@ -250,8 +250,8 @@ fn random_keys(
     }
 }
 
-/// Makes keys from stored ones, leaves out those that are stored or outside the range of the entries,
-/// and finds the blocks of the others.
+/// Makes keys from stored ones, leaves out those that are stored or outside the range of the entries, and finds the
+/// blocks of the rest.
 fn made_keys<R: ReadAt>(
     kind: NearKind,
     questions: &mut Questions,

@@ -39,7 +39,7 @@ const FEWEST: u64 = 512;
 /// The number of tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
 
-/// Finds out what other filters would do for the tables.
+/// Finds the effects that other filters would have on the tables.
 pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
     let mut faults = BTreeMap::new();
     let most = MAX_VISITS / most_visits(input).max(1);
@@ -137,7 +137,7 @@ impl Trials<'_> {
                         bytes += size;
                         let mut visits = neighbours.get(table).copied().unwrap_or_default();
                         if input.manifest.is_none() {
-                            // It is not known which tables a lookup reaches.
+                            // It is not known which tables a lookup reaches, so a table counts by its entries.
                             visits.all = trial.entries as f64;
                         }
                         let tally = tallies.entry(input.level(table));

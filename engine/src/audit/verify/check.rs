@@ -18,16 +18,15 @@ use crate::{
     audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
 };
 
-/// The bytes between two reports of progress, as showing each of them costs time.
+/// The least number of bytes between two reports of progress, as showing a report costs time.
 const PROGRESS_STEP: u64 = 256 << 10;
 
-/// Verifies the table that `source` holds. `record`: its record in the database that it is in.
-/// `may_be_unfinished`: the table was found in a folder, not given by itself. `notes_keys`: the verdict
-/// notes the different keys.
+/// Verifies the table that `source` holds. `record`: the table's record in its database. `may_be_unfinished`:
+/// the table was found in a folder, not given by itself. `notes_keys`: the verdict notes the different keys.
 ///
 /// # Errors
 ///
-/// [`Error::NeedRange`] and nothing else.
+/// Only [`Error::NeedRange`].
 pub(crate) fn table<R: ReadAt>(
     source: R,
     record: Option<&TableRecord<'_>>,
@@ -185,7 +184,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
         }
     }
 
-    /// The possible encodings of the keys: one if it is known, or the filters show it.
+    /// The possible encodings of the keys, the likelier one first; only one if it is known, or if the filters
+    /// show it.
     fn encodings(&self, blocks: &mut Blocks, filters: Option<&FilterStats>) -> Result<Vec<KeyEncoding>> {
         if self.record.is_some() {
             return Ok(vec![KeyEncoding::Internal]);

@@ -26,7 +26,7 @@ pub(super) struct DenialCheck<'a> {
 /// The denials if the keys are in `encoding`.
 struct DenialCount {
     encoding: KeyEncoding,
-    /// The number of keys that cannot be in this encoding. They match every filter.
+    /// The number of keys that cannot be in this encoding. The filters are not asked for them.
     misfits: u64,
     /// The denials with each of the hashes.
     denials: Vec<Denials>,

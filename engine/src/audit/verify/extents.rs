@@ -22,8 +22,8 @@ impl BlockExtents {
         }
     }
 
-    /// Reports the blocks that reach into others. Returns the number of bytes of the file that are
-    /// in no block.
+    /// Reports the blocks that reach into other blocks. Returns the number of bytes before the
+    /// footer that are in no block.
     pub(super) fn finish(mut self, file_len: u64, findings: &mut Findings) -> u64 {
         // The blocks are nearly sorted already if the table is sound.
         self.blocks.sort();

@@ -30,12 +30,12 @@ pub(super) struct OrderCheck {
     order: Option<SharedComparator>,
     /// The findings for each possible encoding.
     encodings: Vec<(KeyEncoding, Findings)>,
-    /// The key that was checked last.
+    /// The key that came last.
     last_key: Vec<u8>,
     has_last_key: bool,
-    /// The separator of the index that was checked last.
+    /// The separator of the index that came last.
     separator: Vec<u8>,
-    /// Tells whether a key or a separator came last.
+    /// The kind that came last: a key, a separator, or nothing yet.
     after: After,
 }
 

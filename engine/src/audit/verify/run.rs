@@ -25,8 +25,8 @@ pub struct VerifyOutcome {
 }
 
 impl Engine {
-    /// Reads every block of the tables that `inputs` lead to and every entry in it, and asks the filters for every
-    /// key. `sink` takes a verdict on each table, on each folder as a whole, and on each path that could not be
+    /// Reads every block of the tables that `inputs` lead to, with every entry in the blocks, and asks the filters for
+    /// every key. `sink` takes a verdict on each table, on each folder as a whole, and on each path that could not be
     /// looked at.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     skipped.chain([of(path, About::Folder, verdict)]).chain(missing).collect()
 }
 
-/// The offset of the byte whose wrong bit is all that is wrong with the MANIFEST.
+/// The offset of the byte with the only wrong bit in the MANIFEST; `None` if no such bit is found.
 fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
     let (FileKind::Manifest, _) = FileKind::parse(path.file_name()?.to_str()?)? else { return None };
     let source =

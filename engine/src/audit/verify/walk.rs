@@ -18,7 +18,7 @@ use crate::{
 /// counters.
 const HANDLE_PREFIXES: [&[u8]; 2] = [b"filter.", b"stats."];
 
-/// Goes through the index and the data blocks, and hands every key to each check.
+/// Walks through the index and the data blocks, and hands every key to each check.
 pub(super) struct Walk<'a, 'v, R> {
     table: &'a Table<R>,
     order: OrderCheck,
@@ -83,7 +83,7 @@ impl From<Exceeded> for Stop {
 }
 
 impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
-    /// A walk that checks only the order of the keys.
+    /// A walk that checks the order of the keys. Other checks can be added to it.
     pub(super) fn new(
         table: &'a Table<R>,
         order: OrderCheck,
@@ -191,7 +191,8 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
             });
             return Ok(());
         }
-        // The offset is inserted before the block is read, so that a damaged block is not read twice either.
+        // The offset is inserted before the block is read, so that a damaged block that is named twice is not read
+        // again either.
         if let Some(seen) = &mut self.seen {
             seen.insert(handle.offset);
         }

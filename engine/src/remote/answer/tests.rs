@@ -56,7 +56,8 @@ fn all_of_a_listing_of_s3_is_taken() {
     );
 }
 
-/// With the mark that Azure puts before its answers, a folder of a hierarchical namespace, and a name that XML cannot hold.
+/// The answer has the mark that Azure puts before its answers, a folder of a hierarchical namespace, and a name that
+/// XML cannot hold.
 #[test]
 fn all_of_a_listing_of_azure_is_taken() {
     let blob = |name: &str, more: &str| {

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// A home with these two files.
+/// A home folder with these two files.
 fn home(credentials: &str, config: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join(".aws")).unwrap();
@@ -56,7 +56,7 @@ fn a_profile_is_found_in_both_files() {
     expect(home, &[("AWS_PROFILE", "two words")], ["T1", "T2", "", "", ""]);
 }
 
-/// The builder has those of the environment already: nothing is added to them.
+/// The builder already has the settings of the environment, so these are not set again.
 #[test]
 fn the_environment_comes_first() {
     let home = home(CREDENTIALS, CONFIG);
@@ -80,7 +80,7 @@ fn the_environment_comes_first() {
     ] {
         expect(home, &[work, (name, value)], ["W1", "W2", "W3==", "us-west-2", ""]);
     }
-    // With keys in the environment, a profile that is not there is not missed.
+    // With keys in the environment, a missing profile is no error.
     expect(home, &[("AWS_PROFILE", "none"), ("AWS_ACCESS_KEY_ID", "E1")], ["", "", "", "", ""]);
 }
 
@@ -135,7 +135,7 @@ fn what_is_not_supported_is_named() {
     assert_eq!(value(AmazonS3ConfigKey::RoleArn).as_deref(), Some("arn"));
 }
 
-/// The line is named and not shown: it may hold a secret.
+/// The error names the line but does not show it, as it may hold a secret.
 #[test]
 fn a_file_that_is_none_is_named_without_its_contents() {
     let home = home("[default]\naws_access_key_id = D1\n[secret\n", "");

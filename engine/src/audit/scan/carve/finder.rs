@@ -24,8 +24,8 @@ const MAX_BLOCK: u64 = 16 << 20;
 const RESYNC: usize = 1 << 20;
 /// The number of bytes in one read.
 const CHUNK: usize = 256 << 10;
-/// The greatest number of passes over the file for searches in vain from known starts, and the same again for
-/// checks of blocks after damage.
+/// The greatest number of passes over the file for searches in vain from known starts, and, counted
+/// separately, for checks of blocks after damage.
 const PASSES: u64 = 4;
 
 /// A stretch of the file.
@@ -37,8 +37,8 @@ pub(crate) enum Stretch {
     Gap(Range<u64>),
 }
 
-/// Finds the stretches of a file. In all, it goes over at most twelve times as many bytes as the file has,
-/// and 1 MiB more.
+/// Finds the stretches of a file. In all, it searches or checks at most twelve times as many bytes as the
+/// file has, and 1 MiB more.
 pub(crate) struct BlockFinder<R> {
     source: R,
     len: u64,
@@ -198,7 +198,7 @@ mod tests {
         vec![0xff; len]
     }
 
-    /// All stretches, if each block that is checked turns out to be one.
+    /// All stretches, if every candidate for a block is accepted as one.
     fn stretches(file: &[u8]) -> Vec<Stretch> {
         let mut finder = BlockFinder::new(file).unwrap();
         std::iter::from_fn(|| finder.next(|_, _| true).unwrap()).collect()
@@ -210,7 +210,8 @@ mod tests {
 
     #[test]
     fn a_block_that_begins_in_the_last_mebibyte_behind_damage_is_found() {
-        // Starts are set aside at each mebibyte.
+        // After each mebibyte, the starts kept so far move to `older`. This block starts before that and ends
+        // after it.
         let start = RESYNC - 20;
         let file = [noise(start), block(&[b'x'; 40]), block(&[b'y'; 50])].concat();
         let expected = [Stretch::Gap(0..start as u64), block_at(start, 40), block_at(start + 45, 50)];

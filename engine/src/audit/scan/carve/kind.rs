@@ -14,8 +14,8 @@ pub(crate) enum BlockKind {
     Data,
     /// An index or a metaindex: the entries are the handles of other blocks.
     Handles,
-    /// A block without entries of the table: a filter block, RocksDB's properties, or a block in a
-    /// codec that is not known.
+    /// A block without entries of the table: a filter block, RocksDB's properties, or a block that cannot be
+    /// decoded.
     Other,
 }
 
@@ -64,7 +64,7 @@ impl KnownBlocks {
                     return Ok(BlockKind::Data);
                 }
             }
-            // An empty block does not show its kind.
+            // An empty block does not show its kind, and is taken to be a data block.
             Ok(match is_foreign && entries.size() > 8 {
                 true => BlockKind::Other,
                 false if handles.are_meant() => BlockKind::Handles,
@@ -89,9 +89,9 @@ impl KnownBlocks {
 #[derive(Default)]
 struct Handles {
     count: u64,
-    /// The number of handles that name a block that was found, or a filter.
+    /// The number of handles that name a block that was found, the start of a gap, or a filter.
     known: u64,
-    /// The number of handles that begin where the one before ends.
+    /// The number of handles whose block begins where that of the handle before ends.
     contiguous: u64,
     end: Option<u64>,
 }
