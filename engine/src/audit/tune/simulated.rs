@@ -152,7 +152,10 @@ fn levels_add_up() {
     for level in &mut levels {
         level.tally.now[changed].add(70, 100, 1.0);
     }
-    let outcome = model(levels, 100).now();
+    let mut model = model(levels, 100);
+    // The user's own lookups would come first.
+    model.lookups[Question::Own.place()] = 0;
+    let outcome = model.now();
     let reads = outcome.reads.unwrap();
     let sum: f64 = outcome.levels.iter().map(|level| level.reads.unwrap().value).sum();
     assert_eq!(reads.worst, Some(NearKind::Changed));

@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::predicted::NEAR;
 
 /// What is chosen may read so many times the blocks of the best, and so many more: `tune` takes the smaller one of nearly
-/// equal filters, and ignores savings below this.
+/// equal filters, and no program can measure less.
 const FACTOR: f64 = 1.05;
-const NO_GAIN: f64 = 0.000_3;
+const NO_GAIN: f64 = 0.001;
 /// The bits a key of the tables that the program writes, if none in use tell.
 const USUAL_BITS: u64 = 10;
 
