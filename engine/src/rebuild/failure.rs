@@ -103,7 +103,7 @@ impl From<&Failure> for Report {
     }
 }
 
-/// Advice on an error; empty if there is none.
+/// Advice on an error; empty if there is no advice.
 const fn advice(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "; run this as the user that the database belongs to",
@@ -115,7 +115,7 @@ const fn advice(kind: io::ErrorKind) -> &'static str {
     }
 }
 
-/// Returns true if the system is at fault, and not the file.
+/// Returns true if the system is at fault rather than the file.
 pub(crate) fn is_system(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }

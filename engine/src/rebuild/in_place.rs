@@ -226,8 +226,8 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Makes the undo folder. This comes before the commit, so that a failure cannot follow the commit, and
-    /// nobody can open the database in between.
+    /// Makes the undo folder. This comes before the commit, so that a failure to make the folder cannot
+    /// follow the commit, and no program can open the database between the two steps.
     fn make_undo_folder(&self, new: &FileRecord, done: &[NewTable]) -> Result<()> {
         let source = &self.work.source;
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());

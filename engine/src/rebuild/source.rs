@@ -9,7 +9,7 @@ use super::file_record::{FileRecord, current};
 use super::files::Folder;
 use crate::report::{ErrorKind, RebuildStatus};
 
-/// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher ones.
+/// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;
 
 /// The number of file numbers that are left free for a program that opens the database after a crash. goleveldb refuses

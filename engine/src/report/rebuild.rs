@@ -53,7 +53,7 @@ pub struct Report {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RebuildStatus {
-    /// The tables of the database, or those of a second one, have new filters.
+    /// The filters of the database, or those of a new database, were made anew or dropped.
     #[default]
     Rebuilt,
     /// Nothing was written: the report shows what a rebuild would do.

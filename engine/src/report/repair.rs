@@ -55,7 +55,7 @@ pub struct RepairReport {
     /// Facts that are good to know.
     #[serde(skip)]
     pub notes: Vec<String>,
-    /// The kind of fault in the files that prevents the repair. `None`: there is none.
+    /// The kind of fault in the files that prevents the repair. `None`: no fault prevents it.
     #[serde(skip)]
     pub error_kind: Option<ErrorKind>,
 }
@@ -86,7 +86,7 @@ pub enum RepairStatus {
 pub struct RepairSums {
     /// Number of keys that the new database has or, in a dry run, would have.
     pub keys: u64,
-    /// Number of bits that were wrong and are corrected.
+    /// Number of wrong bits that are corrected.
     pub bits_corrected: u64,
     /// Number of lost ranges of tables and logs.
     pub losses: u64,
@@ -150,7 +150,7 @@ pub struct RepairedFile {
     pub name: String,
 }
 
-/// A kind of file.
+/// A kind of file that a repair reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

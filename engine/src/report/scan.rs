@@ -190,9 +190,9 @@ pub struct Fault {
     pub kind: ErrorKind,
     /// The offset of the fault in the file. `None`: the fault has no offset.
     pub offset: Option<u64>,
-    /// The expected state. `None`: there is only the message.
+    /// The expected state. `None`: the fault does not name it.
     pub expected: Option<String>,
-    /// The state found. `None`: there is only the message.
+    /// The state found. `None`: the fault does not name it.
     pub found: Option<String>,
 }
 

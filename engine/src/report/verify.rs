@@ -26,7 +26,8 @@ pub struct Verdict {
     /// asked.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// The findings. The first 16 of each code are listed; a last one counts the others.
+    /// The findings. The first 16 of each code are listed; a last finding, of the code `more`, counts the
+    /// others.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
     pub findings: Findings,
     /// The file is not a complete table, and the database does not use it.
@@ -91,7 +92,7 @@ pub enum Note {
     },
     /// No order of the keys is recorded, and the order is not bytewise, as this finding shows.
     NotBytewise(Box<Finding>),
-    /// Bytes of the file that are in none of its blocks.
+    /// The number of bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
 }
 
