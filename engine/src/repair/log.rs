@@ -201,7 +201,7 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
                     match open.take() {
                         Some(loss) if !is_next => losses.push(LogLoss { before: Some(first), ..loss }),
                         // Without a sequence number from a log before the damage, it is not known whether anything is
-                        // missing.
+                        // missing, so the damage counts as a loss.
                         Some(loss) if !is_of_log => losses.push(LogLoss { before: Some(first), ..loss }),
                         None if !is_next => losses.push(LogLoss {
                             log: (*name).to_owned(),

@@ -178,8 +178,8 @@ impl<'m> Merge<'m> {
         }
     }
 
-    /// Moves a source to its next entry, and returns the entry in the buffer of `head`. `None`: the source
-    /// has ended.
+    /// Moves a source to its next entry, and returns the key of that entry in the buffer of `head`. `None`:
+    /// the source has ended.
     fn advance(&self, source: &mut MergeInput<'_>, mut head: Head) -> Result<Option<Head>> {
         match source {
             MergeInput::Table(file, cursor) => {

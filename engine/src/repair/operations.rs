@@ -85,7 +85,7 @@ impl Operations {
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
+    /// Those of [`add`](Self::add).
     pub(super) fn add_entry(&mut self, entry: &PartialEntry, file: usize) -> io::Result<()> {
         let Some((key, tag)) = KeyFormat::LevelDb.split(&entry.key) else { return Ok(()) };
         let value = (tag & 0xff != 0).then_some(&*entry.value);
@@ -135,7 +135,7 @@ impl Operations {
         Ok(())
     }
 
-    /// The operation at this index of those in memory.
+    /// The operation in memory at this index.
     pub(super) fn get(&self, at: usize) -> Option<LogEntry<'_>> {
         let &Stored { ref key, ref value, sequence, file, is_right } = self.all.get(at)?;
         let part = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
