@@ -46,7 +46,7 @@ const TIMES_MEDIAN: f64 = 4.0;
 const ROOM: f64 = 2.0;
 const HEIGHT: f64 = 220.0;
 
-/// Tables as one mark.
+/// Tables that share a mark.
 #[derive(Clone, PartialEq, Default, Debug)]
 struct Dot {
     tables: u64,
