@@ -50,7 +50,8 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
     let Some(marker) = Marker::read(dir)? else {
-        // A marker that was still being written means that nothing else was done.
+        // The steps that a marker announces are taken only once it is complete, so an unfinished marker says
+        // nothing.
         Marker::remove_temporary(dir)?;
         undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);

@@ -111,7 +111,7 @@ pub struct Table {
     /// The reason why `key_format` is not known.
     #[serde(skip)]
     pub no_key_format: Option<String>,
-    /// A part of the table could not be read, which does not mean that it is damaged.
+    /// The table or a part of it could not be read, which does not mean that it is damaged.
     #[serde(skip)]
     pub unreadable: bool,
     /// The file is too short for a table, or does not end like one.

@@ -34,9 +34,9 @@ pub struct RepairReport {
     /// All files and keys in numbers.
     #[serde(flatten)]
     pub sums: RepairSums,
-    /// Name of the policy of the new filters. `None`: none were made.
+    /// Name of the policy of the new filters. `None`: no filters were made.
     pub policy: Option<String>,
-    /// Bits a key of the new filters. `None`: none were made.
+    /// Bits a key of the new filters. `None`: no filters were made.
     pub bits_per_key: Option<u32>,
     /// True if every block, entry and filter of the new tables was read back.
     pub verified: bool,
@@ -117,8 +117,8 @@ pub struct RepairedFile {
     pub kind: RepairedKind,
     /// `live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
     /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `trusted`: a
-    /// MANIFEST that is relied on. `distrusted`: one that is not. `missing`: a live table that does not exist, or any
-    /// table that cannot be read.
+    /// MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a live table that does
+    /// not exist, or any table that cannot be read.
     pub standing: FileStanding,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
@@ -126,11 +126,13 @@ pub struct RepairedFile {
     pub size: Option<u64>,
     /// Number of entries read from a table, of operations read from a log, or of records of a MANIFEST.
     pub entries: u64,
-    /// First user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
+    /// First user key of a table's sound blocks, in hexadecimal. `None`: the table has no sound blocks, or the file is
+    /// not a table.
     #[serde(serialize_with = "key")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
     pub first_key: Option<Vec<u8>>,
-    /// Last user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
+    /// Last user key of a table's sound blocks, in hexadecimal. `None`: the table has no sound blocks, or the
+    /// file is not a table.
     #[serde(serialize_with = "key")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
     pub last_key: Option<Vec<u8>>,

@@ -56,8 +56,8 @@ pub struct Totals {
     /// Number of 1 bits in all filters.
     pub bits_set: u64,
     /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach it or, if
-    /// the order of keys is not known, by its entries. A table without filters counts as 1, and obsolete tables do not
-    /// count. `None`: no table that counts has a known rate.
+    /// the levels or the order of keys are not known, by its entries. A table without filters counts as 1, and obsolete
+    /// tables do not count. `None`: no table that counts has a known rate.
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table that counts has a known
     /// rate.

@@ -20,7 +20,7 @@ pub struct Verdict {
     /// Number of stored keys that a filter denies.
     pub denied: u64,
     /// Measured share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones
-    /// by changing a byte or appending six. `None`: no filter was asked.
+    /// by changing one byte or appending six. `None`: no filter was asked.
     pub measured_fpr: Option<MeasuredRate>,
     /// Share of absent keys expected to pass, 0 to 1, judging by the bits that are set. `None`: no filter was
     /// asked.
