@@ -7,7 +7,8 @@ use filterblock::{Error, escape_path};
 
 use crate::report::{ErrorKind, RebuildStatus, Report};
 
-/// The reason why a run did not finish. The database is as it was before, or as it was after one of several commits.
+/// The reason why a run did not finish. The database is as it was before the run, or as it was after one of its
+/// commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// [`Refused`](RebuildStatus::Refused), [`InUse`](RebuildStatus::InUse), [`Failed`](RebuildStatus::Failed) or

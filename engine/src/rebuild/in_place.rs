@@ -20,7 +20,7 @@ use crate::run::Watch;
 ///
 /// # Errors
 ///
-/// After an error, the database is as it was before, or as it was after one of several commits.
+/// After an error, the database is as it was before, or as it was after one of the run's commits.
 pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {

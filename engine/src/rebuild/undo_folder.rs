@@ -1,4 +1,4 @@
-//! The folder next to that of a database, which keeps what a rebuild replaced.
+//! The folder that keeps what a rebuild replaced, next to the folder of the database.
 //!
 //! The undo folder is made in the database's folder and moved to its place in one step: a user who can write to the
 //! database's parent folder can neither swap it for another folder in the meantime nor slip anything into it.

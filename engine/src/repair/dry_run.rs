@@ -16,7 +16,7 @@ use crate::rebuild::{Failure, Result};
 use crate::report::{RepairReport, RepairStatus};
 use crate::walk::Storage;
 
-/// Finds out what a repair of the database in the folder `dir` of a storage would salvage. `each` gets every key that
+/// Finds out what a repair of the database in the folder `dir` in a storage would salvage. `each` gets every key that
 /// the new database would have, in ascending order. The target of the request is not looked at, and no lock is taken.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 //! The operations of logs, and entries of damaged blocks, in sorted runs: the last run in memory, the other runs in
-//! files without a name.
+//! unnamed temporary files.
 
 use std::fs::File;
 use std::io;
@@ -36,7 +36,7 @@ struct Stored {
     value: Option<Range<usize>>,
     sequence: u64,
     file: usize,
-    /// Its checksum is correct.
+    /// The operation's checksum is correct.
     is_right: bool,
 }
 

@@ -61,7 +61,8 @@ pub struct Table {
     pub origin: Option<Dialect>,
     /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
     /// the hash with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If
-    /// that does not apply, the same as `origin`. `None`: the name has one meaning, or neither hash fits.
+    /// that does not apply, the same as `origin`. `None`: the name has one meaning, neither hash fits, or no
+    /// key was tried.
     pub dialect: Option<Dialect>,
     /// Comparator that the MANIFEST names. `None`: the table is in no database, or its MANIFEST cannot be
     /// relied on.

@@ -1,8 +1,8 @@
-//! The operations of `rebuild` on files and folders. No other part of `rebuild` changes any, except that
-//! taking the lock may make the LOCK file.
+//! The operations of `rebuild` on files and folders. No other part of `rebuild` changes files or folders,
+//! except that taking the lock may make the LOCK file.
 //!
-//! On Unix, everything is relative to an open [`Folder`]. A user who can write to a folder on the path may replace the
-//! next folder on it with a link at any time, but a descriptor always refers to the same folder. A path is resolved
+//! On Unix, every operation is relative to an open [`Folder`]. A user who can write to a folder on the path may replace
+//! the next folder on it with a link at any time, but a descriptor always refers to the same folder. A path is resolved
 //! once, by [`Folder::open`], and after that is used only for messages. On other systems, folders are known by their
 //! paths.
 //!

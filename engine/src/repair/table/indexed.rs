@@ -56,7 +56,7 @@ pub(super) fn read<R: ReadAt>(
     Ok(())
 }
 
-/// The state of reading one data block after the other.
+/// The state of reading one data block after another.
 #[derive(Default)]
 struct Walk {
     /// The blocks that are damaged, each with the largest key read before it, and with its separator.
