@@ -171,9 +171,9 @@ pub(super) struct LogLoss {
     /// The log in which, or before which, the lost operations were.
     pub(super) log: String,
     pub(super) offset: Option<u64>,
-    /// The last sequence number known before the loss; 0: there is none.
+    /// The last sequence number known before the loss; 0: there is no such number.
     pub(super) after: u64,
-    /// The first sequence number read after the loss; `None`: there is none.
+    /// The first sequence number read after the loss; `None`: there is no such number.
     pub(super) before: Option<u64>,
     pub(super) why: &'static str,
 }

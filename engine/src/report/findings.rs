@@ -161,7 +161,8 @@ pub struct Finding {
     pub expected: String,
     /// Description of what was found instead.
     pub found: String,
-    /// The keys that cannot be read because of the finding. `None`: there are none, or they are not known.
+    /// The keys that cannot be read because of the finding. `None`: there are no such keys, or they are not
+    /// known.
     pub lost: Option<Box<LostKeys>>,
 }
 

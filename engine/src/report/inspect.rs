@@ -56,8 +56,8 @@ pub struct Table {
     /// databases write it. `user`: the whole key. `None`: there are no filters to try, the keys tried do not
     /// decide it, or no data block was looked at.
     pub key_format: Option<KeyFormat>,
-    /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves
-    /// none.
+    /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves no
+    /// mark.
     pub origin: Option<Dialect>,
     /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
     /// the hash with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If
@@ -119,7 +119,7 @@ pub struct Table {
     #[serde(skip)]
     pub(crate) is_not_whole: bool,
     /// The contradiction between the size of the file and the size that the MANIFEST records. `None`: there
-    /// is none.
+    /// is no contradiction.
     #[serde(skip)]
     pub size_mismatch: Option<String>,
     /// The number that the MANIFEST gives the table, if it is live.
@@ -154,7 +154,7 @@ pub struct Inspected {
     pub filters: Option<Filters>,
 }
 
-/// The level of a table in a database, or the reason why it has none.
+/// The level of a table in a database, or the reason why there is no level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TableLevel {
     /// The level, 0 to 6.
@@ -305,7 +305,7 @@ impl Table {
         findings.into_iter().filter_map(|(what, finding)| Some((what, finding?)))
     }
 
-    /// The level of the table in its database, or the reason why it has none.
+    /// The level of the table in its database, or the reason why there is no level.
     pub const fn place(&self) -> TableLevel {
         match (self.live, self.level) {
             (None, _) => TableLevel::Unknown,
@@ -374,7 +374,7 @@ impl Table {
         keys.zip(self.entries).is_some_and(|(keys, entries)| keys as f64 <= 0.9 * entries.count as f64)
     }
 
-    /// The name of the file, or the whole path if it has none.
+    /// The name of the file, or the whole path if it does not end with a name.
     pub fn name(&self) -> &[u8] {
         name_of(&self.path)
     }
@@ -386,7 +386,7 @@ pub fn ends_of(live: &LiveTable) -> [&[u8]; 2] {
     [&live.smallest, &live.largest].map(|key| key.get(..key.len().saturating_sub(8)).unwrap_or_default())
 }
 
-/// The name of a file, or the whole path if it has none.
+/// The name of a file, or the whole path if it does not end with a name.
 pub fn name_of(path: &Path) -> &[u8] {
     path.file_name().unwrap_or(path.as_os_str()).as_encoded_bytes()
 }

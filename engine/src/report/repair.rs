@@ -40,7 +40,7 @@ pub struct RepairReport {
     pub bits_per_key: Option<u32>,
     /// True if every block, entry and filter of the new tables was read back.
     pub verified: bool,
-    /// Folder of the new database. `None`: there is none.
+    /// Folder of the new database. `None`: there is no new database.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
     /// The files, in the order of their names. Each is a line of its own.
@@ -215,11 +215,11 @@ pub struct LossReport {
     pub bytes: Option<u64>,
     /// Number of operations of a log that are lost. `None`: it is not known, or the file is a table.
     pub operations: Option<u64>,
-    /// Last sequence number known before the loss, if the loss is in a log. `None`: there is none, or the file is a
-    /// table.
+    /// Last sequence number known before the loss, if the loss is in a log. `None`: there is no such number, or the
+    /// file is a table.
     pub last_sequence_before: Option<u64>,
-    /// First sequence number that was read after the loss, if the loss is in a log. `None`: there is none, or the file
-    /// is a table.
+    /// First sequence number that was read after the loss, if the loss is in a log. `None`: there is no such number, or
+    /// the file is a table.
     pub first_sequence_after: Option<u64>,
     /// Number of keys of which a newer version may be lost in this range.
     pub doubtful: u64,

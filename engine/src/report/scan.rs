@@ -87,9 +87,9 @@ pub struct Entry<'a> {
     pub key: Option<&'a str>,
     /// The key in lowercase hexadecimal.
     pub key_hex: Hex<'a>,
-    /// The value. `None`: it is not UTF-8, or there is none to show.
+    /// The value. `None`: it is not UTF-8, or there is no value to show.
     pub value: Option<&'a str>,
-    /// The value in lowercase hexadecimal. `None`: it is UTF-8, or there is none to show.
+    /// The value in lowercase hexadecimal. `None`: it is UTF-8, or there is no value to show.
     pub value_hex: Option<Hex<'a>>,
     /// Size of the value in bytes, even with `--keys` or `--sizes`. `None`: a deletion.
     pub value_size: Option<usize>,

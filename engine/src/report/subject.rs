@@ -72,8 +72,8 @@ pub struct Fetched {
     /// asks for; `inspect` decodes every data block. `None`: the file or object could not be opened, it is a bare filter
     /// block, or the path is that of a file and the command is not `inspect`.
     pub depth: Option<Depth>,
-    /// The store's tag for the version of the object that was read. `None`: there is none, or the path is
-    /// that of a file.
+    /// The store's tag for the version of the object that was read. `None`: the store gave no tag, or the
+    /// path is that of a file.
     #[serde(serialize_with = "tag")]
     pub e_tag: Option<String>,
     /// Number of requests made for the object, not counting retries after a failure. `None`: the path is that

@@ -144,7 +144,7 @@ pub(crate) struct TableRates {
     neighbour: Option<MeasuredRate>,
 }
 
-/// A weighted mean. It serializes to its value, or to null if there is none.
+/// A weighted mean. It serializes to its value, or to null if there is no mean.
 #[derive(Clone, Copy, Default, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "Option<f64>", extend("minimum" = 0, "maximum" = 1)))]

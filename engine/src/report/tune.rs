@@ -141,7 +141,7 @@ pub struct Tuning {
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
-    /// The keys of `--lookups`. `None`: none were given, or `status` is `error`.
+    /// The keys of `--lookups`. `None`: no keys were given, or `status` is `error`.
     pub lookups: Option<Lookups>,
     /// Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
     /// cache.
@@ -297,7 +297,7 @@ pub struct Budget {
     /// The most bytes that all filter blocks together may take.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-    /// is the size of filters with 10 bits a key, as some tables have none.
+    /// is the size of filters with 10 bits a key, as some tables have no filters.
     pub origin: BudgetOrigin,
 }
 

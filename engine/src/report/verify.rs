@@ -81,7 +81,7 @@ pub enum Note {
     Unlisted,
     /// The table has no filter.
     NoFilter,
-    /// The table has filters only of these policies, none of which is known.
+    /// The table has only filters of these policies, all of which are unknown.
     UnknownPolicy(Vec<Vec<u8>>),
     /// The filters fit the signed hash of old LevelDB versions, not the unsigned one of goleveldb.
     SignedHash,
