@@ -1,4 +1,4 @@
-//! The making of a page about the contents of a path.
+//! The request for a page, and the page made for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

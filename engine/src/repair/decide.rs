@@ -137,8 +137,8 @@ impl<'m> Decider<'m> {
         self.members.get(file).map_or(Place::ANY_TABLE, |member| member.place)
     }
 
-    /// The index of a lost range that may have had a newer version of the key than the version in `place`;
-    /// `None` as a place: no live file has the key.
+    /// The index of a lost range that may have had a newer version of the key than the version in `place`.
+    /// `place`: `None` if no live file has the key.
     fn covering(&mut self, place: Option<Place>) -> Option<usize> {
         let active = self.losses.at(&self.key).to_vec();
         active.into_iter().find(|&at| {
