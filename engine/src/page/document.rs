@@ -51,7 +51,7 @@ pub(super) fn document(page: &Shown<'_>, verdict: &Verdict) -> String {
     markup.into_string()
 }
 
-/// The head of a page with this title. `styles`: style sheets beside that of all pages.
+/// The head of a page with this title. `styles`: style sheets in addition to that of all pages.
 pub(super) fn head(title: &Markup, styles: &[&str]) -> Markup {
     html! {
         head {

@@ -205,7 +205,7 @@ fn doubtful_key(key: &DoubtfulKey) -> Vec<Cell> {
     ]
 }
 
-/// All files, first those about which there is something to tell.
+/// The files, up to [`MOST`], beginning with those about which there is something to tell.
 fn files(report: &RepairReport) -> Markup {
     let is_plain = |file: &&RepairedFile| {
         matches!(file.standing, FileStanding::Live | FileStanding::Trusted)

@@ -1,4 +1,4 @@
-//! The way from a path to a page.
+//! The request for a page, and the page made for it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const MOST: usize = 8;
 pub struct PageRequest {
     /// Every block and every entry is read.
     pub verify: bool,
-    /// The request by which other filters are tried; `None`: no other filters are tried.
+    /// The request to try other filters; `None`: no other filters are tried.
     pub tune: Option<Request>,
 }
 
@@ -29,7 +29,7 @@ impl Default for PageRequest {
     }
 }
 
-/// A page about a database.
+/// A page about a database, folder or table.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The page, without scripts and complete in itself.
@@ -58,7 +58,7 @@ impl Engine {
         let overview = self.overview(inputs.clone(), request.verify)?;
         let strips = overview.telling(MOST).into_iter().filter_map(|table| self.strip(table, storage));
         let strips: Vec<_> = strips.collect();
-        // Other filters are tried only on the tables in use of a database, or on a single table.
+        // Other filters are tried only on the tables that a database uses, or on a single table.
         let has_database = overview.in_use().next().is_some() && overview.kind != Kind::Folder;
         let tuning = request.tune.as_ref().filter(|_| has_database);
         let tuning = tuning.map(|request| self.tune_one(inputs, request));

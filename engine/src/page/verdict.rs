@@ -78,7 +78,7 @@ impl Verdict {
     fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
         let (tone, command) = match &tuning.advice.arguments {
             Some(arguments) => {
-                // It depends on the program whether filters are better.
+                // Filters help only if the program that opens the database uses them.
                 let tone = if tuning.has_no_filters() { Tone::Good } else { Tone::Better };
                 (tone, is_database.then(|| rebuild_command(path, arguments)))
             }
@@ -148,7 +148,7 @@ pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     }
 }
 
-/// The number of tables with filters that can be judged, unfinished tables included.
+/// The number of tables with filters that can be judged.
 fn filtered(sums: &LevelTotals) -> u64 {
     sums.in_state(&[TableState::Filtered])
 }

@@ -10,7 +10,7 @@ use crate::words::count;
 const MOST: usize = 120;
 
 /// The name of a file, or a name from a file, as text that is safe to read: characters that would act on the
-/// text around them are shown as `\xNN`, and of a long name only the start, with its length.
+/// text around them are shown as `\xNN`, and a long name is cut to its start, followed by its length.
 pub(super) fn text(name: &[u8]) -> String {
     // Cuts at the end of a character, not inside it.
     let is_inside = |at: &usize| name.get(*at).is_some_and(|byte| byte & 0xc0 == 0x80);

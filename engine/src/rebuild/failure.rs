@@ -7,7 +7,8 @@ use filterblock::{Error, escape_path};
 
 use crate::report::{ErrorKind, RebuildStatus, Report};
 
-/// The reason why a run did not finish. The database is as it was before, or as it was after one of several commits.
+/// The reason why a run did not finish. The database is as it was before the run, or as it was after one of its
+/// commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
     /// [`Refused`](RebuildStatus::Refused), [`InUse`](RebuildStatus::InUse), [`Failed`](RebuildStatus::Failed) or
@@ -103,7 +104,7 @@ impl From<&Failure> for Report {
     }
 }
 
-/// Advice on an error; empty if there is none.
+/// Advice on an error; empty if there is no advice.
 const fn advice(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied => "; run this as the user that the database belongs to",
@@ -115,7 +116,7 @@ const fn advice(kind: io::ErrorKind) -> &'static str {
     }
 }
 
-/// Returns true if the system is at fault, and not the file.
+/// Returns true if the system is at fault rather than the file.
 pub(crate) fn is_system(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }

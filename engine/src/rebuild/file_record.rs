@@ -1,4 +1,4 @@
-//! Files by name, length and checksum: enough to detect that one has changed.
+//! Files by name, length and checksum: enough to detect that a file has changed.
 
 use std::io::{self, Read as _};
 
@@ -79,7 +79,7 @@ pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
 pub(super) fn set_current(dir: &Folder, number: u64) -> Result<()> {
     let temporary = FileKind::Temporary.file_name(number);
     let contents = format!("{}\n", FileKind::Manifest.file_name(number));
-    // A temporary file that was left over may be a link to somewhere else.
+    // A temporary file that was left over may be a link to somewhere else, so it is removed first.
     dir.remove(&temporary)?;
     let before = dir.open_file("CURRENT");
     let before = before.map_err(|error| Failure::system("opening it", &dir.path_of("CURRENT"), &error))?;

@@ -9,7 +9,7 @@ use super::request::{BitsByLevel, FilterRequest, Options, check};
 use super::{files::Folder, opening::open};
 use crate::{audit::Policy, audit::stats::OLD_NAME, report::FiltersReport, run::Watch};
 
-/// The binary logarithm of the range of LevelDB's filters.
+/// The binary logarithm of the length of the range of offsets that one of LevelDB's filters covers.
 const USUAL_BASE_LG: u8 = 11;
 
 /// The filters to make, or none.
@@ -40,7 +40,7 @@ pub(super) struct TableFilters {
 
 impl Filters {
     /// Chooses the filters for the database in `dir`. `found`: the live tables' names, and the filters that
-    /// each has now. `idb_keys`: their keys are in the order of Chromium's IndexedDB.
+    /// each table has now. `idb_keys`: the keys of the tables are in the order of Chromium's IndexedDB.
     pub(super) fn choose(
         request: &Options,
         idb_keys: bool,
@@ -102,7 +102,7 @@ fn most_common(numbers: impl Iterator<Item = u8>) -> u8 {
     counts.into_iter().max_by_key(|&(_, count)| count).map_or(USUAL_BASE_LG, |(number, _)| number)
 }
 
-/// The name of the one policy that the filters of the tables have.
+/// The name of the policy that all filters of the tables have.
 fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<String> {
     let names: BTreeSet<&str> =
         found.iter().filter_map(|(_, filters)| Some(&*filters.as_ref()?.policy)).collect();

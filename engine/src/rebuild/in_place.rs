@@ -20,7 +20,7 @@ use crate::run::Watch;
 ///
 /// # Errors
 ///
-/// After an error, the database is as it was before, or as it was after one of several commits.
+/// After an error, the database is as it was before, or as it was after one of the run's commits.
 pub(super) fn run(dir: &Path, request: &Options, how: &InPlace, watch: &dyn Watch) -> Result<Report> {
     let command = "filterblock rebuild DB --in-place …";
     let place = &match request.dry_run {
@@ -226,8 +226,8 @@ impl Batch<'_> {
         Ok(done)
     }
 
-    /// Makes the undo folder. This comes before the commit, so that a failure cannot follow the commit, and
-    /// nobody can open the database in between.
+    /// Makes the undo folder. This comes before the commit, so that a failure to make the folder cannot
+    /// follow the commit, and no program can open the database between the two steps.
     fn make_undo_folder(&self, new: &FileRecord, done: &[NewTable]) -> Result<()> {
         let source = &self.work.source;
         let mut record = UndoRecord::new(source.manifest_file.clone(), new.clone());

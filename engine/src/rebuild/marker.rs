@@ -22,7 +22,8 @@ const FORMAT: u32 = 1;
 pub(super) struct Marker {
     pub(super) format: u32,
     pub(super) action: Action,
-    /// The filters that were requested, so that the same run is not made twice. Empty for an undo.
+    /// The filters that were requested: if the run is cut off after its last commit, the same request only
+    /// completes it. Empty for an undo.
     pub(super) options: String,
     /// Nothing is left to do after this commit.
     pub(super) is_last: bool,

@@ -16,8 +16,9 @@
 //! ```
 //!
 //! Every live table gets a new number, in the order of the old ones over all levels: LevelDB takes the higher
-//! number on level 0 for the newer table, and `RepairDB` does so for all tables. The new numbers are above
-//! all that were ever used, since a table of a different size under an old number counts as damage.
+//! number on level 0 for the newer table, and `RepairDB` does so for all tables. The new numbers are greater
+//! than every number that was ever used, since a table of a different size under an old number counts as
+//! damage.
 
 pub(crate) mod failure;
 mod file_record;
@@ -51,7 +52,7 @@ pub use self::request::{BitsByLevel, FilterRequest, InPlace, Options, Request};
 ///
 /// # Errors
 ///
-/// After an error, the database is as it was before, or as it was after one of several commits. There is no
+/// After an error, the database is as it was before, or as it was after one of the run's commits. There is no
 /// second database, unless only the last sync failed.
 pub fn rebuild(dir: &Path, request: &Request, watch: &dyn Watch) -> Result<Report> {
     let mut report = match request {

@@ -57,7 +57,7 @@ impl Original {
         Self::damaged(dir)
     }
 
-    /// As [`new`](Self::new), but CURRENT may be missing.
+    /// Like [`new`](Self::new), but CURRENT may be missing.
     pub(crate) fn damaged(dir: Folder) -> Result<Self> {
         let lock = lock_for_reading(&dir)?;
         Ok(Self { dir, _lock: lock })

@@ -43,14 +43,15 @@ impl Recovered {
 /// it had.
 ///
 /// CURRENT and its MANIFEST show which of the two is the case. Their present state is made durable first: that run may
-/// have been killed between the commit and the sync of the folder, and a loss of power would revert the commit after
-/// the old tables are gone. If the MANIFEST is neither of those in the marker, another program has opened the database,
-/// has removed files that it does not know, and may have used the same numbers.
+/// have been killed between the commit and the sync of the folder, and a loss of power could then revert the commit
+/// after the old tables are gone. If the MANIFEST is neither of those in the marker, another program has opened the
+/// database, has removed files that it does not know, and may have used the same numbers.
 pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
     let Some(marker) = Marker::read(dir)? else {
-        // A marker that was still being written says nothing.
+        // The steps that a marker announces are taken only once it is complete, so an unfinished marker says
+        // nothing.
         Marker::remove_temporary(dir)?;
         undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);
@@ -77,9 +78,11 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
         }
         Recovered::Abandoned
     } else {
-        // LevelDB keeps a temporary file if it has made a table of the same number since.
+        // LevelDB keeps a temporary file if it has made a table of the same number since, so these files are
+        // removed here.
         remove_temporaries(dir, &marker.new_files)?;
-        // The commit takes all old tables out of the database together.
+        // The commit takes all old tables out of the database together, so a live old table shows that the
+        // run had not committed.
         let is_old = live.iter().any(|table| marker.old_files.contains(&table.name));
         if is_old && marker.action == Action::Rebuild {
             if marker.keeps_undo {
@@ -144,7 +147,7 @@ pub(super) fn note(recovered: &Recovered, dir: &Folder) -> Option<String> {
     words(recovered).map(|what| format!("{}: {what}", escape_path(dir.path())))
 }
 
-/// Adds to a failure of this run what was done about one that was cut off.
+/// Adds to a failure of this run what was done about a run that was cut off.
 pub(super) fn also(failure: Failure, recovered: &Recovered) -> Failure {
     match words(recovered) {
         Some(what) => failure.and(what),

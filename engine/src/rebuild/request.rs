@@ -91,7 +91,7 @@ impl BitsByLevel {
         Self(vec![(0, bits)])
     }
 
-    /// Numbers by level. `None` if there are none, or two for one level.
+    /// Numbers by level. `None` if there are no numbers, or two for one level.
     pub fn new(mut levels: Vec<(u8, u32)>) -> Option<Self> {
         levels.sort_unstable();
         let twice = levels.iter().zip(levels.iter().skip(1)).any(|(a, b)| a.0 == b.0);

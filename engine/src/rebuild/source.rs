@@ -9,7 +9,7 @@ use super::file_record::{FileRecord, current};
 use super::files::Folder;
 use crate::report::{ErrorKind, RebuildStatus};
 
-/// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher ones.
+/// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;
 
 /// The number of file numbers that are left free for a program that opens the database after a crash. goleveldb refuses
@@ -26,7 +26,7 @@ pub(super) struct OldDatabase {
     pub(super) tables: Vec<SourceTable>,
     /// The names of the logs that may hold writes which are in no table yet.
     pub(super) logs: Vec<String>,
-    /// The first number for new files, above all that were used.
+    /// The first number for new files, greater than every number that was used.
     pub(super) first_free: u64,
 }
 
@@ -198,7 +198,7 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
     name.ok_or_else(|| Failure::refused(&file.path, "expected a name in ASCII"))
 }
 
-/// The first number above all those in the MANIFEST and in the names of files.
+/// The first number that is greater than those in the MANIFEST and in the names of files.
 fn first_free(dir: &Folder, manifest: &Manifest) -> Result<u64> {
     let logs = [manifest.log_number(), manifest.prev_log_number()];
     let mut first =

@@ -31,7 +31,7 @@ pub(super) enum OutputFile<'a> {
 /// A table in its new state: rewritten, or left as it was.
 pub(super) struct Rewritten {
     pub(super) size: u64,
-    /// The size of the filter block; `None`: there is none, or the table was left as it was.
+    /// The size of the filter block; `None`: there is no filter block, or the table was left as it was.
     pub(super) filter_size: Option<u64>,
     pub(super) entries: Option<u64>,
     /// The reason why the table was left as it was; `None`: it was rewritten.

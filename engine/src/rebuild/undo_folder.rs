@@ -1,7 +1,7 @@
-//! The folder beside a database that keeps what a rebuild replaced.
+//! The folder that keeps what a rebuild replaced, next to the folder of the database.
 //!
-//! The undo folder is made in the database's folder and moved to its place in one step: whoever can write to the
-//! database's parent folder can neither swap it for another in the meantime nor slip anything into it.
+//! The undo folder is made in the database's folder and moved to its place in one step: a user who can write to the
+//! database's parent folder can neither swap it for another folder in the meantime nor slip anything into it.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -137,7 +137,7 @@ impl UndoFolder {
     /// # Errors
     ///
     /// If no rebuild can have made it: it is not a folder, has another owner than the database's folder, lets more
-    /// users write to it, or holds other files.
+    /// users write to it, or holds files that no rebuild makes.
     pub(super) fn find(&self) -> Result<Option<FoundUndo>> {
         let path = self.path();
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
@@ -167,7 +167,7 @@ impl UndoFolder {
     /// `like`: the file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
         self.try_all(like).inspect_err(|_| {
-            // If this fails as well, the next run does it.
+            // If this fails as well, the next run clears the folder away.
             _ = self.remove_unfinished();
         })
     }
@@ -233,7 +233,7 @@ impl UndoFolder {
         }
         match self.find() {
             Ok(Some(found)) if found.contents == Contents::Nothing => self.remove(),
-            // Anything else of this name is of no concern here.
+            // Other files and folders of this name are of no concern here.
             _ => Ok(()),
         }
     }

@@ -67,7 +67,7 @@ impl<'r> RebuildPlan<'r> {
         self.watch
     }
 
-    /// All tables, the oldest first, with numbers above all that were used.
+    /// All tables, the oldest first, with numbers that are greater than every number that was used.
     fn jobs(&self) -> Vec<Job<'_>> {
         let tables = self.source.tables.iter().zip(&self.before);
         let numbers = self.source.first_free..;

@@ -12,8 +12,8 @@ const HEADER_LEN: usize = 12;
 const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 /// The fewest zeros in a row that are taken for damage. A disk zeroes whole sectors.
 const MIN_ZEROS: usize = 64;
-/// The fewest zeros that are taken for damage at the start or the end of a fragment: more of them
-/// may be beyond it.
+/// The fewest zeros that are taken for damage at the start or the end of a fragment: the run may continue
+/// beyond it.
 const MIN_ZEROS_AT_END: usize = 8;
 
 /// A record of a log, assembled from its fragments.
@@ -21,7 +21,7 @@ const MIN_ZEROS_AT_END: usize = 8;
 pub(super) struct Record {
     pub(super) offset: u64,
     pub(super) data: Vec<u8>,
-    /// The parts that are wrong, or may be.
+    /// The parts that are wrong, or may be wrong.
     pub(super) bad: Vec<Range<usize>>,
     /// A fragment of the record has a wrong checksum, or is missing.
     pub(super) is_damaged: bool,
@@ -43,7 +43,7 @@ pub(super) struct Operation<'a> {
 pub(super) struct BatchSpan {
     /// The first and the last sequence number. `None`: there are no operations, or the header is damaged.
     pub(super) sequences: Option<(u64, u64)>,
-    /// The whole batch was read, with correct checksums.
+    /// The batch was read completely, with correct checksums.
     pub(super) is_whole: bool,
 }
 
@@ -170,7 +170,7 @@ impl Record {
     }
 }
 
-/// The operations of a record as ranges of it.
+/// The operations of a record as ranges of its bytes.
 #[derive(Default)]
 struct Parsed {
     operations: Vec<(Range<usize>, Option<Range<usize>>)>,

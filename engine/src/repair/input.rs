@@ -23,7 +23,7 @@ pub(super) trait Input: Sync {
     fn current(&self) -> Option<Vec<u8>>;
 }
 
-/// A file by its name.
+/// A file of the damaged database, of the kind and number that its name gives.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct InputFile {
     pub(super) kind: FileKind,

@@ -171,9 +171,9 @@ pub(super) struct LogLoss {
     /// The log in which, or before which, the lost operations were.
     pub(super) log: String,
     pub(super) offset: Option<u64>,
-    /// The last sequence number known before the loss; 0: there is none.
+    /// The last sequence number known before the loss; 0: there is no such number.
     pub(super) after: u64,
-    /// The first sequence number read after the loss; `None`: there is none.
+    /// The first sequence number read after the loss; `None`: there is no such number.
     pub(super) before: Option<u64>,
     pub(super) why: &'static str,
 }
@@ -201,7 +201,7 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
                     match open.take() {
                         Some(loss) if !is_next => losses.push(LogLoss { before: Some(first), ..loss }),
                         // Without a sequence number from a log before the damage, it is not known whether anything is
-                        // missing.
+                        // missing, so the damage counts as a loss.
                         Some(loss) if !is_of_log => losses.push(LogLoss { before: Some(first), ..loss }),
                         None if !is_next => losses.push(LogLoss {
                             log: (*name).to_owned(),

@@ -28,8 +28,8 @@ pub(super) struct LostRange {
     /// The end of the range. `None`: it reaches to the last key.
     pub(super) high: Option<Bound>,
     pub(super) bytes: Range<u64>,
-    /// The offsets for which to ask filters: those of lost blocks or, if these are not known, one
-    /// in the range of each filter that may be theirs. One for each filter is enough.
+    /// The offsets for which to ask filters: those of lost blocks or, if these are not known, an offset in
+    /// the range of each filter that may cover them. One offset for each filter is enough.
     pub(super) blocks: Vec<u64>,
     pub(super) why: String,
 }
@@ -39,7 +39,7 @@ impl Bound {
         Self { user_key: user_key.to_vec(), is_inclusive: true }
     }
 
-    /// The lower bound after an entry that is there: of its key, only older versions can follow.
+    /// The lower bound after an entry that is there: only older versions of its key can follow.
     pub(super) fn behind(internal_key: &[u8]) -> Option<Self> {
         let user_key = KeyFormat::LevelDb.user_key(internal_key)?;
         Some(Self { user_key: user_key.to_vec(), is_inclusive: false })

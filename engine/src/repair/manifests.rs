@@ -77,7 +77,8 @@ impl Manifests {
         &self.found
     }
 
-    /// The comparator that the trusted MANIFEST names, or else that of the newest MANIFEST that names one.
+    /// The comparator that the trusted MANIFEST names, or else the comparator that the newest MANIFEST with
+    /// one names.
     pub(super) fn comparator(&self) -> Option<&[u8]> {
         let all = self.trusted().into_iter().chain(self.found.iter().rev());
         all.filter_map(|one| one.manifest.comparator()).next()
@@ -96,7 +97,7 @@ impl Manifests {
     }
 }
 
-/// Returns true if a table is newer than the MANIFEST.
+/// Returns true if the table with this number is newer than the MANIFEST.
 pub(super) fn is_newer(manifest: &Manifest, number: u64) -> bool {
     number >= manifest.next_file_number()
 }
@@ -130,7 +131,8 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
 /// The evidence, if any, that the MANIFEST does not describe the present state of the folder.
 fn disagreement(input: &dyn Input, manifest: &Manifest, files: &[InputFile]) -> Option<String> {
     let tables = || files.iter().filter(|file| file.kind == FileKind::Table);
-    // A compaction that was cut off leaves tables that are newer, and all tables that they were made from.
+    // A compaction that was cut off leaves newer tables, and all tables that they were made from, so a
+    // missing table contradicts the MANIFEST.
     let newer = tables().find(|file| is_newer(manifest, file.number));
     let is_missing = |live: &&LiveTable| !tables().any(|file| file.number == live.number);
     if let Some(newer) = newer
@@ -140,7 +142,7 @@ fn disagreement(input: &dyn Input, manifest: &Manifest, files: &[InputFile]) -> 
     }
     for file in tables() {
         let Some(live) = manifest.table(file.number).filter(|live| live.size != file.len) else { continue };
-        // A table that was cut off is damaged. A complete one is a different table.
+        // A table that was cut off is damaged. A complete table of another size is a different table.
         if is_whole(input, file) {
             return Some(format!("{} has {} bytes instead of {}", file.name, file.len, live.size));
         }

@@ -80,8 +80,8 @@ impl Member {
     }
 }
 
-/// The most other files with which a file is paired because of one entry: a damaged database may have thousands that
-/// share it.
+/// The most other files with which a file is paired because of one entry: a damaged database may have thousands of
+/// files that share it.
 const MOST_SHARING: usize = 32;
 
 /// The pairs of files that share an entry: one was made from the other.
@@ -113,9 +113,9 @@ impl Shares {
         self.files.clear();
     }
 
-    /// Decides without a MANIFEST which files are obsolete. Of two tables that share an entry, the one with the lower
-    /// number is obsolete between the ends of all tables that were made from it. Every log that shares an entry with a
-    /// table is obsolete.
+    /// Decides without a MANIFEST which files are obsolete. If two tables share an entry, the one with the lower number
+    /// is obsolete from the first to the last key of all tables that were made from it, gaps between these tables
+    /// included. Every log that shares an entry with a table is obsolete.
     pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
         self.end_of_group();
         let mut made_of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

@@ -22,7 +22,7 @@ pub(super) struct Entry<'a> {
     pub(super) sequence: u64,
     /// `None`: the key is deleted.
     pub(super) value: Option<&'a [u8]>,
-    /// The index of its file among the members.
+    /// The index of the entry's file among the members.
     pub(super) file: usize,
     /// The entry is covered by a correct checksum.
     pub(super) is_right: bool,
@@ -81,7 +81,7 @@ const STEP: u32 = 4096;
 pub(super) struct Merge<'m> {
     pub(super) input: &'m dyn Input,
     pub(super) members: &'m [Member],
-    /// The operations of the logs, sorted.
+    /// The operations of the logs and the entries of damaged blocks, sorted.
     pub(super) operations: &'m Operations,
     pub(super) order: &'m Order,
     pub(super) watch: &'m dyn Watch,
@@ -178,8 +178,8 @@ impl<'m> Merge<'m> {
         }
     }
 
-    /// Moves a source to its next entry, and returns the entry in the buffer of `head`. `None`: the source
-    /// has ended.
+    /// Moves a source to its next entry, and returns the key of that entry in the buffer of `head`. `None`:
+    /// the source has ended.
     fn advance(&self, source: &mut MergeInput<'_>, mut head: Head) -> Result<Option<Head>> {
         match source {
             MergeInput::Table(file, cursor) => {

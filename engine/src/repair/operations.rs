@@ -1,5 +1,5 @@
 //! The operations of logs, and entries of damaged blocks, in sorted runs: the last run in memory, the other runs in
-//! files without a name.
+//! unnamed temporary files.
 
 use std::fs::File;
 use std::io;
@@ -36,7 +36,7 @@ struct Stored {
     value: Option<Range<usize>>,
     sequence: u64,
     file: usize,
-    /// Its checksum is correct.
+    /// The operation's checksum is correct.
     is_right: bool,
 }
 
@@ -85,7 +85,7 @@ impl Operations {
     ///
     /// # Errors
     ///
-    /// As [`add`](Self::add).
+    /// Those of [`add`](Self::add).
     pub(super) fn add_entry(&mut self, entry: &PartialEntry, file: usize) -> io::Result<()> {
         let Some((key, tag)) = KeyFormat::LevelDb.split(&entry.key) else { return Ok(()) };
         let value = (tag & 0xff != 0).then_some(&*entry.value);
@@ -135,7 +135,7 @@ impl Operations {
         Ok(())
     }
 
-    /// The operation at this index of those in memory.
+    /// The operation in memory at this index.
     pub(super) fn get(&self, at: usize) -> Option<LogEntry<'_>> {
         let &Stored { ref key, ref value, sequence, file, is_right } = self.all.get(at)?;
         let part = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();

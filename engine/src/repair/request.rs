@@ -11,7 +11,7 @@ use filterblock::table::Meter;
 pub struct RepairRequest {
     /// The folder of the new database, which appears complete or not at all.
     pub target: PathBuf,
-    /// The treatment of keys of which a newer version may be lost.
+    /// The treatment of keys of which a newer version may be lost, or whose version no checksum covers.
     pub prefer: Prefer,
     /// The name of the comparator whose order the keys are in. `None`: the one that a MANIFEST names, or else one that
     /// fits the tables.
@@ -32,12 +32,12 @@ pub struct RepairRequest {
     pub meter: Arc<Meter>,
 }
 
-/// The treatment of keys of which a newer version may be lost.
+/// The treatment of keys of which a newer version may be lost, or whose version no checksum covers.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Prefer {
     /// The newest version that was found is used.
     #[default]
     Newest,
-    /// Keys of which a newer version may be lost are left out.
+    /// Keys of which a newer version may be lost, or whose version no checksum covers, are left out.
     Sound,
 }

@@ -119,8 +119,9 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
         .collect()
 }
 
-/// The approximate number of bits for each entry in the filters of tables that have lost nothing, among the numbers
-/// for which filters have the same number of probes: small filters are rounded up by much.
+/// The approximate number of bits for each entry in the filters of tables that have lost nothing. As the size of small
+/// filters is rounded up considerably, the result is limited to numbers that give filters as many probes as the first
+/// filters have.
 fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
     let with = with.filter_map(|(_, table)| Some((table.filters.as_ref()?.size, table.facts.entries)));
@@ -137,7 +138,7 @@ fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
         .map_or(bits, |(least, most)| bits.clamp(least, most))
 }
 
-/// The least and the greatest number of bits a key for which the policy's filters have so many probes.
+/// The least and the greatest number of bits a key for which the policy's filters have this number of probes.
 fn with_probes(policy: Policy, probes: u32) -> Option<(u32, u32)> {
     let probes_with = |bits: u32| {
         let (policy, mut filter) = (policy.with_bits(bits), Vec::new());

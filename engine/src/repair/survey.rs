@@ -161,7 +161,7 @@ fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest) {
     for member in members.iter_mut() {
         let live = match member.log() {
             Some(_) => manifest.is_log_live(member.number).then_some(Place::LOGS),
-            // If two files have the same number, the first name is used.
+            // If two files have the same number, the one whose name comes first is used.
             None => manifest.table(member.number).map(|live| Place::of_table(live.level, live.number)),
         };
         match live {

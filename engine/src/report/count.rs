@@ -10,9 +10,9 @@ use crate::audit::stats::{KeySketch, SketchedNumber};
 pub struct EntryCount {
     /// Number of entries, an estimate from some data blocks unless `exact`.
     pub count: u64,
-    /// Lower end of an interval that holds the number for 19 of 20 tables.
+    /// Lower end of an interval that holds the true number for 19 of 20 tables.
     pub low: u64,
-    /// Upper end of an interval that holds the number for 19 of 20 tables.
+    /// Upper end of an interval that holds the true number for 19 of 20 tables.
     pub high: u64,
     /// True if all entries were counted. `low` and `high` are then the same as `count`.
     pub exact: bool,
@@ -25,9 +25,11 @@ pub struct DistinctKeys {
     /// Number of different keys, an estimate unless `exact`. `None`: only its bounds are known, as several tables
     /// may hold the same keys and not all of their entries were read.
     pub count: Option<u64>,
-    /// Lower bound: with `count`, the lower end of an interval that holds the number for 19 of 20 tables.
+    /// Lower bound: with `count`, the lower end of an interval that holds the true number for 19 of 20
+    /// tables.
     pub low: u64,
-    /// Upper bound: with `count`, the upper end of an interval that holds the number for 19 of 20 tables.
+    /// Upper bound: with `count`, the upper end of an interval that holds the true number for 19 of 20
+    /// tables.
     pub high: u64,
     /// True if all keys were counted. `low` and `high` are then the same as `count`.
     pub exact: bool,
@@ -127,7 +129,7 @@ mod tests {
         assert_eq!(sum(&[]), (None, None, false, false));
         assert_eq!(sum(&[count(3, 0, true), count(4, 0, true)]), (Some(7), None, false, false));
         assert_eq!(sum(&[count(3, 0, true), None]), (Some(3), Some(0.0), true, true));
-        // Independent errors add up by their squares.
+        // The squares of independent errors add up.
         assert_eq!(sum(&[count(40, 3, false), count(60, 4, false)]), (Some(100), Some(0.05), true, false));
     }
 }

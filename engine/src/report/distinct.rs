@@ -19,7 +19,7 @@ struct LevelKeys {
     tables: u64,
     /// The keys of those tables all of whose keys were seen.
     seen: KeySketch,
-    /// The number of the other tables.
+    /// The number of tables whose keys were not all seen.
     unseen: u64,
     /// The number for some table is not known.
     is_partial: bool,
@@ -66,7 +66,7 @@ impl DistinctSum {
     }
 }
 
-/// The number of the keys seen, which lies between `low` and `high`.
+/// The number of the keys seen. An estimate is clamped to the range from `low` to `high`.
 fn within(seen: &KeySketch, low: u64, high: u64) -> DistinctKeys {
     let number = EntryCount::from(seen);
     if number.exact {

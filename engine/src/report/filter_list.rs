@@ -37,20 +37,20 @@ pub struct FilterBlock {
     pub larger_ranges: Option<LargerRanges>,
     /// Number of bits of all filters together. Filters whose bits are not known count as 0.
     pub bits: u64,
-    /// Number of bits of all filters that are 1.
+    /// Number of 1 bits in all filters.
     pub bits_set: u64,
     /// Number of probes per key, *k*. `None`: the number differs from filter to filter, or is known for no filter.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
     /// Share of absent keys expected to pass, 0 to 1, going by the bits set. Each filter is weighted by its number of
     /// entries, judging by its size, since absent keys reach the filters in that proportion. `None`: there are no data
-    /// blocks, a bare filter block has no filter that is not empty, or the encoding cannot be read.
+    /// blocks, a bare filter block has only empty filters, or the encoding cannot be read.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
     /// Measured share of random keys that pass. Each filter is asked for keys in proportion to its entries. `None`:
     /// there was no filter to ask, the encoding cannot be read, or `depth` is `tail`.
     pub random_fpr: Option<MeasuredRate>,
-    /// Share of neighbours that pass: keys that are not stored, made from stored ones by changing a byte or appending
+    /// Share of neighbours that pass: keys that are not stored, made from stored ones by changing one byte or appending
     /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: no such key was asked for, the
     /// encoding cannot be read, or `key_format` is null.
     pub neighbour_fpr: Option<MeasuredRate>,
@@ -78,8 +78,8 @@ pub struct LargerRanges {
     /// the filters.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub saves: u64,
-    /// Share of random absent keys expected to pass with `base_lg`, 0 to 1. Of absent keys that are
-    /// consecutive numbers, more may pass. `None`: it does not follow from the filters' sizes.
+    /// Share of random absent keys expected to pass with `base_lg`, 0 to 1. A greater share may pass if
+    /// absent keys are consecutive numbers. `None`: it does not follow from the filters' sizes.
     #[serde(rename = "estimated_fpr")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: Option<f64>,
@@ -124,7 +124,7 @@ pub struct ListedFilter<'a> {
     /// Number of bits of the filter. 0: the filter is empty or malformed, its encoding is not known, or filters of the
     /// block share bytes.
     pub bits: u64,
-    /// Number of bits of the filter that are 1.
+    /// Number of 1 bits in the filter.
     pub bits_set: u64,
     /// Number of probes per key, *k*. `None`: the filter is empty or malformed, or has no known bits.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]

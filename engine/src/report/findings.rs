@@ -22,8 +22,8 @@ pub enum Weight {
     Filter,
 }
 
-/// Defines the codes. Each has a word, a weight, the kind of fault unless an error names another, and a
-/// summary of the meaning and the remedy that `docs/findings.md` explains.
+/// Defines the codes. Each has a word, a weight, the kind of fault unless an error names another, and
+/// summaries of its meaning and its remedy, which `docs/findings.md` explains.
 macro_rules! codes {
     ($($code:ident = $word:literal, $weight:ident, $kind:ident, $meaning:literal, $remedy:expr;)*) => {
         words! {
@@ -52,7 +52,7 @@ macro_rules! codes {
                 }
             }
 
-            /// The remedy.
+            /// The remedy for findings of this code.
             pub const fn remedy(self) -> &'static str {
                 match self {
                     $(Self::$code => $remedy,)*
@@ -161,7 +161,8 @@ pub struct Finding {
     pub expected: String,
     /// Description of what was found instead.
     pub found: String,
-    /// The keys that cannot be read because of the finding. `None`: there are none, or they are not known.
+    /// The keys that cannot be read because of the finding. `None`: there are no such keys, or they are not
+    /// known.
     pub lost: Option<Box<LostKeys>>,
 }
 
@@ -234,7 +235,7 @@ impl Finding {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
             }
             Error::Limit { what, offset, limit, found, .. } => {
-                // The option limits blocks, not the tables of a MANIFEST.
+                // The option `--max-output` limits blocks, not the tables of a MANIFEST.
                 let option = if *what == "live tables" { "" } else { " (--max-output)" };
                 let expected = format!("a {what} of at most {limit} bytes{option}");
                 Self::new(Code::Limit, *offset, expected, format!("{found} bytes"))
@@ -334,13 +335,14 @@ impl Findings {
         self.list.iter().any(|finding| finding.code.hides())
     }
 
-    /// The kind of the first finding that hides a part, or else of the first finding. `None`: there are none.
+    /// The kind of the first finding that hides a part, or else of the first finding. `None`: there are no
+    /// findings.
     pub fn kind(&self) -> Option<ErrorKind> {
         let hides = self.list.iter().find(|finding| finding.code.hides());
         hides.or(self.first()).map(|finding| finding.kind)
     }
 
-    /// Returns the findings kept. If there were more, a last finding tells how many.
+    /// Returns the findings kept. If there were more of a code, a last finding tells how many more.
     pub fn to_list(&self) -> Vec<Finding> {
         let mut list = self.list.clone();
         let more: Vec<String> = self

@@ -18,7 +18,7 @@ use super::{
 use crate::audit::{CutKey, LostKeys, stats::KeySketch};
 use crate::walk::TableRecord;
 
-/// A table, or a filter block without one.
+/// A table, or a filter block without its table.
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Table {
@@ -49,19 +49,20 @@ pub struct Table {
     /// Empty: there are no data blocks, or the table could not be opened. `None`: no data block was looked
     /// at, as `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
-    /// Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
-    /// policy. At most 16 names; a last element counts the others.
+    /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by
+    /// the name of its policy. At most 16 names are listed; a last element counts the others.
     pub metaindex: Vec<Name>,
     /// Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
     /// databases write it. `user`: the whole key. `None`: there are no filters to try, the keys tried do not
     /// decide it, or no data block was looked at.
     pub key_format: Option<KeyFormat>,
-    /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves
-    /// none.
+    /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves no
+    /// mark.
     pub origin: Option<Dialect>,
     /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
     /// the hash with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If
-    /// that does not apply, the same as `origin`. `None`: the name has one meaning, or neither hash fits.
+    /// that does not apply, the same as `origin`. `None`: the name has one meaning, neither hash fits, or no
+    /// key was tried.
     pub dialect: Option<Dialect>,
     /// Comparator that the MANIFEST names. `None`: the table is in no database, or its MANIFEST cannot be
     /// relied on.
@@ -111,14 +112,14 @@ pub struct Table {
     /// The reason why `key_format` is not known.
     #[serde(skip)]
     pub no_key_format: Option<String>,
-    /// The fault is that a part could not be read, not that it is damaged.
+    /// The table or a part of it could not be read, which does not mean that it is damaged.
     #[serde(skip)]
     pub unreadable: bool,
     /// The file is too short for a table, or does not end like one.
     #[serde(skip)]
     pub(crate) is_not_whole: bool,
     /// The contradiction between the size of the file and the size that the MANIFEST records. `None`: there
-    /// is none.
+    /// is no contradiction.
     #[serde(skip)]
     pub size_mismatch: Option<String>,
     /// The number that the MANIFEST gives the table, if it is live.
@@ -153,7 +154,7 @@ pub struct Inspected {
     pub filters: Option<Filters>,
 }
 
-/// The level of a table in a database, or the reason why it has none.
+/// The level of a table in a database, or the reason why there is no level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TableLevel {
     /// The level, 0 to 6.
@@ -233,7 +234,8 @@ impl Table {
         subject.path.clone_into(&mut self.path);
     }
 
-    /// Takes over the numbers of entries and keys from a verification, if it decoded all of them.
+    /// Takes over the numbers of entries and keys from a verification, if the verification decoded all
+    /// entries.
     pub(crate) fn count(&mut self, verdict: &mut Verdict) {
         if verdict.is_complete {
             self.entries = Some(EntryCount::exactly(verdict.entries));
@@ -247,8 +249,8 @@ impl Table {
         self.data_blocks.is_some()
     }
 
-    /// The kind of the first of the [`findings`](Self::findings). `None` also for an incomplete file that the database
-    /// does not use.
+    /// The kind of the first of the [`findings`](Self::findings). `None`: there are no findings, or the file is
+    /// incomplete and the database does not use it.
     fn error_kind(&self) -> Option<ErrorKind> {
         if self.is_not_live() {
             return None;
@@ -285,7 +287,7 @@ impl Table {
             || filter.is_some_and(|filter| filter.malformed.is_some() || filter.unsound.is_some())
     }
 
-    /// Returns true if the table was opened and has no filter block that could be read.
+    /// Returns true if the table was opened and has no filter block of a known policy that could be read.
     pub fn is_unfiltered(&self) -> bool {
         self.is_opened() && self.filter.is_none()
     }
@@ -303,7 +305,7 @@ impl Table {
         findings.into_iter().filter_map(|(what, finding)| Some((what, finding?)))
     }
 
-    /// The level of the table in its database, or the reason why it has none.
+    /// The level of the table in its database, or the reason why there is no level.
     pub const fn place(&self) -> TableLevel {
         match (self.live, self.level) {
             (None, _) => TableLevel::Unknown,
@@ -353,26 +355,26 @@ impl Table {
         self.file_size.or(self.recorded_size).unwrap_or_default()
     }
 
-    /// The bits of its filters for each of its entries; `None` if either number is 0 or not known.
+    /// The bits of the table's filters for each of its entries; `None` if either number is 0 or not known.
     pub fn bits_per_entry(&self) -> Option<f64> {
         bits_per_entry(self.filter.as_ref()?.bits, self.entries.map(|entries| entries.count))
     }
 
-    /// The share of the bits of its filters that its different keys are expected to set: about half if every entry has
-    /// a key of its own. `None`: there are no bits, or a number that the share depends on is not known.
+    /// The share of the bits of the table's filters that its different keys are expected to set: about half if every
+    /// entry has a key of its own. `None`: there are no bits, or a number that the share depends on is not known.
     pub fn expected_fill(&self) -> Option<f64> {
         let filter = self.filter.as_ref().filter(|filter| filter.bits > 0)?;
         let (probes, keys) = (f64::from(filter.probes?), self.distinct_keys?.count? as f64);
         Some(1.0 - (-probes * keys / filter.bits as f64).exp())
     }
 
-    /// Returns true if a tenth of the entries or more are further versions of a key.
+    /// Returns true if at least a tenth of the entries are known to be further versions of a key.
     pub fn has_versions(&self) -> bool {
         let keys = self.distinct_keys.and_then(|keys| keys.count);
         keys.zip(self.entries).is_some_and(|(keys, entries)| keys as f64 <= 0.9 * entries.count as f64)
     }
 
-    /// The name of the file, or the whole path if it has none.
+    /// The name of the file, or the whole path if it does not end with a name.
     pub fn name(&self) -> &[u8] {
         name_of(&self.path)
     }
@@ -384,7 +386,7 @@ pub fn ends_of(live: &LiveTable) -> [&[u8]; 2] {
     [&live.smallest, &live.largest].map(|key| key.get(..key.len().saturating_sub(8)).unwrap_or_default())
 }
 
-/// The name of a file, or the whole path if it has none.
+/// The name of a file, or the whole path if it does not end with a name.
 pub fn name_of(path: &Path) -> &[u8] {
     path.file_name().unwrap_or(path.as_os_str()).as_encoded_bytes()
 }

@@ -92,7 +92,7 @@ pub struct InternalKeyParts<'a> {
     pub kind: Cow<'static, str>,
 }
 
-/// A whole MANIFEST: the state that its records lead to, up to the first damage.
+/// The state that the records of a MANIFEST before the first damage lead to.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestState {
@@ -118,7 +118,7 @@ pub struct ManifestState {
     pub levels: Vec<ManifestLevel>,
 }
 
-/// A level in numbers.
+/// The tables of a level in numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestLevel {

@@ -40,7 +40,7 @@ pub struct Outcome {
     pub rates: Rates,
     /// Data blocks that lookups read. `None`: the order of keys is not known, or a table was given by itself.
     pub reads: Option<Reads>,
-    /// Sizes and rates on each level of the tuning.
+    /// Sizes, rates and block reads on each level of the tuning.
     pub levels: Vec<LevelOutcome>,
 }
 
@@ -60,13 +60,14 @@ pub struct LevelOutcome {
     pub size: Estimate,
     /// Shares of absent keys that pass on this level.
     pub rates: Rates,
-    /// Data blocks of this level that a lookup of an absent key reads: one of the user's lookups or, without them, of
-    /// the kind that `worst` names. `None`: as for `reads` of the outcome.
+    /// Mean number of data blocks of this level that a lookup of an absent key reads. The key is one of `--lookups` or,
+    /// if none of those is absent, of the kind that `worst` names. `None`: the order of keys is not known, a table was
+    /// given by itself, or no such key was asked for.
     pub reads: Option<Estimate>,
 }
 
 /// The shares of absent keys that pass, out of those that reach a filter. A table without filters lets all
-/// pass.
+/// keys pass.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
@@ -77,8 +78,8 @@ pub struct Rates {
     /// Share of random keys that pass: keys that do not resemble stored ones. `None`: no such key was asked
     /// for.
     pub random: Option<MeasuredRate>,
-    /// Share of keys near stored ones that pass: the greatest share in `near`, out of the kinds that a
-    /// program with such keys is likely to ask for. `None`: no such key was asked for.
+    /// Share of keys near stored ones that pass: the greatest share in `near` among the kinds of key that a
+    /// program with such stored keys is likely to ask for. `None`: no such key was asked for.
     pub neighbours: Option<MeasuredRate>,
     /// Shares of keys near stored ones that pass, by kind.
     pub near: NearRates,
@@ -93,20 +94,22 @@ pub struct Rates {
 pub struct Reads {
     /// Mean number of data blocks read for absent keys that are distributed like the stored ones.
     pub random: Estimate,
-    /// Mean number of data blocks read for absent keys near stored ones: the greatest number in `near`, out
-    /// of the kinds that a program with such keys is likely to ask for.
+    /// Mean number of data blocks read for absent keys near stored ones: the greatest number in `near` among
+    /// the kinds of key that a program with such stored keys is likely to ask for. 0 if no such key was asked
+    /// for.
     pub neighbours: Estimate,
-    /// Kind of keys that `neighbours` is for. `None`: no key near stored ones was asked for.
+    /// Kind of key that `neighbours` is for. `None`: no key near stored ones was asked for.
     pub worst: Option<NearKind>,
     /// Mean numbers of data blocks read for absent keys near stored ones, by kind.
     pub near: NearReads,
-    /// Mean number of data blocks read for those keys of `--lookups` that are absent. `None`: there are none.
+    /// Mean number of data blocks read for those keys of `--lookups` that are absent. `None`: there is no
+    /// such key.
     pub lookups: Option<Estimate>,
     /// Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored.
     pub present: Estimate,
 }
 
-/// A kind of absent keys near stored ones.
+/// A kind of absent key near stored ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -114,7 +117,7 @@ pub enum NearKind {
     /// A stored key with a byte changed.
     Changed,
     /// A stored key with its number changed to one between its own and that of the next stored key or, where
-    /// no such gap is known, to one close by. In a key without a number, the last bytes are taken as its
+    /// no such gap is known, to a number close by. In a key without a number, the last bytes are taken as its
     /// number.
     Between,
     /// A stored key without its last bytes.

@@ -77,8 +77,8 @@ pub struct Answer<'a> {
     /// Reason why the key may be there whatever the filters or the writes say. `None`: the file was read
     /// without a fault.
     pub error: Option<&'a str>,
-    /// The newest write of this log for the key: a value, a deletion, or none. `None`: the file is a table,
-    /// or could not be opened.
+    /// The newest write of this log for the key: a value, a deletion, or no write. `None`: the file is a
+    /// table, or could not be opened.
     pub log: Option<LogAnswer>,
     /// True if the index or the key range in the MANIFEST narrowed the search: to at most one data block,
     /// unless keys can be read in several ways. False: the filters of all data blocks were asked, or no

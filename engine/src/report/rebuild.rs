@@ -23,17 +23,17 @@ pub struct Report {
     /// All tables in numbers.
     #[serde(flatten)]
     pub sums: Sums,
-    /// Name of the policy of the new filters. `None`: filters were dropped, or none were made.
+    /// Name of the policy of the new filters. `None`: filters were dropped, or no filters were made.
     pub policy: Option<String>,
     /// Name of the MANIFEST that CURRENT names now. `None`: nothing was committed by this run.
     pub manifest: Option<String>,
     /// True if every block, entry and filter of the new tables was verified.
     pub verified: bool,
-    /// Folder of the new database, with `--to`. `None`: there is none.
+    /// Folder of the new database, with `--to`. `None`: there is no new database.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
     /// Folder that keeps the tables from before the rebuild until `--undo` or `--discard`. `None`: there is
-    /// none.
+    /// no such folder.
     #[serde(serialize_with = "path")]
     pub undo: Option<PathBuf>,
     /// The tables by level, then by the name of the new file. Each is a line of its own.
@@ -53,7 +53,7 @@ pub struct Report {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RebuildStatus {
-    /// The tables of the database, or those of a second one, have new filters.
+    /// The filters of the database, or those of a new database, were made anew or dropped.
     #[default]
     Rebuilt,
     /// Nothing was written: the report shows what a rebuild would do.
@@ -107,18 +107,18 @@ pub struct TableReport {
     /// Name of the new file, in the same folder with `--in-place` and in `target` with `--to`. `path` is the
     /// old file, which is gone after `--in-place`.
     pub new_name: String,
-    /// Number of entries. `None`: none was decoded, because the filters were dropped or the table was left as
-    /// it is.
+    /// Number of entries. `None`: no entry was decoded, because the filters were dropped or the table was
+    /// left as it is.
     pub entries: Option<u64>,
     /// Size of the old file in bytes.
     pub old_size: u64,
     /// Size of the new file in bytes.
     pub new_size: u64,
-    /// The filter block before the rebuild. `None`: the table had none, or could not be opened.
+    /// The filter block before the rebuild. `None`: the table had no filter block, or could not be opened.
     #[serde(rename = "old_filter")]
     pub old_filters: Option<FiltersReport>,
-    /// The filter block after the rebuild. `None`: the table has none, or it was left as it is and could not
-    /// be opened.
+    /// The filter block after the rebuild. `None`: the table has no filter block, or it was left as it is and
+    /// could not be opened.
     #[serde(rename = "new_filter")]
     pub new_filters: Option<FiltersReport>,
     /// The file's name before the rebuild.

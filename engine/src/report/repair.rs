@@ -34,13 +34,13 @@ pub struct RepairReport {
     /// All files and keys in numbers.
     #[serde(flatten)]
     pub sums: RepairSums,
-    /// Name of the policy of the new filters. `None`: none were made.
+    /// Name of the policy of the new filters. `None`: no filters were made.
     pub policy: Option<String>,
-    /// Bits a key of the new filters. `None`: none were made.
+    /// Bits a key of the new filters. `None`: no filters were made.
     pub bits_per_key: Option<u32>,
     /// True if every block, entry and filter of the new tables was read back.
     pub verified: bool,
-    /// Folder of the new database. `None`: there is none.
+    /// Folder of the new database. `None`: there is no new database.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
     /// The files, in the order of their names. Each is a line of its own.
@@ -55,7 +55,7 @@ pub struct RepairReport {
     /// Facts that are good to know.
     #[serde(skip)]
     pub notes: Vec<String>,
-    /// The kind of fault in the files that prevents the repair. `None`: there is none.
+    /// The kind of fault in the files that prevents the repair. `None`: no fault prevents it.
     #[serde(skip)]
     pub error_kind: Option<ErrorKind>,
 }
@@ -86,7 +86,7 @@ pub enum RepairStatus {
 pub struct RepairSums {
     /// Number of keys that the new database has or, in a dry run, would have.
     pub keys: u64,
-    /// Number of bits that were wrong and are corrected.
+    /// Number of wrong bits that are corrected.
     pub bits_corrected: u64,
     /// Number of lost ranges of tables and logs.
     pub losses: u64,
@@ -117,8 +117,8 @@ pub struct RepairedFile {
     pub kind: RepairedKind,
     /// `live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
     /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `trusted`: a
-    /// MANIFEST that is relied on. `distrusted`: one that is not. `missing`: a live table that does not exist, or any
-    /// table that cannot be read.
+    /// MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a live table that does
+    /// not exist, or any table that cannot be read.
     pub standing: FileStanding,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
@@ -126,11 +126,13 @@ pub struct RepairedFile {
     pub size: Option<u64>,
     /// Number of entries read from a table, of operations read from a log, or of records of a MANIFEST.
     pub entries: u64,
-    /// First user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
+    /// First user key of a table's sound blocks, in hexadecimal. `None`: the table has no sound blocks, or the file is
+    /// not a table.
     #[serde(serialize_with = "key")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
     pub first_key: Option<Vec<u8>>,
-    /// Last user key of a table's sound blocks, in hexadecimal. `None`: the file has none, or is not a table.
+    /// Last user key of a table's sound blocks, in hexadecimal. `None`: the table has no sound blocks, or the
+    /// file is not a table.
     #[serde(serialize_with = "key")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<Hex<'static>>"))]
     pub last_key: Option<Vec<u8>>,
@@ -150,7 +152,7 @@ pub struct RepairedFile {
     pub name: String,
 }
 
-/// A kind of file.
+/// A kind of file that a repair reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -213,11 +215,11 @@ pub struct LossReport {
     pub bytes: Option<u64>,
     /// Number of operations of a log that are lost. `None`: it is not known, or the file is a table.
     pub operations: Option<u64>,
-    /// Last sequence number known before the loss, if the loss is in a log. `None`: there is none, or the file is a
-    /// table.
+    /// Last sequence number known before the loss, if the loss is in a log. `None`: there is no such number, or the
+    /// file is a table.
     pub last_sequence_before: Option<u64>,
-    /// First sequence number that was read after the loss, if the loss is in a log. `None`: there is none, or the file
-    /// is a table.
+    /// First sequence number that was read after the loss, if the loss is in a log. `None`: there is no such number, or
+    /// the file is a table.
     pub first_sequence_after: Option<u64>,
     /// Number of keys of which a newer version may be lost in this range.
     pub doubtful: u64,

@@ -87,9 +87,9 @@ pub struct Entry<'a> {
     pub key: Option<&'a str>,
     /// The key in lowercase hexadecimal.
     pub key_hex: Hex<'a>,
-    /// The value. `None`: it is not UTF-8, or there is none to show.
+    /// The value. `None`: it is not UTF-8, or there is no value to show.
     pub value: Option<&'a str>,
-    /// The value in lowercase hexadecimal. `None`: it is UTF-8, or there is none to show.
+    /// The value in lowercase hexadecimal. `None`: it is UTF-8, or there is no value to show.
     pub value_hex: Option<Hex<'a>>,
     /// Size of the value in bytes, even with `--keys` or `--sizes`. `None`: a deletion.
     pub value_size: Option<usize>,
@@ -190,9 +190,9 @@ pub struct Fault {
     pub kind: ErrorKind,
     /// The offset of the fault in the file. `None`: the fault has no offset.
     pub offset: Option<u64>,
-    /// The expected state. `None`: there is only the message.
+    /// The expected state. `None`: the fault does not name it.
     pub expected: Option<String>,
-    /// The state found. `None`: there is only the message.
+    /// The state found. `None`: the fault does not name it.
     pub found: Option<String>,
 }
 

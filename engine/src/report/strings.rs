@@ -42,8 +42,7 @@ pub(super) fn json_path(path: &Path) -> Cow<'_, str> {
     json_text(path.as_os_str().as_encoded_bytes())
 }
 
-/// A name from a file. It serializes to text if it is UTF-8, otherwise escaped; it displays escaped in any
-/// case.
+/// A name from a file. It serializes as it is if it is UTF-8, otherwise escaped; it always displays escaped.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
@@ -81,7 +80,7 @@ pub struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Several bytes in each step, as values may be long.
+        // Several bytes are written in each step, as values may be long.
         for bytes in self.0.chunks(64) {
             let mut digits = [[0; 2]; 64];
             f.write_str(hex_in(digits.get_mut(..bytes.len()).unwrap_or_default(), bytes))?;
@@ -90,8 +89,8 @@ impl Display for Hex<'_> {
     }
 }
 
-/// Writes the hexadecimal digits of `bytes` to `room`, which has to have exactly as many elements, and
-/// returns them.
+/// Writes the hexadecimal digits of `bytes` to `room`, which must have as many elements as `bytes`, and
+/// returns the digits.
 fn hex_in<'r>(room: &'r mut [[u8; 2]], bytes: &[u8]) -> &'r str {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| DIGITS.get(usize::from(value & 0xf)).copied().unwrap_or_default();

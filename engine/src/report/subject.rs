@@ -55,9 +55,9 @@ impl Remark {
 pub enum Depth {
     /// Index, metaindex and filters.
     Tail,
-    /// Index, metaindex, filters, and some data blocks. Of a file, these are one in 32, or 17 if that is more, and up
-    /// to a thousand where the number of keys cannot be estimated otherwise; they are spread over the table. Of an
-    /// object, these are up to 16, in three places.
+    /// Index, metaindex, filters, and some data blocks. In a file, one data block in 32 is read, or 17 if that is more,
+    /// and up to a thousand where the number of keys cannot be estimated otherwise; these blocks are spread over the
+    /// table. In an object, up to 16 data blocks are read, in three places.
     Sample,
     /// All parts that the command asks for. `inspect` decodes every data block.
     All,
@@ -72,8 +72,8 @@ pub struct Fetched {
     /// asks for; `inspect` decodes every data block. `None`: the file or object could not be opened, it is a bare filter
     /// block, or the path is that of a file and the command is not `inspect`.
     pub depth: Option<Depth>,
-    /// The store's tag for the version of the object that was read. `None`: there is none, or the path is
-    /// that of a file.
+    /// The store's tag for the version of the object that was read. `None`: the store gave no tag, or the
+    /// path is that of a file.
     #[serde(serialize_with = "tag")]
     pub e_tag: Option<String>,
     /// Number of requests made for the object, not counting retries after a failure. `None`: the path is that

@@ -30,13 +30,13 @@ pub struct Totals {
     pub not_live: u64,
     /// Number of tables that could not be read.
     pub unreadable: u64,
-    /// Number of tables that were opened and have no filter block that could be read.
+    /// Number of tables that were opened and have no filter block of a known policy that could be read.
     pub unfiltered: u64,
-    /// Bytes of all files.
+    /// Bytes of all files that could be opened.
     pub file_size: u64,
-    /// Number of data blocks.
+    /// Number of data blocks of the tables that could be opened.
     pub data_blocks: u64,
-    /// Entries of those tables for which their number is known, obsolete tables among them. `None`: it is known for no
+    /// Number of entries of the tables for which it is known, including obsolete tables. `None`: it is known for no
     /// table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
@@ -45,19 +45,19 @@ pub struct Totals {
     /// there are no tables, or the number for some table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
-    /// Bytes of all filter blocks.
+    /// Bytes of all filter blocks that are of a known policy and could be read.
     pub filter_size: u64,
     /// Number of filters, empty ones included.
     pub filters: u64,
     /// Number of empty filters.
     pub empty_filters: u64,
-    /// Bits of all filters.
+    /// Number of bits of all filters. Filters whose bits are not known count as 0.
     pub bits: u64,
-    /// Number of bits of all filters that are 1.
+    /// Number of 1 bits in all filters.
     pub bits_set: u64,
     /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach it or, if
-    /// the order of keys is not known, by its entries. A table without filters counts as 1, and obsolete tables do not
-    /// count. `None`: no table that counts has a known rate.
+    /// the levels or the order of keys are not known, by its entries. A table without filters counts as 1, and obsolete
+    /// tables do not count. `None`: no table that counts has a known rate.
     pub estimated_fpr: Mean,
     /// Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. `None`: no table that counts has a known
     /// rate.
@@ -90,19 +90,19 @@ pub struct LevelTotals {
     pub level: Option<u8>,
     /// Number of table files.
     pub tables: u64,
-    /// Number of tables that were opened and have no filter block that could be read.
+    /// Number of tables that were opened and have no filter block of a known policy that could be read.
     pub unfiltered: u64,
-    /// Bytes of all files.
+    /// Bytes of all files that could be opened.
     pub file_size: u64,
-    /// Entries of those tables for which their number is known. `None`: it is known for no table.
+    /// Number of entries of the tables for which it is known. `None`: it is known for no table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
-    /// Different keys of the tables. On level 1 and higher, two tables of a level have at most a key at their ends in
-    /// common, so that their numbers add up but for these keys. `None`: there are no tables, or the number for some
-    /// table is not known.
+    /// Different keys of the tables. On level 1 and higher, two tables of a level have at most one key in common, which
+    /// is at their ends, so the numbers of the tables add up except for these keys. `None`: there are no tables, or the
+    /// number for some table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
-    /// Bytes of all filter blocks.
+    /// Bytes of all filter blocks that are of a known policy and could be read.
     pub filter_size: u64,
     /// Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach it or, if
     /// the order of keys is not known, by its entries. A table without filters counts as 1. Obsolete tables are
@@ -119,7 +119,7 @@ pub struct LevelTotals {
     /// The number of tables in each state, including those without a file.
     #[serde(skip)]
     pub states: BTreeMap<TableState, u64>,
-    /// Bytes of all files; for those that cannot be opened, the sizes that the MANIFEST records.
+    /// Bytes of all files; for those that cannot be opened, the sizes that the MANIFEST records, if any.
     #[serde(skip)]
     pub size: u64,
     /// Bytes of the filter blocks that can be judged.
@@ -133,7 +133,7 @@ pub struct LevelTotals {
     pub judged_entries: EntrySum,
 }
 
-/// The rates of a table, for a mean over several.
+/// The rates of a table, for a mean over several tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TableRates {
     place: TableLevel,
@@ -144,7 +144,7 @@ pub(crate) struct TableRates {
     neighbour: Option<MeasuredRate>,
 }
 
-/// A weighted mean. It serializes to its value, or to null if there is none.
+/// A weighted mean. It serializes to its value, or to null if there is no mean.
 #[derive(Clone, Copy, Default, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(with = "Option<f64>", extend("minimum" = 0, "maximum" = 1)))]
@@ -272,7 +272,8 @@ impl LevelTotals {
 }
 
 impl TableRates {
-    /// The rates of a table. `None`: the number of its entries or the effect of its filters is not known.
+    /// The rates of a table. `None`: the number of its entries is not known, or the table has filters that
+    /// could not be read or are of no known policy.
     pub(crate) fn of(table: &Table) -> Option<Self> {
         let of = Self {
             place: table.place(),
@@ -289,7 +290,7 @@ impl TableRates {
                 neighbour: filter.neighbour_fpr,
                 ..of
             }),
-            // Lookups read such a table whatever the key.
+            // Lookups read a table without filters whatever the key.
             None if table.filter_error.is_none() && table.filter_names().next().is_none() => Some(of),
             None => None,
         }

@@ -126,8 +126,8 @@ pub struct Tuning {
     pub policy_assumed: bool,
     /// The amount of data that was looked at.
     pub sample: SampleSize,
-    /// The levels that have tables, from the top. A table that was given by itself has a level without a
-    /// number.
+    /// The levels that have tables, from the top. A table that was given by itself is on a level without a
+    /// number, as are tables whose levels are not known.
     pub levels: Vec<Level>,
     /// The effects of the filters in use.
     pub now: Outcome,
@@ -141,7 +141,7 @@ pub struct Tuning {
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
-    /// The keys of `--lookups`. `None`: none were given, or `status` is `error`.
+    /// The keys of `--lookups`. `None`: no keys were given, or `status` is `error`.
     pub lookups: Option<Lookups>,
     /// Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
     /// cache.
@@ -157,8 +157,8 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Returns true if no table has sound filters of the policy. That is the best sign that the program sets
-    /// no filter policy, so that it would not ask any filters.
+    /// Returns true if no table has sound filters of the policy. That is the best sign that the program that
+    /// uses the database sets no filter policy, so that it would not ask any filters.
     pub fn has_no_filters(&self) -> bool {
         self.levels.iter().all(|level| level.unfiltered == level.tables)
     }
@@ -186,7 +186,7 @@ pub struct SampleSize {
     pub all: bool,
 }
 
-/// A level that has tables, or a single table.
+/// A level that has tables, a single table, or the tables of a folder whose levels are not known.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
@@ -294,10 +294,10 @@ impl Choice {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Budget {
-    /// The most bytes of all filter blocks.
+    /// The most bytes that all filter blocks together may take.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-    /// is the size of filters with 10 bits a key, as some tables have none.
+    /// is the size of filters with 10 bits a key, as some tables have no filters.
     pub origin: BudgetOrigin,
 }
 

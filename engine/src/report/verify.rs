@@ -20,13 +20,14 @@ pub struct Verdict {
     /// Number of stored keys that a filter denies.
     pub denied: u64,
     /// Measured share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones
-    /// by changing a byte or appending six. `None`: no filter was asked.
+    /// by changing one byte or appending six. `None`: no filter was asked.
     pub measured_fpr: Option<MeasuredRate>,
     /// Share of absent keys expected to pass, 0 to 1, judging by the bits that are set. `None`: no filter was
     /// asked.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// The findings. The first 16 of each code are listed; a last one counts the others.
+    /// The findings. The first 16 of each code are listed; a last finding, of the code `more`, counts the
+    /// others.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
     pub findings: Findings,
     /// The file is not a complete table, and the database does not use it.
@@ -80,7 +81,7 @@ pub enum Note {
     Unlisted,
     /// The table has no filter.
     NoFilter,
-    /// The table has filters only of these policies, none of which is known.
+    /// The table has only filters of these policies, all of which are unknown.
     UnknownPolicy(Vec<Vec<u8>>),
     /// The filters fit the signed hash of old LevelDB versions, not the unsigned one of goleveldb.
     SignedHash,
@@ -91,7 +92,7 @@ pub enum Note {
     },
     /// No order of the keys is recorded, and the order is not bytewise, as this finding shows.
     NotBytewise(Box<Finding>),
-    /// Bytes of the file that are in none of its blocks.
+    /// The number of bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
 }
 

@@ -1,6 +1,6 @@
-//! Colours for rates of false positives, beside those that the filters' bits lead to expect.
+//! Colours for rates of false positives, relative to the rates that the filters' bits lead one to expect.
 //!
-//! Equal filters have equal colours: a difference that may be chance is none.
+//! Equal filters have equal colours: a difference that may be due to chance does not count.
 
 use maud::{Markup, html};
 

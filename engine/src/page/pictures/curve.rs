@@ -45,7 +45,7 @@ pub(crate) struct CurveMark {
 }
 
 const HEIGHT: f64 = 260.0;
-/// The numbers of bits a key that are named beside a line: a few, so that their texts stay apart.
+/// The numbers of bits a key that are named next to a line: only a few, so that their texts stay apart.
 const NAMED_BITS: [u32; 5] = [4, 8, 12, 16, 20];
 /// The shapes of the marks on the lines.
 const SHAPES: [Shape; 6] =

@@ -16,7 +16,7 @@ pub(crate) struct LevelSize {
     pub unfiltered: u64,
     /// The size of the tables in bytes.
     pub size: u64,
-    /// The size of their filter blocks in bytes.
+    /// The size of the tables' filter blocks in bytes.
     pub filters: u64,
     /// The size of the filter blocks that are advised; `None` if the present ones should stay.
     pub advised: Option<u64>,

@@ -9,7 +9,7 @@ use super::svg::{self, Anchor, Shape, number};
 const TITLE: f64 = 20.0;
 /// The room below a plot for the values and the name of its horizontal axis, in pixels.
 const BELOW: f64 = 42.0;
-/// The greatest number of characters of a line of a list, which has its mark beside it.
+/// The greatest number of characters in a line of a list, to the right of its mark.
 const MOST_TEXT: usize = 50;
 /// The height of a line of a list, in pixels.
 const LINE: f64 = 18.0;

@@ -26,7 +26,7 @@ pub(crate) struct Rates {
     /// The rates that the formula gives, as bits an entry and rate, in order of increasing bits. May be
     /// empty.
     pub formula: Vec<(f64, f64)>,
-    /// The number of tables without a point: they have no filters, or none whose rate is known.
+    /// The number of tables without a point: they have no filters, or filters whose rate is not known.
     pub left_out: u64,
 }
 
@@ -46,7 +46,7 @@ const TIMES_MEDIAN: f64 = 4.0;
 const ROOM: f64 = 2.0;
 const HEIGHT: f64 = 220.0;
 
-/// Tables as one mark.
+/// Tables that share a mark.
 #[derive(Clone, PartialEq, Default, Debug)]
 struct Dot {
     tables: u64,

@@ -67,7 +67,8 @@ impl Scale {
     }
 }
 
-/// Draws a pair of bars for each kind of lookup, or of marks if bars would differ too much.
+/// Draws a bar for each kind of lookup, and a second one if filters are advised. Marks take the place of bars
+/// that would differ too much.
 pub(crate) fn reads(pairs: &[ReadsPair]) -> Markup {
     let intervals = pairs.iter().flat_map(|pair| [Some(pair.now), pair.advised]).flatten();
     let sound: Vec<Interval> = intervals.filter(Interval::is_sound).collect();

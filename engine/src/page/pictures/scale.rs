@@ -8,8 +8,8 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// A scale from 0 to the greatest of `values`, or to 1 if none is above 0. Values that are not finite do
-    /// not count.
+    /// A scale from 0 to the greatest of `values`, or to 1 if no value is above 0. Values that are not finite
+    /// do not count.
     pub(super) fn from_zero(values: impl IntoIterator<Item = f64>) -> Self {
         let high = values.into_iter().filter(|value| value.is_finite()).fold(0.0, f64::max);
         Self { low: 0.0, high: if high > 0.0 { high } else { 1.0 } }
@@ -28,7 +28,7 @@ impl Linear {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
         let exponent = span.log10().floor() as i32 - 2;
-        // Negative powers are not exact everywhere.
+        // Negative powers are not exact on every platform.
         let power = 10_f64.powi(exponent.saturating_abs());
         let scaled = |step: f64| if exponent < 0 { step / power } else { step * power };
         let steps =
@@ -82,7 +82,7 @@ impl Log {
     }
 
     /// The position of `value`, from 0 to 1. A value beyond the scale is at the nearer end, and 0 at the
-    /// lower one.
+    /// lower end.
     pub(super) fn share(self, value: f64) -> f64 {
         let share = (value.log10() - f64::from(self.low)) / f64::from(self.high.saturating_sub(self.low));
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }

@@ -47,7 +47,8 @@ pub(crate) fn fill(page: &Shown<'_>) -> Markup {
     }
 }
 
-/// Returns true if the strip is a flat line: no part of the table is fuller than another.
+/// Returns true if the strip is nearly a flat line: no part of the table is much fuller or emptier than the
+/// mean, and all filters are known.
 fn is_even(strip: &FillStrip) -> bool {
     const FLAT: f64 = 0.06;
     let mean = strip.bins.sum().mean;

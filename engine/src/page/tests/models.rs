@@ -74,7 +74,7 @@ fn about(value: f64) -> Estimate {
     Estimate { value, low: value * 0.98, high: value * 1.03 }
 }
 
-/// The effects of filters of `bits` bits a key.
+/// The effects of filters with `bits` bits a key.
 fn outcome(bits: u32, levels: u8) -> Outcome {
     let rate = 0.6185_f64.powi(bits as i32);
     let measured = MeasuredRate::of((rate * 1e6) as u64, 1_000_000);
@@ -111,7 +111,7 @@ pub(super) fn fault(name: &str, error: &str) -> TuneFault {
     TuneFault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None }
 }
 
-/// The effects that other filters would have for a database of levels 1 and 2.
+/// The effects that other filters would have on a database with levels 1 and 2.
 pub(super) fn tuning(advises: bool) -> Tuning {
     let level = |number| Level {
         number: Some(number),

@@ -42,7 +42,7 @@ impl Folder {
     }
 
     /// Opens a folder as [`open`](Self::open) does, for writing. As root, refuses if another user owns the folder or
-    /// one of those that lead to it, or could replace what is in one of them.
+    /// one of the folders that lead to it, or could replace the contents of any of them.
     pub(crate) fn open_trusted(path: &Path, purpose: Purpose) -> Result<Self> {
         /// In a folder with this bit, users may remove only their own files.
         const STICKY: u32 = 0o1000;
@@ -184,7 +184,7 @@ impl Folder {
     }
 
     /// Writes a file that must not be there yet, and syncs it. Its name is durable once the folder is synced. It gets
-    /// the permissions of `like`, if given: whoever can read that file can read this one.
+    /// the permissions of `like`, if given.
     pub(crate) fn write_new(
         &self,
         name: impl AsRef<OsStr>,
@@ -268,7 +268,7 @@ impl Folder {
         let operation = Operation::MakeFolder { folder: &self.path, name };
         self.session.perform(operation, || system::make_folder(&self.handle, name))?;
         let made = self.open_folder(name)?;
-        // Another folder may have taken its place before it was opened.
+        // Another folder may have taken the place of the new one before it was opened.
         let (found, parent) = (made.status()?, self.status()?);
         let is_private = found.mode & 0o077 == 0 && is_mine(&found);
         // Some file systems give the same owner and mode to everything that they hold.

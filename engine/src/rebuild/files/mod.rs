@@ -1,8 +1,9 @@
-//! Everything that `rebuild` does to files and folders. No other part of it calls the system for that.
+//! The operations of `rebuild` on files and folders. No other part of `rebuild` changes files or folders,
+//! except that taking the lock may make the LOCK file.
 //!
-//! On Unix, everything is relative to an open [`Folder`]. Whoever can write to a folder on the path may replace the
-//! next folder on it with a link at any time, but a descriptor always refers to the same folder. A path is resolved
-//! once, by [`Folder::open`], and from then on only used for messages. On other systems, folders are known by their
+//! On Unix, every operation is relative to an open [`Folder`]. A user who can write to a folder on the path may replace
+//! the next folder on it with a link at any time, but a descriptor always refers to the same folder. A path is resolved
+//! once, by [`Folder::open`], and after that is used only for messages. On other systems, folders are known by their
 //! paths.
 //!
 //! Nearly all calls are [`Operation`]s. Tests record them, make them fail, and replace folders between them.

@@ -1,8 +1,8 @@
-//! The calls of the system, as they are reported to a hook.
+//! System calls, as they are reported to a hook.
 
 use std::{ffi::OsStr, fs::File, path::Path};
 
-/// A call of the system for files that is about to be made or was made. Folders are given by the paths that led to
+/// A system call on files or folders that is about to be made or was made. Folders are given by the paths that led to
 /// them.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(all(test, unix, in_repository)), expect(dead_code, reason = "tests read it"))]

@@ -15,8 +15,8 @@ use super::{session::Purpose, status::is_root};
 ///
 /// # Errors
 ///
-/// Those of the system. If the owner has to be set and cannot be, that is an error, too. Attributes that cannot be
-/// copied are a [`Refusal`](super::super::failure::Refusal) that names them.
+/// Those of the system. It is also an error if the owner has to be set and cannot be. Attributes that cannot be copied
+/// are a [`Refusal`](super::super::failure::Refusal) that names them.
 #[cfg(unix)]
 pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
@@ -27,7 +27,7 @@ pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> 
         if is_root() || !is_copy {
             fchown(to, Some(like_status.uid()), None)?;
         } else {
-            // With these bits, a program would run as another user.
+            // With the bits that this clears, a program would run as another user.
             mode &= 0o777;
         }
     }
@@ -77,7 +77,8 @@ mod attributes {
 
     type Attributes = BTreeMap<CString, Vec<u8>>;
 
-    /// Copies the attributes of `like` to `to`, and removes inherited ones that `like` does not have.
+    /// Copies the attributes of `like` to `to`, and removes inherited access control lists that `like` does
+    /// not have.
     pub(super) fn copy(to: &File, like: &File, is_copy: bool) -> io::Result<()> {
         let (wanted, found) = (read(like)?, read(to)?);
         let mut failed = Vec::new();

@@ -1,5 +1,5 @@
-//! The state that all open folders of one run share. The calls of the system that an [`Operation`] describes go through
-//! it.
+//! The state that all open folders of one run share. The system calls that an [`Operation`] describes are made by
+//! [`Session::perform`].
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! Calls of the system by path, for systems where folders cannot be held open. Only `--to` works
-//! there.
+//! System calls by path, for systems where folders cannot be held open. There, `rebuild` works only with
+//! `--to`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Calls of the system, relative to open folders.
+//! System calls relative to open folders.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Crashes at any operation: nothing is lost, and the next run clears away what is left.
 //!
 //! The states are samples of those that a loss of power can leave in two models of file systems: one that loses the
-//! last names, and one that loses any names that were not synced. A second crash hits the run after the first one, or
-//! the run after a kill, which ends the program and loses nothing else.
+//! last changes of names, and one that loses any changes of names that were not synced. A second crash hits the run
+//! after the first one, or the run after a kill, which ends the program and loses nothing else.
 
 use std::{fs, path::Path, sync::Arc};
 

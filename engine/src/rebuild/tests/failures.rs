@@ -1,4 +1,4 @@
-//! Calls of the system that fail, one in each run.
+//! System calls that fail, one in each run.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{io, path::Path, sync::Arc};
@@ -81,7 +81,7 @@ fn fail_each(sample_of: Sample, mode: Mode) -> usize {
             });
             assert_eq!(removed, None, "after a sync that failed: {case}");
             assert!(said.contains("run the same again"), "{case}");
-            // Anything that was not synced may be lost.
+            // Changes that were not synced may be lost.
             let history = history();
             for state in sample(&history, 4, &mut random) {
                 let after = Root::new();

@@ -8,9 +8,9 @@ use filterblock::table::{ReadOptions, Table};
 
 /// The name of the database's folder.
 pub(crate) const DATABASE: &str = "db";
-/// The name of the undo folder, beside the database's folder.
+/// The name of the undo folder, next to the database's folder.
 pub(crate) const UNDO_FOLDER: &str = "db.filterblock-undo";
-/// The name of the second database's folder, beside the first.
+/// The name of the second database's folder, next to the first one's.
 pub(crate) const TARGET: &str = "new";
 
 /// Live keys and their values.

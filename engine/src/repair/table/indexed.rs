@@ -12,7 +12,7 @@ use super::{Blocks, Expected, Facts, Limits, SavedTable};
 use crate::repair::lost::{Bound, LostRange};
 use crate::repair::order::Order;
 
-/// A run of blocks that are lost.
+/// A run of consecutive lost blocks.
 struct Run {
     low: Option<Bound>,
     blocks: Vec<BlockHandle>,
@@ -56,20 +56,20 @@ pub(super) fn read<R: ReadAt>(
     Ok(())
 }
 
-/// The state of reading one data block after the other.
+/// The state of reading one data block after another.
 #[derive(Default)]
 struct Walk {
     /// The blocks that are damaged, each with the largest key read before it, and with its separator.
     damaged: Vec<(BlockHandle, Option<Vec<u8>>, Vec<u8>)>,
     /// The numbers of the blocks that are lost.
     lost: Vec<u64>,
-    /// The separator of the block before.
+    /// The separator of the preceding block.
     separator: Option<Vec<u8>>,
     /// The lost blocks directly before the next block.
     run: Option<Run>,
-    /// The end of the blocks so far.
+    /// The greatest end of the blocks that were looked at so far.
     end: u64,
-    /// The number of blocks so far.
+    /// The number of blocks that were looked at so far.
     count: u64,
 }
 
@@ -119,7 +119,8 @@ impl Walk {
     }
 }
 
-/// Returns `Some` if the entries of a block are handles under ascending internal keys.
+/// Returns `Some` if a block has entries, and these are handles of blocks that do not overlap, in the order
+/// of the file, under ascending internal keys. `None` also if the budget is spent.
 pub(super) fn is_index(stored: &Bytes, order: &Order, limits: &Limits) -> Option<()> {
     let mut entries = stored::entries(stored, &limits.options)?;
     let (mut last, mut end): (Option<Vec<u8>>, _) = (None, 0);
@@ -190,7 +191,7 @@ impl Run {
     fn end(self, expected: &Expected<'_>, is_last: bool) -> LostRange {
         let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.largest));
         let high = match record {
-            // The last separator may be far after the last key.
+            // The last separator may be far after the last key, which the MANIFEST records.
             Some(largest) if is_last => Some(Bound::including(largest)),
             _ => Bound::up_to(&self.separator),
         };

@@ -28,7 +28,7 @@ pub(super) use partial::PartialEntry;
 /// The facts about a table that are known before it is read.
 pub(super) struct Expected<'e> {
     pub(super) order: &'e Order,
-    /// The table's record in a MANIFEST, if one has it.
+    /// The table's record in a MANIFEST, if there is one.
     pub(super) record: Option<&'e LiveTable>,
     pub(super) limits: &'e Limits,
 }
@@ -63,7 +63,7 @@ impl Limits {
 /// The parts of a table that can be salvaged.
 #[derive(Default)]
 pub(super) struct SavedTable {
-    /// The options for reading its blocks again.
+    /// The options for reading the table's blocks again.
     pub(super) options: ReadOptions,
     /// Wrong bits that are corrected.
     pub(super) patches: Vec<Patch>,
@@ -77,7 +77,7 @@ pub(super) struct SavedTable {
     pub(super) carved: Option<String>,
     pub(super) facts: Facts,
     pub(super) filters: Option<FilterMeasures>,
-    /// Its filters, if they are sound and blocks are lost.
+    /// The table's filters, if they are sound and blocks are lost.
     pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
 }
 
@@ -166,7 +166,7 @@ impl SavedTable {
     /// Adds entries that no checksum covers, within the limits: they stay in memory until they are sorted.
     fn add_partial(&mut self, entries: Vec<PartialEntry>, limits: &Limits) {
         for entry in entries {
-            // Key and value count twice, as they are also kept.
+            // Key and value count twice, as they are not only decoded but also kept.
             let parts = [&entry.key, &entry.value, &entry.key, &entry.value];
             if !parts.into_iter().all(|part| limits.budget.take(part).is_some()) {
                 return;
@@ -208,7 +208,7 @@ impl SavedTable {
             self.filter = found.reader;
         }
         if let Some(base_lg) = self.filter.as_ref().map(FilterBlockReader::base_lg) {
-            // One block of each filter is enough.
+            // One block for each filter is enough.
             for range in &mut self.lost {
                 if range.blocks.is_empty() {
                     range.blocks = filters::blocks_in(&range.bytes, base_lg);

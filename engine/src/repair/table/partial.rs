@@ -29,7 +29,8 @@ pub(super) enum Stored {
     Snappy,
 }
 
-/// Finds the zeros of whole sectors in `bytes`, which begin at `offset` in the file. `None`: no whole sector is zero.
+/// Finds the first run of zeros that fills at least one whole sector in `bytes`, which begin at `offset` in the file.
+/// `None`: no whole sector is zero.
 pub(super) fn zeroed(bytes: &[u8], offset: u64) -> Option<Range<usize>> {
     let first = usize::try_from(offset.next_multiple_of(SECTOR) - offset).ok()?;
     let sector = SECTOR as usize;
@@ -88,7 +89,7 @@ fn behind(
     }
 }
 
-/// The offsets of the restarts, and that of their array.
+/// The offsets of the restarts, and the offset of their array.
 fn restarts(contents: &[u8]) -> Option<(Vec<usize>, usize)> {
     let (rest, count) = contents.split_last_chunk::<4>()?;
     let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;

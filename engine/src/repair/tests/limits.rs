@@ -1,4 +1,4 @@
-//! Dry runs of files in memory, within limits.
+//! Dry runs on files in memory, within limits.
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ fn what_lies_beyond_the_limit_is_lost_and_told() {
         assert!(report.is_complete || max_output < 3000, "{report:?}");
         let why = format!("at most {max_output} bytes of blocks and keys to decode (--max-output)");
         by_the_limit += u64::from(report.losses.iter().any(|loss| loss.why.contains(&why)));
-        // Of each table, the limit and one block more are decoded, and then its sound blocks twice
+        // For each table, the limit and one more block are decoded at most, and then its sound blocks twice
         // more.
         assert!(meter.bytes_decoded() <= 4 * (3 * max_output + 4096), "{}", meter.bytes_decoded());
         assert!(keys > 0 && (max_output > 0 || report.losses.len() == 4), "{report:?}");

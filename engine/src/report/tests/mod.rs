@@ -4,7 +4,7 @@ mod tune;
 
 use super::{EntryCount, Table, Verdict};
 
-/// Of a damaged table, a verification knows only the entries that it could read.
+/// A verification of a damaged table knows only the entries that it could read.
 #[test]
 fn numbers_of_a_verification_are_taken_over_if_it_has_read_all() {
     let estimated = EntryCount { count: 100, low: 90, high: 110, exact: false };

@@ -24,7 +24,7 @@ const GAP: f64 = 10.0;
 const BELOW: f64 = 18.0;
 /// The height of the line below the lanes that shows where filters are missing, in pixels.
 const LINE: f64 = 4.0;
-/// The smallest share of the width for a rectangle that has room beside it.
+/// The smallest share of the width for a rectangle that has room next to it.
 const LEAST_WIDTH: f64 = 0.003;
 /// The smallest height of a rectangle, and of the part of it that is hatched, in pixels.
 const LEAST_HEIGHT: f64 = 3.0;
@@ -32,8 +32,8 @@ const LEAST_HEIGHT: f64 = 3.0;
 /// rectangles.
 const MOST_WITH_EDGES: usize = 150;
 
-/// Draws each table as a rectangle: as wide as its key range, as high as it is large, in the colour of its
-/// rate of false positives beside the expected rate, and hatched if it has no filters.
+/// Draws each table as a rectangle: as wide as its key range, as high as it is large, in a colour for its
+/// rate of false positives relative to the expected rate, and hatched if it has no filters.
 ///
 /// If there are over 2,000 tables, neighbours share a rectangle. Its height stands for the mean size of its
 /// tables, its colour is that of the worst rate, and the share of its tables without filters is hatched. A
@@ -99,7 +99,7 @@ struct Lane {
 }
 
 /// The lanes of a level of small tables are lower, so that a level that holds little takes little room. `lane`: the
-/// height of one that the largest tables fill.
+/// height of a lane that the largest tables fill.
 fn lane_of(row: &Row<'_>, lane: f64, largest: f64) -> Lane {
     let own = row.blocks().map(Block::mean_size).fold(0.0, f64::max);
     Lane { height: (lane * own / largest).max(LANE.0), of_largest: lane - 1.0 }
@@ -116,7 +116,7 @@ fn below_lanes(row: &Row<'_>) -> f64 {
     if row.lanes.is_empty() { 0.0 } else { LINE + 2.0 }
 }
 
-/// Draws a level from `top` down. `largest`: the largest size.
+/// Draws a level from `top` down. `largest`: the greatest mean size of the tables in a rectangle.
 fn level(row: &Row<'_>, top: f64, lane: Lane, largest: f64) -> Markup {
     let below = top + NAME + row.lanes.len() as f64 * lane.height + below_lanes(row);
     let number = row.unplaced.iter().map(|block| block.tables).sum();
@@ -242,7 +242,7 @@ mod tests {
         TreeTable { name: format!("{number}.ldb"), range: Some(range), size, filter }
     }
 
-    /// Filters of which 0.01 is expected.
+    /// Filters with this rate, of which a rate of 0.01 is expected.
     fn rate(rate: f64) -> TableFilter {
         TableFilter::Rate { measured: Interval::exact(rate), expected: 0.01 }
     }

@@ -275,7 +275,7 @@ mod tests {
         let rows = rows(&tree, 2000, 16);
         let blocks: usize = rows.iter().flat_map(|row| &row.lanes).map(Vec::len).sum();
         assert!((1500..=2000).contains(&blocks), "{blocks}");
-        // Only the tables of the level that has too many are merged.
+        // Only the tables of the level that has too many tables are merged.
         for row in &rows {
             let all: Vec<_> = row.lanes.iter().flatten().collect();
             assert_eq!(all.len() as u64 == row.all.tables, row.name != "10000", "{}", row.name);
