@@ -173,7 +173,11 @@ impl Position {
     /// shares with the key before, which has `previous` bytes, and the range of the key's other
     /// bytes. `None` at the end. The current key stays as it was.
     #[inline(always)]
-    fn step(&mut self, block: &Block<impl AsRef<[u8]>>, previous: usize) -> Result<Option<(usize, Range<usize>)>> {
+    fn step(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        previous: usize,
+    ) -> Result<Option<(usize, Range<usize>)>> {
         let at = self.next;
         if at >= block.entries_end {
             self.finish(block)?;

@@ -62,8 +62,23 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
+    /// As [`get`](Self::get), for keys in bytewise order, which need not be put together.
+    pub(super) fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        let Some(handle) = self.locate(key, ())? else { return Ok(None) };
+        let found = match self.block_in_place(handle)? {
+            Some(block) => value_bytewise(block, key),
+            None => value_bytewise(self.block(handle, Block::default())?, key),
+        };
+        found.map_err(|error| self.in_file(error))
+    }
+
     #[inline(always)]
-    fn look_up_in(&self, block: Block<impl Contents>, sought: &Sought<'_>, counter: impl Counter) -> Result<Lookup> {
+    fn look_up_in(
+        &self,
+        block: Block<impl Contents>,
+        sought: &Sought<'_>,
+        counter: impl Counter,
+    ) -> Result<Lookup> {
         let &Sought { key, user_key, user_order, is_bashos } = sought;
         let mut at = Position::default();
         let found = self.order.seek(&mut at, &block, key)?;
@@ -82,6 +97,14 @@ impl<R: ReadAt> Table<R> {
             found: "false".into(),
         })
     }
+}
+
+/// The value of `key` in a block whose keys are in bytewise order.
+#[inline(always)]
+fn value_bytewise(block: Block<impl Contents>, key: &[u8]) -> Result<Option<Bytes>> {
+    let mut at = Position::default();
+    let found = at.find_bytewise(&block, key)?.filter(|found| found.is_equal);
+    found.map(|_| at.into_value(block)).transpose()
 }
 
 /// A user key, and the internal key by which it is sought.

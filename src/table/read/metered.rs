@@ -34,7 +34,12 @@ impl<R: ReadAt> Table<R> {
 impl<R> Table<R> {
     /// Returns whether a block has an entry of the key, with any sequence number, or `None` if the
     /// table has no filter. `at` is the entry at or after `key`, if the block has one.
-    pub(super) fn holds(&self, block: &Block<impl AsRef<[u8]>>, at: Option<&Position>, key: &[u8]) -> Result<Option<bool>> {
+    pub(super) fn holds(
+        &self,
+        block: &Block<impl AsRef<[u8]>>,
+        at: Option<&Position>,
+        key: &[u8],
+    ) -> Result<Option<bool>> {
         if self.filter().is_none() {
             return Ok(None);
         }

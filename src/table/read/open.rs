@@ -199,7 +199,8 @@ fn metaindex_block<R: ReadAt>(
     let contents = in_tail.map(|stored| blocks.plain(stored, span.offset, room)).transpose()?;
     if let Some(contents) = contents.flatten() {
         let layout = Layout::of(contents, span.offset)?;
-        let bytes = if contents.len() <= COPIED { Bytes::copy_from_slice(contents) } else { tail.keep(contents) };
+        let bytes =
+            if contents.len() <= COPIED { Bytes::copy_from_slice(contents) } else { tail.keep(contents) };
         let max_key = max_key(room, span.len, contents.len());
         return Ok(Block::with_layout(bytes, span.offset, layout).with_max_key(max_key));
     }

@@ -28,7 +28,12 @@ impl KeyOrder {
     /// Moves `at` to the first entry of `block` whose key is at or after `target`. Returns false if
     /// there is none.
     #[inline]
-    pub(in crate::table) fn seek(&self, at: &mut Position, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<bool> {
+    pub(in crate::table) fn seek(
+        &self,
+        at: &mut Position,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<bool> {
         match self {
             Self::Bytewise => at.seek_bytewise(block, target),
             Self::Internal => at.seek_internal(block, target),
@@ -48,7 +53,11 @@ impl KeyOrder {
     /// The restart from which [`seek_from`](Self::seek_from) goes on. The entries from there are
     /// prefetched.
     #[inline]
-    pub(in crate::table) fn restart_of(&self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<usize> {
+    pub(in crate::table) fn restart_of(
+        &self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<usize> {
         match self {
             Self::Bytewise => block.restart_of_bytewise(target),
             Self::Internal => block.restart_of_internal(target),

@@ -15,7 +15,7 @@ use super::parts::{Identity, Part, TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
 use crate::key::comparator::SharedComparator;
-use crate::table::block::{Block, Contents, Position};
+use crate::table::block::{Block, Position};
 use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy};
@@ -42,7 +42,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// Opening takes at most twice the file's size plus 64 KiB plus [`ReadOptions::max_block_size`]
 /// (for Zstandard at least 5 MiB), and so does the open table with one data block. Every length in
 /// the file is checked against the file's before anything is allocated for it. Views that a source
-/// returns of its own memory stay views, unless they are compressed.
+/// returns of its own memory stay views, unless they are compressed, or a metaindex of a few entries.
 ///
 /// # Errors
 ///
@@ -146,9 +146,10 @@ impl<R: ReadAt> Table<R> {
     /// In a database's tables stored keys are internal keys; [`get_at`](Self::get_at) takes a user
     /// key.
     ///
-    /// The value is a view of its data block, which stays in memory as long as the value does.
-    /// Apart from that block, a lookup allocates nothing if keys are in bytewise order, else only a
-    /// buffer for keys that share their beginning with others.
+    /// The value is a view of its data block, which stays in memory as long as the value does. Apart from that block, a
+    /// lookup allocates nothing if keys are in bytewise order, else only a buffer for keys that share their beginning
+    /// with others. If the source [has the block in memory](ReadAt::slice_at), it is searched where it lies, and the
+    /// value is what the source returns for its bytes.
     ///
     /// # Errors
     ///
@@ -159,16 +160,6 @@ impl<R: ReadAt> Table<R> {
         }
         let found = self.find(key, ())?.filter(|(block, at)| self.order.compare(at.key(block), key).is_eq());
         found.map(|(block, at)| at.into_value(block)).transpose()
-    }
-
-    /// As [`get`](Self::get), for keys in bytewise order, which need not be put together.
-    fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        let Some(handle) = self.locate(key, ())? else { return Ok(None) };
-        let found = match self.block_in_place(handle)? {
-            Some(block) => value_bytewise(block, key),
-            None => value_bytewise(self.block(handle, Block::default())?, key),
-        };
-        found.map_err(|error| self.in_file(error))
     }
 
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
@@ -222,7 +213,10 @@ impl<R: ReadAt> Table<R> {
 
     /// The block at `handle` where the source has it in memory, unless it is compressed.
     #[inline(always)]
-    pub(in crate::table) fn block_in_place(&self, handle: BlockHandle) -> Result<Option<Block<InPlace<'_, R>>>> {
+    pub(in crate::table) fn block_in_place(
+        &self,
+        handle: BlockHandle,
+    ) -> Result<Option<Block<InPlace<'_, R>>>> {
         let span = self.blocks.span(handle, handle.offset);
         let block = span.and_then(|span| self.blocks.in_place(span, self.room()));
         block.map_err(|error| self.in_file(error))
@@ -245,14 +239,6 @@ impl<R: ReadAt> Table<R> {
             self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
         self.blocks.memory_budget(2, resident)
     }
-}
-
-/// The value of `key` in a block whose keys are in bytewise order.
-#[inline(always)]
-fn value_bytewise(block: Block<impl Contents>, key: &[u8]) -> Result<Option<Bytes>> {
-    let mut at = Position::default();
-    let found = at.find_bytewise(&block, key)?.filter(|found| found.is_equal);
-    found.map(|_| at.into_value(block)).transpose()
 }
 
 impl<R> Table<R> {
@@ -309,7 +295,8 @@ impl<R> Table<R> {
 }
 
 impl<R> Table<R> {
-    /// The index, for a cache to hold.
+    /// The index, for a cache to hold: a copy that shares the bytes of the blocks, or the part that the table was
+    /// [opened from](Self::from_parts).
     pub fn index_part(&self) -> Arc<TableIndex> {
         self.index.share(TableIndex::copy)
     }
@@ -362,11 +349,7 @@ impl<R> Table<R> {
         Ok(Self::of_parts(blocks, Part::Shared(index), filter.map(Part::Shared)))
     }
 
-    fn of_parts(
-        blocks: BlockReader<R>,
-        index: Part<TableIndex>,
-        filter: Option<Part<TableFilter>>,
-    ) -> Self {
+    fn of_parts(blocks: BlockReader<R>, index: Part<TableIndex>, filter: Option<Part<TableFilter>>) -> Self {
         let options = &index.options;
         Self {
             blocks,

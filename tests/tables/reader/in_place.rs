@@ -49,7 +49,10 @@ fn told<R: ReadAt>(source: R, options: &ReadOptions, keys: &[&[u8]]) -> Result<V
     };
     for &key in keys {
         tell(format!("{:?}", table.get(key)));
-        tell(format!("{:?}", table.get_at(key.get(..key.len().saturating_sub(8)).unwrap_or_default(), u64::MAX)));
+        tell(format!(
+            "{:?}",
+            table.get_at(key.get(..key.len().saturating_sub(8)).unwrap_or_default(), u64::MAX)
+        ));
     }
     let (mut values, mut lookups) = (Vec::new(), Vec::new());
     table.get_many(keys, &mut values);

@@ -29,7 +29,12 @@ pub(in crate::table) struct Found {
 
 impl Position {
     /// Moves to the first entry whose key is at or after `target`. Returns false if there is none.
-    pub(in crate::table) fn seek<C>(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8], comparator: &C) -> Result<bool>
+    pub(in crate::table) fn seek<C>(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+        comparator: &C,
+    ) -> Result<bool>
     where
         C: Comparator + ?Sized,
     {
@@ -41,7 +46,11 @@ impl Position {
     }
 
     /// As [`seek`](Self::seek), for internal keys whose user keys are in bytewise order.
-    pub(in crate::table) fn seek_internal(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<bool> {
+    pub(in crate::table) fn seek_internal(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<bool> {
         let Some((user_key, _)) = target.split_last_chunk::<TAG_LEN>() else {
             return self.seek(block, target, &INTERNAL);
         };
@@ -55,7 +64,11 @@ impl Position {
 
     /// Goes on from a restart to the first entry that `is_sought`.
     #[inline(always)]
-    pub(super) fn go_on(&mut self, block: &Block<impl AsRef<[u8]>>, is_sought: impl Fn(&[u8]) -> bool) -> Result<bool> {
+    pub(super) fn go_on(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        is_sought: impl Fn(&[u8]) -> bool,
+    ) -> Result<bool> {
         if self.pass_known(block) {
             return Ok(true);
         }
@@ -71,7 +84,11 @@ impl Position {
 
     /// As [`seek`](Self::seek), for keys in bytewise order, which need not be put together to be
     /// compared.
-    pub(in crate::table) fn seek_bytewise(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<bool> {
+    pub(in crate::table) fn seek_bytewise(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<bool> {
         if !self.enter_bytewise(block, target)? {
             return Ok(false);
         }
@@ -103,7 +120,11 @@ impl Position {
 
     /// Finds the first entry whose key is at or after `target` in bytewise order, and its value.
     /// The position itself is then at no entry.
-    pub(in crate::table) fn find_bytewise(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<Option<Found>> {
+    pub(in crate::table) fn find_bytewise(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<Option<Found>> {
         if !self.enter_bytewise(block, target)? {
             return Ok(None);
         }
@@ -187,7 +208,11 @@ impl Position {
     }
 
     #[inline(always)]
-    pub(super) fn scan_prefetched(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<Option<Found>> {
+    pub(super) fn scan_prefetched(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        target: &[u8],
+    ) -> Result<Option<Found>> {
         match self.scan_starts(block, target) {
             Some(found) => Ok(Some(found)),
             None => self.scan_keys(block, target),
@@ -267,7 +292,11 @@ impl Position {
     /// Moves before the last restart whose key `is_before` the one sought, or before the first
     /// restart. Returns false if the block has no entries.
     #[inline]
-    pub(super) fn enter(&mut self, block: &Block<impl AsRef<[u8]>>, is_before: impl Fn(Range<usize>) -> bool) -> Result<bool> {
+    pub(super) fn enter(
+        &mut self,
+        block: &Block<impl AsRef<[u8]>>,
+        is_before: impl Fn(Range<usize>) -> bool,
+    ) -> Result<bool> {
         self.state = State::End;
         if block.is_empty() {
             return Ok(false);

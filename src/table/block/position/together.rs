@@ -61,7 +61,8 @@ impl<B: AsRef<[u8]>> Block<B> {
         is_before: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Restarts {
         let probes = self.probes();
-        let start = |key: &[u8]| LongStart::of(key.get(..key.len().saturating_sub(SUFFIX)).unwrap_or_default());
+        let start =
+            |key: &[u8]| LongStart::of(key.get(..key.len().saturating_sub(SUFFIX)).unwrap_or_default());
         self.search(keys, start, |restart, sought| {
             Ok(match probes.is_before::<SUFFIX>(restart, sought.start) {
                 Some(before) => before,

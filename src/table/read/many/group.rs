@@ -169,7 +169,9 @@ impl<R: ReadAt> Table<R> {
         results: &mut [Result<A::Answer>],
     ) -> bool {
         for place in places {
-            let Some(stored) = self.blocks.source.slice_at(place.span.offset, place.span.len) else { return false };
+            let Some(stored) = self.blocks.source.slice_at(place.span.offset, place.span.len) else {
+                return false;
+            };
             stored.last().into_iter().for_each(prefetch);
             stored.iter().nth_back(CACHE_LINE).into_iter().for_each(prefetch);
         }
