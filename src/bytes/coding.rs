@@ -119,7 +119,7 @@ mod of_tables {
         let word = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
         let word = word & 0x0000_3fff_0000_3fff | (word & 0x3fff_0000_3fff_0000) >> 2;
         let word = word & 0x0fff_ffff | (word & 0x0fff_ffff_0000_0000) >> 4;
-        Some((word, ends.trailing_zeros() as usize / 8 + 1))
+        Some((word, (ends.trailing_zeros() as usize / 8).wrapping_add(1)))
     }
 
     #[inline(never)]

@@ -4,6 +4,7 @@ mod builder;
 mod contents;
 mod position;
 mod prefix;
+mod probes;
 mod trailer;
 
 pub(in crate::table) use builder::BlockBuilder;

@@ -230,13 +230,22 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
+    /// True if the source has the block in memory, and it is not compressed.
+    #[inline]
+    pub(in crate::table) fn shows(&self, span: Span) -> bool {
+        self.shown(span).is_some()
+    }
+
+    #[inline(always)]
+    fn shown(&self, span: Span) -> Option<&[u8]> {
+        let stored = self.source.slice_at(span.offset, span.len)?;
+        (<[u8]>::len(stored) == span.len && is_plain(stored)).then_some(stored)
+    }
+
     /// The block where the source has it in memory, unless it is compressed. It may take `room` bytes.
     #[inline]
     pub(in crate::table) fn in_place(&self, span: Span, room: u64) -> Result<Option<Block<InPlace<'_, R>>>> {
-        let stored = self.source.slice_at(span.offset, span.len);
-        let Some(stored) = stored.filter(|stored| <[u8]>::len(stored) == span.len && is_plain(stored)) else {
-            return Ok(None);
-        };
+        let Some(stored) = self.shown(span) else { return Ok(None) };
         if let Some(meter) = &self.meter {
             meter.count_read(span.len);
         }

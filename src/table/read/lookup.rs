@@ -63,6 +63,16 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
+    /// Like [`get`](Self::get), but for keys in bytewise order, which need not be put together.
+    pub(super) fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
+        let Some(handle) = self.locate(key, ())? else { return Ok(None) };
+        let found = match self.block_in_place(handle)? {
+            Some(block) => value_bytewise(block, key),
+            None => value_bytewise(self.block(handle, Block::default())?, key),
+        };
+        found.map_err(|error| self.in_file(error))
+    }
+
     #[inline(always)]
     fn look_up_in(
         &self,
@@ -88,6 +98,14 @@ impl<R: ReadAt> Table<R> {
             found: "false".into(),
         })
     }
+}
+
+/// The value of `key` in a block whose keys are in bytewise order.
+#[inline(always)]
+fn value_bytewise(block: Block<impl Contents>, key: &[u8]) -> Result<Option<Bytes>> {
+    let mut at = Position::default();
+    let found = at.find_bytewise(&block, key)?.filter(|found| found.is_equal);
+    found.map(|_| at.into_value(block)).transpose()
 }
 
 /// A user key, and the internal key by which it is sought.

@@ -15,7 +15,7 @@ use super::parts::{Identity, Part, TableFilter, TableIndex};
 #[cfg(doc)]
 use crate::Origin;
 use crate::key::comparator::SharedComparator;
-use crate::table::block::{Block, Contents, Position};
+use crate::table::block::{Block, Position};
 use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, FilterBlockReader, Result, SharedPolicy};
@@ -163,16 +163,6 @@ impl<R: ReadAt> Table<R> {
         found.map(|(block, at)| at.into_value(block)).transpose()
     }
 
-    /// Like [`get`](Self::get), but for keys in bytewise order, which need not be put together.
-    fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
-        let Some(handle) = self.locate(key, ())? else { return Ok(None) };
-        let found = match self.block_in_place(handle)? {
-            Some(block) => value_bytewise(block, key),
-            None => value_bytewise(self.block(handle, Block::default())?, key),
-        };
-        found.map_err(|error| self.in_file(error))
-    }
-
     /// Returns true if `key` may be stored, and false if it is after all keys of the index or the
     /// filter denies it. Without a filter only the index decides.
     ///
@@ -252,14 +242,6 @@ impl<R: ReadAt> Table<R> {
     }
 }
 
-/// The value of `key` in a block whose keys are in bytewise order.
-#[inline(always)]
-fn value_bytewise(block: Block<impl Contents>, key: &[u8]) -> Result<Option<Bytes>> {
-    let mut at = Position::default();
-    let found = at.find_bytewise(&block, key)?.filter(|found| found.is_equal);
-    found.map(|_| at.into_value(block)).transpose()
-}
-
 impl<R> Table<R> {
     /// The filters, if the table has any that can be read and whose policy was asked for.
     ///
@@ -316,7 +298,8 @@ impl<R> Table<R> {
 }
 
 impl<R> Table<R> {
-    /// The index, for a cache to hold.
+    /// The index, for a cache to hold: a copy that shares the bytes of the blocks, or the part that the table was
+    /// [opened from](Self::from_parts).
     pub fn index_part(&self) -> Arc<TableIndex> {
         self.index.share(TableIndex::copy)
     }

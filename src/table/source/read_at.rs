@@ -88,7 +88,7 @@ fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<Range<usiz
         .ok_or_else(|| beyond_end(offset, len, source_len as u64))
 }
 
-/// Each read copies.
+/// Each read copies. A lookup searches blocks where they lie, and copies a value.
 impl ReadAt for [u8] {
     fn len(&self) -> io::Result<u64> {
         Ok(self.len() as u64)
@@ -106,7 +106,8 @@ impl ReadAt for [u8] {
     }
 }
 
-/// Each read copies. Turn the vector into [`Bytes`] to avoid that.
+/// Each read copies; a lookup searches blocks where they lie, and copies a value. Turn the vector into [`Bytes`] to
+/// avoid that.
 impl ReadAt for Vec<u8> {
     fn len(&self) -> io::Result<u64> {
         ReadAt::len(self.as_slice())

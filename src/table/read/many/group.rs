@@ -176,6 +176,10 @@ impl<R: ReadAt> Table<R> {
             stored.last().into_iter().for_each(prefetch);
             stored.iter().nth_back(CACHE_LINE).into_iter().for_each(prefetch);
         }
+        // Of compressed blocks, neighbours are to share what is decompressed.
+        if !places.iter().all(|place| self.blocks.shows(place.span)) {
+            return false;
+        }
         let room = self.room();
         let mut opened: Vec<Opened<_>> = Vec::with_capacity(places.len());
         for &place in places {
@@ -189,7 +193,6 @@ impl<R: ReadAt> Table<R> {
                     block.prefetch_restarts();
                     opened.push(Opened { place, block, restart: 0 });
                 }
-                Ok(None) if opened.is_empty() => return false,
                 Ok(None) => put(results, place.number, ask.alone(place.number)),
                 Err(error) => put(results, place.number, Err(self.in_file(error))),
             }
