@@ -76,7 +76,7 @@ const FINEST: f64 = 0.000744;
 ///
 /// A reader takes K from the filter, so any `CassandraBloomPolicy` reads filters of any sizing.
 /// Every key may match if the array is not one or more whole words within the limit, or if K is not
-/// 1 to 15. A filter of no bytes matches nothing.
+/// 1 to 15. An empty filter matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CassandraBloomPolicy {
     sizing: Sizing,
@@ -90,7 +90,7 @@ enum Sizing {
 
 impl CassandraBloomPolicy {
     /// Returns a policy for filters of `buckets_per_element` bits a key, raised to 1 or lowered to
-    /// 15 if it is outside these limits, with the best K for them.
+    /// 15 if outside these limits, with the best K for that number of bits.
     ///
     /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has as
     /// many bits a key as do fit.
@@ -123,7 +123,7 @@ impl CassandraBloomPolicy {
     ///
     /// # Errors
     ///
-    /// [`Error::FilterSize`] if one bit a key and the 20 more bits do not fit below 2^31, or if too
+    /// [`Error::FilterSize`] if one bit a key and the 20 extra bits do not fit below 2^31, or if too
     /// few bits fit for the wanted rate.
     pub fn bits_and_probes(&self, keys: u64) -> Result<(u64, u8)> {
         const MOST_BITS: u64 = i32::MAX as u64 - EXCESS;

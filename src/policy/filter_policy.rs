@@ -155,9 +155,10 @@ pub trait FilterPolicy: Send + Sync {
     /// Returns `true` if this policy reads the filters under its name in tables of `origin`, a
     /// relative of LevelDB. The default is `false`.
     ///
-    /// This matters if a relative gave one of LevelDB's names to another encoding: so far in tables
-    /// with [Basho's mark](Origin::Basho), for filters under `leveldb.BuiltinBloomFilter2`. Such
-    /// filters are left to policies that return `true`. If there is none, every key may match.
+    /// This matters if a relative gave one of LevelDB's names to another encoding. So far, this
+    /// concerns filters under `leveldb.BuiltinBloomFilter2` in tables with
+    /// [Basho's mark](Origin::Basho). Such filters are left to policies that return `true`. If the
+    /// table is read without such a policy, every key may match.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn reads_dialect(&self, origin: Origin) -> bool {
         false

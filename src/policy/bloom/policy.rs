@@ -52,8 +52,8 @@ impl BloomFilterPolicy {
     /// rounded down, at least 1 and at most 30.
     ///
     /// With 0 bits a key, a filter has 64 bits and k = 1, the least possible, for any number of
-    /// keys. Making a filter of more than `i32::MAX` bits a key, which the original's integer
-    /// cannot hold, is an error, and so is one of more than 2^32 bits in all.
+    /// keys. It is an error to make a filter of more than `i32::MAX` bits a key, which the
+    /// original's integer cannot hold, or of more than 2^32 bits in all.
     pub const fn new(bits_per_key: u32) -> Self {
         let probes = match (bits_per_key as f64 * 0.69) as u32 {
             0 => 1,
@@ -134,7 +134,7 @@ impl BloomFilterPolicy {
         }
     }
 
-    /// Appends a filter for keys with these few hashes.
+    /// Appends a filter for the keys with these hashes, at most [`FEW`].
     #[inline(always)]
     fn create_of(&self, hashes: &[u32], dst: &mut Vec<u8>) -> Result<()> {
         let len = self.array_len(hashes.len())?;
@@ -212,7 +212,8 @@ impl FilterPolicy for BloomFilterPolicy {
 
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        // A filter in memory comes while the key is hashed, and while the query before still waits for its own.
+        // The filter is fetched from memory while the key is hashed, and while the previous lookup still waits for its
+        // own filter.
         if let [first, .., last] = filter {
             prefetch(first);
             prefetch(last);
