@@ -26,7 +26,7 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
-/// end. Once the lengths of the keys differ and the policy hashes keys, it keeps only their
+/// end. Once the lengths of the keys differ and the policy hashes keys, the builder keeps only their
 /// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that will be hashed
 /// [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, which
 /// gives it four bytes of the block.
@@ -67,7 +67,7 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
 
 #[derive(Clone, Copy, Default)]
 struct Run {
-    /// The number of these keys, or 0 if the first key was added by another method.
+    /// The number of keys in that call, or 0 if the first key was added by another method.
     len: usize,
     /// True if `scratch` has the filter of these keys.
     is_made: bool,
@@ -130,14 +130,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Starts the data block at `block_offset` of the table. Keys added next belong to it.
     ///
-    /// Offsets ascend. Going back is possible within the current range, whose filter is not made
-    /// yet. If `block_offset` lies beyond that range, its filter is made.
+    /// Offsets have to ascend. Going back is possible only within the current range, whose filter is
+    /// not made yet. If `block_offset` lies beyond that range, the filter of the range is made.
     ///
     /// # Errors
     ///
     /// On an error the builder is as before.
     ///
-    /// - [`Error::BlockOffsetOrder`] if the filter for this offset is already made.
+    /// - [`Error::BlockOffsetOrder`] if the offset lies before the current range.
     /// - [`Error::Limit`] if the block would exceed its limit, even if only by the offsets of empty
     ///   filters.
     /// - [`Error::OutOfMemory`] if there is too little memory.
@@ -194,7 +194,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     pub fn add_keys(&mut self, keys: Keys<'_>) {
         if self.pending.is_empty() && !keys.is_empty() {
             self.run.len = keys.len();
-            // If these turn out to be all keys of the range, as in the previous one, their filter is made
+            // If these turn out to be all keys of the range, as in the previous range, their filter is made
             // from keys that are still in the cache. The copy below is used only if more keys follow.
             self.run.is_made = self.run.was_all
                 && self.pending.hashes_together(&self.policy)
@@ -253,8 +253,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         let mut index = 0;
         let last = Made { index: count, start: array_offset };
         for made in self.made.iter().chain([&last]) {
-            // An empty filter starts where the next filter does. The last turn adds the array's own
-            // offset.
+            // An empty filter starts where the next filter does. The last iteration adds the array's
+            // own offset.
             for _ in index..=made.index {
                 dst.extend_from_slice(&made.start.to_le_bytes());
             }
@@ -266,7 +266,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Makes the filter of `keys`, which may be all keys of the range, in `scratch`.
+    /// Makes the filter of `keys`, which may turn out to be all keys of the range, in `scratch`.
     fn make_ahead(&mut self, keys: Keys<'_>) -> Result<()> {
         let Self { policy, scratch, .. } = self;
         make_behind_guard(policy, scratch, |scratch| policy.create_filter(keys, scratch))

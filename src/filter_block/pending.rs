@@ -11,9 +11,9 @@ enum Mode {
     /// As keys. Keys of several lengths are hashed together, `KEPT` at a time, if the policy can.
     #[default]
     BatchedHashes,
-    /// As keys: one of them has no hash, or the policy does not hash keys together.
+    /// As keys: a key of the range has no hash, or the policy does not hash keys together.
     Keys,
-    /// By their hashes, each as it is added.
+    /// By their hashes: each key is hashed as it is added.
     Hashes,
 }
 
@@ -130,8 +130,8 @@ impl Pending {
         if hashed {
             self.keys.clear();
         } else {
-            // Some key has no hash. All keys stay keys, so that hashing is not tried again and
-            // again.
+            // Some key has no hash. The buffered keys and all further keys stay keys, so that
+            // hashing is not tried again and again.
             self.mode = Mode::Keys;
         }
     }

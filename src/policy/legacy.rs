@@ -20,7 +20,7 @@ const MAX_BITS: u64 = (1 << 32) - 8;
 /// The Bloom filter of LevelDB up to 1.17 and of goleveldb, `leveldb.BuiltinBloomFilter`.
 ///
 /// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is denied only if the
-/// filter has neither its unsigned nor its signed hash. The hashes differ only for keys with a byte
+/// filter denies both its unsigned and its signed hash. The hashes differ only for keys with a byte
 /// of 0x80 or above among the one to three bytes after the last whole four-byte word. For absent
 /// keys of this kind, the second hash costs a second lookup and about doubles the false positives.
 ///

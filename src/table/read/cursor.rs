@@ -14,7 +14,7 @@ use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// Walks through the entries of a table, across the borders of its data blocks. A cursor is at an
+/// Walks through the entries of a table, across the boundaries of its data blocks. A cursor is at an
 /// entry, or at no entry.
 ///
 /// A new cursor is before the first entry, so this walks through the whole table:
@@ -33,7 +33,7 @@ use crate::{Error, Result, Structure};
 /// One data block is in memory at a time, and each takes one read. Within a block, moving from entry to entry
 /// allocates nothing once the buffer for keys has grown. Filters are not asked.
 ///
-/// Keys that share their beginning with the key before have to be put together. Such keys count against
+/// Keys that share their beginning with the previous key have to be put together. Such keys count against
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
 ///
 /// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). It takes 4 bytes of
@@ -242,7 +242,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         Error::corrupt(Structure::Index, index, expected, found)
     }
 
-    /// Reads a data block and moves before its first entry.
+    /// Reads a data block and moves to just before its first entry.
     fn enter(&mut self, handle: BlockHandle) -> Result<()> {
         (self.pending, self.before) = (Some(handle), None);
         let before = self.leave();
