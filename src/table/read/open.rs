@@ -189,8 +189,7 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     Ok(Opened { footer, index, metaindex, filters })
 }
 
-/// The metaindex, if it can be read. `read` is the result of reading its stored bytes along with the index, if that was
-/// done.
+/// The metaindex, if it can be read. `read` is what [`read_indexes`] returned for it, if that was called.
 fn metaindex_block<R: ReadAt>(
     blocks: &BlockReader<R>,
     tail: &ReadChunk,

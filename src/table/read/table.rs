@@ -110,7 +110,8 @@ impl<R: ReadAt> Table<R> {
         Ok(Self::of_parts(blocks, Part::Own(index), Some(Part::Own(filter))))
     }
 
-    /// Names the file that the source reads. All later errors of this table carry that name.
+    /// Names the file that the source reads. Later errors of this table carry that name, and so does
+    /// [`filter_error`](Self::filter_error) unless a cache shares it.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -150,7 +151,7 @@ impl<R: ReadAt> Table<R> {
     /// The value is a view of its data block, which stays in memory as long as the value does.
     /// Apart from reading that block, a lookup with LevelDB's index allocates nothing if keys are
     /// in bytewise order. In other orders it allocates only a buffer for keys that share their
-    /// beginning with the key before.
+    /// beginning with the previous key.
     ///
     /// # Errors
     ///
@@ -222,7 +223,8 @@ impl<R: ReadAt> Table<R> {
         Ok(found.then_some((block, at)))
     }
 
-    /// The block at `handle` where the source has it in memory, unless it is compressed.
+    /// The block at `handle`, in place. `None` if the source does not have the block in memory, or if
+    /// the block is compressed.
     #[inline(always)]
     pub(in crate::table) fn block_in_place(
         &self,
@@ -349,7 +351,7 @@ impl<R> Table<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `filter` belongs to a different table from `index`.
+    /// [`Error::InvalidOption`] if `filter` and `index` do not come from the same opening of a table.
     pub fn from_parts(source: R, index: Arc<TableIndex>, filter: Option<Arc<TableFilter>>) -> Result<Self> {
         if filter.as_ref().is_some_and(|filter| filter.identity != index.identity) {
             return Err(Error::InvalidOption {
