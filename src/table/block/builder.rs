@@ -16,10 +16,10 @@ pub(in crate::table) struct BlockBuilder {
     /// Offsets in `buffer` of the entries that store their key in full. The first entry always
     /// does.
     restarts: Vec<u32>,
-    /// The number of entries since the last restart.
+    /// The number of entries since the last restart, including the entry there.
     counter: u32,
-    /// Survives `reset`, for `last_key`. The next block's first entry still shares nothing, since
-    /// `counter` is 0.
+    /// The key added last. `reset` keeps it, for `last_key`. The next block's first entry still shares
+    /// nothing, since `counter` is 0.
     last_key: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ impl BlockBuilder {
         self.add_sharing(shared_prefix_len(&self.last_key, key), key, value);
     }
 
-    /// As [`add`](Self::add), for a key that has its first `shared` bytes in common with the last one.
+    /// As [`add`](Self::add), for a key that has its first `shared` bytes in common with the last key.
     #[inline]
     pub(in crate::table) fn add_sharing(&mut self, shared: usize, key: &[u8], value: &[u8]) {
         if self.counter >= self.restart_interval {

@@ -13,8 +13,9 @@ impl Compressor {
         Self { snappy: snap::raw::Encoder::new(), output: Vec::new() }
     }
 
-    /// Compresses `contents`. Returns `None` if the block should be stored as it is: if compressing
-    /// saves no more than an eighth, or the contents are too long for the codec.
+    /// Compresses `contents`. Returns `None` if the block should be stored as it is: with
+    /// [`Compression::None`], if compressing saves no more than an eighth, or if the contents are too
+    /// long for the codec.
     ///
     /// The buffer holds the compressed bytes and nothing else. The caller may append to it, until
     /// the next call.

@@ -54,8 +54,8 @@ pub trait ReadAt {
 
     /// The same bytes as [`read_at`](Self::read_at) returns, if the source has them in memory. Default: `None`.
     ///
-    /// A lookup then searches the block where it lies, and reads nothing but the value that it finds. A source that
-    /// passes reads on to another one should pass this on, too.
+    /// A lookup then searches an uncompressed block where it lies, and reads nothing but the value that it finds. A
+    /// source that passes reads on to another source should pass these calls on, too.
     #[inline]
     fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let _ = (offset, len);

@@ -136,7 +136,7 @@ proptest! {
     }
 
     /// Keys in any order, restarts at any entry and sometimes elsewhere, and sometimes more shared bytes than
-    /// the key before has.
+    /// the previous key has.
     #[test]
     fn blocks_out_of_order_are_sought_as_by_a_plain_search(
         entries in prop::collection::vec(
@@ -323,7 +323,7 @@ fn a_value_as_a_handle() {
     assert!(at.handle(&block).is_err());
 }
 
-/// LevelDB takes the entry that ends elsewhere for the previous one.
+/// LevelDB takes the entry that ends elsewhere for the previous entry.
 #[test]
 fn going_back_an_entry_that_ends_elsewhere_is_damage() {
     let entries = [entry(0, b"a", b"\x00\x01\x07zzz"), entry(0, b"b", b"22"), entry(0, b"c", b"3")];

@@ -73,7 +73,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         })
     }
 
-    /// Searches for all keys, each step for all of them before the next.
+    /// Searches for all keys: each step is done for all of them before the next step.
     #[inline(always)]
     fn search(
         &self,
@@ -92,8 +92,8 @@ impl<B: AsRef<[u8]>> Block<B> {
         let sought = all.get_mut(..keys.len()).unwrap_or_default();
         let mut far = last;
         while far > 0 {
-            // The first steps are the same for all keys, and the last ones stay within a cache line, so only
-            // the steps in between are prefetched.
+            // The first steps for all keys read the same few restarts, and the last steps stay within a cache line,
+            // so only what the steps in between read is prefetched.
             let is_far = far < last / CACHED_STEPS && far > 4;
             if is_far {
                 self.prefetch_middles(sought);
