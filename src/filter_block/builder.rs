@@ -21,9 +21,9 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// Writes the filter block of a table (LevelDB's `table/filter_block.cc`).
 ///
 /// The calls come in the order `(start_block add_key*)* finish`. Whenever a data block ends, call
-/// `start_block` with the offset of the next one, then `add_key` with each key of that block. A key
-/// added before any `start_block` belongs to offset 0. After [`finish`](Self::finish) the builder
-/// starts anew.
+/// `start_block` with the offset of the next data block, then `add_key` with each key of that block.
+/// A key added before any `start_block` belongs to offset 0. After [`finish`](Self::finish) the
+/// builder starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
 /// end. Once the lengths of the keys differ and the policy hashes keys, the builder keeps only their
@@ -302,7 +302,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "filter block", bytes: len })
     }
 
-    /// Appends the filter in `scratch` to the others, if keys are pending.
+    /// Appends the filter in `scratch` to the filters already made, if keys are pending.
     fn take_made_filter(&mut self) -> Result<()> {
         if self.pending.is_empty() {
             return Ok(());

@@ -68,9 +68,10 @@ impl Pending {
     }
 
     /// Adds the first key of a range, or a key of a range whose keys are not all of the same
-    /// length. The latter is kept to be hashed together with others, or hashed immediately if that
-    /// is faster with this policy on this processor. Branches on mixed lengths are mispredicted, so
-    /// copying a key with such a branch and hashing it later costs more than its hash.
+    /// length. A key of the second kind is kept, to be hashed together with other keys, or hashed
+    /// immediately if that is faster with this policy on this processor. Branches on mixed lengths
+    /// are mispredicted, so copying a key with such a branch and hashing it later costs more than
+    /// its hash.
     #[inline(never)]
     fn push_other_len(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
         if self.mode == Mode::Hashes && self.keys.is_empty() {

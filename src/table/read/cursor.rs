@@ -36,9 +36,9 @@ use crate::{Error, Result, Structure};
 /// Keys that share their beginning with the previous key have to be put together. Such keys count against
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
 ///
-/// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). It takes 4 bytes of
+/// [`prev`](Self::prev) walks backwards, and can be mixed with [`next`](Self::next). It takes 4 bytes of
 /// memory for each entry between two restarts, and a copy of the parts of their keys that are not shared. In
-/// return, the entries before the current one are found once, not anew for each step as in LevelDB.
+/// return, these entries are found once, not anew for each step as in LevelDB.
 ///
 /// Once it has passed the last entry or, backwards, the first, the cursor is at no entry until the next seek.
 /// The same holds after an error, but [`skip_block`](Self::skip_block) can make it go on with another block.

@@ -55,7 +55,7 @@ use crate::{Error, Result};
 ///   every range of `1 << base_lg` bytes;
 /// - for each filter policy the keys of the current range, and 8 bytes for each key. With the
 ///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more
-///   keys, and with `base_lg` 63 these are all keys of the table.
+///   keys, and with `base_lg` 63 the one range has all keys of the table.
 ///
 /// A growing buffer can have twice the size it needs. Measured for 1 GB of data (16-byte keys,
 /// 100-byte values, 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds,

@@ -17,8 +17,8 @@ pub(in crate::table) const TOGETHER: usize = 32;
 /// cache.
 const CACHED_STEPS: usize = 1 << 9;
 
-/// For each of several keys, the restart to go on from. `None` if the block has no entries, or is damaged
-/// where the search has read it.
+/// For each of several keys, the restart at which a seek begins. `None` if the block has no entries, or is
+/// damaged where the search has read it.
 pub(in crate::table) type Restarts = [Option<usize>; TOGETHER];
 
 /// A key that is sought between two restarts.
@@ -32,7 +32,7 @@ struct Sought<'k> {
 }
 
 impl<B: AsRef<[u8]>> Block<B> {
-    /// Finds the restarts from which seeks for `keys`, at most [`TOGETHER`] of them, go on.
+    /// Finds the restarts at which seeks for `keys`, at most [`TOGETHER`] keys, begin.
     pub(in crate::table) fn restarts<C>(&self, keys: &[&[u8]], comparator: &C) -> Restarts
     where
         C: Comparator + ?Sized,
@@ -128,7 +128,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         middles().for_each(|restart| self.prefetch_restart(restart));
     }
 
-    /// Finds the restart from which a seek for a key goes on, and prefetches the entries from there.
+    /// Finds the restart at which a seek for a key begins, and prefetches the entries from there.
     pub(in crate::table) fn restart_of<C>(&self, key: &[u8], comparator: &C) -> Result<usize>
     where
         C: Comparator + ?Sized,

@@ -28,7 +28,7 @@ pub(super) trait Ask {
     fn alone(&self, number: usize) -> Result<Self::Answer>;
 
     /// The answer for the key with this number, from `block`, the only block that may hold the key. The search
-    /// in the block goes on from `restart`.
+    /// in the block begins at `restart`.
     fn find(&self, number: usize, block: Block<impl Contents>, restart: usize) -> Result<Self::Answer>;
 }
 
