@@ -112,8 +112,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(Self { base_lg, ..Self::new(policy) })
     }
 
-    /// Limits the finished block to `bytes`. The default is 1 GiB. The 32-bit offsets allow at most
-    /// 2^32 - 1 bytes.
+    /// Limits the size of the finished block, in bytes. The default is 1 GiB. The 32-bit offsets
+    /// allow at most 2^32 - 1 bytes, so a higher limit counts as this one.
     pub fn with_max_size(self, bytes: u64) -> Self {
         Self { max_size: bytes.min(u64::from(u32::MAX)), ..self }
     }

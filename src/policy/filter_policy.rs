@@ -131,8 +131,8 @@ pub trait FilterPolicy: Send + Sync {
         true
     }
 
-    /// Returns the length in bytes of a filter for `num_keys` keys, counting repeated ones: the exact length,
-    /// or the greatest possible one if it depends on the keys. `None` (the default) if the length is not
+    /// Returns the length in bytes of a filter for `num_keys` keys, repeated keys included: the exact length,
+    /// or the greatest possible length if it depends on the keys. `None` (the default) if the length is not
     /// known, or there is no filter for this number of keys.
     ///
     /// Every call of [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls

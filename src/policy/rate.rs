@@ -82,7 +82,7 @@ pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<(
 }
 
 /// Returns the fewest bits a key with which large filters are expected to let at most the share `p`
-/// of absent keys pass, with the number of probes that `probes` gives for them.
+/// of absent keys pass. `probes` returns the number of probes for a number of bits a key.
 pub(super) fn bits_per_key_for(p: f64, probes: impl Fn(u32) -> u8) -> Result<u32> {
     /// The maximum number of bits a key to try: enough for 2^-64 with 16 probes or more.
     const MOST: u32 = 256;

@@ -190,8 +190,8 @@ mod tests {
     fn entries_beyond_32_bits_are_refused() {
         let mut builder = BlockBuilder::new(1);
         builder.add(b"a", b"1");
-        // 5 bytes of entry, one restart, the number of restarts, and up to 19 for the next entry's
-        // header and restart.
+        // 5 bytes of entry, one restart, the number of restarts, and up to 19 bytes for the next
+        // entry's header and restart.
         let room = u32::MAX as usize - (5 + 4 + 4) - 19;
         builder.check_room(10, room - 10, "block", 7).unwrap();
         for (key_len, value_len) in [(11, room - 10), (usize::MAX, 0), (usize::MAX, usize::MAX)] {

@@ -25,7 +25,7 @@ pub(in crate::table) struct Block<B = Bytes> {
     data: B,
     /// The block's offset in the file, for error messages.
     offset: u64,
-    /// The end of the entries and start of the restart array.
+    /// The end of the entries, which is the start of the restart array.
     pub(in crate::table) entries_end: usize,
     pub(in crate::table) num_restarts: usize,
     /// The codec that the block was stored with.

@@ -50,7 +50,7 @@ impl Span {
     }
 }
 
-/// The contents of a block where their source has them in memory.
+/// The contents of a block, in their source's own memory.
 ///
 /// Counting a reference takes a locked instruction, which no later load overtakes. Here, no reference is counted until
 /// a value is found, so that the next lookup's loads can start while this lookup waits for memory.

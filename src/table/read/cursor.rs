@@ -145,7 +145,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output) is exceeded.
     pub fn seek(&mut self, key: &[u8]) -> Result<bool> {
         let result = self.try_seek(key);
-        // A failed seek, even one that needs a range, leaves `next` no place to go on from.
+        // After a failed seek, even one that needs a range, `next` has no entry to go on from.
         self.settle(result).inspect_err(|_| self.ended = true)
     }
 

@@ -248,8 +248,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks that a source answers every range in and around its contents as every other source
-    /// does.
+    /// Checks that a source returns the right bytes, or the right error, for every range in and
+    /// around its contents.
     fn check(source: &dyn ReadAt, contents: &[u8]) {
         let n = contents.len();
         assert_eq!(source.len().unwrap(), n as u64);

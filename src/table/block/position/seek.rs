@@ -15,7 +15,7 @@ use crate::table::block::prefix::{LongStart, Start, shared_prefix_len};
 
 pub(in crate::table) const INTERNAL: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
 
-/// The number of restarts that the first steps of a search see, and that are assumed to be in the cache.
+/// The number of restarts among which the first steps of a search choose, and which are assumed to be in the cache.
 pub(super) const CACHED_STEPS: usize = 1 << 6;
 
 /// The key of an entry that was sought bytewise: the first `shared` bytes of the target, then those
@@ -157,7 +157,7 @@ impl Position {
         while left < right {
             let middle = middle(left, right);
             if right.wrapping_sub(left) < far {
-                // The next step compares the key at one of these two restarts. At which one is known only once this
+                // The next step compares the key at one of these two restarts. Which of them is known only once this
                 // step's key has arrived from memory.
                 block.prefetch_restart(self::middle(left, middle.wrapping_sub(1)));
                 block.prefetch_restart(self::middle(middle, right));

@@ -41,8 +41,8 @@ fn seek_internal(block: &Block, target: &[u8]) {
     assert_eq!((&found, other.key(block), other.next), (&expected, plain.key(block), plain.next));
 }
 
-/// Seeks by a comparator, bytewise, and in the plain way. All lead to the same entry, or to the same error;
-/// the first two also go on alike.
+/// Seeks by a comparator, bytewise, and in the plain way. All lead to the same entry, or to the same error.
+/// After the first two, a walk also finds the same entries.
 fn seek(block: &Block, target: &[u8]) -> Result<Option<Vec<u8>>> {
     let mut at = Position::default();
     let plain = plain_seek(&mut at, block, target, &BytewiseComparator);

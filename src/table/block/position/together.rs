@@ -32,7 +32,7 @@ struct Sought<'k> {
 }
 
 impl<B: AsRef<[u8]>> Block<B> {
-    /// Finds the restarts at which seeks for `keys`, at most [`TOGETHER`] keys, begin.
+    /// Finds the restarts at which seeks for `keys` begin. There may be at most [`TOGETHER`] keys.
     pub(in crate::table) fn restarts<C>(&self, keys: &[&[u8]], comparator: &C) -> Restarts
     where
         C: Comparator + ?Sized,
