@@ -8,7 +8,7 @@ use crate::kernel::Modulus;
 use crate::lanes::EqualLenKeys;
 use crate::{Error, Keys, Result};
 
-/// The number of bits beyond n * buckets that a filter of n keys has at least.
+/// The number of bits added to n * buckets, for n keys.
 const EXCESS: u64 = 20;
 
 /// The largest number of bits: a multiple of 64 below 2^31, since positions are signed.

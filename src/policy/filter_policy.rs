@@ -135,8 +135,8 @@ pub trait FilterPolicy: Send + Sync {
     /// or the greatest possible length if it depends on the keys. `None` (the default) if the length is not
     /// known, or there is no filter for this number of keys.
     ///
-    /// Every call of [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls
-    /// this, so it should take hardly any time.
+    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls this, possibly
+    /// after each key, so it should take hardly any time.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn filter_len(&self, num_keys: usize) -> Option<usize> {
         None

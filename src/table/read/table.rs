@@ -41,8 +41,9 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 ///
 /// Opening takes at most twice the file's size plus 64 KiB plus [`ReadOptions::max_block_size`]
 /// (for Zstandard at least 5 MiB), and so does the open table with one data block. Every length in
-/// the file is checked against the file's size before anything is allocated for it. If a source
-/// returns views of its own memory, blocks that are not compressed stay views of it.
+/// the file is checked against the file's size or a limit before anything is allocated for it. If a
+/// source returns views of its own memory, blocks that are not compressed stay views of it, except
+/// for a small metaindex.
 ///
 /// # Errors
 ///
