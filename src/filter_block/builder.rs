@@ -15,7 +15,7 @@ use crate::{Error, FilterPolicy, KeyHash, Keys, Result};
 /// policy's reach.
 const GUARD: &[u8] = &[0xa5, 0x5a, 0xc3, 0x3c];
 
-/// The size limit of a filter block unless the caller sets another.
+/// The default size limit of a filter block, in bytes.
 const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 
 /// Writes the filter block of a table (LevelDB's `table/filter_block.cc`).

@@ -59,7 +59,7 @@ impl Pending {
                 }
                 return;
             }
-            // Keys added earlier have to stay before these.
+            // Keys added earlier have to stay before these, so no key may be buffered.
             if self.keys.is_empty() && self.try_hash_run(policy, keys) {
                 return;
             }

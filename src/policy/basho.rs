@@ -13,7 +13,7 @@ use crate::{Error, Keys, Result};
 /// to whole bytes in the same integer.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
-/// The k for ten bits a key. Loops of a known length are faster.
+/// The k for ten bits a key. It has loops of its own, since loops of a known length are faster.
 const TEN_BITS: u8 = 6;
 
 /// The k for 16 bits a key, Riak's setting.
@@ -141,8 +141,8 @@ impl Default for BashoBloom2Policy {
     }
 }
 
-/// Returns the number of bits used in an array of `len` bytes: the largest prime below the number
-/// of all bits, or all bits in arrays of [`PRIMES`] bytes or more.
+/// Returns the number of bits used in an array of `len` bytes: the largest prime below `8 * len` or,
+/// with [`PRIMES`] bytes or more, `8 * len` itself.
 fn modulus(len: usize) -> u64 {
     /// The differences between `8 * len` and the largest prime below it. They fit into 8 bits:
     /// neighbouring primes of this size are at most 72 apart.

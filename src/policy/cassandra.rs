@@ -21,7 +21,8 @@ const MAX_BUCKETS: u64 = 15;
 /// other encodings.
 const MAX_PROBES: u8 = 15;
 
-/// The K for ten bits a key, the usual setting. Loops of a known length are faster.
+/// The K for ten bits a key, the usual setting. It has loops of its own, since loops of a known
+/// length are faster.
 const USUAL_PROBES: u8 = 7;
 
 /// The false-positive probability by buckets per element, then by K from 0.

@@ -11,7 +11,8 @@ const MIN_BITS: u64 = 64;
 /// The largest power of two that fits into a filter block with its 32-bit offsets.
 const MAX_BITS: u64 = 1 << 34;
 
-/// The k for ten bits a key, the usual setting. Loops of a known length are faster.
+/// The k for ten bits a key, the usual setting. It has loops of its own, since loops of a known
+/// length are faster.
 const USUAL_PROBES: u8 = 7;
 
 /// The largest k. Other values of the filter's last byte are free for other encodings.
@@ -24,8 +25,8 @@ const MAX_PROBES: u8 = 64;
 /// filters.
 ///
 /// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64
-/// bits, and one byte. A filter of more than 64 bits thus takes up to twice the bits asked for, and
-/// has fewer false positives the more bits are added. The positions come from four 64-bit hashes,
+/// bits, and one byte. A filter of more than 64 bits thus takes up to twice the bits asked for. The
+/// additional bits lower the rate of false positives. The positions come from four 64-bit hashes,
 /// so large filters, and those with many probes, lose no accuracy to the hash. Making a filter
 /// takes a pass over each key, and sets k bits for it. A lookup takes a pass over the key, and
 /// reads up to k bits. The four hashes are more than a [`KeyHash`](crate::policy::KeyHash) holds,

@@ -141,7 +141,7 @@ impl BloomFilterPolicy {
         if len > 8 {
             return self.create_larger_of(hashes, len, dst);
         }
-        // The smallest array fits in a register.
+        // The smallest array fits in a register, where its bits are gathered.
         let bits = hashes.iter().fold(0, |bits, hash| bits | bits_of_64(*hash, self.probes));
         dst.try_reserve(9).map_err(|_| Error::out_of_memory("filter", 9))?;
         let [a, b, c, d, e, f, g, h] = bits.to_le_bytes();

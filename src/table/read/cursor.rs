@@ -253,7 +253,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             return Err(self.misplaced(handle, expected));
         }
         let block = self.table.block(handle, before);
-        // A handle that reaches beyond the file says nothing about the blocks after it.
+        // A handle that reaches beyond the file says nothing about the blocks after it, so it does not count here.
         let end = handle.end().filter(|end| *end <= self.table.file_size());
         if let (Some(end), false) = (end, block.as_ref().is_err_and(Error::needs_range)) {
             self.end = self.end.and(Some(end));

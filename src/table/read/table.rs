@@ -247,8 +247,8 @@ impl<R: ReadAt> Table<R> {
     /// The memory that a data block may take, stored and decompressed together, in bytes.
     #[inline(always)]
     pub(in crate::table) fn room(&self) -> u64 {
-        // A cursor also holds a key of the index. A short key fits in the memory that opening took
-        // for the file's tail.
+        // A cursor also holds a key of the index. Only its bytes beyond `MIN_MAX_KEY` count: a
+        // shorter key fits in the memory that opening took for the file's tail.
         let resident =
             self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
         self.blocks.memory_budget(2, resident)

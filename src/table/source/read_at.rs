@@ -209,7 +209,7 @@ fn read_some(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<us
 fn read_some(mut file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     use std::io::{Read as _, Seek as _};
     use std::sync::{Mutex, PoisonError};
-    // All handles of a file may share its position.
+    // Several handles may share a file's position, so one lock guards all files.
     static READING: Mutex<()> = Mutex::new(());
     let _reading = READING.lock().unwrap_or_else(PoisonError::into_inner);
     file.seek(io::SeekFrom::Start(offset))?;

@@ -161,8 +161,8 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Searches the blocks in the source's own memory. Returns false, and searches nothing, if the source does not
-    /// have all of these blocks in memory, or if the first block is compressed. A key whose block turns out to be
-    /// compressed later is looked up by itself.
+    /// have all of these blocks in memory, or if the first block is compressed. If a later block is compressed, its
+    /// key is looked up by itself.
     #[inline(always)]
     fn search_in_place<A: Ask>(
         &self,
