@@ -16,7 +16,8 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 ///
 /// Any bytes are accepted. If the offsets of a filter are malformed, every key "may match" it, and
 /// [`check`](Self::check) reports the damage. An empty filter matches nothing, unless the policy
-/// answers otherwise.
+/// answers otherwise. As in LevelDB, no key matches a filter that starts and ends at the same
+/// offset beyond the filters, although `check` reports it as well.
 ///
 /// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
 /// allocates nothing.
