@@ -15,18 +15,18 @@ use crate::{Error, FilterPolicy, KeyHash, Keys, Result};
 /// policy's reach.
 const GUARD: &[u8] = &[0xa5, 0x5a, 0xc3, 0x3c];
 
-/// The size limit of a filter block unless the caller sets another.
+/// The default size limit of a filter block, in bytes.
 const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 
 /// Writes the filter block of a table (LevelDB's `table/filter_block.cc`).
 ///
 /// The calls come in the order `(start_block add_key*)* finish`. Whenever a data block ends, call
-/// `start_block` with the offset of the next one, then `add_key` with each key of that block. A key
-/// added before any `start_block` belongs to offset 0. After [`finish`](Self::finish) the builder
-/// starts anew.
+/// `start_block` with the offset of the next data block, then `add_key` with each key of that block.
+/// A key added before any `start_block` belongs to offset 0. After [`finish`](Self::finish) the
+/// builder starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
-/// end. Once the lengths of the keys differ and the policy hashes keys, it keeps only their
+/// end. Once the lengths of the keys differ and the policy hashes keys, the builder keeps only their
 /// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that will be hashed
 /// [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, which
 /// gives it four bytes of the block.
@@ -67,7 +67,7 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
 
 #[derive(Clone, Copy, Default)]
 struct Run {
-    /// The number of these keys, or 0 if the first key was added by another method.
+    /// The number of keys in that call, or 0 if the first key was added by another method.
     len: usize,
     /// True if `scratch` has the filter of these keys.
     is_made: bool,
@@ -112,8 +112,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(Self { base_lg, ..Self::new(policy) })
     }
 
-    /// Limits the finished block to `bytes`. The default is 1 GiB. The 32-bit offsets allow at most
-    /// 2^32 - 1 bytes.
+    /// Limits the size of the finished block, in bytes. The default is 1 GiB. The 32-bit offsets
+    /// allow at most 2^32 - 1 bytes, so a higher limit counts as this one.
     pub fn with_max_size(self, bytes: u64) -> Self {
         Self { max_size: bytes.min(u64::from(u32::MAX)), ..self }
     }
@@ -130,14 +130,14 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
 
     /// Starts the data block at `block_offset` of the table. Keys added next belong to it.
     ///
-    /// Offsets ascend. Going back is possible within the current range, whose filter is not made
-    /// yet. If `block_offset` lies beyond that range, its filter is made.
+    /// Offsets have to ascend. Going back is possible only within the current range, whose filter is
+    /// not made yet. If `block_offset` lies beyond that range, the filter of the range is made.
     ///
     /// # Errors
     ///
     /// On an error the builder is as before.
     ///
-    /// - [`Error::BlockOffsetOrder`] if the filter for this offset is already made.
+    /// - [`Error::BlockOffsetOrder`] if the offset lies before the current range.
     /// - [`Error::Limit`] if the block would exceed its limit, even if only by the offsets of empty
     ///   filters.
     /// - [`Error::OutOfMemory`] if there is too little memory.
@@ -194,7 +194,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     pub fn add_keys(&mut self, keys: Keys<'_>) {
         if self.pending.is_empty() && !keys.is_empty() {
             self.run.len = keys.len();
-            // If these turn out to be all keys of the range, as in the previous one, their filter is made
+            // If these turn out to be all keys of the range, as in the previous range, their filter is made
             // from keys that are still in the cache. The copy below is used only if more keys follow.
             self.run.is_made = self.run.was_all
                 && self.pending.hashes_together(&self.policy)
@@ -253,8 +253,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         let mut index = 0;
         let last = Made { index: count, start: array_offset };
         for made in self.made.iter().chain([&last]) {
-            // An empty filter starts where the next filter does. The last turn adds the array's own
-            // offset.
+            // An empty filter starts where the next filter does. The last iteration adds the array's
+            // own offset.
             for _ in index..=made.index {
                 dst.extend_from_slice(&made.start.to_le_bytes());
             }
@@ -266,7 +266,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         Ok(())
     }
 
-    /// Makes the filter of `keys`, which may be all keys of the range, in `scratch`.
+    /// Makes the filter of `keys`, which may turn out to be all keys of the range, in `scratch`.
     fn make_ahead(&mut self, keys: Keys<'_>) -> Result<()> {
         let Self { policy, scratch, .. } = self;
         make_behind_guard(policy, scratch, |scratch| policy.create_filter(keys, scratch))
@@ -302,7 +302,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         usize::try_from(len).map_err(|_| Error::OutOfMemory { what: "filter block", bytes: len })
     }
 
-    /// Appends the filter in `scratch` to the others, if keys are pending.
+    /// Appends the filter in `scratch` to the filters already made, if keys are pending.
     fn take_made_filter(&mut self) -> Result<()> {
         if self.pending.is_empty() {
             return Ok(());

@@ -11,9 +11,9 @@ enum Mode {
     /// As keys. Keys of several lengths are hashed together, `KEPT` at a time, if the policy can.
     #[default]
     BatchedHashes,
-    /// As keys: one of them has no hash, or the policy does not hash keys together.
+    /// As keys: a key of the range has no hash, or the policy does not hash keys together.
     Keys,
-    /// By their hashes, each as it is added.
+    /// By their hashes: each key is hashed as it is added.
     Hashes,
 }
 
@@ -59,7 +59,7 @@ impl Pending {
                 }
                 return;
             }
-            // Keys added earlier have to stay before these.
+            // Keys added earlier have to stay before these, so no key may be buffered.
             if self.keys.is_empty() && self.try_hash_run(policy, keys) {
                 return;
             }
@@ -68,9 +68,10 @@ impl Pending {
     }
 
     /// Adds the first key of a range, or a key of a range whose keys are not all of the same
-    /// length. The latter is kept to be hashed together with others, or hashed immediately if that
-    /// is faster with this policy on this processor. Branches on mixed lengths are mispredicted, so
-    /// copying a key with such a branch and hashing it later costs more than its hash.
+    /// length. A key of the second kind is kept, to be hashed together with other keys, or hashed
+    /// immediately if that is faster with this policy on this processor. Branches on mixed lengths
+    /// are mispredicted, so copying a key with such a branch and hashing it later costs more than
+    /// its hash.
     #[inline(never)]
     fn push_other_len(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
         if self.mode == Mode::Hashes && self.keys.is_empty() {
@@ -130,8 +131,8 @@ impl Pending {
         if hashed {
             self.keys.clear();
         } else {
-            // Some key has no hash. All keys stay keys, so that hashing is not tried again and
-            // again.
+            // Some key has no hash. The buffered keys and all further keys stay keys, so that
+            // hashing is not tried again and again.
             self.mode = Mode::Keys;
         }
     }

@@ -16,7 +16,8 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 ///
 /// Any bytes are accepted. If the offsets of a filter are malformed, every key "may match" it, and
 /// [`check`](Self::check) reports the damage. An empty filter matches nothing, unless the policy
-/// answers otherwise.
+/// answers otherwise. As in LevelDB, no key matches a filter that starts and ends at the same
+/// offset beyond the filters, although `check` reports it as well.
 ///
 /// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
 /// allocates nothing.
@@ -52,8 +53,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
 
     /// Returns `true` if `key` may be in the data block at `block_offset` of the table.
     ///
-    /// The answer is `false` only if the policy denies the key by this block's filter, or if the
-    /// filter is empty.
+    /// The answer is `false` only if the policy denies the key by the data block's filter, or if
+    /// that filter is empty.
     #[inline]
     pub fn key_may_match(&self, block_offset: u64, key: &[u8]) -> bool {
         self.ask(block_offset, |filter| self.policy.key_may_match(key, filter))
@@ -123,7 +124,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         if self.base_lg > MAX_BASE_LG {
             return;
         }
-        // Starts with a number that differs from that of the first filter.
+        // `last` starts with a number that differs from that of the first filter.
         let first = queries.first().map_or(0, |(block_offset, _)| block_offset >> self.base_lg);
         let mut last = (!first, &[][..]);
         for (&(block_offset, key), probe) in queries.iter().zip(&mut *probes) {

@@ -13,7 +13,8 @@ use crate::{Error, Result, Structure};
 /// a lock.
 ///
 /// It has the same bits for the same keys as a filter of
-/// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) with as many bits and probes.
+/// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) with the same numbers of bits and
+/// probes.
 /// [`write_filter`](Self::write_filter) writes it as such a filter, for a filter block.
 ///
 /// The key of an unsigned integer is its value as a `u64`, in eight bytes, little-endian, so `7_u8`
@@ -247,7 +248,7 @@ impl AtomicBloomFilter {
         }
     }
 
-    /// Estimates the number of different keys added: -m/k * ln(1 - x/m), if x of the m bits are
+    /// Estimates the number of distinct keys added: -m/k * ln(1 - x/m), if x of the m bits are
     /// set. The estimate is infinite if all bits are set. It costs one pass over the filter.
     #[must_use]
     pub fn estimated_count(&self) -> f64 {
@@ -265,7 +266,7 @@ impl AtomicBloomFilter {
     /// Appends this filter to `dst`, in m / 8 + 1 bytes that
     /// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) reads.
     ///
-    /// Keys that another thread is adding at the same time may or may not be in it.
+    /// Keys that another thread is adding at the same time may or may not be in the bytes written.
     ///
     /// # Errors
     ///

@@ -9,17 +9,17 @@ use crate::kernel::{self, MAX_PROBES, Modulus};
 use crate::lanes::EqualLenKeys;
 use crate::{Error, Keys, Result};
 
-/// The largest number of bits. The original counts bits in a 32-bit integer, and rounds them up to
-/// whole bytes in the same integer.
+/// The largest number of bits. The original holds this number in a 32-bit integer, and rounds it up
+/// to whole bytes in the same integer.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
-/// The k for ten bits a key. Loops of a known length are faster.
+/// The k for ten bits a key. It has loops of its own, since loops of a known length are faster.
 const TEN_BITS: u8 = 6;
 
 /// The k for 16 bits a key, Riak's setting.
 const SIXTEEN_BITS: u8 = 11;
 
-/// The smallest number of bits, a prime.
+/// The smallest number of bits that a filter uses, a prime.
 const MIN_BITS: u64 = 61;
 
 /// The seed of the second hash.
@@ -68,8 +68,8 @@ impl BashoBloom2Policy {
     /// Returns a policy for filters of `bits_per_key` bits a key. k is 0.69 * `bits_per_key`,
     /// rounded down, at least 1 and at most 30. Riak uses [16](Self::default) bits.
     ///
-    /// Making a filter of more than `i32::MAX` bits a key, which the original's integer cannot
-    /// hold, is an error, and so is one of more than 2^32 - 8 bits in all.
+    /// It is an error to make a filter of more than `i32::MAX` bits a key, which the original's
+    /// integer cannot hold, or of more than 2^32 - 8 bits in all.
     pub const fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key, probes: BloomFilterPolicy::new(bits_per_key).probes() }
     }
@@ -141,8 +141,8 @@ impl Default for BashoBloom2Policy {
     }
 }
 
-/// Returns the number of bits used in an array of `len` bytes: the largest prime below the number
-/// of its bits, or all of them in arrays of [`PRIMES`] bytes or more.
+/// Returns the number of bits used in an array of `len` bytes: the largest prime below `8 * len` or,
+/// with [`PRIMES`] bytes or more, `8 * len` itself.
 fn modulus(len: usize) -> u64 {
     /// The differences between `8 * len` and the largest prime below it. They fit into 8 bits:
     /// neighbouring primes of this size are at most 72 apart.

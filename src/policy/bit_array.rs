@@ -87,7 +87,7 @@ fn append_area(dst: &mut Vec<u8>, len: usize, fill: impl FnOnce(&mut [u8])) -> R
     let start = dst.len();
     dst.resize(start.saturating_add(len), 0);
     let Some(area) = dst.get_mut(start..) else {
-        // An array left without bits would deny every key.
+        // An array left without bits would deny every key, so this is an error.
         debug_assert!(false, "{start} bytes are gone");
         return Err(Error::out_of_memory("filter", needed));
     };

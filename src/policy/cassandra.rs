@@ -8,7 +8,7 @@ use crate::kernel::Modulus;
 use crate::lanes::EqualLenKeys;
 use crate::{Error, Keys, Result};
 
-/// The number of bits beyond n * buckets.
+/// The number of bits added to n * buckets, for n keys.
 const EXCESS: u64 = 20;
 
 /// The largest number of bits: a multiple of 64 below 2^31, since positions are signed.
@@ -21,7 +21,8 @@ const MAX_BUCKETS: u64 = 15;
 /// other encodings.
 const MAX_PROBES: u8 = 15;
 
-/// The K for ten bits a key, the usual setting. Loops of a known length are faster.
+/// The K for ten bits a key, the usual setting. It has loops of its own, since loops of a known
+/// length are faster.
 const USUAL_PROBES: u8 = 7;
 
 /// The false-positive probability by buckets per element, then by K from 0.
@@ -76,7 +77,7 @@ const FINEST: f64 = 0.000744;
 ///
 /// A reader takes K from the filter, so any `CassandraBloomPolicy` reads filters of any sizing.
 /// Every key may match if the array is not one or more whole words within the limit, or if K is not
-/// 1 to 15. A filter of no bytes matches nothing.
+/// 1 to 15. An empty filter matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CassandraBloomPolicy {
     sizing: Sizing,
@@ -90,7 +91,7 @@ enum Sizing {
 
 impl CassandraBloomPolicy {
     /// Returns a policy for filters of `buckets_per_element` bits a key, raised to 1 or lowered to
-    /// 15 if it is outside these limits, with the best K for them.
+    /// 15 if outside these limits, with the best K for that number of bits.
     ///
     /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has as
     /// many bits a key as do fit.
@@ -123,7 +124,7 @@ impl CassandraBloomPolicy {
     ///
     /// # Errors
     ///
-    /// [`Error::FilterSize`] if one bit a key and the 20 more bits do not fit below 2^31, or if too
+    /// [`Error::FilterSize`] if one bit a key and the 20 extra bits do not fit below 2^31, or if too
     /// few bits fit for the wanted rate.
     pub fn bits_and_probes(&self, keys: u64) -> Result<(u64, u8)> {
         const MOST_BITS: u64 = i32::MAX as u64 - EXCESS;

@@ -131,12 +131,12 @@ pub trait FilterPolicy: Send + Sync {
         true
     }
 
-    /// Returns the length in bytes of a filter for `num_keys` keys, counting repeated ones: the exact length,
-    /// or the greatest possible one if it depends on the keys. `None` (the default) if the length is not
+    /// Returns the length in bytes of a filter for `num_keys` keys, repeated keys included: the exact length,
+    /// or the greatest possible length if it depends on the keys. `None` (the default) if the length is not
     /// known, or there is no filter for this number of keys.
     ///
-    /// Every call of [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls
-    /// this, so it should take hardly any time.
+    /// [`FilterBlockBuilder::estimated_len`](crate::FilterBlockBuilder::estimated_len) calls this, possibly
+    /// after each key, so it should take hardly any time.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn filter_len(&self, num_keys: usize) -> Option<usize> {
         None
@@ -155,9 +155,10 @@ pub trait FilterPolicy: Send + Sync {
     /// Returns `true` if this policy reads the filters under its name in tables of `origin`, a
     /// relative of LevelDB. The default is `false`.
     ///
-    /// This matters if a relative gave one of LevelDB's names to another encoding: so far in tables
-    /// with [Basho's mark](Origin::Basho), for filters under `leveldb.BuiltinBloomFilter2`. Such
-    /// filters are left to policies that return `true`. If there is none, every key may match.
+    /// This matters if a relative gave one of LevelDB's names to another encoding. So far, this
+    /// concerns filters under `leveldb.BuiltinBloomFilter2` in tables with
+    /// [Basho's mark](Origin::Basho). Such filters are left to policies that return `true`. If the
+    /// table is read without such a policy, every key may match.
     #[expect(unused_variables, reason = "named for the documentation")]
     fn reads_dialect(&self, origin: Origin) -> bool {
         false

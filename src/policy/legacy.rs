@@ -13,17 +13,16 @@ use crate::kernel::MAX_PROBES;
 use crate::kernel::matches;
 use crate::{Error, Keys, Result};
 
-/// The largest number of bits. goleveldb counts bits in a 32-bit integer, and rounds them up to
+/// The largest number of bits. goleveldb holds this number in a 32-bit integer, and rounds it up to
 /// whole bytes in the same integer.
 const MAX_BITS: u64 = (1 << 32) - 8;
 
 /// The Bloom filter of LevelDB up to 1.17 and of goleveldb, `leveldb.BuiltinBloomFilter`.
 ///
-/// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is absent only if the
-/// filter denies it by both the unsigned and the signed hash. The hashes differ only for keys with
-/// a byte of 0x80 or above among the one to three bytes after the last whole four-byte word. For
-/// absent keys of this kind, the second hash costs a second lookup and about doubles the false
-/// positives.
+/// The default, [`LegacyHash::Either`], suits tables of unknown origin: a key is denied only if the
+/// filter denies both its unsigned and its signed hash. The hashes differ only for keys with a byte
+/// of 0x80 or above among the one to three bytes after the last whole four-byte word. For absent
+/// keys of this kind, the second hash costs a second lookup and about doubles the false positives.
 ///
 /// Except with [`LegacyHash::Signed`], filters equal goleveldb's byte for byte. They take
 /// `bits_per_key` bits for each key, at least 64 in all, and one byte. Their layout is that of
@@ -76,8 +75,8 @@ impl LegacyBloomPolicy {
         Self { bloom, hash: LegacyHash::Either }
     }
 
-    /// Returns the same policy with another hash. [`Unsigned`](LegacyHash::Unsigned) denies many
-    /// keys of filters that [`Signed`](LegacyHash::Signed) has written, and vice versa.
+    /// Returns the same policy with another hash. [`Unsigned`](LegacyHash::Unsigned) can deny
+    /// stored keys in filters that [`Signed`](LegacyHash::Signed) has written, and vice versa.
     #[must_use]
     pub const fn with_hash(self, hash: LegacyHash) -> Self {
         Self { hash, ..self }
@@ -172,7 +171,7 @@ impl FilterPolicy for LegacyBloomPolicy {
         if self.hash == LegacyHash::Unsigned {
             return;
         }
-        // The other hash differs only for keys with a high tail.
+        // The signed hash differs only for keys with a high tail.
         for (&(key, filter), answer) in probes.iter().zip(answers) {
             if has_high_tail(key) && !(*answer && self.hash == LegacyHash::Either) {
                 *answer = matches(hash_signed_tail(key, BLOOM_SEED), filter);

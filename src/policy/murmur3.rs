@@ -11,7 +11,8 @@ const MIN_BITS: u64 = 64;
 /// The largest power of two that fits into a filter block with its 32-bit offsets.
 const MAX_BITS: u64 = 1 << 34;
 
-/// The k for ten bits a key, the usual setting. Loops of a known length are faster.
+/// The k for ten bits a key, the usual setting. It has loops of its own, since loops of a known
+/// length are faster.
 const USUAL_PROBES: u8 = 7;
 
 /// The largest k. Other values of the filter's last byte are free for other encodings.
@@ -24,11 +25,12 @@ const MAX_PROBES: u8 = 64;
 /// filters.
 ///
 /// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64
-/// bits, and one byte. So it can take up to twice the bits asked for, and then has fewer false
-/// positives. The bits come from four 64-bit hashes, so large filters, and those with many probes,
-/// lose no accuracy to the hash. Making a filter takes a pass over each key, and sets k bits for
-/// it. A lookup takes a pass over the key, and reads up to k bits. The four hashes are more than a
-/// [`KeyHash`](crate::policy::KeyHash) holds, so these filters need the keys.
+/// bits, and one byte. A filter of more than 64 bits thus takes up to twice the bits asked for. The
+/// additional bits lower the rate of false positives. The positions come from four 64-bit hashes,
+/// so large filters, and those with many probes, lose no accuracy to the hash. Making a filter
+/// takes a pass over each key, and sets k bits for it. A lookup takes a pass over the key, and
+/// reads up to k bits. The four hashes are more than a [`KeyHash`](crate::policy::KeyHash) holds,
+/// so these filters need the keys.
 ///
 /// [`AtomicBloomFilter`](crate::policy::AtomicBloomFilter) is the same filter in memory.
 ///
@@ -52,7 +54,7 @@ const MAX_PROBES: u8 = 64;
 ///
 /// A reader takes k from the filter, so any `Murmur3BloomPolicy` reads filters of any sizing. Every
 /// key may match if the length of the array is not a power of two of at least 8 and at most 2^31
-/// bytes, or if k is not 1 to 64. A filter of no bytes matches nothing.
+/// bytes, or if k is not 1 to 64. An empty filter matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Murmur3BloomPolicy {
     bits_per_key: u32,
@@ -121,8 +123,7 @@ pub(super) fn check_probes(probes: u8) -> Result<()> {
     })
 }
 
-/// Rounds `bits`, the number of bits asked for with `keys` keys, up to a size that a filter can
-/// have.
+/// Rounds `bits`, the number of bits wanted for `keys` keys, up to a size that a filter can have.
 pub(super) fn round_up(bits: u128, keys: u64) -> Result<u64> {
     if bits > u128::from(MAX_BITS) {
         return Err(Error::FilterSize { keys, limit: MAX_BITS, bits });

@@ -6,8 +6,8 @@ use std::fmt;
 use super::{FilterPolicy, FilterShape};
 use crate::{KeyBuf, Keys, Result};
 
-/// Makes another policy look only at a prefix of each key. A function of the caller's returns the
-/// length of the prefix.
+/// Makes another policy look only at a prefix of each key. The caller's function returns the length
+/// of the prefix.
 ///
 /// Such a filter answers for whole groups of keys: "is there any key of user 7?". If groups hold
 /// several keys, it is smaller than a filter over complete keys, since each group is counted once.
@@ -99,7 +99,7 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> FilterPolicy 
     }
 
     fn filter_len(&self, num_keys: usize) -> Option<usize> {
-        // Equal prefixes are counted once, and a filter is never empty.
+        // The greatest length: equal prefixes are counted once. A filter for any keys has at least one byte.
         self.policy.filter_len(num_keys).map(|len| len.max(1))
     }
 

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 ///
 /// The formula assumes independent probes. Filters that derive all probes from one 32-bit hash, as
 /// LevelDB's do, let more keys pass, above all filters of few keys: at ten bits a key, 1.2 times
-/// the rate with 40 keys and 1.05 times with 1,000. `n` counts different keys.
+/// the rate with 40 keys and 1.05 times with 1,000. `n` counts each distinct key once.
 ///
 /// The result is 1 if `k` is 0, or if there are keys but no bits. Otherwise it is 0 if `n` is 0.
 ///
@@ -82,7 +82,7 @@ pub(super) fn check_rate(p: f64, least: f64, at_least: &'static str) -> Result<(
 }
 
 /// Returns the fewest bits a key with which large filters are expected to let at most the share `p`
-/// of absent keys pass, with the number of probes that `probes` gives for them.
+/// of absent keys pass. `probes` returns the number of probes for a number of bits a key.
 pub(super) fn bits_per_key_for(p: f64, probes: impl Fn(u32) -> u8) -> Result<u32> {
     /// The maximum number of bits a key to try: enough for 2^-64 with 16 probes or more.
     const MOST: u32 = 256;

@@ -19,7 +19,7 @@ pub(crate) const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 /// The prefix of a filter's name in the metaindex. The policy's name follows it.
 pub(crate) const FILTER_PREFIX: &[u8] = b"filter.";
 
-/// The room for handles in the footer: two of the greatest length, which are four varints.
+/// The room for handles in the footer: two handles of the greatest length, which are four varints.
 const HANDLES_LEN: usize = 4 * MAX_VARINT64_LEN;
 
 /// Magics of relatives of LevelDB whose tables are laid out differently, as fixed64.
@@ -66,7 +66,8 @@ impl BlockHandle {
         }
     }
 
-    /// As [`decode`](Self::decode), if eight bytes follow the offset and neither number has more.
+    /// As [`decode`](Self::decode), if neither number takes more than eight bytes, and at least eight bytes follow
+    /// the offset. Otherwise `None`.
     #[inline(always)]
     pub(in crate::table) fn decode_short(bytes: &[u8]) -> Option<(Self, usize)> {
         let (offset, offset_len) = get_short(bytes)?;

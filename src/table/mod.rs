@@ -36,8 +36,8 @@
 //! - **An entry's key** is the first `shared` bytes of the previous key, then the key rest, of
 //!   `non_shared` bytes. `value_len` is the length of the value.
 //! - **A restart** is the offset in the block of an entry that shares nothing, so that reading can
-//!   start there. In the index, every entry is a restart. In data blocks and in the metaindex, the
-//!   first entry is one, and by default every 16th after it
+//!   start there. In the index, there is a restart for every entry. In data blocks and in the
+//!   metaindex, there is one for the first entry, and by default for every 16th after it
 //!   ([`restart_interval`](WriteOptions::restart_interval)).
 //!
 //! Fixed integers are little-endian. A varint has seven bits in each byte, the lowest first; the

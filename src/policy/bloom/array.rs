@@ -23,7 +23,7 @@ impl<'a> BloomArray<'a> {
     pub(in crate::policy) fn new(dst: &'a mut Vec<u8>, len: usize, probes: u8) -> Result<Self> {
         let start = dst.len();
         let room = if len <= MAX_SPREAD { len * 8 } else { len };
-        // One byte more for k, which ends the filter.
+        // One more byte is for k, which ends the filter.
         dst.try_reserve(room + 1).map_err(|_| Error::out_of_memory("filter", room + 1))?;
         dst.resize(start + room, 0);
         Ok(Self { dst, start, len, probes })

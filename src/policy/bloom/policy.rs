@@ -52,8 +52,8 @@ impl BloomFilterPolicy {
     /// rounded down, at least 1 and at most 30.
     ///
     /// With 0 bits a key, a filter has 64 bits and k = 1, the least possible, for any number of
-    /// keys. Making a filter of more than `i32::MAX` bits a key, which the original's integer
-    /// cannot hold, is an error, and so is one of more than 2^32 bits in all.
+    /// keys. It is an error to make a filter of more than `i32::MAX` bits a key, which the
+    /// original's integer cannot hold, or of more than 2^32 bits in all.
     pub const fn new(bits_per_key: u32) -> Self {
         let probes = match (bits_per_key as f64 * 0.69) as u32 {
             0 => 1,
@@ -134,14 +134,14 @@ impl BloomFilterPolicy {
         }
     }
 
-    /// Appends a filter for keys with these few hashes.
+    /// Appends a filter for the keys with these hashes, at most [`FEW`].
     #[inline(always)]
     fn create_of(&self, hashes: &[u32], dst: &mut Vec<u8>) -> Result<()> {
         let len = self.array_len(hashes.len())?;
         if len > 8 {
             return self.create_larger_of(hashes, len, dst);
         }
-        // The smallest array fits in a register.
+        // The smallest array fits in a register, where its bits are gathered.
         let bits = hashes.iter().fold(0, |bits, hash| bits | bits_of_64(*hash, self.probes));
         dst.try_reserve(9).map_err(|_| Error::out_of_memory("filter", 9))?;
         let [a, b, c, d, e, f, g, h] = bits.to_le_bytes();
@@ -212,7 +212,8 @@ impl FilterPolicy for BloomFilterPolicy {
 
     #[inline]
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool {
-        // A filter in memory comes while the key is hashed, and while the query before still waits for its own.
+        // The filter is fetched from memory while the key is hashed, and while the previous lookup still waits for its
+        // own filter.
         if let [first, .., last] = filter {
             prefetch(first);
             prefetch(last);

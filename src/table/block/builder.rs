@@ -16,10 +16,10 @@ pub(in crate::table) struct BlockBuilder {
     /// Offsets in `buffer` of the entries that store their key in full. The first entry always
     /// does.
     restarts: Vec<u32>,
-    /// The number of entries since the last restart.
+    /// The number of entries since the last restart, including the entry there.
     counter: u32,
-    /// Survives `reset`, for `last_key`. The next block's first entry still shares nothing, since
-    /// `counter` is 0.
+    /// The key added last. `reset` keeps it, for `last_key`. The next block's first entry still shares
+    /// nothing, since `counter` is 0.
     last_key: Vec<u8>,
 }
 
@@ -74,7 +74,7 @@ impl BlockBuilder {
         self.add_sharing(shared_prefix_len(&self.last_key, key), key, value);
     }
 
-    /// As [`add`](Self::add), for a key that has its first `shared` bytes in common with the last one.
+    /// As [`add`](Self::add), for a key that has its first `shared` bytes in common with the last key.
     #[inline]
     pub(in crate::table) fn add_sharing(&mut self, shared: usize, key: &[u8], value: &[u8]) {
         if self.counter >= self.restart_interval {
@@ -190,8 +190,8 @@ mod tests {
     fn entries_beyond_32_bits_are_refused() {
         let mut builder = BlockBuilder::new(1);
         builder.add(b"a", b"1");
-        // 5 bytes of entry, one restart, the number of restarts, and up to 19 for the next entry's
-        // header and restart.
+        // 5 bytes of entry, one restart, the number of restarts, and up to 19 bytes for the next
+        // entry's header and restart.
         let room = u32::MAX as usize - (5 + 4 + 4) - 19;
         builder.check_room(10, room - 10, "block", 7).unwrap();
         for (key_len, value_len) in [(11, room - 10), (usize::MAX, 0), (usize::MAX, usize::MAX)] {

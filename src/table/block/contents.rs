@@ -26,7 +26,7 @@ pub(in crate::table) struct Block<B = Bytes> {
     data: B,
     /// The block's offset in the file, for error messages.
     offset: u64,
-    /// The end of the entries and start of the restart array.
+    /// The end of the entries, which is the start of the restart array.
     pub(in crate::table) entries_end: usize,
     pub(in crate::table) num_restarts: usize,
     /// The codec that the block was stored with.
@@ -73,7 +73,7 @@ pub(in crate::table) struct Header {
     len: usize,
 }
 
-/// An entry: the number of bytes that its key shares with the key before, and the ranges of the
+/// An entry: the number of bytes that its key shares with the previous key, and the ranges of the
 /// key's other bytes and of the value, which lie within the block.
 pub(in crate::table) struct Entry {
     pub(in crate::table) shared: usize,
@@ -81,7 +81,8 @@ pub(in crate::table) struct Entry {
     pub(in crate::table) value: Range<usize>,
 }
 
-/// Where the entries of a block's contents end and the restarts begin.
+/// The end of the entries in a block's contents, where the restarts begin, and the number of
+/// restarts.
 #[derive(Clone, Copy)]
 pub(in crate::table) struct Layout {
     entries_end: usize,
@@ -89,8 +90,8 @@ pub(in crate::table) struct Layout {
 }
 
 impl Layout {
-    /// Checks that the restart array fits and begins at the first entry. Entries and the other
-    /// restarts are checked when they are used.
+    /// Checks that the restart array fits, and that the first restart is the offset of the first
+    /// entry. Entries and the other restarts are checked when they are used.
     #[inline]
     pub(in crate::table) fn of(data: &[u8], offset: u64) -> Result<Self> {
         let bad =
@@ -306,7 +307,8 @@ impl<B: AsRef<[u8]>> Block<B> {
         })
     }
 
-    /// Decodes an entry as [`entry`](Self::entry) does, and returns it with the start of the key's own bytes.
+    /// Decodes an entry as [`entry`](Self::entry) does, and returns it with the start of the key's own bytes. `None`
+    /// also if fewer than eight bytes follow the header in the block.
     #[inline(always)]
     pub(in crate::table::block) fn entry_start(&self, at: usize) -> Option<(Entry, Start)> {
         let entry = self.entry(at)?;
@@ -346,7 +348,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         self.data().get(range).unwrap_or_default()
     }
 
-    /// The block's bytes from `at`, with all that follows.
+    /// The block's bytes from `at` to its end.
     #[inline]
     pub(in crate::table) fn from(&self, at: usize) -> &[u8] {
         self.data().get(at..).unwrap_or_default()

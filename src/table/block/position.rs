@@ -119,7 +119,7 @@ impl Position {
     /// Decodes the current entry's value as the handle of another block, as in index and metaindex.
     #[inline]
     pub(in crate::table) fn handle(&self, block: &Block<impl AsRef<[u8]>>) -> Result<BlockHandle> {
-        // With what follows the value there are nearly always enough bytes to read numbers without branches.
+        // The value and the bytes after it are nearly always enough to read both numbers without branches.
         let short = BlockHandle::decode_short(block.from(self.value.start));
         if let Some((handle, len)) = short
             && self.valid()
@@ -156,7 +156,7 @@ impl Position {
     #[inline]
     fn advance(&mut self, block: &Block<impl AsRef<[u8]>>) -> Result<bool> {
         // The length of the previous key. There is no previous key for the first step, nor for the
-        // first step after a seek. Both are at a restart, where nothing is shared.
+        // first step after a seek. Both steps are at a restart, where nothing is shared.
         let previous = self.key.as_ref().map_or(self.buffered, Range::len);
         let Some((shared, rest)) = self.step(block, previous)? else { return Ok(false) };
         if shared == 0 {
@@ -170,9 +170,9 @@ impl Position {
         Ok(true)
     }
 
-    /// Reads the entry at `next` and steps past it. Returns the number of bytes that its key
-    /// shares with the key before, which has `previous` bytes, and the range of the key's other
-    /// bytes. `None` at the end. The current key stays as it was.
+    /// Reads the entry at `next` and steps past it. Returns the number of bytes that its key shares
+    /// with the previous key, which has `previous` bytes, and the range of the key's other bytes.
+    /// `None` at the end. The current key stays as it was.
     #[inline(always)]
     fn step(
         &mut self,
@@ -264,7 +264,7 @@ impl Position {
         self.buffer.resize(self.buffer.len().saturating_add(SHORT), 0);
     }
 
-    /// Checks at the end of a walk that no restart is left: it would point at no entry.
+    /// Checks at the end of a walk that no restart is left: a further restart would point at no entry.
     fn finish(&self, block: &Block<impl AsRef<[u8]>>) -> Result<()> {
         match block.restart(self.next_restart) {
             Some(unused) if !block.is_empty() => Err(block.bad_restart(self.next_restart, Some(unused))),

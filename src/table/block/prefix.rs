@@ -79,8 +79,8 @@ impl LongStart {
 mod tests {
     use super::*;
 
-    /// Keys of every length up to 17, which repeat one byte or differ from that in one place, so that two
-    /// keys differ early, late or not at all.
+    /// Keys of every length up to 17, which repeat one byte or differ from such a key in one place, so that
+    /// two keys differ early, late or not at all.
     #[test]
     fn prefixes_and_starts_agree_with_a_plain_comparison() {
         let filled = |byte: u8| (0..18).map(move |len| vec![byte; len]);

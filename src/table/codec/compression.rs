@@ -17,7 +17,7 @@ pub enum Compression {
 
 impl Compression {
     /// The meaning of a compression type, as stored after a block, if it is the same in all tables.
-    /// `None` if it depends on the writer.
+    /// `None` for all other types, whose meaning depends on the writer.
     pub const fn from_id(id: u8) -> Option<Self> {
         match id {
             0 => Some(Self::None),

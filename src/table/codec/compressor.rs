@@ -13,8 +13,9 @@ impl Compressor {
         Self { snappy: snap::raw::Encoder::new(), output: Vec::new() }
     }
 
-    /// Compresses `contents`. Returns `None` if the block should be stored as it is: if compressing
-    /// saves no more than an eighth, or the contents are too long for the codec.
+    /// Compresses `contents`. Returns `None` if the block should be stored as it is: with
+    /// [`Compression::None`], if compressing saves no more than an eighth, or if the contents are too
+    /// long for the codec.
     ///
     /// The buffer holds the compressed bytes and nothing else. The caller may append to it, until
     /// the next call.
@@ -42,8 +43,8 @@ mod tests {
     #[test]
     fn contents_are_compressed_only_where_that_saves_an_eighth() {
         let mut compressor = Compressor::new();
-        // Words that do not repeat, then zeros. Snappy stores the former as they are, and 64 of the
-        // latter in 3 bytes.
+        // Words that do not repeat, then zeros. Snappy stores the words as they are, and 64 zeros in
+        // 3 bytes.
         let noise = (0..2000u32).flat_map(|i| (i.wrapping_mul(0x9e37_79b9) ^ i << 3).to_le_bytes());
         let noise = noise.collect::<Vec<_>>();
         let mut kept = [0, 0];

@@ -13,10 +13,11 @@ use crate::{Error, Result, Structure};
 /// take no more memory than a codec can fill from the stored bytes. `buffer` may be taken to hold
 /// them.
 ///
-/// `made` grows by the number of bytes that the codecs made, even if all of them fail in the end.
+/// `made` grows by roughly the number of bytes that the codecs made, even if all of them fail in the
+/// end.
 ///
 /// A type can have several meanings. Codecs with a magic are tried first, if the data begin with
-/// it, then codecs without a magic, until one takes the data from the first byte to the last.
+/// it, then codecs without a magic, until one decodes the data from the first byte to the last.
 pub(crate) fn decompress(
     id: u8,
     stored: Bytes,
@@ -27,7 +28,7 @@ pub(crate) fn decompress(
 ) -> Result<(Bytes, Codec)> {
     if Codec::of_type(id) == [Codec::None] {
         *made = made.saturating_add(stored.len() as u64);
-        // With `buffer` kept as well, the contents could exceed the limit.
+        // If `buffer` were kept as well, the limit could be exceeded.
         *buffer = Vec::new();
         return Ok((stored, Codec::None));
     }
@@ -58,7 +59,8 @@ fn decode(
     made: &mut u64,
 ) -> Option<Result<Bytes>> {
     if codec != Codec::Snappy {
-        // The other codecs allocate. With `buffer` kept as well, that could exceed the limit.
+        // The other codecs allocate memory of their own. If `buffer` were kept as well, the limit could
+        // be exceeded.
         *buffer = Vec::new();
     }
     let decoded = match codec {

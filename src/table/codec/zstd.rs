@@ -47,7 +47,7 @@ pub(super) fn decode(stored: &[u8], offset: u64, limits: Limits, made: &mut u64)
         return Err(too_long(offset, max_len, declared));
     }
     let contents = contents(&mut decoder, rest, offset, max_len);
-    // In a frame that fails, all blocks count as full, the failing one included.
+    // In a frame that fails, all blocks count as full, the failing block included.
     let block = declared_window(stored).unwrap_or(declared).clamp(1, BLOCK);
     let failed = || block.saturating_mul((decoder.blocks_decoded() as u64).saturating_add(1));
     *made =

@@ -50,10 +50,10 @@ impl Span {
     }
 }
 
-/// The contents of a block where their source has them in memory.
+/// The contents of a block, in their source's own memory.
 ///
-/// Counting a reference takes an instruction with a lock, which no later load passes. Here none is counted until a
-/// value is found, so that the waits for memory of a lookup overlap with those of the next.
+/// Counting a reference takes a locked instruction, which no later load overtakes. Here, no reference is counted until
+/// a value is found, so that the next lookup's loads can start while this lookup waits for memory.
 pub(in crate::table) struct InPlace<'s, R> {
     contents: &'s [u8],
     source: &'s R,
@@ -157,7 +157,7 @@ impl<R: ReadAt> BlockReader<R> {
             return self.decompress(stored, compression, offset, room, buffer);
         }
         self.count_decoded(stored.len() as u64);
-        // With `buffer` kept as well, the contents could exceed the limit.
+        // If `buffer` were kept as well, the block could take more than `room`.
         *buffer = Vec::new();
         Ok((stored, Codec::None))
     }
@@ -230,7 +230,7 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
-    /// True if the source has the block in memory, and it is not compressed.
+    /// Returns true if the source has the block in memory, not compressed.
     #[inline]
     pub(in crate::table) fn shows(&self, span: Span) -> bool {
         self.shown(span).is_some()
@@ -242,7 +242,8 @@ impl<R: ReadAt> BlockReader<R> {
         (<[u8]>::len(stored) == span.len && is_plain(stored)).then_some(stored)
     }
 
-    /// The block where the source has it in memory, unless it is compressed. It may take `room` bytes.
+    /// The block at `span`, in place. `None` if the source does not have the block in memory, or if the block is
+    /// compressed. The block may take up to `room` bytes.
     #[inline]
     pub(in crate::table) fn in_place(&self, span: Span, room: u64) -> Result<Option<Block<InPlace<'_, R>>>> {
         let Some(stored) = self.shown(span) else { return Ok(None) };
@@ -257,7 +258,7 @@ impl<R: ReadAt> BlockReader<R> {
     }
 
     /// Reads and decodes a data block, in the buffer of `before` if possible. Stored and
-    /// decompressed together, the block may take `room` bytes.
+    /// decompressed together, the block may take up to `room` bytes.
     pub(in crate::table) fn block(&self, span: Span, room: u64, before: Block) -> Result<Block> {
         let mut buffer = before.into_buffer();
         let stored = self.read(span.offset, span.len)?;
@@ -271,7 +272,7 @@ impl<R: ReadAt> BlockReader<R> {
     }
 }
 
-/// The greatest length of a key that is put together, of what is left of `room`.
+/// The greatest length of a key that is put together: what a block, stored and decompressed, leaves of `room`.
 #[inline]
 pub(in crate::table) fn max_key(room: u64, stored_len: usize, contents_len: usize) -> usize {
     let left = room.saturating_sub(stored_len as u64).saturating_sub(contents_len as u64);

@@ -38,7 +38,7 @@ impl BlockCursor<'static> {
     ///
     /// # Errors
     ///
-    /// If the block does not lie within the file or is damaged.
+    /// If the block does not lie within the file, cannot be read or is damaged.
     pub fn read<R: ReadAt>(source: R, handle: BlockHandle, options: &ReadOptions) -> Result<Self> {
         let blocks = BlockReader::new(source, options)?;
         let span = blocks.span(handle, handle.offset)?;

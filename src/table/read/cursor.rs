@@ -14,7 +14,7 @@ use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
 use crate::{Error, Result, Structure};
 
-/// Walks through the entries of a table, across the borders of its data blocks. A cursor is at an
+/// Walks through the entries of a table, across the boundaries of its data blocks. A cursor is at an
 /// entry, or at no entry.
 ///
 /// A new cursor is before the first entry, so this walks through the whole table:
@@ -33,12 +33,12 @@ use crate::{Error, Result, Structure};
 /// One data block is in memory at a time, and each takes one read. Within a block, moving from entry to entry
 /// allocates nothing once the buffer for keys has grown. Filters are not asked.
 ///
-/// Keys that share their beginning with the key before have to be put together. Such keys count against
+/// Keys that share their beginning with the previous key have to be put together. Such keys count against
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
 ///
-/// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). It takes 4 bytes of
+/// [`prev`](Self::prev) walks backwards, and can be mixed with [`next`](Self::next). It takes 4 bytes of
 /// memory for each entry between two restarts, and a copy of the parts of their keys that are not shared. In
-/// return, the entries before the current one are found once, not anew for each step as in LevelDB.
+/// return, these entries are found once, not anew for each step as in LevelDB.
 ///
 /// Once it has passed the last entry or, backwards, the first, the cursor is at no entry until the next seek.
 /// The same holds after an error, but [`skip_block`](Self::skip_block) can make it go on with another block.
@@ -145,7 +145,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output) is exceeded.
     pub fn seek(&mut self, key: &[u8]) -> Result<bool> {
         let result = self.try_seek(key);
-        // A failed seek, even one that needs a range, leaves `next` no place to go on from.
+        // After a failed seek, even one that needs a range, `next` has no entry to go on from.
         self.settle(result).inspect_err(|_| self.ended = true)
     }
 
@@ -242,7 +242,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         Error::corrupt(Structure::Index, index, expected, found)
     }
 
-    /// Reads a data block and moves before its first entry.
+    /// Reads a data block and moves to just before its first entry.
     fn enter(&mut self, handle: BlockHandle) -> Result<()> {
         (self.pending, self.before) = (Some(handle), None);
         let before = self.leave();
@@ -253,7 +253,7 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
             return Err(self.misplaced(handle, expected));
         }
         let block = self.table.block(handle, before);
-        // A handle that reaches beyond the file says nothing about the blocks after it.
+        // A handle that reaches beyond the file says nothing about the blocks after it, so it does not count here.
         let end = handle.end().filter(|end| *end <= self.table.file_size());
         if let (Some(end), false) = (end, block.as_ref().is_err_and(Error::needs_range)) {
             self.end = self.end.and(Some(end));

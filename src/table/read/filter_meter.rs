@@ -7,13 +7,13 @@ use crate::Result;
 /// Counts the answers of filters, and how many of them were right. This gives the rate of false
 /// positives of a program's own lookups.
 ///
-/// Pass it to [`Table::get_metered`](super::Table::get_metered) and
+/// Pass a meter to [`Table::get_metered`](super::Table::get_metered) and
 /// [`Table::get_at_metered`](super::Table::get_at_metered). It can count for any number of tables
 /// and threads: use one meter for all tables, or one for each level. Lookups without a meter count
 /// nothing, and cost no extra instruction.
 ///
 /// A lookup counts if a filter was asked. If the filter let the key pass, the data block shows
-/// whether that was right. A lookup that fails there is counted as asked only.
+/// whether that was right. A lookup that fails in the data block is counted as asked only.
 ///
 /// ```
 /// use filterblock::table::{FilterMeter, ReadOptions, Table};
@@ -42,7 +42,7 @@ impl FilterMeter {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The number of times that a filter denied the key, which saved reading a data block.
+    /// The number of times that a filter denied a key, which saved reading a data block.
     pub fn denied(&self) -> u64 {
         self.denied.load(Ordering::Relaxed)
     }
@@ -82,8 +82,8 @@ pub(in crate::table) trait Counter: Copy {
     #[inline]
     fn answered(self, _passes: bool) {}
 
-    /// Records that the data block has been read. `is_stored` returns `Some(true)` if the block has
-    /// an entry of the key, and `None` if the table has no filter.
+    /// Records that the data block has been searched. `is_stored` returns `Some(true)` if the block
+    /// has an entry of the key, `Some(false)` if it has none, and `None` if the table has no filter.
     #[inline]
     fn passed(self, _is_stored: impl FnOnce() -> Result<Option<bool>>) -> Result<()> {
         Ok(())

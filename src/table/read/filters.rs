@@ -217,7 +217,7 @@ fn whole_table(metaindex: &Block, entry: &Position) -> Error {
 /// A metaindex to look names up in.
 struct Names<'b> {
     block: &'b Block,
-    /// The length beyond which a name is an error if it has to be put together, in bytes.
+    /// The length, in bytes, beyond which a name is an error if it has to be put together.
     max_name: usize,
 }
 

@@ -87,7 +87,7 @@ impl<R> Table<R> {
     /// `None`, without an error, if the table has [no metaindex](Self::metaindex_handle).
     ///
     /// The cursor returns [`Error::Limit`](crate::Error::Limit) at a name of more than 4 KiB that
-    /// shares bytes with the previous one.
+    /// shares bytes with the previous name.
     pub fn metaindex(&self) -> Option<BlockCursor<'_>> {
         let metaindex = self.index.metaindex.clone()?;
         Some(BlockCursor::with_max_key(metaindex, self.path.as_deref(), MAX_NAME))
@@ -109,7 +109,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// If the block does not lie within the file or is damaged.
+    /// If the block does not lie within the file, cannot be read or is damaged.
     pub fn block_cursor(&self, handle: BlockHandle) -> Result<BlockCursor<'_>> {
         Ok(BlockCursor::new(self.block(handle, Block::default())?, self.path.as_deref()))
     }
@@ -120,7 +120,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// # Errors
     ///
-    /// If the block does not lie within the file.
+    /// If the block does not lie within the file, or if its compression type cannot be read.
     pub fn compression_of(&self, handle: BlockHandle) -> Result<u8> {
         let id = self.blocks.span(handle, handle.offset).and_then(|span| self.blocks.compression(span));
         id.map_err(|error| self.in_file(error))

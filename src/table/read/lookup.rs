@@ -37,14 +37,14 @@ impl<R: ReadAt> Table<R> {
     /// [`ReadOptions::internal_keys`](crate::table::ReadOptions::internal_keys). The lookup
     /// proceeds as [`get`](Self::get) does, filter included. Apart from reading the data block, it
     /// allocates the internal key that it seeks, and a buffer for keys that share their beginning
-    /// with the key before. In [Basho's](Origin::Basho) tables a value may have expired, which is
+    /// with the previous key. In [Basho's](Origin::Basho) tables a value may have expired, which is
     /// not checked here.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the table was opened without internal keys,
     /// [`Error::Unsupported`] if the entry is neither a value nor a deletion, and an error if the
-    /// index or the data block is damaged.
+    /// index or the data block is damaged, or if the data block cannot be read.
     pub fn get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
         self.try_get_at(user_key, sequence, ()).map_err(|error| self.in_file(error))
     }

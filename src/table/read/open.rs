@@ -13,7 +13,7 @@ use crate::{Error, Result, Structure};
 /// Index and metaindex are read together if at most this many bytes lie between them.
 const MAX_GAP: u64 = 4 << 10;
 
-/// A metaindex of up to this many bytes is copied: that takes less time than to count a reference.
+/// A metaindex of up to this many bytes is copied: copying takes less time than counting a reference.
 const COPIED: usize = 256;
 
 /// Keys of the index up to this length, in bytes, can always be put together.
@@ -70,7 +70,7 @@ impl ReadChunk {
         if self.owned { Bytes::copy_from_slice(part) } else { self.view(part) }
     }
 
-    /// As [`take`](Self::take) for the first `len` bytes of `span`, if nothing else is needed of this chunk.
+    /// As [`take`](Self::take) for the first `len` bytes of `span`, if nothing else of this chunk is needed.
     fn into_taken(self, span: Span, len: usize) -> Bytes {
         let part = self.slice(span).and_then(|part| part.get(..len)).unwrap_or_default();
         if self.owned {
@@ -88,7 +88,8 @@ impl ReadChunk {
 /// The index, as soon as it is known to be sound.
 enum Index {
     Made(Block),
-    /// It becomes a view of the file's tail once nothing else is needed of that. So many bytes are its contents.
+    /// An uncompressed index in the file's tail, and the length of its contents in bytes. The index is taken from
+    /// the tail once nothing else of the tail is needed.
     InTail(Layout, usize),
 }
 
@@ -188,7 +189,7 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     Ok(Opened { footer, index, metaindex, filters })
 }
 
-/// The metaindex, if it can be read. `read` is what has been read of it beside the tail.
+/// The metaindex, if it can be read. `read` is what [`read_indexes`] returned for it, if that was called.
 fn metaindex_block<R: ReadAt>(
     blocks: &BlockReader<R>,
     tail: &ReadChunk,

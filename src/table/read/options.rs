@@ -39,9 +39,9 @@ pub struct ReadOptions {
 }
 
 impl Default for ReadOptions {
-    /// Checksums are verified, blocks may have up to 256 MiB, keys are in bytewise order and not
-    /// internal keys, and all [known](crate::policy::default_read_policies) filter policies are
-    /// looked for.
+    /// Checksums are verified, compressed blocks may hold up to 256 MiB, keys are in bytewise order
+    /// and not internal keys, and all [known](crate::policy::default_read_policies) filter policies
+    /// are looked for.
     fn default() -> Self {
         Self {
             verify_checksums: true,
@@ -90,7 +90,7 @@ impl ReadOptions {
     /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
     /// [`Rewriter`](crate::table::Rewriter) decodes: those of data blocks, including blocks decoded
     /// again, and those of keys that have to be put together because they share their beginning
-    /// with the key before. Beyond this limit, the cursor or rewriter stops with
+    /// with the previous key. Beyond this limit, the cursor or rewriter stops with
     /// [`Error::Limit`](crate::Error::Limit). In a [`Scan`](crate::database::Scan) of a database,
     /// the limit applies to each table. Default: no limit.
     ///

@@ -41,7 +41,7 @@ impl KeyOrder {
         }
     }
 
-    /// The restarts from which [`seek_from`](Self::seek_from) goes on, for several keys.
+    /// The restarts at which [`seek_from`](Self::seek_from) begins, for several keys.
     pub(in crate::table) fn restarts(&self, block: &Block, targets: &[&[u8]]) -> Restarts {
         match self {
             Self::Bytewise => block.restarts_bytewise(targets),
@@ -50,8 +50,8 @@ impl KeyOrder {
         }
     }
 
-    /// The restart from which [`seek_from`](Self::seek_from) goes on. The entries between this
-    /// restart and the next are prefetched.
+    /// The restart at which [`seek_from`](Self::seek_from) begins. The entries between this restart
+    /// and the next are prefetched.
     #[inline]
     pub(in crate::table) fn restart_of(
         &self,

@@ -14,8 +14,8 @@ use crate::table::format::Footer;
 
 /// A part of an open table.
 ///
-/// A table owns the parts that it was opened with, since counting references would take a quarter of the time to open
-/// it. What a cache is given is a copy, which shares the bytes of the blocks.
+/// A table owns the parts that it has read itself, since counting references would take a quarter of the time to open
+/// it. A cache is given a copy, which shares the bytes of the blocks.
 pub(in crate::table) enum Part<T> {
     Own(T),
     Shared(Arc<T>),
@@ -30,7 +30,7 @@ impl<T> Part<T> {
         }
     }
 
-    /// The part of `usage`, the memory that it keeps, that lies outside of the table itself.
+    /// The share of `usage`, the memory that this part keeps, that lies outside the table itself.
     pub(super) fn held(&self, usage: usize) -> usize {
         match self {
             Self::Own(_) => usage.saturating_sub(size_of::<T>()),

@@ -14,7 +14,7 @@ use crate::{Error, Result, Structure};
 const READ_AHEAD: usize = 128 << 10;
 
 /// The blocks of a table as they are stored, with their trailers. All checksums are verified,
-/// whatever the table's options are.
+/// whatever the table's options say.
 ///
 /// Data blocks have to lie end to end from the start of the file, in the order of the index. Thus
 /// no block is copied twice, however often the index names it.
@@ -69,7 +69,7 @@ impl<'t, R: ReadAt> StoredBlocks<'t, R> {
         self.entries(self.blocks.read(span.offset, span.len)?, span.offset, &mut Vec::new())
     }
 
-    /// The next data block, with its trailer and its offset. `None` after the last one.
+    /// The next data block, with its trailer and its offset. `None` after the last block.
     ///
     /// After [`Error::NeedRange`] the call can be repeated.
     pub(in crate::table) fn next(&mut self) -> Result<Option<(u64, Bytes)>> {

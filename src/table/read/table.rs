@@ -41,8 +41,9 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 ///
 /// Opening takes at most twice the file's size plus 64 KiB plus [`ReadOptions::max_block_size`]
 /// (for Zstandard at least 5 MiB), and so does the open table with one data block. Every length in
-/// the file is checked against the file's size before anything is allocated for it. If a source
-/// returns views of its own memory, blocks that are not compressed stay views of it.
+/// the file is checked against the file's size or a limit before anything is allocated for it. If a
+/// source returns views of its own memory, blocks that are not compressed stay views of it, except
+/// for a small metaindex.
 ///
 /// # Errors
 ///
@@ -110,7 +111,8 @@ impl<R: ReadAt> Table<R> {
         Ok(Self::of_parts(blocks, Part::Own(index), Some(Part::Own(filter))))
     }
 
-    /// Names the file that the source reads. All later errors of this table carry that name.
+    /// Names the file that the source reads. Later errors of this table carry that name, and so does
+    /// [`filter_error`](Self::filter_error) unless a cache shares it.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -150,7 +152,7 @@ impl<R: ReadAt> Table<R> {
     /// The value is a view of its data block, which stays in memory as long as the value does.
     /// Apart from reading that block, a lookup with LevelDB's index allocates nothing if keys are
     /// in bytewise order. In other orders it allocates only a buffer for keys that share their
-    /// beginning with the key before.
+    /// beginning with the previous key.
     ///
     /// # Errors
     ///
@@ -212,7 +214,8 @@ impl<R: ReadAt> Table<R> {
         Ok(found.then_some((block, at)))
     }
 
-    /// The block at `handle` where the source has it in memory, unless it is compressed.
+    /// The block at `handle`, in place. `None` if the source does not have the block in memory, or if
+    /// the block is compressed.
     #[inline(always)]
     pub(in crate::table) fn block_in_place(
         &self,
@@ -234,8 +237,8 @@ impl<R: ReadAt> Table<R> {
     /// The memory that a data block may take, stored and decompressed together, in bytes.
     #[inline(always)]
     pub(in crate::table) fn room(&self) -> u64 {
-        // A cursor also holds a key of the index. A short key fits in the memory that opening took
-        // for the file's tail.
+        // A cursor also holds a key of the index. Only its bytes beyond `MIN_MAX_KEY` count: a
+        // shorter key fits in the memory that opening took for the file's tail.
         let resident =
             self.resident_len().saturating_add(self.index.block.max_key.saturating_sub(MIN_MAX_KEY));
         self.blocks.memory_budget(2, resident)
@@ -332,7 +335,7 @@ impl<R> Table<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOption`] if `filter` belongs to a different table from `index`.
+    /// [`Error::InvalidOption`] if `filter` and `index` do not come from the same opening of a table.
     pub fn from_parts(source: R, index: Arc<TableIndex>, filter: Option<Arc<TableFilter>>) -> Result<Self> {
         if filter.as_ref().is_some_and(|filter| filter.identity != index.identity) {
             return Err(Error::InvalidOption {

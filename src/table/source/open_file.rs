@@ -22,8 +22,8 @@ pub(crate) fn try_open(path: &Path) -> io::Result<File> {
     let regular = |metadata: Metadata| {
         if metadata.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }
     };
-    // Opening a pipe would wait for its other end, so this is checked before opening. It is checked
-    // again afterwards, since the file may have been replaced in between.
+    // Opening a pipe would wait for its other end, so the file's type is checked before opening. It
+    // is checked again afterwards, since the file may have been replaced in between.
     regular(fs::metadata(path)?)?;
     let file = File::open(path)?;
     regular(file.metadata()?)?;

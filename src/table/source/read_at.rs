@@ -54,8 +54,8 @@ pub trait ReadAt {
 
     /// The same bytes as [`read_at`](Self::read_at) returns, if the source has them in memory. Default: `None`.
     ///
-    /// A lookup then searches the block where it lies, and reads nothing but the value that it finds. A source that
-    /// passes reads on to another one should pass this on, too.
+    /// A lookup then searches an uncompressed block where it lies, and reads nothing but the value that it finds. A
+    /// source that passes reads on to another source should pass these calls on, too.
     #[inline]
     fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let _ = (offset, len);
@@ -210,7 +210,7 @@ fn read_some(file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<us
 fn read_some(mut file: &std::fs::File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     use std::io::{Read as _, Seek as _};
     use std::sync::{Mutex, PoisonError};
-    // All handles of a file may share its position.
+    // Several handles may share a file's position, so one lock guards all files.
     static READING: Mutex<()> = Mutex::new(());
     let _reading = READING.lock().unwrap_or_else(PoisonError::into_inner);
     file.seek(io::SeekFrom::Start(offset))?;
@@ -249,8 +249,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks that a source answers every range in and around its contents as every other source
-    /// does.
+    /// Checks that a source returns the right bytes, or the right error, for every range in and
+    /// around its contents.
     fn check(source: &dyn ReadAt, contents: &[u8]) {
         let n = contents.len();
         assert_eq!(source.len().unwrap(), n as u64);

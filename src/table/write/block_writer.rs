@@ -29,7 +29,7 @@ impl<W: Write> BlockWriter<W> {
         self.offset
     }
 
-    /// Writes a block of entries, compressed if that pays, and resets `block` for the next one.
+    /// Writes a block of entries, compressed if that pays, and resets `block` for the next block.
     pub(in crate::table) fn write_block(&mut self, block: &mut BlockBuilder) -> Result<BlockHandle> {
         let contents = block.finish();
         let handle = match self.compressor.compress(self.compression, contents) {

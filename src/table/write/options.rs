@@ -35,7 +35,7 @@ pub struct WriteOptions {
     pub(in crate::table) compression: Compression,
     pub(in crate::table) internal_keys: bool,
     comparator: SharedComparator,
-    /// True if it is known to be the [`BytewiseComparator`].
+    /// True if `comparator` is known to be the [`BytewiseComparator`].
     is_bytewise: bool,
     filter_policies: Vec<SharedPolicy>,
     base_lg: u8,
@@ -70,7 +70,7 @@ impl WriteOptions {
     }
 
     /// The number of entries from one restart of a block to the next. At a restart the key is
-    /// stored in full. Default: 16; at least 1. In the index it is always 1.
+    /// stored in full. Default: 16; at least 1. In the index, the number is always 1.
     ///
     /// A seek reads up to this many entries one by one.
     pub fn restart_interval(mut self, entries: u32) -> Self {
@@ -105,8 +105,8 @@ impl WriteOptions {
     /// The range of a filter: there is one filter for every `1 << base_lg` bytes of data blocks.
     /// `base_lg` is 0 to 63. Default: 11, which is 2 KiB.
     ///
-    /// The keys of a range are kept in memory until its filter is made. LevelDB reads filters of any
-    /// range.
+    /// The keys of a range, or their hashes, are kept in memory until its filter is made. LevelDB
+    /// reads filters of any range.
     pub fn base_lg(mut self, base_lg: u8) -> Self {
         self.base_lg = base_lg;
         self

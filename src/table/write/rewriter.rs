@@ -59,7 +59,7 @@ use crate::{Error, Result, Structure, quote};
 ///
 /// # Reads and writes
 ///
-/// A data block takes one read; small ones that follow each other are read together, up to 128 KiB
+/// A data block takes one read; small blocks that follow each other are read together, up to 128 KiB
 /// at a time. Each block is handed over in one call of `write`, as by
 /// [`TableBuilder`](crate::table::TableBuilder).
 ///

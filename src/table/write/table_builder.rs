@@ -48,14 +48,14 @@ use crate::{Error, Result};
 ///
 /// - the current data block, and a second buffer to compress it: `block_size` and the largest entry
 ///   each;
-/// - the index: for each data block a key, shortened if its neighbour allows that, and up to 31
+/// - the index: for each data block a key, shortened if the next key allows that, and up to 31
 ///   bytes;
 /// - for each filter policy its filters (at 10 bits a key, 1.25 bytes for each key) and 16 bytes a
 ///   filter. While [`finish`](Self::finish) writes them, there is a second copy, with 4 bytes for
 ///   every range of `1 << base_lg` bytes;
 /// - for each filter policy the keys of the current range, and 8 bytes for each key. With the
 ///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more
-///   keys, and with `base_lg` 63 these are all keys of the table.
+///   keys, and with `base_lg` 63 the one range has all keys of the table.
 ///
 /// A growing buffer can have twice the size it needs. Measured for 1 GB of data (16-byte keys,
 /// 100-byte values, 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds,
@@ -236,8 +236,8 @@ impl<W: Write> TableBuilder<W> {
         })
     }
 
-    /// Checks everything that can be wrong with an entry, before anything is changed. Returns the number of bytes that
-    /// its key has in common with the last one.
+    /// Checks everything that can be wrong with an entry, before anything is changed. Returns the length of the
+    /// beginning that its key shares with the previous key.
     #[inline]
     fn check_entry(&self, key: &[u8], value: &[u8]) -> Result<usize> {
         if self.internal_keys && key.len() < TAG_LEN {
@@ -250,7 +250,7 @@ impl<W: Write> TableBuilder<W> {
         let previous = self.data.last_key();
         let shared = shared_prefix_len(previous, key);
         let is_after = if self.is_bytewise {
-            // Both order and prefix are known by the first byte that differs.
+            // The first byte that differs decides both the order and the length of the prefix.
             key.get(shared) > previous.get(shared)
         } else {
             self.comparator.compare(key, previous).is_gt()

@@ -12,7 +12,7 @@ use crate::{Error, Result, Structure};
 
 /// The entries from a restart up to the current entry of a [`Position`].
 ///
-/// Each entry takes 4 bytes, and the keys together take at most as many bytes as the block stores of them.
+/// Each entry takes 4 bytes, and the keys together take at most as many bytes as the block stores for them.
 #[derive(Default)]
 pub(in crate::table) struct Back {
     restart: usize,
@@ -20,7 +20,7 @@ pub(in crate::table) struct Back {
     offsets: Vec<u32>,
     /// The end of the last entry.
     end: usize,
-    /// For each entry but the last, the bytes of its key that the next one does not share.
+    /// For each entry but the last, the bytes of its key that the next key does not share.
     dropped: Vec<u8>,
 }
 
@@ -60,7 +60,8 @@ impl Position {
     fn try_prev(&mut self, block: &Block, back: &mut Back) -> Result<bool> {
         // The current entry is at this restart or after it.
         let restart = self.next_restart.saturating_sub(1);
-        // Entries that are parsed from the same restart all end at different offsets.
+        // Entries that are parsed from the same restart all end at different offsets, so the end identifies
+        // the entry.
         if back.offsets.is_empty() || back.restart != restart || back.end != self.next {
             self.walk(block, back, restart, self.next)?;
         }
@@ -101,7 +102,7 @@ impl Position {
         Ok(true)
     }
 
-    /// Moves to the entry before the last one of `back`. Both have been parsed.
+    /// Moves to the entry before the last entry of `back`. Both entries have been parsed.
     fn step_back(&mut self, block: &Block, back: &mut Back) -> Result<()> {
         let (Some(from), Some(&to)) = (back.offsets.pop(), back.offsets.last()) else { return Ok(()) };
         let kept = block.header(from as usize)?.shared;

@@ -15,7 +15,7 @@ use crate::table::block::prefix::{LongStart, Start, shared_prefix_len};
 
 pub(in crate::table) const INTERNAL: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
 
-/// The number of restarts that the first steps of a search see, and that are assumed to be in the cache.
+/// The number of restarts among which the first steps of a search choose, and which are assumed to be in the cache.
 pub(super) const CACHED_STEPS: usize = 1 << 6;
 
 /// The key of an entry that was sought bytewise: the first `shared` bytes of the target, then those
@@ -157,7 +157,8 @@ impl Position {
         while left < right {
             let middle = middle(left, right);
             if right.wrapping_sub(left) < far {
-                // The next step takes one of these two, and this one's outcome is known only once its key has come.
+                // The next step compares the key at one of these two restarts. Which of them is known only once this
+                // step's key has arrived from memory.
                 block.prefetch_restart(self::middle(left, middle.wrapping_sub(1)));
                 block.prefetch_restart(self::middle(middle, right));
             }
@@ -192,7 +193,7 @@ impl Position {
         true
     }
 
-    /// The next restart and the entry there, if no other entry comes before it.
+    /// The next restart and the entry there, if no other entry lies between this restart and that one.
     #[inline(always)]
     fn known(&self, block: &Block<impl AsRef<[u8]>>) -> Option<(usize, Entry)> {
         let right = self.next_restart.checked_add(1)?;
@@ -275,8 +276,8 @@ impl Position {
         while let Some((shared, rest)) = self.step(block, len)? {
             len = shared.saturating_add(rest.len());
             if shared > matched {
-                // The key differs from `target` at the same byte and in the same way as the key
-                // before.
+                // The key differs from `target` at the same byte and in the same way as the previous
+                // key.
                 continue;
             }
             let (key, target) = (block.bytes(rest.clone()), target.get(shared..).unwrap_or_default());
@@ -294,8 +295,8 @@ impl Position {
         Ok(None)
     }
 
-    /// Moves before the last restart whose key `is_before` accepts or, if there is none, before the
-    /// first restart. Returns false if the block has no entries.
+    /// Moves to just before the entry at the last restart whose key `is_before` accepts or, if there
+    /// is no such restart, at the first restart. Returns false if the block has no entries.
     #[inline]
     pub(super) fn enter(
         &mut self,
@@ -318,7 +319,7 @@ impl Position {
         Ok(true)
     }
 
-    /// Moves before a restart. Returns false if the block has no entries.
+    /// Moves to just before the entry at a restart. Returns false if the block has no entries.
     #[inline]
     pub(super) fn stand_at(&mut self, block: &Block<impl AsRef<[u8]>>, restart: usize) -> Result<bool> {
         self.state = State::End;

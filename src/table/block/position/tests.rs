@@ -41,8 +41,8 @@ fn seek_internal(block: &Block, target: &[u8]) {
     assert_eq!((&found, other.key(block), other.next), (&expected, plain.key(block), plain.next));
 }
 
-/// Seeks by a comparator, bytewise, and in the plain way. All lead to the same entry, or to the same error;
-/// the first two also go on alike.
+/// Seeks by a comparator, bytewise, and in the plain way. All lead to the same entry, or to the same error.
+/// After the first two, a walk also finds the same entries.
 fn seek(block: &Block, target: &[u8]) -> Result<Option<Vec<u8>>> {
     let mut at = Position::default();
     let plain = plain_seek(&mut at, block, target, &BytewiseComparator);
@@ -136,7 +136,7 @@ proptest! {
     }
 
     /// Keys in any order, restarts at any entry and sometimes elsewhere, and sometimes more shared bytes than
-    /// the key before has.
+    /// the previous key has.
     #[test]
     fn blocks_out_of_order_are_sought_as_by_a_plain_search(
         entries in prop::collection::vec(
@@ -323,7 +323,7 @@ fn a_value_as_a_handle() {
     assert!(at.handle(&block).is_err());
 }
 
-/// LevelDB takes the entry that ends elsewhere for the previous one.
+/// LevelDB takes the entry that ends elsewhere for the previous entry.
 #[test]
 fn going_back_an_entry_that_ends_elsewhere_is_damage() {
     let entries = [entry(0, b"a", b"\x00\x01\x07zzz"), entry(0, b"b", b"22"), entry(0, b"c", b"3")];

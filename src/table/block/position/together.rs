@@ -17,8 +17,8 @@ pub(in crate::table) const TOGETHER: usize = 32;
 /// cache.
 const CACHED_STEPS: usize = 1 << 9;
 
-/// For each of several keys, the restart to go on from. `None` if the block has no entries, or is damaged
-/// where the search has read it.
+/// For each of several keys, the restart at which a seek begins. `None` if the block has no entries, or is
+/// damaged where the search has read it.
 pub(in crate::table) type Restarts = [Option<usize>; TOGETHER];
 
 /// A key that is sought between two restarts.
@@ -32,7 +32,7 @@ struct Sought<'k> {
 }
 
 impl<B: AsRef<[u8]>> Block<B> {
-    /// Finds the restarts from which seeks for `keys`, at most [`TOGETHER`] of them, go on.
+    /// Finds the restarts at which seeks for `keys` begin. There may be at most [`TOGETHER`] keys.
     pub(in crate::table) fn restarts<C>(&self, keys: &[&[u8]], comparator: &C) -> Restarts
     where
         C: Comparator + ?Sized,
@@ -73,7 +73,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         })
     }
 
-    /// Searches for all keys, each step for all of them before the next.
+    /// Searches for all keys: each step is done for all of them before the next step.
     #[inline(always)]
     fn search(
         &self,
@@ -92,8 +92,8 @@ impl<B: AsRef<[u8]>> Block<B> {
         let sought = all.get_mut(..keys.len()).unwrap_or_default();
         let mut far = last;
         while far > 0 {
-            // The first steps are the same for all keys, and the last ones stay within a cache line, so only
-            // the steps in between are prefetched.
+            // The first steps for all keys read the same few restarts, and the last steps stay within a cache line,
+            // so only what the steps in between read is prefetched.
             let is_far = far < last / CACHED_STEPS && far > 4;
             if is_far {
                 self.prefetch_middles(sought);
@@ -128,7 +128,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         middles().for_each(|restart| self.prefetch_restart(restart));
     }
 
-    /// Finds the restart from which a seek for a key goes on, and prefetches the entries from there.
+    /// Finds the restart at which a seek for a key begins, and prefetches the entries from there.
     pub(in crate::table) fn restart_of<C>(&self, key: &[u8], comparator: &C) -> Result<usize>
     where
         C: Comparator + ?Sized,

@@ -171,8 +171,8 @@ fn data_with_a_mark_that_go_over_the_limit_are_not_taken_for_others() {
     assert!(matches!(error, Error::Limit { limit: 0x9c78, .. }), "{error}");
 }
 
-/// One byte may stand for 255. The greatest length that ten bytes can stand for is tried, and a length
-/// of one more.
+/// One byte may stand for 255. The greatest length that ten bytes can stand for is tried, and one more
+/// than that.
 #[cfg(feature = "lz4")]
 #[test]
 fn lz4_can_hold_so_much() {

@@ -20,8 +20,8 @@ impl<R: ReadAt> Cursor<'_, R> {
     /// Moves to the previous entry. Returns false if there is none; the cursor is then at no entry
     /// until the next seek. The same holds for a new cursor, which is before the first entry.
     ///
-    /// A damaged block is an error here, while LevelDB passes over it and goes on with the block
-    /// before. To do as LevelDB does, call [`skip_block`](Self::skip_block) after the error.
+    /// A damaged block is an error here, while LevelDB passes over it and goes on with the previous
+    /// block. To do as LevelDB does, call [`skip_block`](Self::skip_block) after the error.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Takes a group of keys through index, filters and blocks, each step for all of them before the next.
+//! Takes a group of keys through index, filters and blocks: each step is done for all keys before the next step.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub(super) trait Ask {
     fn alone(&self, number: usize) -> Result<Self::Answer>;
 
     /// The answer for the key with this number, from `block`, the only block that may hold the key. The search
-    /// in the block goes on from `restart`.
+    /// in the block begins at `restart`.
     fn find(&self, number: usize, block: Block<impl Contents>, restart: usize) -> Result<Self::Answer>;
 }
 
@@ -48,7 +48,7 @@ pub(super) struct KeyBlock {
     span: Span,
 }
 
-/// The block that may hold a key, as it was read, with its trailer. `bytes` is `None` if the key before has
+/// The block that may hold a key, as it was read, with its trailer. `bytes` is `None` if the previous key has
 /// the same block.
 struct Stored {
     place: KeyBlock,
@@ -160,7 +160,9 @@ impl<R: ReadAt> Table<R> {
         self.blocks.source.will_need(ranges.get(..places.len()).unwrap_or_default());
     }
 
-    /// Searches the blocks where the source has them in memory. Returns false if they are elsewhere or compressed.
+    /// Searches the blocks in the source's own memory. Returns false, and searches nothing, if the source does not
+    /// have all of these blocks in memory, or if the first block is compressed. If a later block is compressed, its
+    /// key is looked up by itself.
     #[inline(always)]
     fn search_in_place<A: Ask>(
         &self,
@@ -201,7 +203,7 @@ impl<R: ReadAt> Table<R> {
         true
     }
 
-    /// Reads a block, unless the key before has the same one, and prefetches the parts that are needed first
+    /// Reads a block, unless the previous key has the same block, and prefetches the parts that are needed first
     /// when the block is opened: the trailer, and the restarts before it.
     #[inline(always)]
     fn read_stored<T>(&self, place: KeyBlock, stored: &mut Vec<Stored>, results: &mut [Result<T>]) {
@@ -234,7 +236,7 @@ impl<R: ReadAt> Table<R> {
             let block = match (bytes, same) {
                 (Some(bytes), _) => self.blocks.entries(bytes, place.span.offset, room, &mut Vec::new()),
                 (None, Some(before)) => Ok(before.block.clone()),
-                // The same block could not be opened for the key before, or has already been searched.
+                // The same block could not be opened for the previous key, or has already been searched.
                 (None, None) => {
                     put(results, place.number, ask.alone(place.number));
                     continue;
