@@ -41,13 +41,13 @@ use crate::{Error, Result};
 ///         _ => println!("{} is not live, as far as is known", table.number),
 ///     }
 /// }
-/// // The tables on the levels 0, 1 and 2 may hold this key, and are searched in this order.
+/// // The tables on levels 0, 1 and 2 may hold this key, and are searched in this order.
 /// let asked: Vec<u64> = database.tables_for(b"item/0001/919").map(|table| table.number).collect();
 /// assert_eq!(asked, [9, 7, 5]);
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Database {
-    /// Empty if the database is in no folder.
+    /// Empty if the database is from a listing without a location.
     pub(super) dir: PathBuf,
     pub(super) files: DatabaseFiles,
     pub(super) manifest: Result<Manifest>,
@@ -85,8 +85,8 @@ pub enum TableStatus<'a> {
     ///   added or removed it. It is still being written, was left behind by a crash, comes from
     ///   another database, or is newer than the MANIFEST. LevelDB removes the file when it next
     ///   opens the database.
-    /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` beside
-    ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes it.
+    /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` next to
+    ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes the file.
     Unlisted,
     /// A file that may or may not be live. Either there is no sound MANIFEST, or LevelDB opens this
     /// file only if it cannot open another one, which could not be looked at.
@@ -125,12 +125,13 @@ impl Database {
         Self { dir, files, manifest }
     }
 
-    /// The folder, as it was given. Empty if the database is from a listing.
+    /// The folder, as it was given. For a database from a listing, the location given to
+    /// [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir), or an empty path without one.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The database of the same files under another MANIFEST, such as a corrected one. No file is looked for again.
+    /// The database with the same files and another MANIFEST, such as a corrected one. No file is looked for again.
     #[must_use]
     pub fn with_manifest(&self, manifest: Manifest) -> Self {
         Self::new(self.dir.clone(), self.files.clone(), Ok(manifest))
@@ -151,8 +152,8 @@ impl Database {
         self.manifest.as_ref()
     }
 
-    /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. `None` also
-    /// without a sound MANIFEST.
+    /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. Without a sound
+    /// MANIFEST, this is `None` as well.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.manifest().ok()?.comparator()
     }

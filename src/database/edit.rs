@@ -21,7 +21,7 @@ use crate::bytes::coding::{VarintError, get_varint32, get_varint64, put_varint32
 use crate::key::parts::TAG_LEN;
 use crate::{Error, Result, Structure};
 
-/// The number of levels that a database has: 0 to 6.
+/// The number of levels of a database. They are numbered 0 to 6.
 pub const NUM_LEVELS: u8 = 7;
 
 /// The longest name of a comparator that is accepted, in bytes. LevelDB has no limit, but such
@@ -118,8 +118,8 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The fields of `record`, in their order there. The iterator allocates only for an error; after
-/// it, the iterator yields no more fields.
+/// The fields of `record`, in order. The iterator allocates only for an error, and yields no more
+/// fields after one.
 ///
 /// `offset` is where the record starts in its file; it serves only to locate errors.
 ///

@@ -15,8 +15,8 @@ use crate::{Error, Result, quote};
 
 impl Database {
     /// Looks up the newest version of a key: in the live logs, then in the tables of level 0, newest first,
-    /// then on each further level in the one table that may hold it. The first of these that has the key
-    /// decides.
+    /// then on each further level in the tables that may hold the key, usually at most one. The first log or
+    /// table that has the key decides.
     ///
     /// Nothing is kept from one call to the next: each call reads all live logs, and opens the tables that it
     /// searches, which takes one read for most tables and at most four. Filters save most reads of data
@@ -76,7 +76,7 @@ impl Database {
         Ok(Lookup::Absent)
     }
 
-    /// Opens a table to be searched, with options for internal keys. All its errors name the file.
+    /// Opens a table to be searched, with options for internal keys. Every error names the file.
     fn open_table<O: Opener>(
         &self,
         table: &DatabaseTable<'_>,
@@ -135,7 +135,7 @@ impl Database {
         Ok(logs)
     }
 
-    /// Looks up a key if no levels are known.
+    /// Looks up a key in all tables and logs, for a database whose levels are unknown.
     fn get_of_all<O: Opener>(
         &self,
         user_key: &[u8],

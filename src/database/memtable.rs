@@ -35,9 +35,9 @@ struct Write {
     key: Range<usize>,
     value: Option<Range<usize>>,
     sequence: u64,
-    /// The index of its log in `logs`.
+    /// The index of its log in the memtable's `logs`.
     log: usize,
-    /// The offset of its record.
+    /// The offset of its record in the log.
     offset: u64,
 }
 
@@ -52,7 +52,7 @@ impl<'d> Memtable<'d> {
         on_error: &mut impl FnMut(Error),
     ) {
         let Some(path) = log.file.path() else { return };
-        // Nothing is read any longer once the writes are shared.
+        // No log is read once the writes are shared.
         let Some(sorted) = Arc::get_mut(&mut self.sorted) else { return };
         let mut errors: u64 = 0;
         let mut on_error = |error: Error| {
@@ -148,7 +148,8 @@ impl SortedWrites {
         self.writes.partition_point(|write| order.compare(self.part(&write.key), user_key).is_lt())
     }
 
-    /// The value that the newest write of a key has; `Some(None)`: it is a deletion.
+    /// The value of the newest write of a key: `Some(None)` for a deletion, `None` if there is no write
+    /// of the key.
     pub(super) fn newest(&self, user_key: &[u8], order: &dyn Comparator) -> Option<Option<&[u8]>> {
         let write = self.writes.get(self.seek(user_key, order))?;
         let is_found = order.compare(self.part(&write.key), user_key).is_eq();

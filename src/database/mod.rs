@@ -3,7 +3,7 @@
 //! ```text
 //! CURRENT            the name of the MANIFEST
 //! MANIFEST-000013    a log of version edits: the live tables, with their levels and keys
-//! 000016.ldb         a table; early versions of LevelDB named it .sst
+//! 000016.ldb         a table; early versions of LevelDB named tables .sst
 //! 000014.log         the latest writes, which are in no table yet
 //! LOCK, LOG, …       nothing of the database's contents
 //! ```

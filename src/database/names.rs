@@ -13,7 +13,7 @@ pub enum FileKind {
     Manifest,
     /// `CURRENT`: the name of the MANIFEST in use.
     Current,
-    /// `LOCK`: held by whoever has the database open.
+    /// `LOCK`: locked by the program that has the database open.
     Lock,
     /// `LOG` and `LOG.old`: messages for people.
     InfoLog,

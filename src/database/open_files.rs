@@ -52,7 +52,7 @@ impl<O: Opener> OpenFiles<O> {
 
     /// Opens the file at `path`.
     ///
-    /// Returns its index as well if the opener has kept it.
+    /// Also returns the table's index if the opener has kept it.
     pub(super) fn open(
         self: &Arc<Self>,
         path: &Path,

@@ -51,7 +51,8 @@ pub struct LogReader<R> {
     /// The record being put together.
     record: Vec<u8>,
     max_record_len: usize,
-    /// Set if the fragments up to the next record's start belong to a record reported already.
+    /// Set if the fragments up to the next record's start belong to a record whose damage has already
+    /// been reported.
     passing_over: bool,
     incomplete_tail: Option<u64>,
 }

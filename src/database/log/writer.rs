@@ -43,7 +43,7 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     ///
     /// [`Error::Io`] if the writer fails. Part of the record may then be in the file. Readers take
-    /// it for the end of the file as long as nothing follows it.
+    /// that part for the end of the file as long as nothing follows it.
     pub fn add_record(&mut self, data: &[u8]) -> Result<()> {
         let (mut rest, mut is_first) = (data, true);
         loop {
