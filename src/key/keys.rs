@@ -112,7 +112,7 @@ impl<'a> Keys<'a> {
         self.len() == 0
     }
 
-    /// Returns key number `index`, from 0, or `None` if there is no such key.
+    /// Returns key number `index`, counted from 0, or `None` if there is no such key.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
         (index < self.len()).then(|| self.at(index))

@@ -160,7 +160,8 @@ impl Group {
         Self { lens, words: _mm256_srli_epi32::<2>(lens), h, rest: _mm256_setzero_si256() }
     }
 
-    /// Adds the word with this number of each key.
+    /// Mixes in the word with this number of each key. If that word follows the key's whole words, it
+    /// is kept as the rest instead.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     fn step(&mut self, number: __m256i, column: __m256i) {
@@ -174,7 +175,7 @@ impl Group {
     #[inline]
     fn finish(self) -> __m256i {
         let count = _mm256_and_si256(self.lens, _mm256_set1_epi32(3));
-        // A shift by 32, of a key without last bytes, leaves nothing.
+        // For a key without last bytes, the shift by 32 leaves nothing.
         let bits = _mm256_sub_epi32(_mm256_set1_epi32(32), _mm256_slli_epi32::<3>(count));
         let rest = _mm256_and_si256(self.rest, _mm256_srlv_epi32(_mm256_set1_epi32(-1), bits));
         let has_none = _mm256_cmpeq_epi32(count, _mm256_setzero_si256());

@@ -76,15 +76,15 @@ impl Avx2 {
         unsafe { hash::hash_places(keys, seed) }
     }
 
-    /// Copies `key`, 4 to 64 bytes, to the start of `room`, and may change what follows.
+    /// Copies `key`, 4 to 64 bytes, to the start of `room`, and may change the rest of `room`.
     #[inline]
     pub(in crate::kernel) fn copy_short(self, key: &[u8], room: &mut [u8; 64]) {
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe { copy::copy_short(key, room) }
     }
 
-    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, a multiple of eight.
-    /// Returns `false`, and sets no bit, unless `area` has 64 to 2^29 bytes.
+    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, and its length is a
+    /// multiple of eight. Returns `false`, and sets no bit, unless `area` has 64 to 2^29 bytes.
     #[inline]
     pub(in crate::kernel) fn set_spread(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) -> bool {
         let fits = (64..=1 << 29).contains(&area.len());
