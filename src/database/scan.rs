@@ -218,7 +218,7 @@ impl<'d, O: Opener> Scan<'d, O> {
         self.leave();
     }
 
-    /// Moves to the next entry, which is the first one in a new scan. Returns false at the end.
+    /// Moves to the next entry, which is the first one in a new scan. Returns `false` at the end.
     ///
     /// # Errors
     ///

@@ -102,7 +102,7 @@ impl<'d, O: Opener> Source<'d, O> {
         }
     }
 
-    /// Moves to the next entry in a direction. Returns false if there is none.
+    /// Moves to the next entry in a direction. Returns `false` if there is none.
     pub(super) fn go(&mut self, way: Way, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {
         match (self, way) {
             (Self::Logs { table, next }, Way::Forward) => {

@@ -49,7 +49,7 @@ impl TextInspect {
         }
     }
 
-    /// Returns true if tables are shown in detail: to list their filters, or because there is only
+    /// Returns `true` if tables are shown in detail: to list their filters, or because there is only
     /// one.
     fn shows_details(&self) -> bool {
         self.list_filters || (self.is_single && !self.kind.in_folder)

@@ -14,7 +14,7 @@ use super::labelled::write_line;
 use super::levels::{self, WIDTH, entry_error, entry_sum, level_text};
 use crate::io::{Console, Tone};
 
-/// What is not known of a table of which only the end was read.
+/// The facts that are unknown about a table of which only the end was read.
 pub(super) const TAIL_NOTE: &str =
     "tail: entries, keys and measured rates are not known; --depth sample reads some data blocks";
 
@@ -27,7 +27,7 @@ pub(crate) struct Listing {
     layout: Layout,
     columns: Vec<ListColumn>,
     kind: ListingKind,
-    /// A table without a filter was shown with the cost of one.
+    /// A table without a filter was shown with the cost of a filter.
     shows_cost: bool,
     /// An estimated number of entries was shown.
     shows_estimate: bool,
@@ -60,7 +60,7 @@ fn columns(kind: ListingKind) -> Vec<ListColumn> {
     all.filter(is_shown).collect()
 }
 
-/// The columns about a table and its entries. The first is that of its name.
+/// The columns about a table and its entries. The first column is that of the table's name.
 fn table_columns(name: Column) -> [ListColumn; 9] {
     let (left, right) = (Column::left, Column::right);
     [
@@ -286,7 +286,7 @@ fn rate_cell(table: &Table, _: ListingKind) -> Cell {
     Cell::toned(or_dash(rate.map(measured)), tone)
 }
 
-/// A number of the filter block; a dash if there is none.
+/// A number about the filter block; a dash if there is no filter block.
 fn of(table: &Table, number: impl Fn(&FilterBlock) -> String) -> Cell {
     or_dash(table.filter.as_ref().map(number)).into()
 }

@@ -102,7 +102,7 @@ impl<R: Read> LogWrites<R> {
         Self { log: LogReader::new(source), offset: 0, write: None, first: 0, count: 0 }
     }
 
-    /// Moves to the next write or, on the first call, to the first one. Returns false at the end of
+    /// Moves to the next write or, on the first call, to the first one. Returns `false` at the end of
     /// the file.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ impl<O: Opener> Scan<'_, O> {
     }
 
     /// Moves to the previous entry: after [`seek_to_last`](Self::seek_to_last) to the last one, and
-    /// after [`seek`](Self::seek) to the one before the key sought. Returns false at the beginning.
+    /// after [`seek`](Self::seek) to the one before the key sought. Returns `false` at the beginning.
     ///
     /// When the direction changes, each source takes one step, which may read a block of each. In this
     /// direction the newest version of a key comes last, and is known to be the last only once the sources

@@ -71,7 +71,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Returns true if a setting is worth showing in a short list.
+    /// Returns `true` if a setting is worth showing in a short list.
     fn tells(&self, tried: &Tried) -> bool {
         let Setting { policy, base_lg, bits_per_key } = tried.setting;
         let marked = [self.now, self.best, self.advised];
