@@ -67,8 +67,8 @@ mod of_tables {
         Truncated,
         /// The varint continues past the last byte that a varint of this width may have.
         TooLong,
-        /// The value has more bits than fit. LevelDB drops the surplus bits, and goes on with
-        /// another number.
+        /// The value has more bits than fit. LevelDB drops the surplus bits, and continues with a
+        /// different number.
         Overflow,
     }
 

@@ -164,8 +164,8 @@ impl Database {
         self.manifest().is_ok_and(Manifest::is_bytewise)
     }
 
-    /// All tables: the live ones by level and number, then the other files by number and name. Of the
-    /// latter, those that could not be looked at come last.
+    /// All tables: the live ones by level and number, then the other files by number and name. Among
+    /// the other files, those that could not be looked at come last.
     ///
     /// This costs a few binary searches for each table.
     pub fn tables(&self) -> impl Iterator<Item = DatabaseTable<'_>> {
@@ -189,7 +189,7 @@ impl Database {
         self.live().filter(DatabaseTable::is_missing).filter_map(|table| table.recorded())
     }
 
-    /// The path of a new table with this number, which is also where a missing one would be.
+    /// The path of a new table with this number, which is also where a missing table would be.
     pub fn table_path(&self, number: u64) -> PathBuf {
         path_in(&self.dir, FileKind::Table.file_name(number))
     }
@@ -197,8 +197,8 @@ impl Database {
     /// The tables that a lookup of `user_key` searches, in this order: [`Manifest::tables_for`]. A
     /// lookup searches the logs before them.
     ///
-    /// If all of them are present and none has an entry of the key, no live table has one. A table
-    /// that is unreadable or missing may have one.
+    /// If all these tables are present and none of them has an entry of the key, no live table has
+    /// one. A table that is unreadable or missing may have one.
     ///
     /// Without a sound MANIFEST these are all files of tables, in descending order of their
     /// numbers. That order means nothing: among the entries in all tables, the one with the highest

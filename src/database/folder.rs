@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub struct DatabaseFile {
     /// The kind of file, according to its name.
     pub kind: FileKind,
-    /// The number in its name; 0 if there is none.
+    /// The number in its name; 0 if the name has no number.
     pub number: u64,
     /// Its path: the folder as it was given, and the file's name. From a listing: the name, after the location
     /// given to [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir), if any.
@@ -32,7 +32,7 @@ pub struct DatabaseFile {
 pub struct UnreadableFile {
     /// The kind of file, according to its name.
     pub kind: FileKind,
-    /// The number in its name; 0 if there is none.
+    /// The number in its name; 0 if the name has no number.
     pub number: u64,
     /// Its path: the folder as it was given, and the file's name.
     pub path: PathBuf,

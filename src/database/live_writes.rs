@@ -75,7 +75,7 @@ impl Database {
     ///
     /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the MANIFEST names a comparator other than that of the
     /// options. Otherwise the first error in opening or reading the logs. A scan by [`scan_with`](Self::scan_with)
-    /// goes on after such an error.
+    /// continues after such an error.
     pub fn live_writes<O: Opener>(&self, options: &ReadOptions, mut opener: O) -> Result<LiveWrites> {
         let order = self.order(options)?;
         let sorted = self.live_logs(&mut opener, &order)?.into_sorted();

@@ -43,7 +43,7 @@ struct Write {
 
 impl<'d> Memtable<'d> {
     /// Adds the writes of a log while those of all logs take at most `limit` bytes of memory. Errors
-    /// go to `on_error`, after which reading goes on if it can.
+    /// go to `on_error`, after which reading continues if it can.
     pub(super) fn read(
         &mut self,
         log: DatabaseLog<'d>,

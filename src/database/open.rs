@@ -24,8 +24,8 @@ impl Database {
     /// missing then, or the MANIFEST is missing, damaged or cut off, everything is read again, at
     /// most 16 times in all, until a reading is sound or agrees with the one before.
     ///
-    /// Tables may vanish later, as the writer goes on. If a table cannot be opened, open the
-    /// database again: its entries are then in other tables, which are listed.
+    /// Tables may vanish later, as the writer continues. If a table cannot be opened, open the
+    /// database again: the table's entries are then in other tables, which are listed.
     ///
     /// This costs one pass over the folder's names and one over the MANIFEST, which may take as
     /// much memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]. If something seems wrong, this costs at least

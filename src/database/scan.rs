@@ -26,8 +26,8 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// the first entry.
 ///
 /// Damage costs no more than the block or record that it is in, the rest of a table whose index is damaged,
-/// or a table that cannot be opened: after an error the next call goes on. If a newer version of a key is
-/// lost that way, an older one is returned instead, even if the newer one was a deletion.
+/// or a table that cannot be opened: after an error the next call continues. If a newer version of a key is
+/// lost that way, an older version is returned instead, even if the newer one was a deletion.
 ///
 /// A table whose file is gone when the scan opens it, or has been replaced when the scan opens it
 /// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In
@@ -225,7 +225,7 @@ impl<'d, O: Opener> Scan<'d, O> {
     /// One error for each file, block or record that cannot be read or is damaged, and one for each
     /// table whose keys are not in order. On a level above 0, all tables that do not overlap share one
     /// error about their order. For one log, at most 16 errors are returned one by one, and then one
-    /// for all others. The next call goes on.
+    /// for all others. After each error, the next call continues.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     pub fn next(&mut self) -> Result<bool> {
         loop {
@@ -299,7 +299,7 @@ impl<'d, O: Opener> Scan<'d, O> {
     }
 
     /// Moves all sources to their first entries at or after the start. After an error, the next
-    /// call goes on with the source that failed.
+    /// call continues with the source that failed.
     fn begin(&mut self) -> Result<()> {
         if self.started.is_none() {
             (self.last, self.skipped) = (None, None);

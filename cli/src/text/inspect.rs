@@ -50,7 +50,7 @@ impl TextInspect {
     }
 
     /// Returns `true` if tables are shown in detail: to list their filters, or because there is only
-    /// one.
+    /// one table.
     fn shows_details(&self) -> bool {
         self.list_filters || (self.is_single && !self.kind.in_folder)
     }

@@ -30,9 +30,9 @@ pub(super) const BATCH_HEADER_LEN: usize = 12;
 /// Reads the writes of a log, in the order in which they were made. In a sound log, that is also
 /// the order of their sequence numbers.
 ///
-/// It returns what LevelDB recovers when it opens a database: damage costs the rest of its record
-/// or block, and the next call goes on after it. A batch that the file's end cuts off is left out;
-/// [`incomplete_tail`](Self::incomplete_tail) reports it.
+/// The writes are those that LevelDB recovers when it opens a database: damage costs the rest of its
+/// record or block, and the next call continues after that. A batch that the file's end cuts off is
+/// left out; [`incomplete_tail`](Self::incomplete_tail) reports it.
 ///
 /// This takes the memory of a [`LogReader`], and one pass over the file.
 ///
@@ -110,8 +110,8 @@ impl<R: Read> LogWrites<R> {
     /// Those of [`LogReader::read_record`], and [`Error::Corrupt`] for a batch that is too short,
     /// whose writes cannot be told apart, or whose count or sequence numbers cannot be right. The
     /// writes before the damage in a batch have been returned by then, as LevelDB applies them.
-    /// After [`Error::Io`] there are no more records; after any other error the next call goes on with
-    /// the next record.
+    /// After [`Error::Io`] there are no more records; after any other error the next call continues
+    /// with the next record.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its writes")]
     pub fn next(&mut self) -> Result<bool> {
         let mut before = self.write.take();

@@ -49,7 +49,7 @@ impl<O: Opener> Scan<'_, O> {
     ///
     /// # Errors
     ///
-    /// Those of [`next`](Self::next). The next call goes on with the entries before the damage.
+    /// Those of [`next`](Self::next). The next call continues with the entries before the damage.
     pub fn prev(&mut self) -> Result<bool> {
         self.tell_errors()?;
         if self.started != Some(self.sources.len()) {
@@ -123,7 +123,7 @@ impl<O: Opener> Scan<'_, O> {
     }
 
     /// Turns all sources, each of which is at its next entry in the other direction. After an error,
-    /// the next call goes on.
+    /// the next call continues with the source that failed.
     pub(super) fn turn(&mut self, way: Way) -> Result<()> {
         if self.gathering {
             // No version of the key being gathered has been returned.

@@ -102,8 +102,8 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
 unsafe fn words(key: impl Fn(usize) -> *const u8) -> [__m256i; 4] {
     // SAFETY: as the caller promises. The loads need no alignment.
     let load = |index| unsafe { _mm_loadu_si128(key(index).cast()) };
-    // Each row has four words of a key, and four of the key four places after it. The unpacking turns rows
-    // into columns, each with one word of all eight keys.
+    // Each row has four words of a key, and four words of the key four places after it. The unpacking turns
+    // rows into columns, each with one word of all eight keys.
     let row = |index| _mm256_set_m128i(load(index + 4), load(index));
     let (a, b, c, d) = (row(0), row(1), row(2), row(3));
     let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
@@ -122,7 +122,7 @@ pub(super) fn hash_places(keys: &KeyPtrs<'_, 16>, seed: u32) -> [u32; 16] {
     let mut number = _mm256_setzero_si256();
     let mut at = 0;
     while at < keys.longest() {
-        // SAFETY: `at` is a multiple of 16 below `longest`, which is also one, and `longest` bytes are
+        // SAFETY: `at` and `longest` are multiples of 16, `at` is below `longest`, and `longest` bytes are
         // readable at each start.
         let columns =
             |group: usize| unsafe { words(|index| first.wrapping_add(starts[group * 8 + index] + at)) };

@@ -166,7 +166,7 @@ pub(super) fn hash_places(keys: &KeyPtrs<'_, 32>, seed: u32) -> [u32; 32] {
     let mut number = _mm512_setzero_si512();
     let mut at = 0;
     while at < keys.longest() {
-        // SAFETY: `at` is a multiple of 16 below `longest`, which is also one, and `longest` bytes are
+        // SAFETY: `at` and `longest` are multiples of 16, `at` is below `longest`, and `longest` bytes are
         // readable at each start.
         let rows =
             |group: usize| unsafe { rows(|index| first.wrapping_add(starts[group * 16 + index] + at)) };
