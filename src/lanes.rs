@@ -97,8 +97,8 @@ const STEP: usize = 16;
 /// N keys of any lengths in one run of bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyPtrs<'a, const N: usize> {
-    /// Has at least `longest` bytes from the start of each key. Code without bounds checks relies
-    /// on this.
+    /// The bytes that hold the keys: at least `longest` bytes from the start of each key. Code without
+    /// bounds checks relies on this.
     bytes: &'a [u8],
     starts: [usize; N],
     lens: [u32; N],

@@ -22,7 +22,7 @@ use crate::{Error, Result};
 /// [`Unreadable`](FileState::Unreadable), not missing.
 ///
 /// A MANIFEST that ends within a record is taken to be sound, as in LevelDB, which uses the records
-/// before that one. [`Manifest::incomplete_tail`] reports it.
+/// before it. [`Manifest::incomplete_tail`] reports such an end.
 ///
 /// The MANIFEST takes memory up to its limit, by default [`Manifest::DEFAULT_MEMORY_LIMIT`], and
 /// each file takes a few hundred bytes.

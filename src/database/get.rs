@@ -40,9 +40,10 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options. Otherwise
-    /// the first damage that the lookup meets, since it may hide an entry newer than those found later:
-    /// damage in any live log or in a table that is searched, or a table that is missing. LevelDB passes over
-    /// damaged records of a log unless `paranoid_checks` is set.
+    /// the first fault that the lookup meets, since it may hide an entry newer than those found later: a live
+    /// log or a searched table that is damaged, missing or unreadable, or more writes in the live logs than
+    /// [`Scan::LOG_LIMIT`] allows. LevelDB passes over damaged records of a log unless `paranoid_checks` is
+    /// set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
         self.get_with(user_key, options, FileOpener)
     }

@@ -50,9 +50,9 @@ impl Database {
 /// caller may wait in between. At most two files are needed: `CURRENT`, and the MANIFEST that it
 /// names.
 ///
-/// Make the listing before `CURRENT` is read. In the opposite order, tables that are removed meanwhile are
-/// missing, and so may be the log with the newest writes. If the database is in use, tables that are written
-/// meanwhile are missing in this order too: they are there in a listing made afterwards.
+/// Make the listing before `CURRENT` is read. In the opposite order, tables that are removed in between are
+/// missing, and the log with the newest writes may be missing too. If the database is in use, tables that are
+/// written in between are missing even in the right order; a listing made afterwards has them.
 ///
 /// ```
 /// use filterblock::database::{DatabaseListing, batch_has_writes};

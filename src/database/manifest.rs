@@ -22,8 +22,8 @@ use crate::{Error, Result, Structure};
 /// The contents of a MANIFEST: the live tables, and the names and numbers needed to open the
 /// database.
 ///
-/// [`read`](Self::read) and [`parse`](Self::parse) return one only if every complete record of the
-/// file is sound.
+/// [`read`](Self::read) and [`parse`](Self::parse) return a `Manifest` only if every complete record
+/// of the file is sound.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     comparator: Option<Bytes>,
@@ -131,7 +131,7 @@ impl Manifest {
     }
 
     /// The name of the comparator that orders the user keys, at most 4 KiB long. LevelDB and
-    /// goleveldb always record one.
+    /// goleveldb always record a name.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.comparator.as_deref()
     }

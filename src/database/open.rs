@@ -27,9 +27,9 @@ impl Database {
     /// Tables may vanish later, as the writer continues. If a table cannot be opened, open the
     /// database again: the table's entries are then in other tables, which are listed.
     ///
-    /// This costs one pass over the folder's names and one over the MANIFEST, which may take as
-    /// much memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]. If something seems wrong, this costs at least
-    /// two passes over each, and twice the memory.
+    /// This costs one pass over the folder's names and one over the MANIFEST, with the memory that
+    /// [`Manifest::scan`] takes under [`Manifest::DEFAULT_MEMORY_LIMIT`]. If something seems wrong, this
+    /// costs at least two passes over each, and up to twice the memory.
     ///
     /// # Errors
     ///

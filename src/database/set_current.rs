@@ -13,8 +13,8 @@ use crate::{Error, Result};
 /// The new `CURRENT` is written as `NNNNNN.dbtmp` with the number of the MANIFEST, synced and
 /// renamed, and then the folder is synced: whatever happens in between, `CURRENT` names the old
 /// MANIFEST or the new one. A file left over under the temporary name is replaced. On Unix, mode,
-/// owner and group are those of the previous `CURRENT`, so that everyone who could read that one
-/// can read the new one.
+/// owner and group are those of the previous `CURRENT`, if there is one, so that everyone who could
+/// read the previous file can read the new one.
 ///
 /// The MANIFEST itself has to be synced before, and so has the folder with its name. Nobody else
 /// may have the database open

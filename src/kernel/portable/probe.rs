@@ -59,8 +59,8 @@ pub(in crate::kernel) fn matches(h: u32, filter: &[u8]) -> bool {
 
 #[inline(always)]
 pub(in crate::kernel) fn matches_inlined(h: u32, filter: &[u8]) -> bool {
-    // Ten bits a key, the usual setting, in an array whose reciprocal is known. This case is apart,
-    // so that the other cases cost it no registers.
+    // Ten bits a key, the usual setting, in an array whose reciprocal is known. This case has code of
+    // its own, so that the other cases cost it no registers.
     if let Some((6, array)) = filter.split_last()
         && let Some(modulus) = Modulus::known(array.len())
     {
