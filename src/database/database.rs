@@ -146,7 +146,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// The reason why there is none that can be relied on, with the path of `CURRENT` or the
+    /// The reason why there is no MANIFEST that can be relied on, with the path of `CURRENT` or the
     /// MANIFEST: the errors of [`Manifest::read`]. All tables may be live then.
     pub const fn manifest(&self) -> std::result::Result<&Manifest, &Error> {
         self.manifest.as_ref()

@@ -36,8 +36,8 @@ pub(crate) enum Field<'a> {
     Comparator(&'a [u8]),
     /// The writes of logs with this number or a higher one may be in no table yet.
     LogNumber(u64),
-    /// One more log whose writes may be in no table yet, or 0 if there is none. Early versions of
-    /// LevelDB used it.
+    /// One more log whose writes may be in no table yet, or 0 if there is no such log. Early versions
+    /// of LevelDB used this field.
     PrevLogNumber(u64),
     /// The number for the next new file.
     NextFileNumber(u64),

@@ -147,7 +147,7 @@ impl DatabaseListing {
     }
 
     /// Takes the [`wanted`](Self::wanted) file as [`supply`](Self::supply) does, but from a reader, such as an open
-    /// file. No more of it is held than the [`memory_limit`](Self::memory_limit) allows.
+    /// file. No more of the file is held in memory than the [`memory_limit`](Self::memory_limit) allows.
     ///
     /// ```
     /// use std::fs::File;

@@ -146,8 +146,8 @@ impl Manifest {
         self.log_number.unwrap_or_default()
     }
 
-    /// One more log whose writes may be in no table yet; 0 if there is none. Only early versions of
-    /// LevelDB used it.
+    /// One more log whose writes may be in no table yet, or 0 if there is no such log. Only early
+    /// versions of LevelDB used this number.
     pub fn prev_log_number(&self) -> u64 {
         self.prev_log_number
     }

@@ -30,7 +30,7 @@
 //!     println!("{}: {:?} {:?}", table.number, table.status, table.file);
 //! }
 //! for log in database.logs().filter(|log| log.is_live) {
-//!     // If this cannot be told, assume writes, which no table and no filter has.
+//!     // If this is unknown, assume that there are writes, which no table and no filter has.
 //!     let has_writes = log.file.path().is_none_or(|path| log_has_writes(path).unwrap_or(true));
 //!     println!("{}: {has_writes}", log.number);
 //! }

@@ -38,7 +38,7 @@ pub(crate) use modulus::Modulus;
 pub(crate) use prefetch::{prefetch, prefetch_probes};
 
 /// Hashes eight keys of the same length side by side with LevelDB's hash. Each step of a hash waits
-/// for the one before it, so eight at once take little longer than one.
+/// for the one before it, so eight hashes at once take little longer than one.
 #[inline]
 pub(crate) fn hash_eight(keys: EqualLenKeys<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]

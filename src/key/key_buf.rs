@@ -54,8 +54,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds a copy of `key` if it has the common length of the other keys or, if there are none, of
-    /// the keys before the last `clear`. Returns `false` otherwise.
+    /// Adds a copy of `key` if it has the common length of the other keys or, if there are no other
+    /// keys, of the keys before the last `clear`. Returns `false` otherwise.
     #[inline]
     pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
         // `count` is the only field written, since the next call has to wait for each store to a

@@ -299,7 +299,7 @@ fn share(part: u64, all: u64) -> String {
     percent(ratio(part, all))
 }
 
-/// The range of data blocks that a filter covers. `None`: `base_lg` is beyond 63.
+/// The range of data blocks that a filter covers. `None` if `base_lg` is beyond 63.
 pub(crate) fn range(base_lg: u8) -> Option<String> {
     1u64.checked_shl(base_lg.into()).map(size)
 }

@@ -121,7 +121,7 @@ impl<R: Read> LogReader<R> {
     /// - [`Error::Limit`] for a record that is too long.
     ///
     /// [`Error::Io`] if reading fails, or the source claims to have read more than it was asked
-    /// for; after it there are no more records.
+    /// for. After such an error there are no more records.
     pub fn read_record(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.record.clear();
         let mut started = None;

@@ -33,7 +33,7 @@ pub struct LogWriter<W> {
 }
 
 impl<W: Write> LogWriter<W> {
-    /// Starts a new file. `writer` has to be at the beginning of it.
+    /// Starts a new file. `writer` has to be at the file's beginning.
     pub const fn new(writer: W) -> Self {
         Self { writer, offset: 0, buffer: Vec::new() }
     }

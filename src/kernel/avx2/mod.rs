@@ -95,8 +95,8 @@ impl Avx2 {
         fits
     }
 
-    /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless its array has 8
-    /// bytes to 64 MiB.
+    /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless the filter's array
+    /// has 8 bytes to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
         if probe::fits_two_registers(filter) {
@@ -123,7 +123,7 @@ impl Avx2 {
     }
 
     /// Probes one filter for the hash of each answer. Returns `false`, and gives no answer, unless
-    /// its array has 8 bytes to 64 MiB.
+    /// the filter's array has 8 bytes to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches_all(self, filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
         debug_assert!(answers.len() == hashes.len());

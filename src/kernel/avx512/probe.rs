@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 use super::registers::{madd52hi, madd52lo};
 use crate::kernel::encoding::MAX_PROBES;
 
-/// The smallest array that a builder makes, in bytes. In smaller ones, the portable code looks up single
+/// The smallest array that a builder makes, in bytes. In smaller arrays, the portable code looks up single
 /// hashes.
 const MIN_HELD: usize = 8;
 
