@@ -13,8 +13,8 @@ use crate::{Error, Result};
 /// A database in a folder or a listing, for reading only.
 ///
 /// [`open`](Self::open) reads a database in a folder, and [`from_listing`](Self::from_listing) or
-/// [`DatabaseListing`](super::DatabaseListing) one that is anywhere else. Opening reads `CURRENT`
-/// and the MANIFEST, but no table and no log. Nothing is written or locked.
+/// [`DatabaseListing`](super::DatabaseListing) a database that is anywhere else. Opening reads
+/// `CURRENT` and the MANIFEST, but no table and no log. Nothing is written or locked.
 ///
 /// When in doubt, nothing is reported as missing or obsolete. Without a MANIFEST that is sound from
 /// end to end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live,

@@ -19,10 +19,10 @@ impl Database {
     /// table that has the key decides.
     ///
     /// Nothing is kept from one call to the next: each call reads all live logs, and opens the tables that it
-    /// searches, which takes one read for most tables and at most four. Filters save most reads of data
-    /// blocks that do not hold the key. [`get_many`](Self::get_many) does all this once for many keys.
-    /// [`scan`](Self::scan) and its [`seek`](Scan::seek) keep tables open. A caller that keeps [`Table`]s
-    /// open can call [`Table::get_at`] in the order of [`tables_for`](Self::tables_for).
+    /// searches, which takes one read for most tables, and at most four unless a read fails. Filters save most
+    /// reads of data blocks that do not hold the key. [`get_many`](Self::get_many) reads the logs and opens the
+    /// tables once for many keys. [`scan`](Self::scan) and its [`seek`](Scan::seek) keep tables open. A caller
+    /// that keeps [`Table`]s open can call [`Table::get_at`] in the order of [`tables_for`](Self::tables_for).
     ///
     /// Without a sound MANIFEST the levels are unknown. All tables and logs are then searched, and
     /// the highest sequence number decides; a key that was deleted is [`Lookup::Absent`].

@@ -91,7 +91,7 @@ impl LockFile {
         self.open_with(access | OFlags::NOFOLLOW | OFlags::NONBLOCK)
     }
 
-    /// Creates the file as LevelDB does, and gives it to the folder's owner if that is allowed.
+    /// Creates the file as LevelDB does, and gives it to the folder's owner and group if that is allowed.
     pub(super) fn create(&self) -> io::Result<File> {
         use rustix::fs::{Gid, OFlags, Uid};
         let file = self.open_with(OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;

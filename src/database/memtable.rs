@@ -105,7 +105,7 @@ impl<'d> Memtable<'d> {
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         writes.sort_by(|a, b| {
             // Of two writes of a key with the same sequence number, LevelDB finds a value before a
-            // deletion, and otherwise the later one first.
+            // deletion, and otherwise the later write first.
             let tag =
                 |write: &Write| Reverse((write.sequence, write.value.is_some(), write.log, write.offset));
             order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))

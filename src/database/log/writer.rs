@@ -28,7 +28,7 @@ use crate::{Error, Result};
 pub struct LogWriter<W> {
     writer: W,
     offset: u64,
-    /// The bytes of one write.
+    /// The bytes for one call of `write_all`.
     buffer: Vec<u8>,
 }
 

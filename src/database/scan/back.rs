@@ -76,7 +76,7 @@ impl<O: Opener> Scan<'_, O> {
     }
 
     /// Passes all versions of a key. The last one, which is the newest, becomes the entry. If it is a
-    /// deletion, the scan goes on to the key before.
+    /// deletion, the scan continues with the key before this one.
     fn prev_key(&mut self) -> Result<bool> {
         if !std::mem::replace(&mut self.gathering, true) {
             self.saved = None;

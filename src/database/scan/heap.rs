@@ -50,7 +50,7 @@ impl<O: Opener> Scan<'_, O> {
         }
     }
 
-    /// Returns `true` if the entry at index `a` of the heap comes before the one at `b`, and false if
+    /// Returns `true` if the entry at index `a` of the heap comes before the one at `b`, and `false` if
     /// either index is beyond the heap.
     fn is_before(&self, a: usize, b: usize) -> bool {
         let (Some(&a), Some(&b)) = (self.heap.get(a), self.heap.get(b)) else { return false };
