@@ -35,7 +35,7 @@ pub fn escape_path<P: AsRef<Path> + ?Sized>(path: &P) -> Escaped<'_> {
 #[derive(Clone, Copy)]
 pub struct Escaped<'a> {
     bytes: &'a [u8],
-    /// True if quotes and backslashes are escaped too.
+    /// Set if quotes and backslashes are escaped too.
     quoted: bool,
 }
 

@@ -31,7 +31,7 @@ pub fn set_current(dir: impl AsRef<Path>, manifest_number: u64) -> Result<()> {
     let temporary = dir.join(FileKind::Temporary.file_name(manifest_number));
     let current = dir.join(FileKind::Current.file_name(0));
     let contents = format!("{}\n", FileKind::Manifest.file_name(manifest_number));
-    // The file is created anew: one left over may be a link to somewhere else.
+    // The file is created anew: a file left over may be a link to somewhere else.
     match fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(Error::io(IoAction::Remove, 0, error).with_path(temporary));

@@ -47,8 +47,8 @@ fn bits_are_set_and_packed_as_by_the_portable_code() {
     assert!(set(before));
 }
 
-/// Filters are the same whatever the order of hashes, but hashes are documented to be in the order of
-/// their keys.
+/// Filters are the same whatever the order of the hashes, but hashes are documented to be in the order
+/// of their keys.
 #[test]
 fn hashes_are_in_the_order_of_their_keys() {
     let _alone = LEVEL_IS_SET.lock().unwrap();

@@ -60,7 +60,7 @@ impl Progress {
         })
     }
 
-    /// Hides the bar for good.
+    /// Ends and hides the bar.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }

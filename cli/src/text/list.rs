@@ -27,11 +27,11 @@ pub(crate) struct Listing {
     layout: Layout,
     columns: Vec<ListColumn>,
     kind: ListingKind,
-    /// A table without a filter was shown with the cost of a filter.
+    /// Set once a table without a filter was shown with the cost of a filter.
     shows_cost: bool,
-    /// An estimated number of entries was shown.
+    /// Set once an estimated number of entries was shown.
     shows_estimate: bool,
-    /// A table of which only the end was read was shown.
+    /// Set once a table was shown of which only the end was read.
     shows_tail: bool,
 }
 
@@ -40,11 +40,11 @@ pub(crate) struct Listing {
 pub(crate) struct ListingKind {
     /// The width of the longest name.
     pub(crate) name_width: usize,
-    /// All tables are in one folder, so that their file names are enough.
+    /// Set if all tables are in one folder, so that their file names are enough.
     pub(crate) in_folder: bool,
-    /// A MANIFEST records each of the tables.
+    /// Set if a MANIFEST records each of the tables.
     pub(crate) has_records: bool,
-    /// All columns are shown, however wide the lines are.
+    /// Set if all columns are shown, however wide the lines are.
     pub(crate) is_wide: bool,
 }
 

@@ -19,7 +19,7 @@ const USUAL_BITS: u32 = 10;
 
 pub(super) struct Settings<'a> {
     tuning: &'a Tuning,
-    /// All settings are shown.
+    /// Set if all settings are shown.
     is_wide: bool,
     now: Option<Setting>,
     /// The best setting within the budget.
