@@ -43,9 +43,9 @@ impl<O: Opener> Scan<'_, O> {
     /// Moves to the previous entry: after [`seek_to_last`](Self::seek_to_last) to the last one, and
     /// after [`seek`](Self::seek) to the one before the key sought. Returns `false` at the beginning.
     ///
-    /// When the direction changes, each table and the logs take one step, which may read a data block from
-    /// each table. In this direction the newest version of a key comes last, and is known to be the last only
-    /// once the scan has moved on. So its value is kept: a view of its data block, or a copy from a log.
+    /// When the direction changes, each source, such as a level or a table of level 0, takes one step, which may
+    /// read a data block. In this direction the newest version of a key comes last, and is known to be the last
+    /// only once the sources have moved on. So its value is kept: a view of its data block, or a copy from a log.
     ///
     /// # Errors
     ///
