@@ -178,7 +178,7 @@ pub enum Error {
     #[error("key {index}: expected a key after {}, found {}", quote(previous), quote(key))]
     #[non_exhaustive]
     KeyOrder {
-        /// The number of keys added before this one.
+        /// The number of keys added before `key`.
         index: u64,
         /// The key added immediately before.
         previous: Bytes,

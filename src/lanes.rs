@@ -1,11 +1,11 @@
-//! Keys side by side in plain bytes, as hashes and kernels take them. The constructors establish their lengths and
-//! bounds, on which code without bounds checks relies.
+//! Keys side by side in plain bytes, as hashes and kernels take them. Code without bounds checks relies on the lengths
+//! and bounds that the constructors check. It asserts those of [`FixedLenKeys`] again.
 
 /// Keys of equal length at equal distances.
 #[derive(Clone, Copy)]
 pub(crate) struct FixedLenKeys<'a> {
-    /// `count * stride` bytes. Code without bounds checks relies on this length, and on `len` being
-    /// at most `stride`.
+    /// `count * stride` bytes. Code without bounds checks asserts this length, and that `len` is at
+    /// most `stride`.
     bytes: &'a [u8],
     count: usize,
     stride: usize,
@@ -54,7 +54,7 @@ impl<'a> FixedLenKeys<'a> {
 /// N keys of equal length, to be hashed side by side.
 #[derive(Clone, Copy)]
 pub(crate) struct EqualLenKeys<'a, const N: usize> {
-    /// Keys of equal length. Code without bounds checks relies on their being so.
+    /// Keys of equal length, on which code without bounds checks relies.
     keys: [&'a [u8]; N],
 }
 
@@ -87,8 +87,8 @@ impl<'a> EqualLenKeys<'a, 8> {
     }
 }
 
-/// The length up to which a key is copied beside others. If a longer key is near the end of the
-/// bytes, its whole group is hashed key by key.
+/// The length up to which a key is copied to be hashed together with others. If a group near the
+/// end of the bytes has a longer key, the group is hashed key by key.
 pub(crate) const SLOT: usize = 64;
 
 /// The number of bytes that kernels read at a time.
@@ -97,8 +97,8 @@ const STEP: usize = 16;
 /// N keys of any lengths in one run of bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct KeyPtrs<'a, const N: usize> {
-    /// Has at least `longest` bytes from the start of each key. Code without bounds checks relies
-    /// on this.
+    /// The bytes that hold the keys: at least `longest` bytes from the start of each key. Code without
+    /// bounds checks relies on this.
     bytes: &'a [u8],
     starts: [usize; N],
     lens: [u32; N],

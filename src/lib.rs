@@ -52,9 +52,9 @@
 //! # Ok::<(), filterblock::Error>(())
 //! ```
 //!
-//! The tables of a database hold *internal keys*: the user key, then sequence number and type. Read
-//! and write such tables with the option `internal_keys`. Filters are then made from the user keys,
-//! as in LevelDB, by [`InternalFilterPolicy`].
+//! The tables of a database hold *internal keys*: user keys, each followed by a sequence number and
+//! a type. Read and write such tables with the option `internal_keys`. Filters are then made from
+//! the user keys, as in LevelDB, by [`InternalFilterPolicy`].
 //!
 //! # The types most people need
 //!

@@ -35,7 +35,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Runs the program on `arguments`, of which the first is its name. Returns the exit status.
+/// Runs the program on `arguments`, the first of which is the program's name. Returns the exit status.
 pub fn run(
     arguments: impl IntoIterator<Item = OsString>,
     stdout: impl Write + 'static,

@@ -65,10 +65,10 @@ mod of_tables {
     pub(crate) enum VarintError {
         /// The bytes end before the varint does.
         Truncated,
-        /// The varint continues past the last byte that one of this width may have.
+        /// The varint continues past the last byte that a varint of this width may have.
         TooLong,
-        /// The value has more bits than fit. LevelDB drops the surplus bits, and goes on with
-        /// another number.
+        /// The value has more bits than fit. LevelDB drops the surplus bits, and continues with a
+        /// different number.
         Overflow,
     }
 
@@ -105,7 +105,8 @@ mod of_tables {
         }
     }
 
-    /// Reads a varint of up to eight bytes, if `bytes` has as many: without a branch on its length.
+    /// Reads a varint of up to eight bytes without a branch on its length. `bytes` has to have at least
+    /// eight bytes, or the result is `None`.
     #[inline(always)]
     pub(crate) fn get_short(bytes: &[u8]) -> Option<(u64, usize)> {
         let word = u64::from_le_bytes(*bytes.first_chunk()?);
@@ -113,7 +114,7 @@ mod of_tables {
         if ends == 0 {
             return None;
         }
-        // The last byte of the varint is the first without the highest bit. What is above it is cleared.
+        // The last byte of the varint is the first without the highest bit. All bytes above it are cleared.
         let word = word & (ends ^ ends.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
         // Seven bits of each byte move together: first those of two bytes, then of four, then all.
         let word = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;

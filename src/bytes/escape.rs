@@ -35,7 +35,7 @@ pub fn escape_path<P: AsRef<Path> + ?Sized>(path: &P) -> Escaped<'_> {
 #[derive(Clone, Copy)]
 pub struct Escaped<'a> {
     bytes: &'a [u8],
-    /// True if quotes and backslashes are escaped too.
+    /// Set if quotes and backslashes are escaped too.
     quoted: bool,
 }
 
@@ -77,9 +77,9 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Shows `bytes` in quotes, [escaped](escape). If there are more than 48, shows at most the first
-/// 48 and the number of all: names and keys in a file can have any length, but a message has to
-/// stay short.
+/// Shows `bytes` in quotes, [escaped](escape). Of more than 48 bytes, only the first 48 at most are
+/// shown, followed by the total number: names and keys in a file can have any length, but a message
+/// has to stay short.
 ///
 /// ```
 /// assert_eq!(filterblock::quote(b"key\n").to_string(), r#""key\x0a""#);
@@ -121,7 +121,7 @@ impl fmt::Debug for Escaped<'_> {
 mod tests {
     use super::*;
 
-    /// Turns an escaped text back into bytes.
+    /// Turns escaped text back into bytes.
     fn unescape(text: &str) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut rest = text.as_bytes();

@@ -14,7 +14,7 @@ use crate::table::{Comparator as _, InternalKeyComparator};
 pub(super) struct ByRange {
     /// Sorted by level, then by smallest key.
     sorted: Vec<LookupOrder>,
-    /// The levels with a table whose range of keys excludes no key.
+    /// Set for each level with a table whose range of keys excludes no key.
     unranged: [bool; NUM_LEVELS as usize],
 }
 
@@ -49,8 +49,8 @@ impl ByRange {
         Self { sorted: places.collect(), unranged }
     }
 
-    /// The tables of a level that may hold `user_key`, ordered by their smallest keys. In a sound
-    /// database there are several only if several have entries of this key.
+    /// The tables of a level that may hold `user_key`, ordered by their smallest keys. A sound database
+    /// has more than one such table on a level only if more than one has entries of this key.
     pub(super) fn may_hold<'a>(
         &'a self,
         tables: &'a [LiveTable],
@@ -61,11 +61,11 @@ impl ByRange {
         let start = self.sorted.partition_point(|place| level_of(place) < Some(level));
         let end = self.sorted.partition_point(|place| level_of(place) <= Some(level));
         debug_assert!(start <= end, "places are sorted by level");
-        // The fallback errs on the side of tables that are not needed.
+        // The fallback errs on the side of returning tables that are not needed.
         let mut places = self.sorted.get(start..end).unwrap_or(&self.sorted);
         if !self.unranged.get(usize::from(level)).copied().unwrap_or(true) {
-            // Leaves out the tables that begin after the key, and the first ones, all of which end
-            // before it.
+            // Leaves out the tables that begin after the key, and the tables at the front, all of
+            // which end before the key.
             let is_before = |place: &LookupOrder| {
                 let furthest =
                     tables.get(place.furthest).and_then(|table| KeyFormat::LevelDb.split(&table.largest));
@@ -84,8 +84,8 @@ impl ByRange {
             .filter(move |table| table.level == level && table.may_hold(user_key))
     }
 
-    /// The table of the same level that begins before this one and reaches furthest, if it reaches
-    /// into this one.
+    /// Of the tables that come before `table` on the same level, the one that reaches furthest, if it
+    /// reaches into `table`.
     pub(super) fn overlapped_by<'a>(
         &self,
         tables: &'a [LiveTable],

@@ -9,7 +9,8 @@ use crate::error::IoAction;
 use crate::table::source::open_file;
 use crate::{Error, Result, Structure, escape};
 
-/// The greatest length of `CURRENT`: more than `MANIFEST-`, a number of 20 digits and a line feed.
+/// The greatest length of `CURRENT` that is accepted, in bytes: more than `MANIFEST-`, a number of
+/// 20 digits and a line feed take.
 const MAX_CURRENT_LEN: usize = 64;
 
 /// The path of the MANIFEST that `CURRENT` names. Only a file in `dir` itself is accepted.

@@ -13,8 +13,8 @@ use crate::{Error, Result};
 /// A database in a folder or a listing, for reading only.
 ///
 /// [`open`](Self::open) reads a database in a folder, and [`from_listing`](Self::from_listing) or
-/// [`DatabaseListing`](super::DatabaseListing) one that is anywhere else. Opening reads `CURRENT`
-/// and the MANIFEST, but no table and no log. Nothing is written or locked.
+/// [`DatabaseListing`](super::DatabaseListing) a database that is anywhere else. Opening reads
+/// `CURRENT` and the MANIFEST, but no table and no log. Nothing is written or locked.
 ///
 /// When in doubt, nothing is reported as missing or obsolete. Without a MANIFEST that is sound from
 /// end to end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live,
@@ -22,7 +22,7 @@ use crate::{Error, Result};
 /// [`Unreadable`](FileState::Unreadable), not missing.
 ///
 /// A MANIFEST that ends within a record is taken to be sound, as in LevelDB, which uses the records
-/// before that one. [`Manifest::incomplete_tail`] reports it.
+/// before it. [`Manifest::incomplete_tail`] reports such an end.
 ///
 /// The MANIFEST takes memory up to its limit, by default [`Manifest::DEFAULT_MEMORY_LIMIT`], and
 /// each file takes a few hundred bytes.
@@ -41,13 +41,13 @@ use crate::{Error, Result};
 ///         _ => println!("{} is not live, as far as is known", table.number),
 ///     }
 /// }
-/// // The tables on the levels 0, 1 and 2 may hold this key, and are searched in this order.
+/// // The tables on levels 0, 1 and 2 may hold this key, and are searched in this order.
 /// let asked: Vec<u64> = database.tables_for(b"item/0001/919").map(|table| table.number).collect();
 /// assert_eq!(asked, [9, 7, 5]);
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Database {
-    /// Empty if the database is in no folder.
+    /// Empty if the database is from a listing without a location.
     pub(super) dir: PathBuf,
     pub(super) files: DatabaseFiles,
     pub(super) manifest: Result<Manifest>,
@@ -85,8 +85,8 @@ pub enum TableStatus<'a> {
     ///   added or removed it. It is still being written, was left behind by a crash, comes from
     ///   another database, or is newer than the MANIFEST. LevelDB removes the file when it next
     ///   opens the database.
-    /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` beside
-    ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes it.
+    /// - Or its number is live, but LevelDB opens the table under another name: `000005.sst` next to
+    ///   `000005.ldb`, or `5.ldb`. LevelDB neither reads nor removes the file.
     Unlisted,
     /// A file that may or may not be live. Either there is no sound MANIFEST, or LevelDB opens this
     /// file only if it cannot open another one, which could not be looked at.
@@ -125,12 +125,13 @@ impl Database {
         Self { dir, files, manifest }
     }
 
-    /// The folder, as it was given. Empty if the database is from a listing.
+    /// The folder, as it was given. For a database from a listing, the location given to
+    /// [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir), or an empty path without one.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The database of the same files under another MANIFEST, such as a corrected one. No file is looked for again.
+    /// The database with the same files and another MANIFEST, such as a corrected one. No file is looked for again.
     #[must_use]
     pub fn with_manifest(&self, manifest: Manifest) -> Self {
         Self::new(self.dir.clone(), self.files.clone(), Ok(manifest))
@@ -145,14 +146,14 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// The reason why there is none that can be relied on, with the path of `CURRENT` or the
+    /// The reason why there is no MANIFEST that can be relied on, with the path of `CURRENT` or the
     /// MANIFEST: the errors of [`Manifest::read`]. All tables may be live then.
     pub const fn manifest(&self) -> std::result::Result<&Manifest, &Error> {
         self.manifest.as_ref()
     }
 
-    /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. `None` also
-    /// without a sound MANIFEST.
+    /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. Without a sound
+    /// MANIFEST, this is `None` as well.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.manifest().ok()?.comparator()
     }
@@ -163,8 +164,8 @@ impl Database {
         self.manifest().is_ok_and(Manifest::is_bytewise)
     }
 
-    /// All tables: the live ones by level and number, then the other files by number and name. Of the
-    /// latter, those that could not be looked at come last.
+    /// All tables: the live ones by level and number, then the other files by number and name. Among
+    /// the other files, those that could not be looked at come last.
     ///
     /// This costs a few binary searches for each table.
     pub fn tables(&self) -> impl Iterator<Item = DatabaseTable<'_>> {
@@ -188,7 +189,7 @@ impl Database {
         self.live().filter(DatabaseTable::is_missing).filter_map(|table| table.recorded())
     }
 
-    /// The path of a new table with this number, which is also where a missing one would be.
+    /// The path of a new table with this number, which is also where a missing table would be.
     pub fn table_path(&self, number: u64) -> PathBuf {
         path_in(&self.dir, FileKind::Table.file_name(number))
     }
@@ -196,8 +197,8 @@ impl Database {
     /// The tables that a lookup of `user_key` searches, in this order: [`Manifest::tables_for`]. A
     /// lookup searches the logs before them.
     ///
-    /// If all of them are present and none has an entry of the key, no live table has one. A table
-    /// that is unreadable or missing may have one.
+    /// If all these tables are present and none of them has an entry of the key, no live table has
+    /// one. A table that is unreadable or missing may have one.
     ///
     /// Without a sound MANIFEST these are all files of tables, in descending order of their
     /// numbers. That order means nothing: among the entries in all tables, the one with the highest

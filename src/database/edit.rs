@@ -21,7 +21,7 @@ use crate::bytes::coding::{VarintError, get_varint32, get_varint64, put_varint32
 use crate::key::parts::TAG_LEN;
 use crate::{Error, Result, Structure};
 
-/// The number of levels that a database has: 0 to 6.
+/// The number of levels of a database. They are numbered 0 to 6.
 pub const NUM_LEVELS: u8 = 7;
 
 /// The longest name of a comparator that is accepted, in bytes. LevelDB has no limit, but such
@@ -36,8 +36,8 @@ pub(crate) enum Field<'a> {
     Comparator(&'a [u8]),
     /// The writes of logs with this number or a higher one may be in no table yet.
     LogNumber(u64),
-    /// One more log whose writes may be in no table yet, or 0 if there is none. Early versions of
-    /// LevelDB used it.
+    /// One more log whose writes may be in no table yet, or 0 if there is no such log. Early versions
+    /// of LevelDB used this field.
     PrevLogNumber(u64),
     /// The number for the next new file.
     NextFileNumber(u64),
@@ -118,8 +118,8 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The fields of `record`, in their order there. The iterator allocates only for an error; after
-/// it, the iterator yields no more fields.
+/// The fields of `record`, in order. The iterator allocates only for an error, and yields no more
+/// fields after one.
 ///
 /// `offset` is where the record starts in its file; it serves only to locate errors.
 ///

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 pub struct DatabaseFile {
     /// The kind of file, according to its name.
     pub kind: FileKind,
-    /// The number in its name; 0 if there is none.
+    /// The number in its name; 0 if the name has no number.
     pub number: u64,
     /// Its path: the folder as it was given, and the file's name. From a listing: the name, after the location
     /// given to [`DatabaseListing::in_dir`](super::DatabaseListing::in_dir), if any.
@@ -32,7 +32,7 @@ pub struct DatabaseFile {
 pub struct UnreadableFile {
     /// The kind of file, according to its name.
     pub kind: FileKind,
-    /// The number in its name; 0 if there is none.
+    /// The number in its name; 0 if the name has no number.
     pub number: u64,
     /// Its path: the folder as it was given, and the file's name.
     pub path: PathBuf,
@@ -163,7 +163,7 @@ impl DatabaseFiles {
                 None => {}
             }
         }
-        // The last of equal names is now the first of them, and stays so, since the sort is stable.
+        // Reversing puts the last of equal names first. It stays first, since the sort is stable.
         files.files.reverse();
         files.sort();
         files.files.dedup_by(|later, first| later.path == first.path);
@@ -232,13 +232,13 @@ impl DatabaseFiles {
     /// The files that could not be looked at, by kind, number and name. Each may be sound, of any
     /// size, or no file at all.
     ///
-    /// Code that relies on the files found has to consider these too: one may be `CURRENT`, a live
-    /// log with data, or a live table.
+    /// Code that relies on the files found has to consider these too: any of them may be `CURRENT`, a
+    /// live log with data, or a live table.
     pub fn unreadable(&self) -> std::slice::Iter<'_, UnreadableFile> {
         self.unreadable.iter()
     }
 
-    /// The names that look like those of a database's files and do not belong to one, sorted.
+    /// The names that look like those of a database's files but do not belong to such files, sorted.
     /// LevelDB passes them over, or fails to open them.
     pub fn strays(&self) -> std::slice::Iter<'_, StrayFile> {
         self.strays.iter()

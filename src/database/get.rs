@@ -15,14 +15,14 @@ use crate::{Error, Result, quote};
 
 impl Database {
     /// Looks up the newest version of a key: in the live logs, then in the tables of level 0, newest first,
-    /// then on each further level in the one table that may hold it. The first of these that has the key
-    /// decides.
+    /// then on each further level in the tables that may hold the key, usually at most one. The first log or
+    /// table that has the key decides.
     ///
     /// Nothing is kept from one call to the next: each call reads all live logs, and opens the tables that it
-    /// searches, which takes one read for most tables and at most four. Filters save most reads of data
-    /// blocks that do not hold the key. [`get_many`](Self::get_many) does all this once for many keys.
-    /// [`scan`](Self::scan) and its [`seek`](Scan::seek) keep tables open. A caller that keeps [`Table`]s
-    /// open can call [`Table::get_at`] in the order of [`tables_for`](Self::tables_for).
+    /// searches, which takes one read for most tables, and at most four unless a read fails. Filters save most
+    /// reads of data blocks that do not hold the key. [`get_many`](Self::get_many) reads the logs and opens the
+    /// tables once for many keys. [`scan`](Self::scan) and its [`seek`](Scan::seek) keep tables open. A caller
+    /// that keeps [`Table`]s open can call [`Table::get_at`] in the order of [`tables_for`](Self::tables_for).
     ///
     /// Without a sound MANIFEST the levels are unknown. All tables and logs are then searched, and
     /// the highest sequence number decides; a key that was deleted is [`Lookup::Absent`].
@@ -40,9 +40,10 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options. Otherwise
-    /// the first damage that the lookup meets, since it may hide an entry newer than those found later:
-    /// damage in any live log or in a table that is searched, or a table that is missing. LevelDB passes over
-    /// damaged records of a log unless `paranoid_checks` is set.
+    /// the first fault that the lookup meets, since it may hide an entry newer than those found later: a live
+    /// log or a searched table that is damaged, missing or unreadable, or more writes in the live logs than
+    /// [`Scan::LOG_LIMIT`] allows. LevelDB passes over damaged records of a log unless `paranoid_checks` is
+    /// set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
         self.get_with(user_key, options, FileOpener)
     }
@@ -76,7 +77,7 @@ impl Database {
         Ok(Lookup::Absent)
     }
 
-    /// Opens a table to be searched, with options for internal keys. All its errors name the file.
+    /// Opens a table to be searched, with options for internal keys. Every error names the file.
     fn open_table<O: Opener>(
         &self,
         table: &DatabaseTable<'_>,
@@ -135,7 +136,7 @@ impl Database {
         Ok(logs)
     }
 
-    /// Looks up a key if no levels are known.
+    /// Looks up a key in all tables and logs, for a database whose levels are unknown.
     fn get_of_all<O: Opener>(
         &self,
         user_key: &[u8],

@@ -12,8 +12,8 @@ use crate::error::IoAction;
 use crate::{Error, Result};
 
 impl Database {
-    /// A database from the names and sizes in bytes of its files, and a function that reads one of
-    /// them by its name.
+    /// A database from the names of its files, their sizes in bytes, and a function that reads a file
+    /// by its name.
     ///
     /// `read` is called at most twice: for `CURRENT`, and for the MANIFEST that it names.
     /// [`DatabaseListing`] is the same for callers that read asynchronously or set a limit. An
@@ -45,13 +45,14 @@ impl Database {
 /// Makes a [`Database`] from a listing and the contents of `CURRENT` and the MANIFEST: for object
 /// storage, archives, or any other place that is not a folder.
 ///
-/// It does not read by itself. [`wanted`](Self::wanted) names the file that is needed next, and
-/// [`supply`](Self::supply) takes its contents or the error of reading it, so that the caller may
-/// wait in between. At most two files are needed: `CURRENT`, and the MANIFEST that it names.
+/// A `DatabaseListing` reads no files itself. [`wanted`](Self::wanted) names the file that is needed
+/// next, and [`supply`](Self::supply) takes its contents or the error of reading it, so that the
+/// caller may wait in between. At most two files are needed: `CURRENT`, and the MANIFEST that it
+/// names.
 ///
-/// Make the listing before `CURRENT` is read. In the opposite order, tables that are removed meanwhile are
-/// missing, and so may be the log with the newest writes. If the database is in use, tables that are written
-/// meanwhile are missing in this order too: they are there in a listing made afterwards.
+/// Make the listing before `CURRENT` is read. In the opposite order, tables that are removed in between are
+/// missing, and the log with the newest writes may be missing too. If the database is in use, tables that are
+/// written in between are missing even in the right order; a listing made afterwards has them.
 ///
 /// ```
 /// use filterblock::database::{DatabaseListing, batch_has_writes};
@@ -125,7 +126,7 @@ impl DatabaseListing {
     }
 
     /// The name of the file whose contents are needed next, whether or not it is in the listing.
-    /// `None` once nothing is needed any more.
+    /// `None` once no more files are needed.
     pub fn wanted(&self) -> Option<&str> {
         match &self.state {
             State::Wanted(name) => Some(name),
@@ -146,7 +147,7 @@ impl DatabaseListing {
     }
 
     /// Takes the [`wanted`](Self::wanted) file as [`supply`](Self::supply) does, but from a reader, such as an open
-    /// file. No more of it is held than the [`memory_limit`](Self::memory_limit) allows.
+    /// file. No more of the file is held in memory than the [`memory_limit`](Self::memory_limit) allows.
     ///
     /// ```
     /// use std::fs::File;

@@ -62,7 +62,7 @@ impl LiveTable {
 
     /// The user keys of the first and the last entry.
     ///
-    /// `None` if one of the two is not the key of a value or deletion of LevelDB's: relatives of
+    /// `None` if either is not the key of a value or a deletion in LevelDB's format: relatives of
     /// LevelDB append more to the user key for types of their own.
     pub fn user_keys(&self) -> Option<(&[u8], &[u8])> {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
@@ -74,8 +74,8 @@ impl LiveTable {
         self.user_keys().filter(|(smallest, largest)| smallest <= largest)
     }
 
-    /// Returns `true` if the range of keys, in bytewise order, leaves room for `user_key`, or is
-    /// unknown or unsound.
+    /// Returns `true` if the range of keys, in bytewise order, includes `user_key`, or is unknown or
+    /// unsound.
     pub(super) fn may_hold(&self, user_key: &[u8]) -> bool {
         self.range().is_none_or(|(smallest, largest)| smallest <= user_key && user_key <= largest)
     }

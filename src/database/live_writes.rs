@@ -16,16 +16,17 @@ use super::scan_sources::Arranged;
 use crate::Result;
 use crate::table::{Lookup, ReadOptions, SharedComparator};
 
-/// The writes of the live logs of a database, sorted, and the order in which scans go through its tables: found out
-/// once, for any number of lookups and scans. A copy shares them.
+/// The sorted writes of the live logs of a database, and the order in which scans go through its tables. Both are
+/// determined once, for any number of lookups and scans, and shared by all clones.
 ///
-/// They take the memory of keys and values, and some 100 bytes for each write, up to
+/// The writes take memory for their keys and values, and about 100 bytes for each write, up to
 /// [`Scan::LOG_LIMIT`].
 #[derive(Clone)]
 pub struct LiveWrites {
     sorted: Arc<SortedWrites>,
     order: SharedComparator,
-    /// The live tables by run; `None`: it is not known which tables are live, or some cannot be looked at.
+    /// The live tables by run. `None` if it is not known which tables are live, or if any of them is missing or
+    /// could not be looked at.
     runs: Option<Arc<[Vec<Place>]>>,
 }
 
@@ -36,7 +37,8 @@ struct Place {
     file: usize,
 }
 
-/// The places of tables that are all there.
+/// The places of the tables of each run. `None` without a sound MANIFEST, or if any of the tables is
+/// missing or could not be looked at.
 fn places(database: &Database, arranged: &Arranged<'_>) -> Option<Arc<[Vec<Place>]>> {
     let recorded: HashMap<*const LiveTable, usize> = database
         .manifest()
@@ -72,7 +74,8 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the MANIFEST names a comparator other than that of the
-    /// options. Otherwise the first damage in a log, which [`scan_with`](Self::scan_with) passes over.
+    /// options. Otherwise the first error in opening or reading the logs. A scan by [`scan_with`](Self::scan_with)
+    /// continues after such an error.
     pub fn live_writes<O: Opener>(&self, options: &ReadOptions, mut opener: O) -> Result<LiveWrites> {
         let order = self.order(options)?;
         let sorted = self.live_logs(&mut opener, &order)?.into_sorted();
@@ -119,7 +122,7 @@ impl Database {
 }
 
 impl LiveWrites {
-    /// The newest write of a key. `None`: there is none, and the tables decide.
+    /// The newest write of a key. `None` if the key has no write: the tables decide then.
     pub fn get(&self, user_key: &[u8]) -> Option<Lookup> {
         let newest = self.sorted.newest(user_key, &*self.order)?;
         Some(newest.map_or(Lookup::Deleted, |value| Lookup::Value(Bytes::copy_from_slice(value))))
@@ -130,7 +133,7 @@ impl LiveWrites {
         self.sorted.len()
     }
 
-    /// Returns true if there are no writes.
+    /// Returns `true` if there are no writes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

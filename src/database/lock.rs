@@ -14,7 +14,7 @@ use super::lock_file::{FileId, LockFile};
 use crate::error::IoAction;
 use crate::{Error, Result};
 
-/// The lock files that this process holds.
+/// The files on which this process holds locks.
 static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 
 /// The lock on a database, which is released when this is dropped. While an
@@ -195,7 +195,7 @@ fn lock_opened(
 ) -> Result<DatabaseLock> {
     let id = place.id_of(&file)?;
     lock_file(&file, exclusive)?;
-    // Whoever destroys a database removes the file. A lock on a file without a name is worth nothing.
+    // Destroying a database removes the file, and a lock on a file without a name is worth nothing.
     let now = place.id()?;
     if known.is_some_and(|known| known != id) || now.as_ref() != Some(&id) {
         return Err(replaced());
@@ -228,7 +228,7 @@ fn lock_file(file: &File, exclusive: bool) -> Result<()> {
     }
 }
 
-/// Returns true if the error means that a process has the file open without sharing it, as
+/// Returns `true` if the error means that a process has the file open without sharing it, as
 /// goleveldb does on Windows.
 fn is_shared_by_nobody(error: &io::Error) -> bool {
     const ERROR_SHARING_VIOLATION: i32 = 32;

@@ -91,13 +91,13 @@ impl LockFile {
         self.open_with(access | OFlags::NOFOLLOW | OFlags::NONBLOCK)
     }
 
-    /// Creates the file as LevelDB does, and gives it to the folder's owner if that is allowed.
+    /// Creates the file as LevelDB does, and gives it to the folder's owner and group if that is allowed.
     pub(super) fn create(&self) -> io::Result<File> {
         use rustix::fs::{Gid, OFlags, Uid};
         let file = self.open_with(OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)?;
         if let Ok(folder) = rustix::fs::fstat(&self.folder) {
             let (owner, group) = (Uid::from_raw(folder.st_uid), Gid::from_raw(folder.st_gid));
-            // Without the right to do so, the file's owner is whoever runs this, as with LevelDB.
+            // Without the right to do so, the file stays with the user who runs this, as with LevelDB.
             _ = rustix::fs::fchown(&file, Some(owner), Some(group));
         }
         Ok(file)
@@ -151,12 +151,10 @@ impl LockFile {
         Ok(FileId(path))
     }
 
-    /// Opens the file.
     pub(super) fn open(&self, writable: bool) -> io::Result<File> {
         File::options().read(true).write(writable).open(&self.path)
     }
 
-    /// Creates the file.
     pub(super) fn create(&self) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(&self.path)
     }

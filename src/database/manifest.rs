@@ -22,8 +22,8 @@ use crate::{Error, Result, Structure};
 /// The contents of a MANIFEST: the live tables, and the names and numbers needed to open the
 /// database.
 ///
-/// [`read`](Self::read) and [`parse`](Self::parse) return one only if every complete record of the
-/// file is sound.
+/// [`read`](Self::read) and [`parse`](Self::parse) return a `Manifest` only if every complete record
+/// of the file is sound.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     comparator: Option<Bytes>,
@@ -131,7 +131,7 @@ impl Manifest {
     }
 
     /// The name of the comparator that orders the user keys, at most 4 KiB long. LevelDB and
-    /// goleveldb always record one.
+    /// goleveldb always record a name.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.comparator.as_deref()
     }
@@ -146,8 +146,8 @@ impl Manifest {
         self.log_number.unwrap_or_default()
     }
 
-    /// One more log whose writes may be in no table yet; 0 if there is none. Only early versions of
-    /// LevelDB used it.
+    /// One more log whose writes may be in no table yet, or 0 if there is no such log. Only early
+    /// versions of LevelDB used this number.
     pub fn prev_log_number(&self) -> u64 {
         self.prev_log_number
     }
@@ -178,7 +178,7 @@ impl Manifest {
         let start = self.tables.partition_point(|table| table.level < level);
         let end = self.tables.partition_point(|table| table.level <= level);
         debug_assert!(start <= end, "tables are sorted by level");
-        // The fallback errs on the side of tables that are not needed.
+        // The fallback errs on the side of returning tables that are not needed.
         self.tables.get(start..end).unwrap_or(&self.tables)
     }
 
@@ -186,17 +186,17 @@ impl Manifest {
     /// newest first, then those of the levels below it (`Version::Get` in LevelDB's
     /// `db/version_set.cc`).
     ///
-    /// These are the tables whose range of keys leaves room for the key: on each of the levels 1 to
-    /// 6, usually one at most. If several tables of a level have entries of this one key, all of
-    /// them are returned, those with the newest entries first; a lookup needs only the one that its
+    /// These are the tables whose range of keys includes the key: on each of the levels 1 to 6,
+    /// usually at most one. If several tables of a level have entries of this one key, all of them
+    /// are returned, those with the newest entries first; a lookup needs only the table that its
     /// sequence number falls into. If tables overlap although they must not, or a range is damaged,
     /// all tables that may hold the key are returned.
     ///
-    /// Ranges are looked at only if keys are in bytewise order. In any other order, all tables are
-    /// returned, those of each of the levels 1 to 6 by number.
+    /// Ranges are looked at only if keys are in bytewise order. With any other order, all tables are
+    /// returned, and those of each of the levels 1 to 6 come by number.
     ///
-    /// This costs one pass over level 0 and, if the ranges are sound, a binary search on each level
-    /// below it.
+    /// This costs one pass over level 0 and, if the ranges are sound, a few binary searches on each
+    /// level below it.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
         let bytewise = self.is_bytewise();
         let newest = self.level(0).iter().rev().filter(move |table| !bytewise || table.may_hold(user_key));
@@ -217,9 +217,10 @@ impl Manifest {
         })
     }
 
-    /// The live table of the same level that begins before `table` and ends within or after it.
-    /// Only level 0 allows that: on other levels LevelDB looks up a key in only one of the tables
-    /// that overlap there.
+    /// A live table on the same level that comes before `table`, by first key and then by number, and
+    /// ends within or after it: of several such tables, the one that reaches furthest. Only level 0
+    /// allows that: on other levels LevelDB looks up a key in only one of the tables that overlap
+    /// there.
     ///
     /// `None` if there is no such table, if `table` is on level 0, or if keys are not in bytewise
     /// order, as overlaps are unknown then.

@@ -35,15 +35,15 @@ struct Write {
     key: Range<usize>,
     value: Option<Range<usize>>,
     sequence: u64,
-    /// The index of its log in `logs`.
+    /// The index of its log in the memtable's `logs`.
     log: usize,
-    /// The offset of its record.
+    /// The offset of its record in the log.
     offset: u64,
 }
 
 impl<'d> Memtable<'d> {
     /// Adds the writes of a log while those of all logs take at most `limit` bytes of memory. Errors
-    /// go to `on_error`, after which reading goes on if it can.
+    /// go to `on_error`, after which reading continues if it can.
     pub(super) fn read(
         &mut self,
         log: DatabaseLog<'d>,
@@ -52,7 +52,7 @@ impl<'d> Memtable<'d> {
         on_error: &mut impl FnMut(Error),
     ) {
         let Some(path) = log.file.path() else { return };
-        // Nothing is read any longer once the writes are shared.
+        // No log is read once the writes are shared.
         let Some(sorted) = Arc::get_mut(&mut self.sorted) else { return };
         let mut errors: u64 = 0;
         let mut on_error = |error: Error| {
@@ -105,7 +105,7 @@ impl<'d> Memtable<'d> {
         let key = |write: &Write| bytes.get(write.key.clone()).unwrap_or_default();
         writes.sort_by(|a, b| {
             // Of two writes of a key with the same sequence number, LevelDB finds a value before a
-            // deletion, and otherwise the later one first.
+            // deletion, and otherwise the later write first.
             let tag =
                 |write: &Write| Reverse((write.sequence, write.value.is_some(), write.log, write.offset));
             order.compare(key(a), key(b)).then_with(|| tag(a).cmp(&tag(b)))
@@ -148,7 +148,8 @@ impl SortedWrites {
         self.writes.partition_point(|write| order.compare(self.part(&write.key), user_key).is_lt())
     }
 
-    /// The value that the newest write of a key has; `Some(None)`: it is a deletion.
+    /// The value of the newest write of a key: `Some(None)` for a deletion, `None` if there is no write
+    /// of the key.
     pub(super) fn newest(&self, user_key: &[u8], order: &dyn Comparator) -> Option<Option<&[u8]>> {
         let write = self.writes.get(self.seek(user_key, order))?;
         let is_found = order.compare(self.part(&write.key), user_key).is_eq();

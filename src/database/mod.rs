@@ -3,7 +3,7 @@
 //! ```text
 //! CURRENT            the name of the MANIFEST
 //! MANIFEST-000013    a log of version edits: the live tables, with their levels and keys
-//! 000016.ldb         a table; early versions of LevelDB named it .sst
+//! 000016.ldb         a table; early versions of LevelDB named tables .sst
 //! 000014.log         the latest writes, which are in no table yet
 //! LOCK, LOG, …       nothing of the database's contents
 //! ```
@@ -30,7 +30,7 @@
 //!     println!("{}: {:?} {:?}", table.number, table.status, table.file);
 //! }
 //! for log in database.logs().filter(|log| log.is_live) {
-//!     // If this cannot be told, assume writes, which no table and no filter has.
+//!     // If this is unknown, assume that there are writes, which no table and no filter has.
 //!     let has_writes = log.file.path().is_none_or(|path| log_has_writes(path).unwrap_or(true));
 //!     println!("{}: {has_writes}", log.number);
 //! }

@@ -13,7 +13,7 @@ pub enum FileKind {
     Manifest,
     /// `CURRENT`: the name of the MANIFEST in use.
     Current,
-    /// `LOCK`: held by whoever has the database open.
+    /// `LOCK`: locked by the program that has the database open.
     Lock,
     /// `LOG` and `LOG.old`: messages for people.
     InfoLog,
@@ -23,8 +23,8 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The kind of a file with this name, and the number in the name, or 0 if it has none. `None`
-    /// for all names that are neither LevelDB's nor goleveldb's.
+    /// The kind of a file with this name, and the number in the name, or 0 if the name has no number.
+    /// `None` for all names that are neither LevelDB's nor goleveldb's.
     ///
     /// ```
     /// use filterblock::database::FileKind;

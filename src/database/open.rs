@@ -24,12 +24,12 @@ impl Database {
     /// missing then, or the MANIFEST is missing, damaged or cut off, everything is read again, at
     /// most 16 times in all, until a reading is sound or agrees with the one before.
     ///
-    /// Tables may vanish later, as the writer goes on. If a table cannot be opened, open the
-    /// database again: its entries are then in other tables, which are listed.
+    /// Tables may vanish later, as the writer continues. If a table cannot be opened, open the
+    /// database again: the table's entries are then in other tables, which are listed.
     ///
-    /// This costs one pass over the folder's names and one over the MANIFEST, which may take as
-    /// much memory as [`Manifest::DEFAULT_MEMORY_LIMIT`]. If something seems wrong, there are at
-    /// least two passes, and twice the memory.
+    /// This costs one pass over the folder's names and one over the MANIFEST, with the memory that
+    /// [`Manifest::scan`] takes under [`Manifest::DEFAULT_MEMORY_LIMIT`]. If something seems wrong, this
+    /// costs at least two passes over each, and up to twice the memory.
     ///
     /// # Errors
     ///
@@ -49,8 +49,8 @@ impl Database {
         Self::open_settled(|| Self::read(dir.as_ref(), memory_limit))
     }
 
-    /// Calls `read` until the database has no faults, or until two consecutive readings show the
-    /// same ones, so that the work of a writer in between is not the reason. Stops after
+    /// Calls `read` until the database has no faults, or until all faults were already there in the
+    /// reading before, so that a writer at work cannot be the reason for them. Stops after
     /// [`MAX_READINGS`] readings in any case.
     fn open_settled(mut read: impl FnMut() -> Result<Self>) -> Result<Self> {
         let mut database = read()?;
@@ -110,7 +110,7 @@ impl Database {
         let is_listed = self.files.iter().any(|file| (file.kind, file.number) == log)
             || self.files.unreadable().any(|file| (file.kind, file.number) == log);
         let log = (!is_listed).then(|| FileKind::Log.file_name(manifest.log_number()));
-        // A table's number may be on two levels.
+        // A set, as a table's number may be on two levels.
         let mut names: BTreeSet<String> =
             self.missing().flat_map(|table| table_names(table.number)).collect();
         names.extend(log);
@@ -124,8 +124,8 @@ mod tests {
 
     use super::*;
 
-    /// A database with faults is read again until two consecutive readings agree, but not without
-    /// end.
+    /// A database with faults is read again until two consecutive readings agree, but only a limited
+    /// number of times.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn what_changes_between_two_readings_is_not_damage() {

@@ -52,7 +52,7 @@ impl<O: Opener> OpenFiles<O> {
 
     /// Opens the file at `path`.
     ///
-    /// Returns its index as well if the opener has kept it.
+    /// Also returns the table's index if the opener has kept it.
     pub(super) fn open(
         self: &Arc<Self>,
         path: &Path,
@@ -82,8 +82,8 @@ impl<O: Opener> OpenFiles<O> {
 }
 
 impl<O: Opener> Handles<O> {
-    /// Opens a file, closing those read longest ago, so that at most `max` are open, or fewer if
-    /// the system allows no more.
+    /// Opens a file, closing the files read longest ago, so that at most `max` files are open, or
+    /// fewer if the system allows no more.
     fn open_beside(&mut self, max: usize, path: &Path) -> io::Result<O::Table> {
         while !self.open.is_empty() && self.open.len() >= max {
             self.open.pop_front();

@@ -26,8 +26,8 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// the first entry.
 ///
 /// Damage costs no more than the block or record that it is in, the rest of a table whose index is damaged,
-/// or a table that cannot be opened: after an error the next call goes on. If a newer version of a key is
-/// lost that way, an older one is returned instead, even if the newer one was a deletion.
+/// or a table that cannot be opened: after an error the next call continues. If a newer version of a key is
+/// lost that way, an older version is returned instead, even if the newer one was a deletion.
 ///
 /// A table whose file is gone when the scan opens it, or has been replaced when the scan opens it
 /// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In
@@ -39,9 +39,9 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// A scan takes memory for the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and for the index
 /// and a data block of each table that is open. On each level above 0, one table is open at a time, unless
 /// tables overlap. At most 17 errors are kept for each log, and one for each table. However many tables are
-/// open, they share at most [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, whatever opens them.
+/// open, they share at most [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, with any opener.
 ///
-/// [`ReadOptions::max_output`] limits the bytes decoded of each table.
+/// [`ReadOptions::max_output`] limits the bytes decoded from each table.
 ///
 /// ```no_run
 /// use filterblock::database::Database;
@@ -173,7 +173,8 @@ impl<'d, O: Opener> Scan<'d, O> {
         Ok(Self::over(database, options, opener, newest, (logs, errors), arranged, order))
     }
 
-    /// A scan over the writes of logs, and with the errors of reading them.
+    /// A scan over arranged tables and the writes of logs. It also returns the errors of reading these
+    /// logs.
     pub(super) fn over(
         database: &'d Database,
         options: &ReadOptions,
@@ -217,14 +218,14 @@ impl<'d, O: Opener> Scan<'d, O> {
         self.leave();
     }
 
-    /// Moves to the next entry, which is the first one in a new scan. Returns false at the end.
+    /// Moves to the next entry, which is the first one in a new scan. Returns `false` at the end.
     ///
     /// # Errors
     ///
-    /// One error for each file, block or record that cannot be read or is damaged. One error, too,
-    /// for each table whose keys are not in order, or for all of a run of such tables on a level
-    /// above 0. For one log, at most 16 errors are returned one by one, and then one for all
-    /// others. The next call goes on.
+    /// One error for each file, block or record that cannot be read or is damaged, and one for each
+    /// table whose keys are not in order. On a level above 0, all tables that do not overlap share one
+    /// error about their order. For one log, at most 16 errors are returned one by one, and then one
+    /// for all others. After each error, the next call continues.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     pub fn next(&mut self) -> Result<bool> {
         loop {
@@ -298,7 +299,7 @@ impl<'d, O: Opener> Scan<'d, O> {
     }
 
     /// Moves all sources to their first entries at or after the start. After an error, the next
-    /// call goes on with the source that failed.
+    /// call continues with the source that failed.
     fn begin(&mut self) -> Result<()> {
         if self.started.is_none() {
             (self.last, self.skipped) = (None, None);

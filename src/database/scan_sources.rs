@@ -66,7 +66,6 @@ pub(super) struct Current<'d, O: Opener> {
     place: CursorPosition,
 }
 
-/// The position of a cursor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CursorPosition {
     /// Before the first entry, or the first at or after the start.
@@ -76,8 +75,8 @@ enum CursorPosition {
 }
 
 impl<'d, O: Opener> Source<'d, O> {
-    /// Moves to before the first entry at or after `start`. A run only moves to the first table
-    /// that may have it: the next step then seeks the entry.
+    /// Moves to before the first entry at or after `start`. A run only moves to the first table that
+    /// may have such an entry: the next step then seeks the entry.
     pub(super) fn seek(&mut self, start: Option<&Start>, order: &dyn Comparator) {
         match self {
             Self::Logs { table, next } => {
@@ -103,7 +102,7 @@ impl<'d, O: Opener> Source<'d, O> {
         }
     }
 
-    /// Moves to the next entry in a direction. Returns false if there is none.
+    /// Moves to the next entry in a direction. Returns `false` if there is none.
     pub(super) fn go(&mut self, way: Way, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {
         match (self, way) {
             (Self::Logs { table, next }, Way::Forward) => {
@@ -277,7 +276,7 @@ pub(super) struct Arranged<'d> {
 }
 
 impl<'d> Arranged<'d> {
-    /// `newest`: live tables alone, and those that may be live.
+    /// Arranges the database's tables: if `newest` is set, only those that are live or may be live.
     pub(super) fn of(database: &'d Database, newest: bool, order: &dyn Comparator) -> Self {
         let is_wanted = |table: &DatabaseTable<'_>| {
             !newest || matches!(table.status, TableStatus::Live(_) | TableStatus::Unknown)

@@ -13,8 +13,8 @@ use crate::{Error, Result};
 /// The new `CURRENT` is written as `NNNNNN.dbtmp` with the number of the MANIFEST, synced and
 /// renamed, and then the folder is synced: whatever happens in between, `CURRENT` names the old
 /// MANIFEST or the new one. A file left over under the temporary name is replaced. On Unix, mode,
-/// owner and group are those of the previous `CURRENT`, so that everyone who could read that one
-/// can read the new one.
+/// owner and group are those of the previous `CURRENT`, if there is one, so that everyone who could
+/// read the previous file can read the new one.
 ///
 /// The MANIFEST itself has to be synced before, and so has the folder with its name. Nobody else
 /// may have the database open
@@ -31,7 +31,7 @@ pub fn set_current(dir: impl AsRef<Path>, manifest_number: u64) -> Result<()> {
     let temporary = dir.join(FileKind::Temporary.file_name(manifest_number));
     let current = dir.join(FileKind::Current.file_name(0));
     let contents = format!("{}\n", FileKind::Manifest.file_name(manifest_number));
-    // The file is created anew: one left over may be a link to somewhere else.
+    // The file is created anew: a file left over may be a link to somewhere else.
     match fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             return Err(Error::io(IoAction::Remove, 0, error).with_path(temporary));

@@ -19,7 +19,7 @@ pub struct VersionEdit {
     pub comparator: Option<Bytes>,
     /// The writes of logs with this number or a higher one may be in no table yet.
     pub log_number: Option<u64>,
-    /// One more log whose writes may be in no table yet, or 0 if there is none.
+    /// One more log whose writes may be in no table yet, or 0 if there is no such log.
     pub prev_log_number: Option<u64>,
     /// The number for the next new file.
     pub next_file_number: Option<u64>,
@@ -27,7 +27,8 @@ pub struct VersionEdit {
     pub last_sequence: Option<u64>,
     /// By level, the internal key at which its next compaction starts.
     pub compact_pointers: Vec<(u8, Bytes)>,
-    /// Level and number of tables that are no longer live. Readers apply them before `new_tables`.
+    /// Level and number of each table that is no longer live. Readers apply these deletions before
+    /// `new_tables`.
     pub deleted_tables: Vec<(u8, u64)>,
     /// Tables that become live.
     pub new_tables: Vec<LiveTable>,

@@ -11,7 +11,7 @@ pub enum IoAction {
     /// Listing a folder.
     #[error("listing")]
     List,
-    /// Looking up the size of a listed file.
+    /// Looking up the size or other metadata of a file.
     #[error("looking up the size")]
     LookUp,
     /// Asking a source for its length.

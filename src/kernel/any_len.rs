@@ -41,8 +41,8 @@ pub(crate) fn copies_short_keys() -> bool {
     super::level::current() != super::level::Level::Portable
 }
 
-/// Copies `key`, at most 64 bytes, to the start of `room`, and may change what follows. No branch
-/// depends on the length of most keys.
+/// Copies `key`, at most 64 bytes, to the start of `room`, and may change the rest of `room`. For
+/// most keys, no branch depends on the length.
 #[inline]
 pub(crate) fn copy_short(key: &[u8], room: &mut [u8; SLOT]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]

@@ -24,7 +24,7 @@ pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
 /// The level in use as a number, and 0 until it is chosen.
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
-/// Returns the highest level that both this CPU and this build have.
+/// Returns the highest level that both this CPU and this build support.
 pub fn best() -> Level {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     {
@@ -50,7 +50,7 @@ pub fn current() -> Level {
 }
 
 /// Sets the level of the whole process, for tests and benchmarks. Returns `false`, and changes
-/// nothing, if this CPU or this build does not have it.
+/// nothing, if this CPU or this build does not support it.
 #[must_use]
 pub fn set(level: Level) -> bool {
     let has_it = level <= best();

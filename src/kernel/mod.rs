@@ -38,7 +38,7 @@ pub(crate) use modulus::Modulus;
 pub(crate) use prefetch::{prefetch, prefetch_probes};
 
 /// Hashes eight keys of the same length side by side with LevelDB's hash. Each step of a hash waits
-/// for the one before it, so eight at once take little longer than one.
+/// for the one before it, so eight hashes at once take little longer than one.
 #[inline]
 pub(crate) fn hash_eight(keys: EqualLenKeys<'_, 8>, seed: u32, hashes: &mut [u32; 8]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
@@ -81,12 +81,14 @@ pub(crate) fn hash_fixed_len(keys: FixedLenKeys<'_>, seed: u32, hashes: &mut [[u
 }
 
 /// Sets the bits of the keys with the first `count` of these hashes, at least one. `area` has a
-/// byte for each bit, 8 to 2^29 bytes, a multiple of eight. The other hashes may be overwritten.
+/// byte for each bit, and its length is a multiple of eight, 8 to 2^29. The other hashes may be
+/// overwritten.
 #[inline]
 pub(crate) fn set_spread(area: &mut [u8], probes: u8, hashes: &mut [u32; 64], count: usize) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if let Some(avx2) = avx2() {
-        // Padded to whole sixteens with the last hash: setting its bits again changes nothing.
+        // The last hash pads the others to whole groups of sixteen: setting its bits again changes
+        // nothing.
         let last = hashes[count - 1];
         let whole = count.next_multiple_of(16);
         hashes[count..whole].fill(last);
@@ -163,7 +165,7 @@ pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[u32], answers: &
         if let Some(avx2) = avx2()
             && !has_runs(probes)
         {
-            // The size of the first filter is a hint at that of the others.
+            // The size of the first filter hints at the sizes of the others.
             if let Chosen::Avx512(avx512) = chosen
                 && probes.first().is_some_and(|(_, filter)| Avx512::fits(filter))
             {

@@ -1,6 +1,6 @@
 //! Prefetching of memory into the cache.
 
-/// Prefetches the cache line of a byte, so that its miss overlaps with others.
+/// Prefetches the cache line of a byte, so that the cache miss overlaps with others.
 #[inline(always)]
 pub(crate) fn prefetch(byte: &u8) {
     prefetch_at(std::slice::from_ref(byte), 0);
@@ -26,7 +26,7 @@ pub(crate) fn prefetch_probes(probes: &[(&[u8], &[u8])]) {
 /// Prefetches the byte at `index`, if there is one.
 #[inline(always)]
 fn prefetch_at(bytes: &[u8], index: usize) {
-    // A prefetch instruction may have any address, which saves a comparison of the index.
+    // A prefetch instruction may be given any address, which saves a comparison of the index.
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     super::avx2::prefetch(bytes.as_ptr().wrapping_add(index));
     #[cfg(all(feature = "simd", target_arch = "aarch64", not(miri)))]

@@ -4,7 +4,7 @@
 use std::mem::MaybeUninit;
 
 /// When a processor looks for the store that a load has to wait for, it may take two addresses for
-/// the same if this many bytes, or a multiple of it, lie between them.
+/// the same if their distance in bytes is a multiple of this.
 const ALIAS: usize = 4096;
 
 /// Room for N positions at any address modulo 4 KiB.

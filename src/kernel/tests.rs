@@ -47,8 +47,8 @@ fn bits_are_set_and_packed_as_by_the_portable_code() {
     assert!(set(before));
 }
 
-/// Filters are the same whatever the order of hashes, but hashes are documented to be in the order of
-/// their keys.
+/// Filters are the same whatever the order of the hashes, but hashes are documented to be in the order
+/// of their keys.
 #[test]
 fn hashes_are_in_the_order_of_their_keys() {
     let _alone = LEVEL_IS_SET.lock().unwrap();
@@ -67,7 +67,8 @@ fn hashes_are_in_the_order_of_their_keys() {
     assert!(set(before));
 }
 
-/// Hashes each length beside others: in a buffer with room after the keys, and in bytes that end with the last key.
+/// Hashes keys of each length next to keys of other lengths: in a buffer with room after the keys, in bytes that end
+/// with the last key, and with a suffix after each key.
 #[test]
 fn keys_of_any_lengths_are_hashed_to_their_ends() {
     let _alone = LEVEL_IS_SET.lock().unwrap();

@@ -18,8 +18,9 @@ pub trait Comparator: Send + Sync {
     /// hold any.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 
-    /// May shorten `start` to any key that is not before `start` and is before `limit`. It is
-    /// called only if `start` comes before `limit`.
+    /// May shorten `start` to any key that is not before `start` and is before `limit`. If there is
+    /// no such key, `start` has to stay as it is: in tables with internal keys, both can be the same
+    /// user key.
     ///
     /// The index names each data block but the last by such a key. By default `start` stays as it
     /// is.

@@ -41,8 +41,8 @@ const FIRST_INDEX: u64 = 30;
 /// numbers 0 and −0, for example. [`is_exact`](Self::is_exact) returns `true` if a key can be
 /// decoded and equals no key with other bytes.
 ///
-/// Keys that Chromium cannot decode are equal to all others there, which is not an order. Here they
-/// come after all others, byte by byte.
+/// Chromium considers a key that it cannot decode equal to all others, which is not an order. Here
+/// such keys come after all others, ordered byte by byte.
 ///
 /// A comparison costs one pass over both keys to check them, and another up to the first
 /// difference.
@@ -248,7 +248,7 @@ fn check(key: &[u8]) -> Option<Check> {
             reader.pass_value()?;
             if !reader.rest.is_empty() {
                 reader.varint()?;
-                // Without a primary key the sequence is not looked at.
+                // Without a primary key, the sequence is not compared.
                 match reader.rest.is_empty() {
                     true => reader.is_exact = false,
                     false => reader.pass_value()?,
@@ -256,7 +256,7 @@ fn check(key: &[u8]) -> Option<Check> {
             }
         }
     }
-    // Bytes after the last part are not looked at.
+    // Bytes after the last part are not compared.
     let is_exact = reader.is_exact && reader.rest.is_empty();
     Some(if is_exact { Check::Exact } else { Check::Loose })
 }

@@ -32,7 +32,7 @@ impl<C: Comparator> InternalKeyComparator<C> {
         &self.user
     }
 
-    /// Replaces the user key of `key` by the result of `shorten`, if that is shorter and comes
+    /// Replaces the user key of `key` with the result of `shorten`, if that is shorter and comes
     /// later. The greatest tag puts the new key before all other entries of its user key.
     fn shorten(&self, key: &mut Vec<u8>, shorten: impl FnOnce(&mut Vec<u8>)) {
         let Some((user_key, _)) = KeyFormat::LevelDb.split(key) else { return };

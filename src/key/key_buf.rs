@@ -54,8 +54,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds a copy of `key` if it has the common length of the other keys or, if there are none, of
-    /// the keys before the last `clear`. Returns `false` otherwise.
+    /// Adds a copy of `key` if it has the common length of the other keys or, if there are no other
+    /// keys, of the keys before the last `clear`. Returns `false` otherwise.
     #[inline]
     pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
         // `count` is the only field written, since the next call has to wait for each store to a
@@ -68,7 +68,8 @@ impl KeyBuf {
         alike
     }
 
-    /// Adds the first key, or a key of a buffer whose keys are not all of the same length.
+    /// Adds the first key, or a key to a buffer whose keys, including this one, are not all of the
+    /// same length.
     fn push_other_len(&mut self, key: &[u8]) {
         if self.count == 0 {
             self.stride = key.len();
@@ -94,8 +95,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds copies of `keys` in one go, if they are given by their starts and without a suffix to cut.
-    /// Returns `false` if they are not.
+    /// Adds copies of `keys` in one go, if they are given by their starts and have no suffix to cut.
+    /// Returns `false` otherwise.
     pub(crate) fn push_all_if_run(&mut self, keys: Keys<'_>) -> bool {
         let (Starts::At { starts, end }, 0) = (keys.starts, keys.suffix) else { return false };
         let Some(&first) = starts.first() else { return true };
@@ -131,7 +132,8 @@ impl KeyBuf {
         fits
     }
 
-    /// Returns `true` if keys of several lengths have been added.
+    /// Returns `true` if the buffer keeps the starts of its keys, as it does for keys of several
+    /// lengths.
     pub(crate) fn is_mixed(&self) -> bool {
         self.stride == MIXED
     }
@@ -187,7 +189,8 @@ impl KeyBuf {
     }
 
     /// Removes all keys and forgets their common length, so that
-    /// [`push_if_same_len`](Self::push_if_same_len) accepts no key from now on.
+    /// [`push_if_same_len`](Self::push_if_same_len) accepts no key until [`push`](Self::push) has
+    /// added one.
     pub(crate) fn clear_and_mix(&mut self) {
         self.clear();
         self.stride = MIXED;
@@ -220,7 +223,7 @@ impl KeyBuf {
 #[inline(always)]
 fn copy_short(key: &[u8], room: &mut [u8; SHORT]) {
     if let Ok(key) = <&[u8; 16]>::try_from(key) {
-        // A usual length takes one store.
+        // The usual length takes one store.
         room[..16].copy_from_slice(key);
         return;
     }

@@ -69,7 +69,7 @@ impl<'a> Keys<'a> {
     ///
     /// Neither bytes nor starts are copied for keys that have come from `new`. The starts are made
     /// for keys that are known to be of equal length. Bytes and starts are both made anew if a
-    /// policy sees only a part of each key, as the policy in
+    /// policy sees only a part of each key, as the policy inside an
     /// [`InternalFilterPolicy`](crate::InternalFilterPolicy) does.
     ///
     /// ```
@@ -112,7 +112,7 @@ impl<'a> Keys<'a> {
         self.len() == 0
     }
 
-    /// Returns key number `index`, from 0, or `None` if there is no such key.
+    /// Returns key number `index`, counted from 0, or `None` if there is no such key.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&'a [u8]> {
         (index < self.len()).then(|| self.at(index))

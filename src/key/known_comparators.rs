@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::comparator::{BytewiseComparator, Comparator as _, SharedComparator};
 use super::idb_comparator::IdbComparator;
 
-/// Returns the comparator with this name, if its order is known here: [`BytewiseComparator`] and
+/// Returns the comparator with this name, if its order is known here: [`BytewiseComparator`] or
 /// [`IdbComparator`]. Databases store the name:
 /// [`Manifest::comparator`](crate::database::Manifest::comparator).
 ///

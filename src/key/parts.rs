@@ -22,7 +22,7 @@ const TIME_LEN: usize = 8;
 #[non_exhaustive]
 pub enum KeyFormat {
     /// LevelDB's format, with eight bytes after the user key, whatever the type. RocksDB's keys
-    /// are cut the same way.
+    /// are split the same way.
     #[default]
     LevelDb,
     /// The format of Basho's LevelDB (Riak), whose keys of types 2 and 3 also have a time of eight
@@ -31,8 +31,8 @@ pub enum KeyFormat {
 }
 
 impl KeyFormat {
-    /// Splits an internal key into user key and tag, which is `sequence << 8 | type`. `None` if it
-    /// is too short for its type.
+    /// Splits an internal key into user key and tag, which is `sequence << 8 | type`. `None` if the
+    /// key is too short for its type.
     #[inline]
     pub fn split(self, key: &[u8]) -> Option<(&[u8], u64)> {
         let (before, tag) = key.split_last_chunk::<TAG_LEN>()?;
@@ -44,7 +44,7 @@ impl KeyFormat {
         Some((user_key, tag))
     }
 
-    /// Returns the user key of an internal key. `None` if it is too short for its type.
+    /// Returns the user key of an internal key. `None` if the internal key is too short for its type.
     #[inline]
     pub fn user_key(self, key: &[u8]) -> Option<&[u8]> {
         self.split(key).map(|(user_key, _)| user_key)
@@ -112,7 +112,7 @@ impl KeyFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct InternalKey<'a> {
-    /// The key that the database's user gave.
+    /// The key as the user of the database gave it.
     pub user_key: &'a [u8],
     /// The time at which the value was written or expires, in microseconds since 1970, in Basho's
     /// keys of types 2 and 3.
@@ -124,7 +124,7 @@ pub struct InternalKey<'a> {
 }
 
 impl<'a> InternalKey<'a> {
-    /// Splits `key` into its parts. `None` if it is too short for its type.
+    /// Splits `key` into its parts. `None` if `key` is too short for its type.
     pub fn parse(key: &'a [u8], format: KeyFormat) -> Option<Self> {
         let (user_key, tag) = format.split(key)?;
         let time = key.get(user_key.len()..)?.first_chunk::<TIME_LEN>();
@@ -157,10 +157,10 @@ pub(crate) const DELETION: u8 = 0;
 #[cfg(feature = "table")]
 pub(crate) const VALUE: u8 = 1;
 
-/// Basho's type of values with their time of writing.
+/// Basho's type for values with their time of writing.
 pub(crate) const TIMED: u8 = 2;
 
-/// Basho's type of values with their expiry: the greatest type there.
+/// Basho's type for values with their time of expiry: the greatest of Basho's types.
 pub(crate) const EXPIRING: u8 = 3;
 
 #[cfg(test)]

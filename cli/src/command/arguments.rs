@@ -44,8 +44,8 @@ pub(super) struct PathSources {
     /// Exit with 0 once every path has its results, whatever they are
     ///
     /// For programs that check each result themselves. Only wrong usage, threads that cannot be started, a
-    /// list of paths that cannot be read to its end and output that cannot be written still have other exit
-    /// statuses.
+    /// list of paths that cannot be read to its end and output that cannot be written still lead to other
+    /// exit statuses.
     #[arg(long)]
     pub(super) keep_going: bool,
 }
@@ -82,9 +82,9 @@ impl PathSources {
 pub(super) struct Limits {
     /// The most bytes to decode from each file: its blocks, and the keys in them
     ///
-    /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB for one block. A
-    /// block never takes more memory than its contents, or than its contents could take, judging by its
-    /// stored size. K, M and G after the number mean 2^10, 2^20 and 2^30 bytes.
+    /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB for one block. No
+    /// memory is taken for contents larger than the stored bytes of a block can decompress to. K, M and G
+    /// after the number mean 2^10, 2^20 and 2^30 bytes.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_output: Option<u64>,
 }
@@ -111,8 +111,8 @@ impl Limits {
         options.max_output(bytes).max_block_size(usize::try_from(bytes).unwrap_or(usize::MAX))
     }
 
-    /// An engine with these limits, whose work the console's meter counts. `jobs`: its number of
-    /// threads; `None`: as many as there are processors.
+    /// An engine with these limits, whose work the console's meter counts. It has `jobs` threads, or
+    /// as many as there are processors if `jobs` is `None`.
     pub(super) fn engine(&self, jobs: Option<u16>, console: &Console) -> Engine {
         let engine = Engine::new().meter(console.meter());
         let engine = self.max_output.into_iter().fold(engine, Engine::max_output);
@@ -127,8 +127,8 @@ pub(super) enum KeyOrder {
     Bytewise,
 }
 
-/// A policy that tables can be built with. Basho's is not among them: it has the name of another policy, and
-/// a table with it needs marks that only Riak's tables have.
+/// A policy that tables can be built with. Basho's policy is not: it has the name of another policy, and a
+/// table with it needs marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);
 
@@ -156,7 +156,7 @@ impl ValueEnum for PolicyName {
 pub(super) enum DepthArgument {
     /// The end: index, metaindex and filters; numbers of entries and measured rates stay unknown
     Tail,
-    /// Also some data blocks, from which numbers are estimated: 16 in three places in object storage
+    /// Also some data blocks, to estimate numbers from; in object storage, 16 of them in three places
     Sample,
     /// Every data block, so that entries and keys are counted
     All,

@@ -23,7 +23,7 @@ const EXIT_ABSENT: u8 = 1;
 /// file. No filter is asked, so a filter that denies a stored key does not hide it.
 ///
 /// If something is damaged, the value that is found is still written. The exit status shows that a
-/// newer one may be lost.
+/// newer value may be lost.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     path: PathBuf,
     /// The key
     key: OsString,
-    /// The key is in hexadecimal, or escaped as results show it; --all shows keys and values in hexadecimal
+    /// The key is in hexadecimal, or escaped as results show it; --all then shows keys and values in hexadecimal
     #[arg(long)]
     hex: bool,
     /// Show every version of the key and every deletion, newest first, with sequence number, type, state

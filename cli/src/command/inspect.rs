@@ -17,7 +17,7 @@ const EXIT_DAMAGE: u8 = 1;
 ///
 /// Reads the index, the metaindex and the filter block of each table, and some of its data blocks, so that
 /// even large databases can be looked at: about one block in 32, and all where there are no more than 65.
-/// Numbers that this leaves uncertain are told with their intervals; --depth all counts.
+/// Numbers that this leaves uncertain are shown with their intervals; --depth all counts exactly.
 ///
 /// The rate of false positives is measured: the filters are asked for up to 400,000 random keys a table,
 /// fewer in large folders, and for keys near those stored in the blocks that are read.

@@ -7,7 +7,7 @@ use std::{ffi::OsString, fmt::Display, fs::File, path::Path};
 use filterblock::{escape, escape_path};
 use filterblock_engine::hex_byte;
 
-/// Returns all keys in the order given.
+/// Returns the keys given, then those in the lines of the file `from`.
 pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Result<Vec<Vec<u8>>, String> {
     let mut keys = Vec::with_capacity(given.len());
     for (number, key) in (1..).zip(given) {
@@ -33,7 +33,7 @@ pub(super) fn in_words(error: &io::Error) -> String {
     }
 }
 
-/// Returns true for `-`, which means standard input or output.
+/// Returns `true` for `-`, which means standard input or output.
 pub(super) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }

@@ -27,7 +27,7 @@ const EXIT_IN_USE: u8 = 3;
 ///
 /// With --to, the original stays as it is. With --in-place, a crash at any time leaves the old
 /// database or the new one (with --batch, one with some tables replaced), and the next rebuild
-/// clears away what is left. The former tables are kept beside the database, in
+/// clears away what is left. The former tables are kept next to the database, in
 /// DB.filterblock-undo, until --undo or --discard.
 #[derive(Args)]
 #[command(after_help = NOTES)]

@@ -104,7 +104,7 @@ pub(super) fn check_name(output: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns true if a database has, or might have, a file of this name.
+/// Returns `true` if a database has, or might have, a file of this name.
 fn is_of_database(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
     // Some file systems do not distinguish upper and lower case.

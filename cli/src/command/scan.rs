@@ -56,10 +56,10 @@ pub(crate) struct Arguments {
     /// Only keys that begin with this
     #[arg(long, value_name = "KEY")]
     prefix: Option<OsString>,
-    /// Only this key and those after it, byte by byte
+    /// Only this key and the keys after it, in bytewise order
     #[arg(long, value_name = "KEY")]
     from: Option<OsString>,
-    /// Only keys before this one, byte by byte
+    /// Only keys before this key, in bytewise order
     #[arg(long, value_name = "KEY")]
     to: Option<OsString>,
     /// Show no more entries than this

@@ -53,7 +53,7 @@ impl Signs {
     }
 }
 
-/// The meaning of a piece of output, which decides its looks.
+/// The meaning of a piece of output, which decides how it looks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Tone {
     Plain,
@@ -89,7 +89,7 @@ impl<T: Display> Display for Toned<T> {
 }
 
 impl Console {
-    /// A console without colours and without a width to fit to.
+    /// A console without colours and without a width to fit into.
     pub(crate) fn new(out: Box<dyn Write>, messages: Box<dyn Write>) -> Self {
         Self {
             out: BufWriter::with_capacity(BUFFER, out),
@@ -144,12 +144,12 @@ impl Console {
         self.width
     }
 
-    /// Returns true if results go to a terminal.
+    /// Returns `true` if results go to a terminal.
     pub(crate) const fn is_terminal(&self) -> bool {
         self.signs.is_some()
     }
 
-    /// The characters that small pictures beside results are made of. `None` if there are no pictures, as
+    /// The characters that small pictures next to results are made of. `None` if there are no pictures, as
     /// results do not go to a terminal.
     pub(crate) const fn signs(&self) -> Option<Signs> {
         self.signs
@@ -183,7 +183,7 @@ impl Console {
         // An error here shows again when the next result is written, or at the end.
         let _ = self.out.flush();
         let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
-        // There is nowhere left to report an error of standard error.
+        // There is nowhere left to report an error in writing to standard error.
         let _ = writeln!(self.messages, "{style}filterblock:{style:#} {message}");
         let _ = self.messages.flush();
     }

@@ -8,11 +8,11 @@ use std::{fs, io, thread};
 
 static STATE: Mutex<State> = Mutex::new(State { is_watching: false, unfinished: Vec::new(), deferred: 0 });
 
-/// The signal that came while the end was put off; 0: no signal came.
+/// The signal that came while the end was put off, or 0 if no signal came.
 static DEFERRED: AtomicI32 = AtomicI32::new(0);
 
 struct State {
-    /// A thread waits for signals.
+    /// Set once a thread waits for signals.
     is_watching: bool,
     /// The temporary files being written.
     unfinished: Vec<PathBuf>,
@@ -95,7 +95,7 @@ impl Deferred {
         Ok(Self(()))
     }
 
-    /// Returns true if a signal came.
+    /// Returns `true` if a signal came.
     #[expect(clippy::unused_self, reason = "signals are put off only while there is one")]
     pub(crate) fn is_requested(&self) -> bool {
         DEFERRED.load(Ordering::Relaxed) != 0

@@ -25,7 +25,7 @@ pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.
     shown: Once,
-    /// The guard that puts off signals, and the template for a known total. `None`: signals are not
+    /// The guard that puts off signals, and the template for a known total. `None` if signals are not
     /// put off.
     deferred: Mutex<Option<(Deferred, &'static str)>>,
 }
@@ -60,7 +60,7 @@ impl Progress {
         })
     }
 
-    /// Hides the bar for good.
+    /// Ends and hides the bar.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }
@@ -124,7 +124,7 @@ pub(crate) struct WatchedInput<R> {
 }
 
 impl<R> WatchedInput<R> {
-    /// Watches an input of `total` bytes; `None`: their number is not known.
+    /// Watches an input of `total` bytes, or of an unknown number of bytes if that is `None`.
     pub(crate) fn new(input: R, total: Option<u64>) -> Self {
         let progress = Progress::new(true);
         match total {
@@ -143,7 +143,7 @@ impl<R: Read> Read for WatchedInput<R> {
     }
 }
 
-/// Sets the bar's template. An invalid one leaves the style as it is.
+/// Sets the bar's template. An invalid template leaves the style as it is.
 fn set_template(bar: &ProgressBar, template: &str) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);

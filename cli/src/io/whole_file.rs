@@ -65,7 +65,7 @@ impl WholeFile {
         Self::create(output, true, input)?.finish_with(contents)
     }
 
-    /// Writes `contents` as the whole file, and gives the file its name.
+    /// Writes `contents` as all that the file holds, and gives the file its name.
     pub(crate) fn finish_with(self, contents: &[u8]) -> io::Result<()> {
         self.file.as_file().write_all(contents)?;
         self.finish()

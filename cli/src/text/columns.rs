@@ -16,7 +16,7 @@ pub(crate) struct Column {
     /// If there is no room for all columns, those of the highest rank are hidden first. Columns of
     /// rank 0 stay.
     pub(crate) rank: u8,
-    /// Shown only if all columns are asked for.
+    /// Set if the column is shown only when all columns are asked for.
     pub(crate) is_extra: bool,
 }
 

@@ -15,7 +15,7 @@ pub(crate) const ALL_LIVE: &str = "all tables are taken to be live";
 
 pub(crate) struct TextInspect {
     list_filters: bool,
-    /// One path was given, without --recursive and without a list of paths.
+    /// Set if one path was given, without --recursive and without a list of paths.
     is_single: bool,
     /// The layout of listings of tables outside folders.
     outside: ListingKind,
@@ -23,7 +23,7 @@ pub(crate) struct TextInspect {
     kind: ListingKind,
     /// The listing that is being written.
     listing: Option<Listing>,
-    /// Output has been written, so that the next part begins with an empty line.
+    /// Set once output has been written, so that the next part begins with an empty line.
     written: bool,
 }
 
@@ -49,8 +49,8 @@ impl TextInspect {
         }
     }
 
-    /// Returns true if tables are shown in detail: to list their filters, or because there is only
-    /// one.
+    /// Returns `true` if tables are shown in detail: to list their filters, or because there is only
+    /// one table.
     fn shows_details(&self) -> bool {
         self.list_filters || (self.is_single && !self.kind.in_folder)
     }

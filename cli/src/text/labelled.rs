@@ -1,11 +1,11 @@
-//! Text in lines of limited width, with a label before the first.
+//! Text in lines of limited width, with a label before the first line.
 
 use std::{fmt::Display, io};
 
 use super::columns::width;
 use crate::io::{Console, Tone};
 
-/// The width of lines where there is no terminal, and the greatest width on one.
+/// The width of lines where there is no terminal, and their greatest width on a terminal.
 pub(super) const LINE_WIDTH: usize = 100;
 /// The least width of lines, even on a terminal that is narrower.
 const MIN_LINE_WIDTH: usize = 40;
@@ -32,7 +32,7 @@ pub(super) fn write_text(console: &mut Console, tone: Tone, text: &str) -> io::R
     Ok(())
 }
 
-/// The lines of a text behind `indent` columns: broken between words on a terminal, one line elsewhere.
+/// The lines of a text after `indent` columns: broken between words on a terminal, one line elsewhere.
 pub(super) fn terminal_lines(console: &Console, indent: usize, text: &str) -> Vec<String> {
     match console.width() {
         Some(width) => wrapped(text, width.max(MIN_LINE_WIDTH).saturating_sub(indent)),
@@ -40,7 +40,7 @@ pub(super) fn terminal_lines(console: &Console, indent: usize, text: &str) -> Ve
     }
 }
 
-/// Writes a text that is one line where there is no terminal.
+/// Writes a text: broken between words on a terminal, and as one line elsewhere.
 pub(crate) fn write_line(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
     terminal_lines(console, 0, text).into_iter().try_for_each(|line| console.line(tone, line, ""))
 }

@@ -17,7 +17,7 @@ pub(super) const WIDTH: usize = 100;
 /// The width of the bar for the share of all entries, in characters.
 const BAR_WIDTH: usize = 12;
 
-/// A level as a listing names it; `None`: tables that are not live.
+/// A level as a listing names it. `None` stands for tables that are not live.
 pub(super) fn level_text(level: Option<u8>) -> String {
     level.map_or_else(|| "obsolete".to_owned(), |level| level.to_string())
 }

@@ -14,7 +14,7 @@ use super::labelled::write_line;
 use super::levels::{self, WIDTH, entry_error, entry_sum, level_text};
 use crate::io::{Console, Tone};
 
-/// What is not known of a table of which only the end was read.
+/// The facts that are unknown about a table of which only the end was read.
 pub(super) const TAIL_NOTE: &str =
     "tail: entries, keys and measured rates are not known; --depth sample reads some data blocks";
 
@@ -27,11 +27,11 @@ pub(crate) struct Listing {
     layout: Layout,
     columns: Vec<ListColumn>,
     kind: ListingKind,
-    /// A table without a filter was shown with the cost of one.
+    /// Set once a table without a filter was shown with the cost of a filter.
     shows_cost: bool,
-    /// An estimated number of entries was shown.
+    /// Set once an estimated number of entries was shown.
     shows_estimate: bool,
-    /// A table of which only the end was read was shown.
+    /// Set once a table was shown of which only the end was read.
     shows_tail: bool,
 }
 
@@ -40,11 +40,11 @@ pub(crate) struct Listing {
 pub(crate) struct ListingKind {
     /// The width of the longest name.
     pub(crate) name_width: usize,
-    /// All tables are in one folder, so that their file names are enough.
+    /// Set if all tables are in one folder, so that their file names are enough.
     pub(crate) in_folder: bool,
-    /// A MANIFEST records each of the tables.
+    /// Set if a MANIFEST records each of the tables.
     pub(crate) has_records: bool,
-    /// All columns are shown, however wide the lines are.
+    /// Set if all columns are shown, however wide the lines are.
     pub(crate) is_wide: bool,
 }
 
@@ -60,7 +60,7 @@ fn columns(kind: ListingKind) -> Vec<ListColumn> {
     all.filter(is_shown).collect()
 }
 
-/// The columns about a table and its entries. The first is that of its name.
+/// The columns about a table and its entries. The first column is that of the table's name.
 fn table_columns(name: Column) -> [ListColumn; 9] {
     let (left, right) = (Column::left, Column::right);
     [
@@ -286,7 +286,7 @@ fn rate_cell(table: &Table, _: ListingKind) -> Cell {
     Cell::toned(or_dash(rate.map(measured)), tone)
 }
 
-/// A number of the filter block; a dash if there is none.
+/// A number about the filter block; a dash if there is no filter block.
 fn of(table: &Table, number: impl Fn(&FilterBlock) -> String) -> Cell {
     or_dash(table.filter.as_ref().map(number)).into()
 }
@@ -299,7 +299,7 @@ fn share(part: u64, all: u64) -> String {
     percent(ratio(part, all))
 }
 
-/// The range of data blocks that a filter covers. `None`: `base_lg` is beyond 63.
+/// The range of data blocks that a filter covers. `None` if `base_lg` is beyond 63.
 pub(crate) fn range(base_lg: u8) -> Option<String> {
     1u64.checked_shl(base_lg.into()).map(size)
 }

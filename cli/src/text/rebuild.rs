@@ -100,7 +100,7 @@ fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns one number if all levels have the same, or else a number for each level. `None`: there
+/// Returns one number if all levels have the same, or else a number for each level. `None` if there
 /// are no filters.
 fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
     let first = levels.values().next()?;

@@ -19,7 +19,7 @@ pub(crate) enum ValuePart {
 /// Writes entries.
 pub(crate) struct Entries {
     pub(crate) value: ValuePart,
-    /// Sequence number, type, state and place are shown.
+    /// Set if sequence number, type, state and place are shown.
     version: bool,
     hex: bool,
     line: Vec<u8>,

@@ -39,7 +39,7 @@ fn internal_key(number: usize) -> Vec<u8> {
     [format!("{number:05}key").as_bytes(), &(1_u64 << 8 | 1).to_le_bytes()].concat()
 }
 
-/// A table of three data blocks, of which two are large: three filters of 25 keys, with empty ones between.
+/// A table of three data blocks, of which two are large: three filters of 25 keys, with empty filters between them.
 fn large() -> Vec<u8> {
     let small = [40; 24];
     table(&[&small[..], &[63_000], &small, &[63_000], &small, &[7_000]].concat(), true)

@@ -1,4 +1,5 @@
-//! Looking up many keys in a database, table by table: each table for all keys that it may hold.
+//! Looking up many keys in a database, table by table: each table is searched for all keys that it may
+//! hold and that have not been found before.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +15,18 @@ struct Asked<'d> {
     keys: Vec<usize>,
 }
 
-/// The position of a table in the order in which tables are searched: by level, then by number, on level 0
-/// the highest first.
+/// The position of a table in the order in which tables are searched: by level, then by number, with the
+/// highest number first on level 0.
 type Rank = (u8, u64);
 
 impl Database {
-    /// Looks up the newest version of many keys, in any order: each as [`get`](Self::get) does. `lookups` is cleared
-    /// first, and then has as many results as there are keys, in the same order.
+    /// Looks up the newest version of each of many keys, as [`get`](Self::get) does. The keys may be in any order.
+    /// `lookups` is cleared first, and then has one result for each key, in the order of the keys.
     ///
     /// The live logs are read once. In nearly all databases, each table is opened at most once, unless opening it
     /// fails. All keys sought in a table are looked up in one call of
     /// [`Table::get_many_at`](crate::table::Table::get_many_at), in ascending order, so that keys in one data block
-    /// share its read. Without a sound MANIFEST each key takes as long as a [`get`](Self::get).
+    /// share one read. Without a sound MANIFEST each key takes as long as a [`get`](Self::get).
     ///
     /// Apart from the results, this first takes memory for the writes of the live logs, then a few hundred
     /// bytes for each key and one table at a time.
@@ -45,9 +46,9 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the MANIFEST names a comparator other than that of the
-    /// options, and the first damage in any live log, since it may hide newer writes of any key: `lookups` is then
-    /// empty. The result for a key may be any other error of [`get`](Self::get): damage in a table that its lookup
-    /// searches, or a missing table.
+    /// options, and the first fault of any live log, since it may hide newer writes of any key. In both cases
+    /// `lookups` is empty. The result for a key may be any other error of [`get`](Self::get): damage in a table that
+    /// its lookup searches, or a missing table.
     pub fn get_many(
         &self,
         user_keys: &[&[u8]],

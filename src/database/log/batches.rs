@@ -24,15 +24,15 @@ use crate::key::parts::{DELETION, MAX_SEQUENCE, VALUE};
 use crate::table::source::open_file;
 use crate::{Error, Result, Structure};
 
-/// The length of a batch's header: the sequence number and the count before its writes.
+/// The length of a batch's header in bytes: the sequence number and the count before its writes.
 pub(super) const BATCH_HEADER_LEN: usize = 12;
 
 /// Reads the writes of a log, in the order in which they were made. In a sound log, that is also
 /// the order of their sequence numbers.
 ///
-/// It returns what LevelDB recovers when it opens a database: damage costs the rest of its record
-/// or block, and the next call goes on after it. A batch that the file's end cuts off is left out;
-/// [`incomplete_tail`](Self::incomplete_tail) reports it.
+/// The writes are those that LevelDB recovers when it opens a database: damage costs the rest of its
+/// record or block, and the next call continues after that. A batch that the file's end cuts off is
+/// left out; [`incomplete_tail`](Self::incomplete_tail) reports it.
 ///
 /// This takes the memory of a [`LogReader`], and one pass over the file.
 ///
@@ -102,7 +102,7 @@ impl<R: Read> LogWrites<R> {
         Self { log: LogReader::new(source), offset: 0, write: None, first: 0, count: 0 }
     }
 
-    /// Moves to the next write or, on the first call, to the first one. Returns false at the end of
+    /// Moves to the next write or, on the first call, to the first one. Returns `false` at the end of
     /// the file.
     ///
     /// # Errors
@@ -110,8 +110,8 @@ impl<R: Read> LogWrites<R> {
     /// Those of [`LogReader::read_record`], and [`Error::Corrupt`] for a batch that is too short,
     /// whose writes cannot be told apart, or whose count or sequence numbers cannot be right. The
     /// writes before the damage in a batch have been returned by then, as LevelDB applies them.
-    /// After an error the next call goes on with the next record; after [`Error::Io`] there are no
-    /// more records.
+    /// After [`Error::Io`] there are no more records; after any other error the next call continues
+    /// with the next record.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its writes")]
     pub fn next(&mut self) -> Result<bool> {
         let mut before = self.write.take();

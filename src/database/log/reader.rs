@@ -31,8 +31,8 @@ pub(super) const LAST: u8 = 4;
 
 /// Reads the records of a log or a MANIFEST, in the order in which they were written.
 ///
-/// It goes on after damage: an error is about one damaged place, and the next call returns what can
-/// be read after it, as LevelDB does in a log. Each damaged place is reported once.
+/// Damage does not end the reading: an error is about one damaged place, and the next call returns
+/// what can be read after that place, as LevelDB does in a log. Each damaged place is reported once.
 ///
 /// A file that ends within a record is not damaged: the writer stopped there, or has not finished.
 /// [`incomplete_tail`](Self::incomplete_tail) reports it. In the last block, a damaged length can
@@ -51,7 +51,8 @@ pub struct LogReader<R> {
     /// The record being put together.
     record: Vec<u8>,
     max_record_len: usize,
-    /// Set if the fragments up to the next record's start belong to a record reported already.
+    /// Set if the fragments up to the next record's start belong to a record whose damage has already
+    /// been reported.
     passing_over: bool,
     incomplete_tail: Option<u64>,
 }
@@ -112,7 +113,7 @@ impl<R: Read> LogReader<R> {
     ///
     /// # Errors
     ///
-    /// After each of these errors, the next call goes on:
+    /// After each of these errors, the next call continues after the damage:
     ///
     /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
     ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), a
@@ -120,7 +121,7 @@ impl<R: Read> LogReader<R> {
     /// - [`Error::Limit`] for a record that is too long.
     ///
     /// [`Error::Io`] if reading fails, or the source claims to have read more than it was asked
-    /// for; after it there are no more records.
+    /// for. After such an error there are no more records.
     pub fn read_record(&mut self) -> Result<Option<LogRecord<'_>>> {
         self.record.clear();
         let mut started = None;
@@ -212,8 +213,8 @@ impl<R: Read> LogReader<R> {
                 )));
             };
             if (kind, len) == (BLANK, 0) {
-                // Reserved space goes on to the end of the block. It is damage only if a record
-                // should go on there.
+                // Reserved space extends to the end of the block. It is damage only if a record
+                // should continue there.
                 self.position = self.block.len();
                 let Some(start) = started else { continue };
                 self.passing_over = true;
@@ -288,7 +289,7 @@ impl<R: Read> LogReader<R> {
     }
 }
 
-/// Appends the next `len` bytes of `source` to `block`, or as many as there are.
+/// Appends the next `len` bytes of `source` to `block`, or all bytes left if there are fewer.
 ///
 /// [`Read::read_to_end`] would panic if a source claims to have read more than there was room for.
 fn fill(source: &mut impl Read, block: &mut Vec<u8>, len: usize) -> io::Result<()> {
@@ -317,7 +318,7 @@ fn out_of_block(offset: u64) -> Error {
     Error::corrupt(Structure::LogRecord, offset, "a fragment within its block", "one beyond it")
 }
 
-/// The error for a record that starts at `offset` and does not go on.
+/// The error for a record that starts at `offset` and is not continued.
 fn broken(offset: u64, found: String) -> Error {
     Error::corrupt(Structure::LogRecord, offset, "MIDDLE fragments and a LAST one", found)
 }

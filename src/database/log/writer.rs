@@ -28,12 +28,12 @@ use crate::{Error, Result};
 pub struct LogWriter<W> {
     writer: W,
     offset: u64,
-    /// The bytes of one write.
+    /// The bytes for one call of `write_all`.
     buffer: Vec<u8>,
 }
 
 impl<W: Write> LogWriter<W> {
-    /// Starts a new file. `writer` has to be at the beginning of it.
+    /// Starts a new file. `writer` has to be at the file's beginning.
     pub const fn new(writer: W) -> Self {
         Self { writer, offset: 0, buffer: Vec::new() }
     }
@@ -43,7 +43,7 @@ impl<W: Write> LogWriter<W> {
     /// # Errors
     ///
     /// [`Error::Io`] if the writer fails. Part of the record may then be in the file. Readers take
-    /// it for the end of the file as long as nothing follows it.
+    /// that part for the end of the file as long as nothing follows it.
     pub fn add_record(&mut self, data: &[u8]) -> Result<()> {
         let (mut rest, mut is_first) = (data, true);
         loop {

@@ -22,13 +22,13 @@ pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
 /// Returns `true` if a log holds a batch with any write in it, as far as LevelDB would recover it:
 /// a batch after damage counts, but one that is cut off does not.
 ///
-/// This does not look into the batch. It reads up to the first batch with a write in it, or the
-/// whole file if there is none, and takes the memory of a [`LogReader`].
+/// Writes are not decoded: any batch longer than its header counts. This reads up to the first such
+/// batch, or the whole file if there is none, and takes the memory of a [`LogReader`].
 ///
 /// # Errors
 ///
-/// [`Error::Corrupt`] if there is no such batch, but damage; [`Error::Io`] if reading fails. In
-/// both cases the log may hold data.
+/// [`Error::Corrupt`] if there is damage and no such batch; [`Error::Io`] if reading fails. In both
+/// cases the log may hold data.
 pub fn batch_has_writes(source: impl Read) -> Result<bool> {
     let mut log = LogReader::new(source);
     let mut damage = None;

@@ -41,15 +41,15 @@ impl<O: Opener> Scan<'_, O> {
     }
 
     /// Moves to the previous entry: after [`seek_to_last`](Self::seek_to_last) to the last one, and
-    /// after [`seek`](Self::seek) to the one before the key sought. Returns false at the beginning.
+    /// after [`seek`](Self::seek) to the one before the key sought. Returns `false` at the beginning.
     ///
-    /// When the direction changes, each source takes one step, which may read a block of each. In this
-    /// direction the newest version of a key comes last, and is known to be the last only once the sources
-    /// have moved on. So its value is kept: a view of its data block, or a copy from a log.
+    /// When the direction changes, each source, such as a level or a table of level 0, takes one step, which may
+    /// read a data block. In this direction the newest version of a key comes last, and is known to be the last
+    /// only once the sources have moved on. So its value is kept: a view of its data block, or a copy from a log.
     ///
     /// # Errors
     ///
-    /// Those of [`next`](Self::next). The next call goes on with the entries before the damage.
+    /// Those of [`next`](Self::next). The next call continues with the entries before the damage.
     pub fn prev(&mut self) -> Result<bool> {
         self.tell_errors()?;
         if self.started != Some(self.sources.len()) {
@@ -76,7 +76,7 @@ impl<O: Opener> Scan<'_, O> {
     }
 
     /// Passes all versions of a key. The last one, which is the newest, becomes the entry. If it is a
-    /// deletion, the scan goes on to the key before.
+    /// deletion, the scan continues with the key before this one.
     fn prev_key(&mut self) -> Result<bool> {
         if !std::mem::replace(&mut self.gathering, true) {
             self.saved = None;
@@ -123,7 +123,7 @@ impl<O: Opener> Scan<'_, O> {
     }
 
     /// Turns all sources, each of which is at its next entry in the other direction. After an error,
-    /// the next call goes on.
+    /// the next call continues with the source that failed.
     pub(super) fn turn(&mut self, way: Way) -> Result<()> {
         if self.gathering {
             // No version of the key being gathered has been returned.

@@ -12,7 +12,7 @@ impl<O: Opener> Scan<'_, O> {
         (0..self.heap.len()).rev().for_each(|at| self.sift_down(at));
     }
 
-    /// Moves the source on top to its next entry in the direction of the heap. Returns false if it
+    /// Moves the source on top to its next entry in the direction of the heap. Returns `false` if it
     /// has no more entries.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let Some(source) = self.heap.first().and_then(|&at| self.sources.get_mut(at)) else {
@@ -50,7 +50,7 @@ impl<O: Opener> Scan<'_, O> {
         }
     }
 
-    /// Returns true if the entry at index `a` of the heap comes before the one at `b`, and false if
+    /// Returns `true` if the entry at index `a` of the heap comes before the one at `b`, and `false` if
     /// either index is beyond the heap.
     fn is_before(&self, a: usize, b: usize) -> bool {
         let (Some(&a), Some(&b)) = (self.heap.get(a), self.heap.get(b)) else { return false };

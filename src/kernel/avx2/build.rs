@@ -53,7 +53,7 @@ pub(super) fn pack(area: &mut [u8]) -> usize {
         // SAFETY: `index` is below `area.len() / 32`, so the area has 32 bytes starting at
         // `index * 32`. The load needs no alignment.
         let bytes = unsafe { _mm256_loadu_si256(area.add(index * 32).cast()) };
-        // The mask takes the topmost bit of each byte, to which the shift moves the lowest.
+        // The mask takes the topmost bit of each byte, to which the shift moves the lowest bit.
         let bits = _mm256_movemask_epi8(_mm256_slli_epi16::<7>(bytes));
         // SAFETY: the four bytes starting at `index * 4` are within the bytes already read. The
         // store needs no alignment.

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-/// Copies `key`, 4 to 64 bytes, to the start of `room`, and may change what follows. No branch
-/// depends on the length.
+/// Copies `key`, 4 to 64 bytes, to the start of `room`, and may change the rest of `room`. No
+/// branch depends on the length.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 pub(super) fn copy_short(key: &[u8], room: &mut [u8; 64]) {

@@ -102,8 +102,8 @@ unsafe fn hash_eight_at(key: impl Fn(usize) -> *const u8, len: usize, start: u32
 unsafe fn words(key: impl Fn(usize) -> *const u8) -> [__m256i; 4] {
     // SAFETY: as the caller promises. The loads need no alignment.
     let load = |index| unsafe { _mm_loadu_si128(key(index).cast()) };
-    // Each row has four words of a key, and four of the key four places after it. The unpacking turns rows
-    // into columns, each with one word of all eight keys.
+    // Each row has four words of a key, and four words of the key four places after it. The unpacking turns
+    // rows into columns, each with one word of all eight keys.
     let row = |index| _mm256_set_m128i(load(index + 4), load(index));
     let (a, b, c, d) = (row(0), row(1), row(2), row(3));
     let (ab, cd) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
@@ -122,7 +122,7 @@ pub(super) fn hash_places(keys: &KeyPtrs<'_, 16>, seed: u32) -> [u32; 16] {
     let mut number = _mm256_setzero_si256();
     let mut at = 0;
     while at < keys.longest() {
-        // SAFETY: `at` is a multiple of 16 below `longest`, which is also one, and `longest` bytes are
+        // SAFETY: `at` and `longest` are multiples of 16, `at` is below `longest`, and `longest` bytes are
         // readable at each start.
         let columns =
             |group: usize| unsafe { words(|index| first.wrapping_add(starts[group * 8 + index] + at)) };
@@ -160,7 +160,8 @@ impl Group {
         Self { lens, words: _mm256_srli_epi32::<2>(lens), h, rest: _mm256_setzero_si256() }
     }
 
-    /// Adds the word with this number of each key.
+    /// Mixes in the word with this number of each key. If that word follows the key's whole words, it
+    /// is kept as the rest instead.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     fn step(&mut self, number: __m256i, column: __m256i) {
@@ -174,7 +175,7 @@ impl Group {
     #[inline]
     fn finish(self) -> __m256i {
         let count = _mm256_and_si256(self.lens, _mm256_set1_epi32(3));
-        // A shift by 32, of a key without last bytes, leaves nothing.
+        // For a key without last bytes, the shift by 32 leaves nothing.
         let bits = _mm256_sub_epi32(_mm256_set1_epi32(32), _mm256_slli_epi32::<3>(count));
         let rest = _mm256_and_si256(self.rest, _mm256_srlv_epi32(_mm256_set1_epi32(-1), bits));
         let has_none = _mm256_cmpeq_epi32(count, _mm256_setzero_si256());

@@ -76,15 +76,15 @@ impl Avx2 {
         unsafe { hash::hash_places(keys, seed) }
     }
 
-    /// Copies `key`, 4 to 64 bytes, to the start of `room`, and may change what follows.
+    /// Copies `key`, 4 to 64 bytes, to the start of `room`, and may change the rest of `room`.
     #[inline]
     pub(in crate::kernel) fn copy_short(self, key: &[u8], room: &mut [u8; 64]) {
         // SAFETY: `self` proves that the CPU has AVX2.
         unsafe { copy::copy_short(key, room) }
     }
 
-    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, a multiple of eight.
-    /// Returns `false`, and sets no bit, unless `area` has 64 to 2^29 bytes.
+    /// Sets the bits of the keys with these hashes. `area` has a byte for each bit, and its length is a
+    /// multiple of eight. Returns `false`, and sets no bit, unless `area` has 64 to 2^29 bytes.
     #[inline]
     pub(in crate::kernel) fn set_spread(self, area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) -> bool {
         let fits = (64..=1 << 29).contains(&area.len());
@@ -95,8 +95,8 @@ impl Avx2 {
         fits
     }
 
-    /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless its array has 8
-    /// bytes to 64 MiB.
+    /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless the filter's array
+    /// has 8 bytes to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
         if probe::fits_two_registers(filter) {
@@ -123,7 +123,7 @@ impl Avx2 {
     }
 
     /// Probes one filter for the hash of each answer. Returns `false`, and gives no answer, unless
-    /// its array has 8 bytes to 64 MiB.
+    /// the filter's array has 8 bytes to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches_all(self, filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
         debug_assert!(answers.len() == hashes.len());

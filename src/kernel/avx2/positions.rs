@@ -15,7 +15,7 @@ pub(super) struct Positions {
     bits: __m256i,
 }
 
-/// Returns the shift for arrays of `len` bytes. It also suits all lengths down to half as many.
+/// Returns the shift for arrays of `len` bytes. It also suits all lengths down to half of `len`.
 pub(super) const fn shift(len: usize) -> u32 {
     29 + len.next_power_of_two().trailing_zeros()
 }
@@ -24,7 +24,7 @@ pub(super) const fn multiplier(len: usize, shift: u32) -> u32 {
     (1u64 << shift).div_ceil(len as u64) as u32
 }
 
-/// Precomputed constants of an array's length.
+/// Precomputed constants for an array's length.
 #[derive(Clone, Copy)]
 struct Known {
     multiplier: u32,
@@ -33,7 +33,7 @@ struct Known {
     odd_shift: u32,
 }
 
-/// The constants of arrays of 8 to 511 bytes.
+/// The constants for arrays of 8 to 511 bytes, indexed by their lengths.
 static KNOWN: [Known; 512] = {
     let mut known = [Known { multiplier: 0, bits: 0, even_shift: 0, odd_shift: 0 }; 512];
     let mut len = 8;

@@ -99,7 +99,7 @@ fn gather_all(probes: u8, array: &[u8], hashes: &[u32], answers: &mut [bool]) {
     });
 }
 
-/// Answers for many hashes: each lane has a key. `bits_at` returns the bits of eight hashes as signs.
+/// Answers for many hashes, one in each lane. `bits_at` returns the bits of eight hashes as signs.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn have_bits(probes: u8, hashes: &[u32], answers: &mut [bool], bits_at: impl Fn(__m256i) -> __m256) {
@@ -133,7 +133,8 @@ fn lane_numbers() -> __m256i {
     _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 }
 
-/// Returns `true` if `filter` may have a key with the hash `h`. [`fits_two_registers`] has to be true of it.
+/// Returns `true` if `filter`, for which [`fits_two_registers`] has to be true, may have a key with the hash
+/// `h`.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
@@ -153,8 +154,8 @@ pub(super) fn matches(h: u32, filter: &[u8]) -> bool {
     }
 }
 
-/// Returns `true` if `filter` may have a key with the hash `h`. [`fits_gather`] has to be true of
-/// it.
+/// Returns `true` if `filter`, for which [`fits_gather`] has to be true, may have a key with the
+/// hash `h`.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn matches_larger(h: u32, filter: &[u8]) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };
@@ -243,8 +244,8 @@ fn has_few_bits(count: u8, signs: __m256) -> bool {
 }
 
 /// Precomputed constants for arrays of 8 to 128 bytes, indexed by the filter's length, which is one
-/// more. An array is held in two parts: its first HALF bytes and its last. HALF is 8 for arrays of
-/// up to 16 bytes, 16 up to 32, 32 up to 64, and 64 beyond.
+/// byte more. An array is held in two parts: its first HALF bytes and its last HALF bytes. HALF is 8
+/// for arrays of up to 16 bytes, 16 up to 32, 32 up to 64, and 64 beyond.
 struct Lengths {
     multiplier: [u32; 130],
     bits: [u32; 130],

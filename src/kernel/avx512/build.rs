@@ -11,11 +11,11 @@ use crate::kernel::rows::Rows;
 const ROWS: usize = 8;
 
 /// The distance, in rows, from the row being computed back to the row whose bits are being set. A
-/// row read back at once would wait for its store, and the arithmetic fits in beside the many
+/// row read back at once would wait for its store, and the arithmetic fits in between the many
 /// stores.
 const BEHIND: usize = 6;
 
-/// Sets the bits of the keys with these hashes, without the last eight unless `all_of_last`.
+/// Sets the bits of the keys with these hashes, except the last eight unless `all_of_last` is set.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 16]], all_of_last: bool) {
     assert!((1..=super::positions::MAX_BITS).contains(&area.len()) && !hashes.is_empty());
@@ -23,7 +23,7 @@ pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 16]], all_
     let mut room = MaybeUninit::<Rows<{ ROWS * 16 }>>::uninit();
     let rows = Rows::beside(&mut room, area).cast::<[u32; 16]>();
     let area = area.as_mut_ptr();
-    // This row and those after it belong to the last hashes, and half of each may be left out.
+    // The rows starting with this one belong to the last hashes, and half of each row may be left out.
     let halved = if all_of_last { usize::MAX } else { (hashes.len() - 1) * usize::from(probes) };
     let set = |row: usize| {
         // SAFETY: the remainder is below ROWS, and callers name one of the last ROWS rows written.

@@ -8,8 +8,7 @@ use std::arch::x86_64::*;
 #[inline]
 pub(super) fn copy_short(key: &[u8], room: &mut [u8; 64]) {
     debug_assert!(key.len() <= room.len(), "a key of {} bytes", key.len());
-    // The lowest bits are set, as many as the key has bytes. All are set for a key of 64 bytes or
-    // more.
+    // As many of the lowest bits are set as the key has bytes: all bits for a key of 64 bytes or more.
     let mask = u64::MAX.checked_shr(64_u32.saturating_sub(key.len() as u32)).unwrap_or(0);
     // SAFETY: bytes that the mask leaves out are not read, and all others belong to the key. The
     // load needs no alignment.

@@ -14,7 +14,7 @@ fn step<const SHIFT: u32>(h: __m512i, words: __m512i) -> __m512i {
     _mm512_xor_si512(h, _mm512_srli_epi32::<SHIFT>(h))
 }
 
-/// Hashes the keys that make up whole eights, and returns their number.
+/// Hashes the keys that make up whole groups of eight, and returns their number.
 #[target_feature(enable = "avx512f")]
 pub(super) fn hash_eights(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32; 8]]) -> usize {
     let (bytes, stride, len) = (keys.bytes(), keys.stride(), keys.key_len());
@@ -45,8 +45,8 @@ pub(super) fn hash_eights(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32
 }
 
 /// Hashes keys in G groups of sixteen, the last of which may be half as large. Each step of a hash waits for
-/// the one before it. While one group waits, the CPU works on another, which it would not find by itself: too
-/// many instructions are between them.
+/// the one before it. While one group waits, the CPU works on another. If the groups were hashed one after the
+/// other, too many instructions would lie between them for that.
 ///
 /// # Safety
 ///
@@ -62,7 +62,7 @@ unsafe fn hash_groups<const G: usize>(
     hashes: &mut [[u32; 8]],
 ) {
     debug_assert!(hashes.len() == 2 * G || hashes.len() == 2 * G - 1);
-    // The number of the last four keys. In place of missing keys, a group hashes other keys once more.
+    // The number of the last group of four keys. In place of missing keys, other keys are hashed once more.
     let last = hashes.len() * 2 - 1;
     // SAFETY: as the caller promises.
     let all: [_; G] = unsafe {
@@ -87,7 +87,7 @@ unsafe fn hash_groups<const G: usize>(
 ///
 /// # Safety
 ///
-/// The bytes of all have to be readable at `first`. `last` has to be `4 * G - 1` or two less.
+/// The bytes of all keys have to be readable at `first`. `last` has to be `4 * G - 1` or two less.
 #[target_feature(enable = "avx512f")]
 #[inline]
 unsafe fn hash_words<const G: usize>(first: *const u8, last: usize, start: u32) -> [__m512i; G] {
@@ -111,7 +111,7 @@ unsafe fn hash_words<const G: usize>(first: *const u8, last: usize, start: u32) 
     h
 }
 
-/// Hashes four words of sixteen keys in each group. Row r holds four keys, 16 bytes of each.
+/// Hashes four words of sixteen keys in each group. Each row holds 16 bytes of each of four keys.
 #[target_feature(enable = "avx512f")]
 #[inline]
 fn hash_rows<const G: usize>(h: &mut [__m512i; G], rows: [[__m512i; 4]; G]) {
@@ -166,7 +166,7 @@ pub(super) fn hash_places(keys: &KeyPtrs<'_, 32>, seed: u32) -> [u32; 32] {
     let mut number = _mm512_setzero_si512();
     let mut at = 0;
     while at < keys.longest() {
-        // SAFETY: `at` is a multiple of 16 below `longest`, which is also one, and `longest` bytes are
+        // SAFETY: `at` and `longest` are multiples of 16, `at` is below `longest`, and `longest` bytes are
         // readable at each start.
         let rows =
             |group: usize| unsafe { rows(|index| first.wrapping_add(starts[group * 16 + index] + at)) };
@@ -205,7 +205,8 @@ impl Group {
         Self { lens, words: _mm512_srli_epi32::<2>(lens), h, rest: _mm512_setzero_si512() }
     }
 
-    /// Adds the word with this number of each key.
+    /// Mixes in the word with this number of each key. If that word follows the key's whole words, it
+    /// is kept as the rest instead.
     #[target_feature(enable = "avx512f")]
     #[inline]
     fn step(&mut self, number: __m512i, column: __m512i) {
@@ -219,7 +220,7 @@ impl Group {
     #[inline]
     fn finish(self) -> __m512i {
         let count = _mm512_and_si512(self.lens, _mm512_set1_epi32(3));
-        // A shift by 32, of a key without last bytes, leaves nothing.
+        // For a key without last bytes, the shift by 32 leaves nothing.
         let bits = _mm512_sub_epi32(_mm512_set1_epi32(32), _mm512_slli_epi32::<3>(count));
         let rest = _mm512_and_si512(self.rest, _mm512_srlv_epi32(_mm512_set1_epi32(-1), bits));
         let next = _mm512_mullo_epi32(_mm512_add_epi32(self.h, rest), _mm512_set1_epi32(M));
@@ -232,7 +233,7 @@ impl Group {
 ///
 /// # Safety
 ///
-/// `len` bytes of each have to be readable.
+/// `len` bytes of each key have to be readable.
 #[target_feature(enable = "avx512f")]
 #[inline]
 unsafe fn hash_at<const G: usize>(
@@ -245,8 +246,8 @@ unsafe fn hash_at<const G: usize>(
     let fourth = |index: usize| first.wrapping_add(index.min(last) * 4 * stride);
     let mut h = [_mm512_set1_epi32(start as i32); G];
     let mut at = 0;
-    // Every fourth key is given by a pointer, and those between by their distances, which takes fewer
-    // registers than sixteen pointers.
+    // Every fourth key is given by a pointer, and the keys in between by their distances from it, which takes
+    // fewer registers than sixteen pointers.
     let mut fourths: [[_; 4]; G] =
         std::array::from_fn(|group| [0, 1, 2, 3].map(|row| fourth(group * 4 + row)));
     while at + 16 <= len {

@@ -44,7 +44,7 @@ impl Avx512 {
         unsafe { Avx2::assume_available() }
     }
 
-    /// Hashes the keys that make up whole eights side by side; all keys have the same length.
+    /// Hashes the keys that make up whole groups of eight, side by side; all keys have the same length.
     /// Returns the number of keys hashed. `start` is the hash before any word.
     #[inline]
     pub(in crate::kernel) fn hash_eights(
@@ -71,7 +71,7 @@ impl Avx512 {
         unsafe { copy::copy_short(key, room) }
     }
 
-    /// Sets the bits of the keys with these hashes, without the last eight unless `all_of_last`.
+    /// Sets the bits of the keys with these hashes, except the last eight unless `all_of_last` is set.
     /// Returns `false`, and sets no bit, unless `area` has 8 to 2^20 bytes, one for each bit.
     #[inline]
     pub(in crate::kernel) fn set_spread(
@@ -102,8 +102,8 @@ impl Avx512 {
         probe::fits(filter)
     }
 
-    /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless its array has 8
-    /// bytes to 64 MiB.
+    /// Returns `true` if `filter` may have a key with the hash `h`. `None` unless the filter's array
+    /// has 8 bytes to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches(self, h: u32, filter: &[u8]) -> Option<bool> {
         if !Self::fits(filter) {
@@ -128,7 +128,7 @@ impl Avx512 {
     }
 
     /// Probes one filter for the hash of each answer. Returns `false`, and gives no answer, unless
-    /// its array has 1 byte to 64 MiB.
+    /// the filter's array has 1 byte to 64 MiB.
     #[inline]
     pub(in crate::kernel) fn matches_all(self, filter: &[u8], hashes: &[u32], answers: &mut [bool]) -> bool {
         debug_assert!(answers.len() == hashes.len());

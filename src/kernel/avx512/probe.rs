@@ -9,7 +9,7 @@ use std::arch::x86_64::*;
 use super::registers::{madd52hi, madd52lo};
 use crate::kernel::encoding::MAX_PROBES;
 
-/// The smallest array that a builder makes, in bytes. In smaller ones, the portable code looks up single
+/// The smallest array that a builder makes, in bytes. In smaller arrays, the portable code looks up single
 /// hashes.
 const MIN_HELD: usize = 8;
 
@@ -91,7 +91,7 @@ impl<'a, const N: usize> Lines<'a, N> {
         Positions::new(self.array.len(), self.first * 8)
     }
 
-    /// Loads register `number`, which is below N, with zeros for all bytes that are not the array's.
+    /// Loads register `number`, which is below N, with zeros for all bytes outside the array.
     #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2")]
     #[inline]
     fn load(self, number: usize) -> __m512i {
@@ -185,7 +185,7 @@ fn has_lanes(count: u8, mask: __mmask8) -> bool {
     u32::from(!mask) & ((1 << count) - 1) == 0
 }
 
-/// Answers for one array and many hashes: each lane has a key.
+/// Answers for one array and many hashes, one in each lane.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline(never)]
 fn has_bits_of_each<const N: usize>(array: &[u8], probes: u8, hashes: &[u32], answers: &mut [bool]) {

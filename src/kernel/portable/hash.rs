@@ -51,8 +51,8 @@ fn hash_four(keys: [&[u8]; 4], start: u32) -> [u32; 4] {
     h
 }
 
-/// Hashes four keys of any lengths. Steps beyond the end of a key are done and thrown away, since a
-/// branch on its length would often be mispredicted.
+/// Hashes four keys of any lengths. Steps beyond the end of a key are computed and discarded, since
+/// a branch on its length would often be mispredicted.
 #[inline]
 pub(in crate::kernel) fn hash_places(keys: &KeyPtrs<'_, 4>, seed: u32) -> [u32; 4] {
     let (lens, count) = (keys.lens(), keys.longest() / 4);

@@ -4,7 +4,7 @@ use crate::kernel::encoding::MAX_PROBES;
 use crate::kernel::modulus::Modulus;
 
 /// The greatest number of bytes of an array that are used. Positions are 32-bit hashes modulo the
-/// number of bits, so further bytes have no position.
+/// number of bits, so no position lies in the bytes after these.
 const MAX_LEN: u64 = 1 << 29;
 
 /// A filter's bit array, with the modulus for positions in it.
@@ -29,7 +29,7 @@ impl Bits<'_> {
 
     /// Returns `true` if the bits of `h` and of the next two probes are set.
     ///
-    /// Each is set with a probability of about a half. A branch on each would often be
+    /// Each bit is set with a probability of about a half. A branch on each would often be
     /// mispredicted, which costs more than reading all three.
     #[inline(always)]
     fn three(self, h: u32, delta: u32) -> bool {
@@ -59,8 +59,8 @@ pub(in crate::kernel) fn matches(h: u32, filter: &[u8]) -> bool {
 
 #[inline(always)]
 pub(in crate::kernel) fn matches_inlined(h: u32, filter: &[u8]) -> bool {
-    // Ten bits a key, the usual setting, in an array whose reciprocal is known. This case is apart,
-    // so that the other cases cost it no registers.
+    // Ten bits a key, the usual setting, in an array whose reciprocal is known. This case has code of
+    // its own, so that the other cases cost it no registers.
     if let Some((6, array)) = filter.split_last()
         && let Some(modulus) = Modulus::known(array.len())
     {

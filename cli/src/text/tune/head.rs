@@ -189,7 +189,7 @@ fn memory(policy: Policy, memory: Memory, console: &mut Console) -> io::Result<(
     line(console, "in memory", text)
 }
 
-/// The reads of absent keys of kinds other than the one on which the advice is based.
+/// The reads of absent keys, in words, for kinds other than the one on which the advice is based.
 fn others_text(reads: &Reads) -> String {
     let shown = if reads.lookups.is_none() { reads.worst } else { None };
     let kinds = NearKind::ALL.into_iter().zip(reads.near.all()).filter(|(kind, _)| Some(*kind) != shown);

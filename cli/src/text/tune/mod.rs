@@ -19,7 +19,7 @@ use crate::io::{Console, Tone};
 /// The factor below which a saving of reads is negligible.
 const LEAST_GAIN: f64 = 1.05;
 
-/// Writes notes and faults as messages, beside the results.
+/// Writes notes and faults as messages, apart from the results.
 pub(crate) fn write_messages(tuned: &Tuned, console: &mut Console) {
     match &tuned.result {
         Ok(Tuning { notes, faults, .. }) => {

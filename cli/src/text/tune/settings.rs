@@ -19,7 +19,7 @@ const USUAL_BITS: u32 = 10;
 
 pub(super) struct Settings<'a> {
     tuning: &'a Tuning,
-    /// All settings are shown.
+    /// Set if all settings are shown.
     is_wide: bool,
     now: Option<Setting>,
     /// The best setting within the budget.
@@ -71,7 +71,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// Returns true if a setting is worth showing in a short list.
+    /// Returns `true` if a setting is worth showing in a short list.
     fn tells(&self, tried: &Tried) -> bool {
         let Setting { policy, base_lg, bits_per_key } = tried.setting;
         let marked = [self.now, self.best, self.advised];
