@@ -8,6 +8,7 @@ use bytes::{Buf, Bytes};
 
 use crate::bytes::coding::{VarintError, fixed32_at, get_varint32};
 use crate::kernel::prefetch;
+use crate::table::block::layout::Layout;
 use crate::table::block::prefix::Start;
 use crate::table::block::probes::Probes;
 use crate::table::codec::Codec;
@@ -79,45 +80,6 @@ pub(in crate::table) struct Entry {
     pub(in crate::table) shared: usize,
     pub(in crate::table) key: Range<usize>,
     pub(in crate::table) value: Range<usize>,
-}
-
-/// The end of the entries in a block's contents, where the restarts begin, and the number of
-/// restarts.
-#[derive(Clone, Copy)]
-pub(in crate::table) struct Layout {
-    entries_end: usize,
-    num_restarts: usize,
-}
-
-impl Layout {
-    /// Checks that the restart array fits, and that the first restart is the offset of the first
-    /// entry. Entries and the other restarts are checked when they are used.
-    #[inline]
-    pub(in crate::table) fn of(data: &[u8], offset: u64) -> Result<Self> {
-        let bad =
-            |expected: String, found: String| Error::corrupt(Structure::Restarts, offset, expected, found);
-        let size = data.len();
-        let Some((rest, count)) = data.split_last_chunk() else {
-            return Err(bad("a block of at least 4 bytes".into(), format!("{size} bytes")));
-        };
-        let count = u32::from_le_bytes(*count);
-        let num_restarts = count as usize;
-        let Some(entries_end) = num_restarts.checked_mul(4).and_then(|len| rest.len().checked_sub(len))
-        else {
-            let expected = format!("at most {} restarts in {size} bytes", rest.len() / 4);
-            return Err(bad(expected, format!("a count of {count}")));
-        };
-        if num_restarts == 0 {
-            // Without restarts a block has no entries, whatever its other bytes are.
-            return Ok(Self { entries_end: 0, num_restarts });
-        }
-        match fixed32_at(data, entries_end) {
-            Some(first) if first != 0 => {
-                Err(bad("the first restart at byte 0".into(), format!("it at byte {first}")))
-            }
-            _ => Ok(Self { entries_end, num_restarts }),
-        }
-    }
 }
 
 impl Block {
@@ -422,95 +384,4 @@ pub(in crate::table) mod testing {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::testing::{entry, raw_block};
-    use super::*;
-    use crate::bytes::coding::put_varint32;
-
-    fn error(bytes: &[u8]) -> String {
-        Block::new(Bytes::copy_from_slice(bytes), 7000).err().expect("an error").to_string()
-    }
-
-    #[test]
-    fn too_small_for_a_restart_count() {
-        for len in 0..4 {
-            assert_eq!(
-                error(&[0, 0, 0][..len]),
-                format!(
-                    "restart array at offset 7000: expected a block of at least 4 bytes, found {len} bytes"
-                )
-            );
-        }
-        assert!(Block::new(Bytes::from_static(&[0; 4]), 0).is_ok_and(|block| block.is_empty()));
-    }
-
-    #[test]
-    fn more_restarts_than_fit() {
-        for (len, count, fits) in [
-            (4, 1, false),
-            (7, 1, false),
-            (8, 1, true),
-            (11, 2, false),
-            (12, 2, true),
-            (12, 1 << 30, false),
-            (12, (1 << 30) + 2, false),
-            (12, u32::MAX, false),
-        ] {
-            let mut bytes = vec![0; len - 4];
-            bytes.extend(u32::to_le_bytes(count));
-            assert_eq!(Block::new(bytes.clone().into(), 0).is_ok(), fits, "{count} in {len} bytes");
-            if !fits {
-                let most = (len - 4) / 4;
-                let expected =
-                    format!("expected at most {most} restarts in {len} bytes, found a count of {count}");
-                assert!(error(&bytes).ends_with(&expected), "{}", error(&bytes));
-            }
-        }
-    }
-
-    #[test]
-    fn entries_before_the_first_restart() {
-        let entries = [entry(0, b"a", b"1"), entry(0, b"b", b"2")];
-        assert!(Block::new(raw_block(&entries, &[0]), 0).is_ok());
-        assert_eq!(
-            error(&raw_block(&entries, &[5])),
-            "restart array at offset 7000: expected the first restart at byte 0, found it at byte 5"
-        );
-    }
-
-    #[test]
-    fn long_headers_are_read_as_short_ones() {
-        let long = vec![b'x'; 300];
-        let block = Block::new(raw_block(&[entry(0, &long, b"value")], &[0]), 0).unwrap();
-        let header = block.header(0).unwrap();
-        assert_eq!((header.shared, header.non_shared, header.value_len, header.len), (0, 300, 5, 4));
-        // Overlong varints: numbers in more bytes than they need.
-        let overlong = [&[0x80, 0x00, 0x81, 0x80, 0x00, 0x82, 0x00][..], b"kvv"].concat();
-        let block = Block::new(raw_block(&[overlong], &[0]), 0).unwrap();
-        let header = block.header(0).unwrap();
-        assert_eq!((header.shared, header.non_shared, header.value_len, header.len), (0, 1, 2, 7));
-    }
-
-    #[test]
-    fn lengths_that_pass_the_end_or_wrap() {
-        for (non_shared, value_len) in
-            [(3, 0), (0, 3), (2, 1), (u32::MAX, 3), (3, u32::MAX), (u32::MAX, u32::MAX)]
-        {
-            let mut bytes = vec![0];
-            put_varint32(&mut bytes, non_shared);
-            put_varint32(&mut bytes, value_len);
-            let len = bytes.len();
-            bytes.extend(b"kv");
-            let block = Block::new(raw_block(&[bytes], &[0]), 7000).unwrap();
-            let header = block.header(0).unwrap();
-            assert_eq!(header.len, len);
-            assert_eq!(
-                block.ranges(0, &header).unwrap_err().to_string(),
-                format!(
-                    "block entry at offset 7000: expected at most 2 bytes of key and value, \
-                     found a key rest of {non_shared} and a value of {value_len}, in the entry at byte 0 of the block"
-                )
-            );
-        }
-    }
-}
+mod tests;

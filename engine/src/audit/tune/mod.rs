@@ -11,6 +11,7 @@
 
 mod advice;
 mod conclusion;
+mod entries;
 mod in_use;
 mod input;
 mod level_traffic;

@@ -4,11 +4,11 @@
 //! and a fingerprint of the key, which shows whether a made key is stored after all.
 
 use filterblock::table::{ReadAt, Table};
-use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, KeyHash, Result, SharedPolicy};
+use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
+use super::entries::Entries;
 use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
-use super::sample_keys::MAX_KEY;
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats, KeySketch};
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
@@ -17,8 +17,6 @@ use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::re
 /// The number of entries to hold in memory, give or take a block. The filters of a table with more entries are tried
 /// in parts.
 const MAX_ENTRIES: usize = 4 << 20;
-/// The maximum number of stored keys to make absent keys from.
-const MAX_SEEDS: usize = 4096;
 /// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
 /// The number of made-up keys that are asked for in one round.
@@ -68,81 +66,6 @@ pub(super) struct Answers {
     pub(super) size: u64,
     /// The numbers of keys that passed and that were asked for, by [`Question`].
     pub(super) passed: [(u64, u64); ASKED],
-}
-
-/// The entries of a table, or of a part of it.
-struct Entries {
-    /// The offset of each data block, and the number of entries before it.
-    blocks: Vec<(u64, usize)>,
-    /// The hashes of the keys, by policy.
-    hashes: Vec<Vec<KeyHash>>,
-    prints: Vec<u64>,
-    /// Keys drawn evenly from all that were seen, each with the key after it.
-    seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// The index in `seeds` of the key added last; `None` if it is not among them.
-    last_seed: Option<usize>,
-    first: Option<Vec<u8>>,
-    last: Vec<u8>,
-}
-
-impl Entries {
-    fn new(policies: usize) -> Self {
-        Self {
-            blocks: Vec::new(),
-            hashes: vec![Vec::new(); policies],
-            prints: Vec::new(),
-            seeds: Vec::new(),
-            last_seed: None,
-            first: None,
-            last: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, key: &[u8], policies: &[SharedPolicy], random: &mut SplitMix) {
-        for (hashes, policy) in self.hashes.iter_mut().zip(policies) {
-            hashes.push(policy.hash_key(key).unwrap_or(KeyHash::new(0)));
-        }
-        self.prints.push(hash(key));
-        self.first.get_or_insert_with(|| key.to_vec());
-        if key.len() > MAX_KEY {
-            self.last_seed = None;
-        } else if self.prints.len() == 1 || self.last != key {
-            // Versions of one key follow each other.
-            if let Some((_, next)) = self.last_seed.take().and_then(|at| self.seeds.get_mut(at)) {
-                *next = Some(key.to_vec());
-            }
-        }
-        self.last.clear();
-        self.last.extend_from_slice(key);
-        if key.len() > MAX_KEY {
-            return;
-        }
-        if self.seeds.len() < MAX_SEEDS {
-            self.last_seed = Some(self.seeds.len());
-            self.seeds.push((key.to_vec(), None));
-            return;
-        }
-        let at = (random.next() % self.prints.len() as u64) as usize;
-        if let Some(seed) = self.seeds.get_mut(at) {
-            *seed = (key.to_vec(), None);
-            self.last_seed = Some(at);
-        }
-    }
-
-    fn clear(&mut self) {
-        let policies = self.hashes.len();
-        *self = Self::new(policies);
-    }
-
-    /// The offset of the block that holds entry number `at`; `None` if there are no blocks.
-    fn block_of(&self, at: usize) -> Option<u64> {
-        let after = self.blocks.partition_point(|(_, before)| *before <= at);
-        self.blocks.get(after.checked_sub(1)?).map(|(offset, _)| *offset)
-    }
-
-    fn holds_block(&self, offset: u64) -> bool {
-        self.blocks.binary_search_by_key(&offset, |(offset, _)| *offset).is_ok()
-    }
 }
 
 /// Tries all settings on a table. `sought`: the keys of lookups that search this table in vain, in bytewise

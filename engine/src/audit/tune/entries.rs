@@ -1,0 +1,84 @@
+//! The entries of a table whose filters are tried.
+
+use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy};
+
+use super::sample_keys::MAX_KEY;
+use crate::audit::rates::{SplitMix, hash};
+
+/// The maximum number of stored keys to make absent keys from.
+const MAX_SEEDS: usize = 4096;
+
+/// The entries of a table, or of a part of it.
+pub(super) struct Entries {
+    /// The offset of each data block, and the number of entries before it.
+    pub(super) blocks: Vec<(u64, usize)>,
+    /// The hashes of the keys, by policy.
+    pub(super) hashes: Vec<Vec<KeyHash>>,
+    pub(super) prints: Vec<u64>,
+    /// Keys drawn evenly from all that were seen, each with the key after it.
+    pub(super) seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
+    /// The index in `seeds` of the key added last; `None` if it is not among them.
+    pub(super) last_seed: Option<usize>,
+    pub(super) first: Option<Vec<u8>>,
+    pub(super) last: Vec<u8>,
+}
+
+impl Entries {
+    pub(super) fn new(policies: usize) -> Self {
+        Self {
+            blocks: Vec::new(),
+            hashes: vec![Vec::new(); policies],
+            prints: Vec::new(),
+            seeds: Vec::new(),
+            last_seed: None,
+            first: None,
+            last: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, key: &[u8], policies: &[SharedPolicy], random: &mut SplitMix) {
+        for (hashes, policy) in self.hashes.iter_mut().zip(policies) {
+            hashes.push(policy.hash_key(key).unwrap_or(KeyHash::new(0)));
+        }
+        self.prints.push(hash(key));
+        self.first.get_or_insert_with(|| key.to_vec());
+        if key.len() > MAX_KEY {
+            self.last_seed = None;
+        } else if self.prints.len() == 1 || self.last != key {
+            // Versions of one key follow each other.
+            if let Some((_, next)) = self.last_seed.take().and_then(|at| self.seeds.get_mut(at)) {
+                *next = Some(key.to_vec());
+            }
+        }
+        self.last.clear();
+        self.last.extend_from_slice(key);
+        if key.len() > MAX_KEY {
+            return;
+        }
+        if self.seeds.len() < MAX_SEEDS {
+            self.last_seed = Some(self.seeds.len());
+            self.seeds.push((key.to_vec(), None));
+            return;
+        }
+        let at = (random.next() % self.prints.len() as u64) as usize;
+        if let Some(seed) = self.seeds.get_mut(at) {
+            *seed = (key.to_vec(), None);
+            self.last_seed = Some(at);
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        let policies = self.hashes.len();
+        *self = Self::new(policies);
+    }
+
+    /// The offset of the block that holds entry number `at`; `None` if there are no blocks.
+    pub(super) fn block_of(&self, at: usize) -> Option<u64> {
+        let after = self.blocks.partition_point(|(_, before)| *before <= at);
+        self.blocks.get(after.checked_sub(1)?).map(|(offset, _)| *offset)
+    }
+
+    pub(super) fn holds_block(&self, offset: u64) -> bool {
+        self.blocks.binary_search_by_key(&offset, |(offset, _)| *offset).is_ok()
+    }
+}
