@@ -25,12 +25,12 @@ class EntryCount(Report):
 
     @property
     def low(self) -> int:
-        """Lower end of an interval that holds the number for 19 of 20 tables."""
+        """Lower end of an interval that holds the true number for 19 of 20 tables."""
         return self["low"]  # type: ignore[no-any-return]
 
     @property
     def high(self) -> int:
-        """Upper end of an interval that holds the number for 19 of 20 tables."""
+        """Upper end of an interval that holds the true number for 19 of 20 tables."""
         return self["high"]  # type: ignore[no-any-return]
 
     @property
@@ -53,12 +53,16 @@ class DistinctKeys(Report):
 
     @property
     def low(self) -> int:
-        """Lower bound: with `count`, the lower end of an interval that holds the number for 19 of 20 tables."""
+        """Lower bound: with `count`, the lower end of an interval that holds the true number for 19 of 20
+        tables.
+        """
         return self["low"]  # type: ignore[no-any-return]
 
     @property
     def high(self) -> int:
-        """Upper bound: with `count`, the upper end of an interval that holds the number for 19 of 20 tables."""
+        """Upper bound: with `count`, the upper end of an interval that holds the true number for 19 of 20
+        tables.
+        """
         return self["high"]  # type: ignore[no-any-return]
 
     @property
@@ -102,15 +106,15 @@ class InspectLargerRanges(Report):
 
     @property
     def saves(self) -> int:
-        """Number of bytes by which the filter block is smaller with `base_lg`, estimated from the sizes of the
-        filters.
+        """Number of bytes by which the filter block would be smaller with `base_lg`, estimated from the sizes of
+        the filters.
         """
         return self["saves"]  # type: ignore[no-any-return]
 
     @property
     def estimated_fpr(self) -> float | None:
-        """Share of random absent keys expected to pass with `base_lg`, 0 to 1. Of absent keys that are
-        consecutive numbers, more may pass. None: it does not follow from the filters' sizes.
+        """Share of random absent keys expected to pass with `base_lg`, 0 to 1. A greater share may pass if
+        absent keys are consecutive numbers. None: it does not follow from the filters' sizes.
         """
         return self["estimated_fpr"]  # type: ignore[no-any-return]
 
@@ -170,17 +174,19 @@ class InspectOneFilter(Report):
 
     @property
     def bytes(self) -> int:
-        """Size of the filter in bytes, including the byte for *k*."""
+        """Size of the filter in bytes, including the byte for *k*. 0: the filter is empty or malformed."""
         return self["bytes"]  # type: ignore[no-any-return]
 
     @property
     def bits(self) -> int:
-        """Number of bits of the filter. 0: the encoding is not known, or filters of the block share bytes."""
+        """Number of bits of the filter. 0: the filter is empty or malformed, its encoding is not known, or
+        filters of the block share bytes.
+        """
         return self["bits"]  # type: ignore[no-any-return]
 
     @property
     def bits_set(self) -> int:
-        """Number of bits of the filter that are 1."""
+        """Number of 1 bits in the filter."""
         return self["bits_set"]  # type: ignore[no-any-return]
 
     @property
@@ -190,14 +196,16 @@ class InspectOneFilter(Report):
 
     @property
     def estimated_fpr(self) -> float:
-        """Share of absent keys expected to pass, 0 to 1. An empty filter lets none pass; a malformed one nearly
-        always lets all pass.
+        """Share of absent keys expected to pass, 0 to 1. An empty filter lets no key pass; a malformed filter
+        nearly always lets all keys pass, and so does a filter whose bits are not known.
         """
         return self["estimated_fpr"]  # type: ignore[no-any-return]
 
     @property
     def state(self) -> Literal["ok", "empty", "malformed"]:
-        """`empty`: no bytes. `malformed`: its offsets contradict each other."""
+        """`ok`: the filter has bytes. `empty`: it has no bytes. `malformed`: its offsets contradict each other,
+        or `base_lg` is above 63.
+        """
         return self["state"]  # type: ignore[no-any-return]
 
 
@@ -229,8 +237,8 @@ class InspectFilter(Report):
 
     @property
     def base_lg(self) -> int:
-        """Binary logarithm of the length of the range of offsets that one filter covers. The block is malformed
-        if it is above 63.
+        """Binary logarithm of the length of the range of offsets that one filter covers. A block with a value
+        above 63 is malformed.
         """
         return self["base_lg"]  # type: ignore[no-any-return]
 
@@ -241,7 +249,7 @@ class InspectFilter(Report):
 
     @property
     def empty_filters(self) -> int:
-        """Number of empty filters: those whose ranges hold no data block."""
+        """Number of empty filters: those without bytes, as for ranges in which no data block begins."""
         return self["empty_filters"]  # type: ignore[no-any-return]
 
     @property
@@ -257,45 +265,47 @@ class InspectFilter(Report):
     @property
     def larger_ranges(self) -> InspectLargerRanges | None:
         """Larger ranges that would make the block smaller. None: nothing would be saved, the block is malformed,
-        its data blocks are not known, or none of them was looked at.
+        its data blocks are not known, or `depth` is `tail`.
         """
         return self["larger_ranges"]  # type: ignore[no-any-return]
 
     @property
     def bits(self) -> int:
-        """Number of bits of all filters together. Filters in an encoding that is not known count as 0."""
+        """Number of bits of all filters together. Filters whose bits are not known count as 0."""
         return self["bits"]  # type: ignore[no-any-return]
 
     @property
     def bits_set(self) -> int:
-        """Number of bits of all filters that are 1."""
+        """Number of 1 bits in all filters."""
         return self["bits_set"]  # type: ignore[no-any-return]
 
     @property
     def probes(self) -> int | None:
-        """Number of probes per key, *k*. None: the filters differ in it, or none has it."""
+        """Number of probes per key, *k*. None: the number differs from filter to filter, or is known for no
+        filter.
+        """
         return self["probes"]  # type: ignore[no-any-return]
 
     @property
     def estimated_fpr(self) -> float | None:
-        """Share of absent keys expected to pass, 0 to 1, going by the bits set. A filter is weighted by its
-        number of entries, as absent keys come to it in that proportion; its size tells the number. None:
-        there are no data blocks, or in a bare filter block no filters, or the encoding cannot be read.
+        """Share of absent keys expected to pass, 0 to 1, going by the bits set. Each filter is weighted by its
+        number of entries, judging by its size, since absent keys reach the filters in that proportion. None:
+        there are no data blocks, a bare filter block has only empty filters, or the encoding cannot be read.
         """
         return self["estimated_fpr"]  # type: ignore[no-any-return]
 
     @property
     def random_fpr(self) -> InspectMeasuredRate | None:
-        """Measured share of random keys that pass. A filter is asked in proportion to its entries. None: there
-        was nothing to ask, or no data block was looked at.
+        """Measured share of random keys that pass. Each filter is asked for keys in proportion to its entries.
+        None: there was no filter to ask, the encoding cannot be read, or `depth` is `tail`.
         """
         return self["random_fpr"]  # type: ignore[no-any-return]
 
     @property
     def neighbour_fpr(self) -> InspectMeasuredRate | None:
-        """Share of neighbours that pass: keys that are not stored, made from stored ones by changing a byte or
-        appending six. Measured in up to 16 data blocks, each weighted by its entries. None: none was asked
-        for, or `key_format` is None.
+        """Share of neighbours that pass: keys that are not stored, made from stored ones by changing one byte or
+        appending six. Measured in up to 16 data blocks, each weighted by its entries. None: no such key was
+        asked for, the encoding cannot be read, or `key_format` is None.
         """
         return self["neighbour_fpr"]  # type: ignore[no-any-return]
 
@@ -308,8 +318,8 @@ class InspectFilter(Report):
 
     @property
     def unsound(self) -> str | None:
-        """Message with the number of stored keys that the filters deny, out of those tried. None: they deny
-        none.
+        """Message with the number of stored keys that the filters deny, out of those tried. None: they deny none
+        of the keys tried.
         """
         return self["unsound"]  # type: ignore[no-any-return]
 
@@ -378,9 +388,9 @@ class InspectTable(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -400,8 +410,8 @@ class InspectTable(Report):
 
     @property
     def error(self) -> str | None:
-        """First fault of the table, and the number of others; with `not-live`, the reason why the file is not a
-        complete table. None: `status` is `ok`.
+        """First fault of the table, and the number of other faults; with `not-live`, the reason why the file is
+        not a complete table. None: `status` is `ok`.
         """
         return self["error"]  # type: ignore[no-any-return]
 
@@ -435,14 +445,15 @@ class InspectTable(Report):
     def compression(self) -> list[str] | None:
         """Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
         whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
-        None: no data block was looked at.
+        Empty: there are no data blocks, or the table could not be opened. None: no data block was looked at,
+        as `depth` is `tail`.
         """
         return self["compression"]  # type: ignore[no-any-return]
 
     @property
     def metaindex(self) -> list[str]:
-        """Names in the metaindex, in the order of the file. A filter block is `filter.` and the name of its
-        policy. At most 16 names; a last element counts the others.
+        """Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by
+        the name of its policy. At most 16 names are listed; a last element counts the others.
         """
         return self["metaindex"]  # type: ignore[no-any-return]
 
@@ -456,8 +467,8 @@ class InspectTable(Report):
 
     @property
     def origin(self) -> Literal["basho", "rocksdb"] | None:
-        """Relative of LevelDB whose mark is in the metaindex. None: there is no mark; LevelDB itself leaves
-        none.
+        """Relative of LevelDB whose mark is in the metaindex. None: there is no mark; LevelDB itself leaves no
+        mark.
         """
         return self["origin"]  # type: ignore[no-any-return]
 
@@ -465,7 +476,8 @@ class InspectTable(Report):
     def dialect(self) -> Literal["unsigned", "signed", "either", "basho", "rocksdb"] | None:
         """Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
         the hash with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If
-        that does not apply, the same as `origin`. None: the name has one meaning, or neither hash fits.
+        that does not apply, the same as `origin`. None: the name has one meaning, neither hash fits, or no
+        key was tried.
         """
         return self["dialect"]  # type: ignore[no-any-return]
 
@@ -492,8 +504,8 @@ class InspectTable(Report):
 
     @property
     def recorded_size(self) -> int | None:
-        """Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer at the end of that
-        size. None: the table is not live or in no database, or its MANIFEST cannot be relied on.
+        """Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer where a file of
+        that size ends. None: the table is not live or in no database, or its MANIFEST cannot be relied on.
         """
         return self["recorded_size"]  # type: ignore[no-any-return]
 
@@ -513,7 +525,7 @@ class InspectTable(Report):
 
     @property
     def filter(self) -> InspectFilter | None:
-        """The filter block. None: the table has none of a known policy, or it could not be read."""
+        """The filter block. None: the table has no filter block of a known policy, or it could not be read."""
         return self["filter"]  # type: ignore[no-any-return]
 
     @property
@@ -525,16 +537,17 @@ class InspectTable(Report):
 
     @property
     def depth(self) -> Literal["tail", "sample", "all"] | None:
-        """Parts of a table in object storage that are read. `tail`: index, metaindex and filters. `sample`: also
-        up to 16 data blocks. `all`: as much as is read of a file. None: the path is that of a file, or the
-        object could not be requested.
+        """Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the
+        entries. `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the
+        command asks for; `inspect` decodes every data block. None: the file or object could not be opened, it
+        is a bare filter block, or the path is that of a file and the command is not `inspect`.
         """
         return self["depth"]  # type: ignore[no-any-return]
 
     @property
     def e_tag(self) -> str | None:
-        """The store's tag for the version of the object that was read. None: there is none, or the path is that
-        of a file.
+        """The store's tag for the version of the object that was read. None: the store gave no tag, or the path
+        is that of a file.
         """
         return self["e_tag"]  # type: ignore[no-any-return]
 
@@ -589,9 +602,9 @@ class InspectFolder(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -602,7 +615,7 @@ class InspectFolder(Report):
 
     @property
     def database(self) -> bool:
-        """True if the folder has a MANIFEST, or a CURRENT or a log that implies one."""
+        """True if the folder has a MANIFEST, or a CURRENT or a log with contents, which imply one."""
         return self["database"]  # type: ignore[no-any-return]
 
     @property
@@ -646,42 +659,44 @@ class InspectLevel(Report):
 
     @property
     def unfiltered(self) -> int:
-        """Number of tables that were opened and have no filter block that could be read."""
+        """Number of tables that were opened and have no filter block of a known policy that could be read."""
         return self["unfiltered"]  # type: ignore[no-any-return]
 
     @property
     def file_size(self) -> int:
-        """Bytes of all files."""
+        """Bytes of all files that could be opened."""
         return self["file_size"]  # type: ignore[no-any-return]
 
     @property
     def entries(self) -> EntryCount | None:
-        """Entries of those tables for which their number is known. None: it is known for none."""
+        """Number of entries of the tables for which it is known. None: it is known for no table."""
         return self["entries"]  # type: ignore[no-any-return]
 
     @property
     def distinct_keys(self) -> DistinctKeys | None:
-        """Different keys of the tables. From level 1 on, no two tables hold the same key, so that their numbers
-        add up. None: there are no tables, or one whose keys are not known.
+        """Different keys of the tables. On level 1 and higher, two tables of a level have at most one key in
+        common, which is at their ends, so the numbers of the tables add up except for these keys. None: there
+        are no tables, or the number for some table is not known.
         """
         return self["distinct_keys"]  # type: ignore[no-any-return]
 
     @property
     def filter_size(self) -> int:
-        """Bytes of all filter blocks."""
+        """Bytes of all filter blocks that are of a known policy and could be read."""
         return self["filter_size"]  # type: ignore[no-any-return]
 
     @property
     def estimated_fpr(self) -> float | None:
-        """Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups
-        come to it; a table without filters lets all pass. Obsolete tables are weighted by their entries.
-        None: no table has one.
+        """Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach
+        it or, if the order of keys is not known, by its entries. A table without filters counts as 1.
+        Obsolete tables are weighted by their entries. None: no table has a known rate.
         """
         return self["estimated_fpr"]  # type: ignore[no-any-return]
 
     @property
     def random_fpr(self) -> InspectMeasuredRate | None:
-        """Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. None: no table has one."""
+        """Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. None: no table has a known rate.
+        """
         return self["random_fpr"]  # type: ignore[no-any-return]
 
 
@@ -722,9 +737,9 @@ class InspectTotals(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -762,37 +777,37 @@ class InspectTotals(Report):
 
     @property
     def unfiltered(self) -> int:
-        """Number of tables that were opened and have no filter block that could be read."""
+        """Number of tables that were opened and have no filter block of a known policy that could be read."""
         return self["unfiltered"]  # type: ignore[no-any-return]
 
     @property
     def file_size(self) -> int:
-        """Bytes of all files."""
+        """Bytes of all files that could be opened."""
         return self["file_size"]  # type: ignore[no-any-return]
 
     @property
     def data_blocks(self) -> int:
-        """Number of data blocks."""
+        """Number of data blocks of the tables that could be opened."""
         return self["data_blocks"]  # type: ignore[no-any-return]
 
     @property
     def entries(self) -> EntryCount | None:
-        """Entries of those tables for which their number is known, obsolete tables among them. None: it is known
-        for none.
+        """Number of entries of the tables for which it is known, including obsolete tables. None: it is known
+        for no table.
         """
         return self["entries"]  # type: ignore[no-any-return]
 
     @property
     def distinct_keys(self) -> DistinctKeys | None:
         """Different keys of all tables: a key that several tables hold counts once. Tables of which all data
-        blocks were read are compared key by key; for others, only bounds are known. None: there are no
-        tables, or one whose keys are not known.
+        blocks were read are compared key by key; for other tables, the number is estimated, or only its
+        bounds are known. None: there are no tables, or the number for some table is not known.
         """
         return self["distinct_keys"]  # type: ignore[no-any-return]
 
     @property
     def filter_size(self) -> int:
-        """Bytes of all filter blocks."""
+        """Bytes of all filter blocks that are of a known policy and could be read."""
         return self["filter_size"]  # type: ignore[no-any-return]
 
     @property
@@ -807,31 +822,33 @@ class InspectTotals(Report):
 
     @property
     def bits(self) -> int:
-        """Bits of all filters."""
+        """Number of bits of all filters. Filters whose bits are not known count as 0."""
         return self["bits"]  # type: ignore[no-any-return]
 
     @property
     def bits_set(self) -> int:
-        """Number of bits of all filters that are 1."""
+        """Number of 1 bits in all filters."""
         return self["bits_set"]  # type: ignore[no-any-return]
 
     @property
     def estimated_fpr(self) -> float | None:
-        """Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys for which lookups
-        come to it; a table without filters lets all pass, and obsolete tables do not count. None: no table
-        has one.
+        """Mean of `estimated_fpr` of the tables, each weighted by the share of absent keys whose lookups reach
+        it or, if the levels or the order of keys are not known, by its entries. A table without filters
+        counts as 1, and obsolete tables do not count. None: no table that counts has a known rate.
         """
         return self["estimated_fpr"]  # type: ignore[no-any-return]
 
     @property
     def random_fpr(self) -> InspectMeasuredRate | None:
-        """Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. None: no table has one."""
+        """Mean of `random_fpr` of the tables, weighted as for `estimated_fpr`. None: no table that counts has a
+        known rate.
+        """
         return self["random_fpr"]  # type: ignore[no-any-return]
 
     @property
     def levels(self) -> list[InspectLevel]:
-        """Sums by level, starting with level 0; tables that are not live come last. Empty: there is no MANIFEST
-        that can be relied on.
+        """Sums by level, starting with level 0; tables that are not live come last. Empty: there are no tables,
+        or there is no MANIFEST that can be relied on.
         """
         return self["levels"]  # type: ignore[no-any-return]
 
@@ -872,9 +889,9 @@ class InspectUnreadable(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -972,7 +989,9 @@ class Finding(Report):
 
     @property
     def lost(self) -> VerifyLost | None:
-        """The keys that cannot be read because of the finding. None: there are none, or they are not known."""
+        """The keys that cannot be read because of the finding. None: there are no such keys, or they are not
+        known.
+        """
         return self["lost"]  # type: ignore[no-any-return]
 
 
@@ -1013,9 +1032,9 @@ class Verdict(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -1039,7 +1058,9 @@ class Verdict(Report):
 
     @property
     def distinct_keys(self) -> int:
-        """Number of different keys among them: entries that are no further version of the key before."""
+        """Number of different keys among the entries: an entry that is a further version of the key before it
+        does not count.
+        """
         return self["distinct_keys"]  # type: ignore[no-any-return]
 
     @property
@@ -1050,7 +1071,7 @@ class Verdict(Report):
     @property
     def measured_fpr(self) -> VerifyNeighbourRate | None:
         """Measured share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones
-        by changing a byte or appending six. None: no filter was asked.
+        by changing one byte or appending six. None: no filter was asked.
         """
         return self["measured_fpr"]  # type: ignore[no-any-return]
 
@@ -1063,21 +1084,24 @@ class Verdict(Report):
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings. The first 16 of each code are listed; a last one counts the others."""
+        """The findings. The first 16 of each code are listed; a last finding, of the code `more`, counts the
+        others.
+        """
         return self["findings"]  # type: ignore[no-any-return]
 
     @property
     def depth(self) -> Literal["all"] | None:
-        """Parts of a table in object storage that are read. `tail`: index, metaindex and filters. `sample`: also
-        up to 16 data blocks. `all`: as much as is read of a file. None: the path is that of a file, or the
-        object could not be requested.
+        """Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the
+        entries. `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the
+        command asks for; `inspect` decodes every data block. None: the file or object could not be opened, it
+        is a bare filter block, or the path is that of a file and the command is not `inspect`.
         """
         return self["depth"]  # type: ignore[no-any-return]
 
     @property
     def e_tag(self) -> str | None:
-        """The store's tag for the version of the object that was read. None: there is none, or the path is that
-        of a file.
+        """The store's tag for the version of the object that was read. None: the store gave no tag, or the path
+        is that of a file.
         """
         return self["e_tag"]  # type: ignore[no-any-return]
 
@@ -1103,7 +1127,7 @@ class TuneEstimate(Report):
 
     @property
     def value(self) -> float:
-        """The number. It may have a fraction even where it counts something."""
+        """The number. It may have a fraction even if it counts things."""
         return self["value"]  # type: ignore[no-any-return]
 
     @property
@@ -1196,8 +1220,8 @@ class TuneRates(Report):
 
     @property
     def neighbours(self) -> TunePassingRate | None:
-        """Share of keys near stored ones that pass: the greatest share in `near`, out of the kinds that a
-        program with such keys is likely to ask for. None: no such key was asked for.
+        """Share of keys near stored ones that pass: the greatest share in `near` among the kinds of key that a
+        program with such stored keys is likely to ask for. None: no such key was asked for.
         """
         return self["neighbours"]  # type: ignore[no-any-return]
 
@@ -1256,14 +1280,15 @@ class TuneReads(Report):
 
     @property
     def neighbours(self) -> TuneEstimate:
-        """Mean number of data blocks read for absent keys near stored ones: the greatest number in `near`, out
-        of the kinds that a program with such keys is likely to ask for.
+        """Mean number of data blocks read for absent keys near stored ones: the greatest number in `near` among
+        the kinds of key that a program with such stored keys is likely to ask for. 0 if no such key was asked
+        for.
         """
         return self["neighbours"]  # type: ignore[no-any-return]
 
     @property
     def worst(self) -> Literal["changed", "between", "cut", "longer"] | None:
-        """Kind of keys that `neighbours` is for. None: no key near stored ones was asked for."""
+        """Kind of key that `neighbours` is for. None: no key near stored ones was asked for."""
         return self["worst"]  # type: ignore[no-any-return]
 
     @property
@@ -1273,7 +1298,8 @@ class TuneReads(Report):
 
     @property
     def lookups(self) -> TuneEstimate | None:
-        """Mean number of data blocks read for those keys of `--lookups` that are absent. None: there are none.
+        """Mean number of data blocks read for those keys of `--lookups` that are absent. None: there is no such
+        key.
         """
         return self["lookups"]  # type: ignore[no-any-return]
 
@@ -1287,7 +1313,7 @@ class TuneLevelOutcome(Report):
     """A part of what `tune` finds."""
 
     __slots__ = ()
-    _parts = {"size": TuneEstimate, "rates": TuneRates}
+    _parts = {"size": TuneEstimate, "rates": TuneRates, "reads": TuneEstimate}
 
     @property
     def level(self) -> int | None:
@@ -1310,6 +1336,14 @@ class TuneLevelOutcome(Report):
     def rates(self) -> TuneRates:
         """Shares of absent keys that pass on this level."""
         return self["rates"]  # type: ignore[no-any-return]
+
+    @property
+    def reads(self) -> TuneEstimate | None:
+        """Mean number of data blocks of this level that a lookup of an absent key reads. The key is one of
+        `--lookups` or, if none of those is absent, of the kind that `worst` names. None: the order of keys is
+        not known, a table was given by itself, or no such key was asked for.
+        """
+        return self["reads"]  # type: ignore[no-any-return]
 
 
 class TuneOutcome(Report):
@@ -1343,7 +1377,7 @@ class TuneOutcome(Report):
 
     @property
     def levels(self) -> list[TuneLevelOutcome]:
-        """Sizes and rates on each level of the tuning."""
+        """Sizes, rates and block reads on each level of the tuning."""
         return self["levels"]  # type: ignore[no-any-return]
 
 
@@ -1384,9 +1418,9 @@ class TuneSetting(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -1460,7 +1494,7 @@ class TuneSample(Report):
 
     @property
     def of_tables(self) -> int:
-        """Number of all tables."""
+        """Number of tables that could be read."""
         return self["of_tables"]  # type: ignore[no-any-return]
 
     @property
@@ -1470,25 +1504,26 @@ class TuneSample(Report):
 
     @property
     def of_bytes(self) -> int:
-        """Bytes of the files of all tables."""
+        """Bytes of the files of the tables that could be read."""
         return self["of_bytes"]  # type: ignore[no-any-return]
 
     @property
     def entries(self) -> TuneEstimate:
-        """Entries of all tables, deletions and older versions of a key among them. Filters are sized by these.
+        """Entries of the tables that could be read, deletions and older versions of a key among them. Filters
+        are sized by these.
         """
         return self["entries"]  # type: ignore[no-any-return]
 
     @property
     def distinct_keys(self) -> TuneSampledKeys | None:
-        """Different keys of all tables: a key that several tables hold counts once. None: not every entry of all
-        tables was decoded.
+        """Different keys of the tables that could be read: a key that several tables hold counts once. None: not
+        every entry of these tables was decoded.
         """
         return self["distinct_keys"]  # type: ignore[no-any-return]
 
     @property
     def all(self) -> bool:
-        """True if every entry of all tables was decoded."""
+        """True if every entry of the tables that could be read was decoded."""
         return self["all"]  # type: ignore[no-any-return]
 
 
@@ -1528,7 +1563,7 @@ class TuneLevel(Report):
 
     @property
     def unfiltered(self) -> int:
-        """Number of tables without filters that the policy can read."""
+        """Number of tables without sound filters of the policy."""
         return self["unfiltered"]  # type: ignore[no-any-return]
 
     @property
@@ -1556,13 +1591,13 @@ class TuneBudget(Report):
 
     @property
     def bytes(self) -> int:
-        """The most bytes of all filter blocks."""
+        """The most bytes that all filter blocks together may take."""
         return self["bytes"]  # type: ignore[no-any-return]
 
     @property
     def origin(self) -> Literal["given", "in-use", "ten-bits"]:
         """`given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-        is the size of filters with 10 bits a key, as some tables have none.
+        is the size of filters with 10 bits a key, as some tables have no filters.
         """
         return self["origin"]  # type: ignore[no-any-return]
 
@@ -1738,9 +1773,9 @@ class Tuning(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -1767,8 +1802,8 @@ class Tuning(Report):
 
     @property
     def policy_assumed(self) -> bool | None:
-        """True if no table has filters of a policy that this program can make, so that `policy` is LevelDB's
-        own.
+        """True if `--policy` was not given and no table has sound filters of a policy that this program can
+        make. `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
         """
         return self["policy_assumed"]  # type: ignore[no-any-return]
 
@@ -1779,8 +1814,8 @@ class Tuning(Report):
 
     @property
     def levels(self) -> list[TuneLevel] | None:
-        """The levels that have tables, from the top. A table that was given by itself has a level without a
-        number.
+        """The levels that have tables, from the top. A table that was given by itself is on a level without a
+        number, as are tables whose levels are not known.
         """
         return self["levels"]  # type: ignore[no-any-return]
 
@@ -1803,8 +1838,8 @@ class Tuning(Report):
 
     @property
     def by_level(self) -> TuneChoice | None:
-        """The best filters within the budget with bits a key by level. None: there are fewer than two levels,
-        the order of keys is not known, no setting fits the budget, or `status` is `error`.
+        """The best filters within the budget with bits a key that may differ by level. None: there are fewer
+        than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
         """
         return self["by_level"]  # type: ignore[no-any-return]
 
@@ -1815,7 +1850,7 @@ class Tuning(Report):
 
     @property
     def lookups(self) -> TuneLookups | None:
-        """The keys of `--lookups`. None: none were given, or `status` is `error`."""
+        """The keys of `--lookups`. None: no keys were given, or `status` is `error`."""
         return self["lookups"]  # type: ignore[no-any-return]
 
     @property
@@ -1827,7 +1862,7 @@ class Tuning(Report):
 
     @property
     def faults(self) -> list[TuneLeftOut] | None:
-        """Tables that could not be read. The numbers leave them out."""
+        """Tables that could not be read. The other results leave them out, but `memory` counts them."""
         return self["faults"]  # type: ignore[no-any-return]
 
 
@@ -1898,9 +1933,9 @@ class RebuildTable(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -1935,8 +1970,8 @@ class RebuildTable(Report):
 
     @property
     def entries(self) -> int | None:
-        """Number of entries. None: none was decoded, because the filters were dropped or the table was left as
-        it is.
+        """Number of entries. None: no entry was decoded, because the filters were dropped or the table was left
+        as it is.
         """
         return self["entries"]  # type: ignore[no-any-return]
 
@@ -1952,12 +1987,14 @@ class RebuildTable(Report):
 
     @property
     def old_filter(self) -> RebuildFilters | None:
-        """The filter block before the rebuild. None: the table had none, or could not be opened."""
+        """The filter block before the rebuild. None: the table had no filter block, or could not be opened."""
         return self["old_filter"]  # type: ignore[no-any-return]
 
     @property
     def new_filter(self) -> RebuildFilters | None:
-        """The filter block after the rebuild. None: the table has none."""
+        """The filter block after the rebuild. None: the table has no filter block, or it was left as it is and
+        could not be opened.
+        """
         return self["new_filter"]  # type: ignore[no-any-return]
 
 
@@ -1997,9 +2034,9 @@ class RebuildDatabase(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2054,7 +2091,7 @@ class RebuildDatabase(Report):
 
     @property
     def policy(self) -> str | None:
-        """Name of the policy of the new filters. None: filters were dropped, or none were made."""
+        """Name of the policy of the new filters. None: filters were dropped, or no filters were made."""
         return self["policy"]  # type: ignore[no-any-return]
 
     @property
@@ -2069,13 +2106,13 @@ class RebuildDatabase(Report):
 
     @property
     def target(self) -> str | None:
-        """Folder of the new database, with `--to`. None: there is none."""
+        """Folder of the new database, with `--to`. None: there is no new database."""
         return self["target"]  # type: ignore[no-any-return]
 
     @property
     def undo(self) -> str | None:
-        """Folder that keeps the tables from before the rebuild until `--undo` or `--discard`. None: there is
-        none.
+        """Folder that keeps the tables from before the rebuild until `--undo` or `--discard`. None: there is no
+        such folder.
         """
         return self["undo"]  # type: ignore[no-any-return]
 
@@ -2116,9 +2153,9 @@ class RepairFile(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2134,16 +2171,16 @@ class RepairFile(Report):
 
     @property
     def standing(self) -> Literal["live", "obsolete", "partly-obsolete", "missing", "trusted", "distrusted"]:
-        """`live`: the file's entries count. `obsolete`: they count only where others are lost. `partly-
-        obsolete`: this holds only for the entries from which other tables were made. `trusted`: a MANIFEST
-        that is relied on. `distrusted`: one that is not. `missing`: a live table without a file that can be
-        read.
+        """`live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
+        `partly-obsolete`: this is so only for those entries of the file from which other tables were made.
+        `trusted`: a MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a
+        live table that does not exist, or any table that cannot be read.
         """
         return self["standing"]  # type: ignore[no-any-return]
 
     @property
     def level(self) -> int | None:
-        """Level that a MANIFEST has the table on. None: no MANIFEST has it, or it is not a table."""
+        """Level that a MANIFEST has the table on. None: no MANIFEST has it, or the file is not a table."""
         return self["level"]  # type: ignore[no-any-return]
 
     @property
@@ -2153,18 +2190,20 @@ class RepairFile(Report):
 
     @property
     def entries(self) -> int:
-        """Number of the file's entries that are saved."""
+        """Number of entries read from a table, of operations read from a log, or of records of a MANIFEST."""
         return self["entries"]  # type: ignore[no-any-return]
 
     @property
     def first_key(self) -> str | None:
-        """First user key of a table's sound blocks, in hexadecimal. None: the file has none, or is not a table.
+        """First user key of a table's sound blocks, in hexadecimal. None: the table has no sound blocks, or the
+        file is not a table.
         """
         return self["first_key"]  # type: ignore[no-any-return]
 
     @property
     def last_key(self) -> str | None:
-        """Last user key of a table's sound blocks, in hexadecimal. None: the file has none, or is not a table.
+        """Last user key of a table's sound blocks, in hexadecimal. None: the table has no sound blocks, or the
+        file is not a table.
         """
         return self["last_key"]  # type: ignore[no-any-return]
 
@@ -2182,7 +2221,9 @@ class RepairFile(Report):
 
     @property
     def losses(self) -> int:
-        """Number of lost ranges of the file."""
+        """Number of lost ranges of a table, or of damaged places in a log, up to 1,000. For a MANIFEST, 1 if
+        there is a reason not to trust it, and otherwise 0.
+        """
         return self["losses"]  # type: ignore[no-any-return]
 
     @property
@@ -2229,9 +2270,9 @@ class RepairLoss(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2272,15 +2313,15 @@ class RepairLoss(Report):
 
     @property
     def last_sequence_before(self) -> int | None:
-        """Last sequence number that was read before the loss, in a log. None: there is none, or the file is a
-        table.
+        """Last sequence number known before the loss, if the loss is in a log. None: there is no such number, or
+        the file is a table.
         """
         return self["last_sequence_before"]  # type: ignore[no-any-return]
 
     @property
     def first_sequence_after(self) -> int | None:
-        """First sequence number that was read after the loss, in a log. None: there is none, or the file is a
-        table.
+        """First sequence number that was read after the loss, if the loss is in a log. None: there is no such
+        number, or the file is a table.
         """
         return self["first_sequence_after"]  # type: ignore[no-any-return]
 
@@ -2343,9 +2384,9 @@ class RepairKey(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2376,7 +2417,9 @@ class RepairKey(Report):
 
     @property
     def is_kept(self) -> bool:
-        """True if this version goes into the new database, as it does with `--prefer newest`."""
+        """True with `--prefer newest`: if the version is a value, it goes into the new database, and a deleted
+        key stays deleted.
+        """
         return self["is_kept"]  # type: ignore[no-any-return]
 
 
@@ -2416,9 +2459,9 @@ class RepairDatabase(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was read, or since it was listed. `denied`: the system does not permit reading it.
-        `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it could
-        not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
+        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2453,8 +2496,8 @@ class RepairDatabase(Report):
 
     @property
     def manifest(self) -> str | None:
-        """Name of the trusted MANIFEST. None: none is trusted, and the entries of files decide which of them are
-        live.
+        """Name of the trusted MANIFEST. None: no MANIFEST is trusted, and the entries of files decide which
+        files are live.
         """
         return self["manifest"]  # type: ignore[no-any-return]
 
@@ -2465,17 +2508,19 @@ class RepairDatabase(Report):
 
     @property
     def is_comparator_assumed(self) -> bool:
-        """True if no MANIFEST names the comparator, so that the order is inferred from the tables."""
+        """True if neither `--comparator` nor a MANIFEST names the comparator, so that the order is inferred from
+        the tables.
+        """
         return self["is_comparator_assumed"]  # type: ignore[no-any-return]
 
     @property
     def keys_(self) -> int:
-        """Number of keys in the new database."""
+        """Number of keys that the new database has or, in a dry run, would have."""
         return self["keys"]  # type: ignore[no-any-return]
 
     @property
     def bits_corrected(self) -> int:
-        """Number of bits that were wrong and are corrected."""
+        """Number of wrong bits that are corrected."""
         return self["bits_corrected"]  # type: ignore[no-any-return]
 
     @property
@@ -2527,12 +2572,12 @@ class RepairDatabase(Report):
 
     @property
     def policy(self) -> str | None:
-        """Name of the policy of the new filters. None: none were made."""
+        """Name of the policy of the new filters. None: no filters were made."""
         return self["policy"]  # type: ignore[no-any-return]
 
     @property
     def bits_per_key(self) -> int | None:
-        """Bits a key of the new filters. None: none were made."""
+        """Bits a key of the new filters. None: no filters were made."""
         return self["bits_per_key"]  # type: ignore[no-any-return]
 
     @property
@@ -2542,7 +2587,7 @@ class RepairDatabase(Report):
 
     @property
     def target(self) -> str | None:
-        """Folder of the new database. None: there is none."""
+        """Folder of the new database. None: there is no new database."""
         return self["target"]  # type: ignore[no-any-return]
 
 
