@@ -215,7 +215,7 @@ impl<R: ReadAt> BlockReader<R> {
         result
     }
 
-    /// Decodes a block of entries that was read with its trailer. Keys that have to be assembled
+    /// Decodes a block of entries that was read with its trailer. A key that has to be put together
     /// may take the rest of `room`.
     pub(in crate::table) fn entries(
         &self,

@@ -132,7 +132,7 @@ impl<W: Write> TableBuilder<W> {
     /// - [`Error::KeyOrder`] if the key does not come after the previous one,
     /// - [`Error::ShortInternalKey`] if it should be an internal key and has fewer than eight
     ///   bytes,
-    /// - [`Error::Limit`] if the entry would make its block longer than 4 GiB.
+    /// - [`Error::Limit`] if the entry could make its block longer than 4 GiB.
     ///
     /// After these errors the table is lost, and every further call returns
     /// [`Error::TableAbandoned`]:
@@ -295,7 +295,8 @@ impl<W: Write> TableBuilder<W> {
     }
 
     /// Adds the index entry of the data block at `handle`, which ends with the last key added. The
-    /// entry's key is a short key at or after that last key, and before `next`.
+    /// entry's key is a short key at or after that last key and, if there is a next key, before
+    /// `next`.
     fn add_index_entry(&mut self, handle: BlockHandle, next: Option<&[u8]>) -> Result<()> {
         let (name, value) = &mut self.scratch;
         let last_key = self.data.last_key();

@@ -268,7 +268,8 @@ impl Position {
         }
     }
 
-    /// Scans as [`scan_starts`](Self::scan_starts) does, but for all keys.
+    /// Finds the entry that [`scan_starts`](Self::scan_starts) looks for, whatever the lengths of the keys and of
+    /// `target`. Returns `None` if all keys are before `target`.
     fn scan_keys(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<Option<Found>> {
         // The key of the last entry passed is before `target`, and begins with the first `matched`
         // bytes of `target`.
