@@ -91,9 +91,9 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Turns the table into a cursor that owns it, before the first entry. Such a cursor is for
-    /// walks through files that are not trusted: a data block that does not lie after the previous
-    /// block of the index in the file is an error, in either direction. Each byte of the file is thus
-    /// decoded at most once until the next seek or change of direction.
+    /// walks through files that are not trusted: data blocks that do not lie in the file in the order
+    /// of the index are an error, in either direction. Each byte of the file is thus decoded at most
+    /// once until the next seek or change of direction.
     /// [`skip_block`](Cursor::skip_block) goes on after damage.
     pub fn into_cursor<'t>(self) -> Cursor<'t, R>
     where

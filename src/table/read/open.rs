@@ -13,7 +13,8 @@ use crate::{Error, Result, Structure};
 /// Index and metaindex are read together if at most this many bytes lie between them.
 const MAX_GAP: u64 = 4 << 10;
 
-/// A metaindex of up to this many bytes is copied: copying takes less time than counting a reference.
+/// An uncompressed metaindex in the file's tail is copied if it has at most this many bytes: copying takes less time
+/// than counting a reference.
 const COPIED: usize = 256;
 
 /// Keys of the index up to this length, in bytes, can always be put together.

@@ -310,8 +310,8 @@ impl<R> Table<R> {
         self.index.share(TableIndex::copy)
     }
 
-    /// The filters, or the reason why they are not used, for a cache to hold. `None` only if the
-    /// table was [opened from parts](Self::from_parts) without this part.
+    /// The filters, if any, or the reason why they are not used, for a cache to hold. `None` only if
+    /// the table was [opened from parts](Self::from_parts) without this part.
     pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
         self.filter.as_ref().map(|filter| filter.share(TableFilter::copy))
     }

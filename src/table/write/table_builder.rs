@@ -53,9 +53,9 @@ use crate::{Error, Result};
 /// - for each filter policy its filters (at 10 bits a key, 1.25 bytes for each key) and 16 bytes a
 ///   filter. While [`finish`](Self::finish) writes them, there is a second copy, with 4 bytes for
 ///   every range of `1 << base_lg` bytes;
-/// - for each filter policy the keys of the current range, and 8 bytes for each key. With the
-///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more
-///   keys, and with `base_lg` 63 the one range has all keys of the table.
+/// - for each filter policy the keys of the current range or their hashes, and at most 8 more bytes
+///   for each key. With the default range of 2 KiB these are the keys of one data block or a few.
+///   Larger ranges have more keys, and with `base_lg` 63 the one range has all keys of the table.
 ///
 /// A growing buffer can have twice the size it needs. Measured for 1 GB of data (16-byte keys,
 /// 100-byte values, 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds,
