@@ -20,7 +20,7 @@ use crate::{Error, Result, Structure};
 const UNCOMPRESSED: u8 = 0;
 
 /// The lowest value of `max_block_size`, in bytes, for the limit on the memory of codecs: a lower
-/// option counts as this value there.
+/// setting counts as this value there.
 const MIN_MEMORY: u64 = 5 << 20;
 
 /// A source, and the options for reading blocks from it.

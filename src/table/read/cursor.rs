@@ -50,7 +50,7 @@ pub struct Cursor<'t, R> {
     /// The current data block.
     block: Option<(BlockHandle, Block)>,
     entry: Position,
-    /// The data block to go on with, if it could not be read yet.
+    /// The data block to go on with forwards, if it could not be read yet.
     pending: Option<BlockHandle>,
     /// The data block to go on with backwards, if it could not be read yet.
     before: Option<BlockHandle>,

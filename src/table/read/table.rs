@@ -259,8 +259,9 @@ impl<R> Table<R> {
 
     /// The reason why filters are not used though the table may have some: the metaindex or the
     /// filter block could not be read, or the filters are not in an encoding that was asked for.
-    /// `None` if all is well, even if the table was written without filters, or without a
-    /// metaindex. Also `None` if the table was [opened from parts](Self::from_parts) without filters.
+    /// `None` if all is well, even if no filters were asked for, or if the table was written without
+    /// filters or without a metaindex. Also `None` if the table was
+    /// [opened from parts](Self::from_parts) without filters.
     ///
     /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
     /// asked for, or that this build cannot decompress the metaindex or the filter block. In a
