@@ -133,7 +133,8 @@
 //!    the key, the lookup ends here, without reading anything.
 //! 4. The data block is read, its checksum verified, and its contents decompressed.
 //! 5. A binary search over the block's restarts finds the last one whose key is before the sought
-//!    key. From there, entries are read one by one, up to the first at or after the sought key.
+//!    key or, if there is none, the first restart. From there, entries are read one by one, up to the
+//!    first at or after the sought key.
 //!
 //! In the example, `pear` is after `b` and before `q`, so it can only be in the data block at 26.
 //! Filter 0 covers the first 2 KiB of the file, and it lets `pear` pass. The block's first entry is

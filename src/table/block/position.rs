@@ -119,7 +119,7 @@ impl Position {
     /// Decodes the current entry's value as the handle of another block, as in index and metaindex.
     #[inline]
     pub(in crate::table) fn handle(&self, block: &Block<impl AsRef<[u8]>>) -> Result<BlockHandle> {
-        // The value and the bytes after it are nearly always enough to read both numbers without branches.
+        // The value and the bytes after it are nearly always enough to read offset and size without branches.
         let short = BlockHandle::decode_short(block.from(self.value.start));
         if let Some((handle, len)) = short
             && self.valid()

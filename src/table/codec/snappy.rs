@@ -95,8 +95,8 @@ mod tests {
             "compressed block at offset 100: expected at most 149 bytes from 7 bytes of Snappy data, \
              found a declared length of 4294967295"
         );
-        // Three bytes of Snappy data may declare 64 bytes, though these three hold only one byte, but
-        // never 65.
+        // Three bytes of Snappy data can hold 64 bytes, never 65. The data here hold one byte, so a
+        // declared length of 64 is refused only when they are decompressed.
         assert!(error(&snappy(64, 0), u64::MAX).contains("expected Snappy data, found"));
         assert!(error(&snappy(65, 0), u64::MAX).contains("expected at most 64 bytes from 3 bytes"));
         assert!(error(&snappy(u64::MAX, 0), u64::MAX).starts_with("compressed block at offset 100:"));

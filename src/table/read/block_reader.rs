@@ -20,7 +20,7 @@ use crate::{Error, Result, Structure};
 const UNCOMPRESSED: u8 = 0;
 
 /// The lowest value of `max_block_size`, in bytes, for the limit on the memory of codecs: a lower
-/// option counts as this value there.
+/// setting counts as this value there.
 const MIN_MEMORY: u64 = 5 << 20;
 
 /// A source, and the options for reading blocks from it.
@@ -215,7 +215,7 @@ impl<R: ReadAt> BlockReader<R> {
         result
     }
 
-    /// Decodes a block of entries that was read with its trailer. Keys that have to be assembled
+    /// Decodes a block of entries that was read with its trailer. A key that has to be put together
     /// may take the rest of `room`.
     pub(in crate::table) fn entries(
         &self,

@@ -50,7 +50,7 @@ pub struct Cursor<'t, R> {
     /// The current data block.
     block: Option<(BlockHandle, Block)>,
     entry: Position,
-    /// The data block to go on with, if it could not be read yet.
+    /// The data block to go on with forwards, if it could not be read yet.
     pending: Option<BlockHandle>,
     /// The data block to go on with backwards, if it could not be read yet.
     before: Option<BlockHandle>,
@@ -62,7 +62,8 @@ pub struct Cursor<'t, R> {
     output: u64,
     /// The limit on output, in bytes.
     max_output: u64,
-    /// The end of the previous block, if each block has to lie after the previous one in the file.
+    /// The end of the block entered last, or 0 before the first block and at the start of a seek. `None` if
+    /// blocks may lie in any order in the file.
     end: Option<u64>,
     ended: bool,
 }
@@ -90,9 +91,10 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Turns the table into a cursor that owns it, before the first entry. Such a cursor is for
-    /// walks through files that are not trusted: a data block that does not lie after the previous
-    /// block is an error, so each byte of the file is decoded at most once until the next seek or
-    /// change of direction. [`skip_block`](Cursor::skip_block) goes on after damage.
+    /// walks through files that are not trusted: data blocks that do not lie in the file in the order
+    /// of the index are an error, in either direction. Each byte of the file is thus decoded at most
+    /// once until the next seek or change of direction.
+    /// [`skip_block`](Cursor::skip_block) goes on after damage.
     pub fn into_cursor<'t>(self) -> Cursor<'t, R>
     where
         R: 't,
@@ -227,8 +229,8 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
         self.try_next()
     }
 
-    /// Leaves the current data block and returns it: it is released before another block is read,
-    /// so that only one block at a time is in memory.
+    /// Leaves the current data block and returns it, so that its memory is reused or released before
+    /// another block is read: only one block at a time is in memory.
     fn leave(&mut self) -> Block {
         self.entry.reset();
         self.entry_back.clear();

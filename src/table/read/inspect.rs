@@ -13,19 +13,20 @@ impl<R> Table<R> {
     /// The name of the filters in the metaindex, without `filter.`: the name of the policy that
     /// reads them, or the name of filters that are not used for the reason in
     /// [`filter_error`](Self::filter_error). Bytes that are not text are
-    /// [escaped](crate::escape()). `None` if no filter block was found, or if its name is that of
-    /// an unknown policy and longer than 4 KiB: then the error quotes its beginning.
+    /// [escaped](crate::escape()). `None` if no filter block was looked for or found, or if its name
+    /// is that of an unknown policy and longer than 4 KiB: then the error quotes its beginning.
     pub fn filter_name(&self) -> Option<&str> {
         self.filter.as_ref()?.filters.name()
     }
 
     /// The handle of the filter block, as the metaindex gives it, even if the block cannot be read.
+    /// `None` in the same cases as [`filter_name`](Self::filter_name).
     pub fn filter_handle(&self) -> Option<BlockHandle> {
         Some(self.filter.as_ref()?.filters.found.as_ref()?.handle)
     }
 
     /// The origin of the table, according to a mark in its metaindex. `None` if there is no mark,
-    /// as in LevelDB's own tables.
+    /// as in LevelDB's own tables, or if the metaindex cannot be read.
     pub fn origin(&self) -> Option<Origin> {
         self.index.origin
     }
@@ -68,7 +69,8 @@ impl<R> Table<R> {
     /// Roughly the offset in the file at which the data of `key` begins, or would begin if the key
     /// were stored: the offset of the data block that may hold the key, or of the metaindex if `key`
     /// is after all keys of the index (LevelDB's `Table::ApproximateOffsetOf`). The difference for
-    /// two keys is about the compressed size of the data between them.
+    /// two keys is about the compressed size of the data between them. If the table has
+    /// [no metaindex](Self::metaindex_handle), its offset counts as 0.
     ///
     /// This reads nothing. If the index is damaged, the result is the offset of the metaindex, as
     /// in LevelDB.

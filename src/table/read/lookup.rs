@@ -19,8 +19,8 @@ use crate::{Error, KeyFormat, Result, Structure};
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lookup {
-    /// The key had this value. A value from a table is a view of its data block, which stays in
-    /// memory as long as the value does.
+    /// The key had this value. A value from a table may be a view of its data block, which then
+    /// stays in memory as long as the value does.
     Value(Bytes),
     /// The key had been deleted. Older tables need not be searched.
     Deleted,

@@ -13,7 +13,7 @@ use crate::table::source::ReadAt;
 use crate::{Origin, Result};
 use group::{Ask, Scratch, put};
 
-/// The smallest number of keys that are looked up together: with fewer, too few cache misses overlap.
+/// A call with fewer keys than this looks up each key by itself, as too few cache misses would overlap.
 const MIN_TOGETHER: usize = 16;
 
 impl<R: ReadAt> Table<R> {

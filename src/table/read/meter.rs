@@ -27,7 +27,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The number of times that sources were asked for bytes.
+    /// The number of times that sources were asked for bytes. A block that is searched where it lies
+    /// in the source's own memory counts as one read.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }

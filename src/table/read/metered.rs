@@ -61,7 +61,7 @@ impl<R> Table<R> {
         Ok(Some(is_stored))
     }
 
-    /// The part of an internal key that filters are made from: the whole key if it is too short to
+    /// The part of an internal key that filters are made from, or the whole key if it is too short to
     /// be split.
     fn filtered<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         let is_bashos = self.origin() == Some(Origin::Basho);

@@ -13,7 +13,8 @@ use crate::{Error, Result, Structure};
 /// Index and metaindex are read together if at most this many bytes lie between them.
 const MAX_GAP: u64 = 4 << 10;
 
-/// A metaindex of up to this many bytes is copied: copying takes less time than counting a reference.
+/// An uncompressed metaindex in the file's tail is copied if it has at most this many bytes: copying takes less time
+/// than counting a reference.
 const COPIED: usize = 256;
 
 /// Keys of the index up to this length, in bytes, can always be put together.
@@ -85,7 +86,7 @@ impl ReadChunk {
     }
 }
 
-/// The index, as soon as it is known to be sound.
+/// The index, once its layout is known to be sound.
 enum Index {
     Made(Block),
     /// An uncompressed index in the file's tail, and the length of its contents in bytes. The index is taken from
@@ -94,7 +95,7 @@ enum Index {
 }
 
 impl Index {
-    /// The index that lies in the tail as `stored`.
+    /// Verifies the index, whose stored bytes `stored` lie in the tail, and decodes it if it is compressed.
     fn of<R: ReadAt>(blocks: &BlockReader<R>, tail: &ReadChunk, stored: &[u8], offset: u64) -> Result<Self> {
         let room = blocks.memory_budget(1, 0);
         match blocks.plain(stored, offset, room)? {
@@ -237,10 +238,10 @@ fn read_tail<R: ReadAt>(blocks: &BlockReader<R>, footer_at: u64, tail_size: usiz
     }
 }
 
-/// Reads index and metaindex as stored, unless `tail` has them: in one read if they lie close
-/// together.
+/// Reads the index as stored, and takes the metaindex from `tail` or, if both blocks lie close
+/// together, reads it with the index.
 ///
-/// The metaindex is `None` if it is still to be read, or if the table has no metaindex within the
+/// The metaindex returned is `None` if it is still to be read, or if the table has no metaindex within the
 /// file.
 fn read_indexes<R: ReadAt>(
     blocks: &BlockReader<R>,

@@ -104,7 +104,7 @@ impl fmt::Debug for TableIndex {
     }
 }
 
-/// The filters of an open table, or the reason why they are not used.
+/// The filters of an open table, if it has any, or the reason why they are not used.
 ///
 /// A cache may keep them after the table has been dropped: see
 /// [`Table::filter_part`](super::Table::filter_part) and [`Table::from_parts`](super::Table::from_parts).

@@ -34,8 +34,8 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// **at most four**. If a read of several parts together fails, more reads follow: each part is then
 /// read by itself, so that damage to one part does not take the others with it.
 ///
-/// Afterwards, a lookup takes one read, or none if the index or the filter excludes the key. A walk
-/// takes one read for each data block.
+/// Afterwards, a lookup takes at most one read, and none if the index or the filter excludes the key.
+/// A walk takes one read for each data block.
 ///
 /// # Memory
 ///
@@ -112,7 +112,7 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Names the file that the source reads. Later errors of this table carry that name, and so does
-    /// [`filter_error`](Self::filter_error) unless a cache shares it.
+    /// [`filter_error`](Self::filter_error) unless a cache shares that error.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -149,7 +149,10 @@ impl<R: ReadAt> Table<R> {
     /// In a database's tables, stored keys are internal keys; [`get_at`](Self::get_at) takes a user
     /// key.
     ///
-    /// The value is a view of its data block, which stays in memory as long as the value does.
+    /// The value is a view of its data block, which stays in memory as long as the value does. If
+    /// the keys are in bytewise order and the source [has](ReadAt::slice_at) the uncompressed block
+    /// in memory, the value alone is read from the source instead.
+    ///
     /// Apart from reading that block, a lookup with LevelDB's index allocates nothing if keys are
     /// in bytewise order. In other orders it allocates only a buffer for keys that share their
     /// beginning with the previous key.
@@ -256,8 +259,9 @@ impl<R> Table<R> {
 
     /// The reason why filters are not used though the table may have some: the metaindex or the
     /// filter block could not be read, or the filters are not in an encoding that was asked for.
-    /// `None` if all is well, even if the table was written without filters, or without a
-    /// metaindex.
+    /// `None` if all is well, even if no filters were asked for, or if the table was written without
+    /// filters or without a metaindex. Also `None` if the table was
+    /// [opened from parts](Self::from_parts) without filters.
     ///
     /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
     /// asked for, or that this build cannot decompress the metaindex or the filter block. In a
@@ -307,8 +311,8 @@ impl<R> Table<R> {
         self.index.share(TableIndex::copy)
     }
 
-    /// The filters, or the reason why they are not used, for a cache to hold. `None` only if the
-    /// table was [opened from parts](Self::from_parts) without this part.
+    /// The filters, if any, or the reason why they are not used, for a cache to hold. `None` only if
+    /// the table was [opened from parts](Self::from_parts) without this part.
     pub fn filter_part(&self) -> Option<Arc<TableFilter>> {
         self.filter.as_ref().map(|filter| filter.share(TableFilter::copy))
     }

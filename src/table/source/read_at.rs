@@ -54,7 +54,7 @@ pub trait ReadAt {
 
     /// The same bytes as [`read_at`](Self::read_at) returns, if the source has them in memory. Default: `None`.
     ///
-    /// A lookup then searches an uncompressed block where it lies, and reads nothing but the value that it finds. A
+    /// Most lookups then search an uncompressed block where it lies, and read nothing but the value that they find. A
     /// source that passes reads on to another source should pass these calls on, too.
     #[inline]
     fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
@@ -63,7 +63,7 @@ pub trait ReadAt {
     }
 
     /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them at the same time:
-    /// [`Table::get_many`](crate::table::Table::get_many) calls it for the blocks that it goes on to read.
+    /// [`Table::get_many`](crate::table::Table::get_many) announces the blocks that it goes on to search.
     ///
     /// This does nothing by default. A source that passes reads on to another source should pass these calls on, too.
     /// Faults are reported by the reads themselves.
@@ -88,7 +88,7 @@ fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<Range<usiz
         .ok_or_else(|| beyond_end(offset, len, source_len as u64))
 }
 
-/// Each read copies. A lookup searches blocks where they lie, and copies a value.
+/// Each read copies. Most lookups search an uncompressed block where it lies, and copy only the value.
 impl ReadAt for [u8] {
     fn len(&self) -> io::Result<u64> {
         Ok(self.len() as u64)
@@ -106,8 +106,8 @@ impl ReadAt for [u8] {
     }
 }
 
-/// Each read copies; a lookup searches blocks where they lie, and copies a value. Turn the vector into [`Bytes`] to
-/// avoid that.
+/// Each read copies. Most lookups search an uncompressed block where it lies, and copy only the value. Turn the vector
+/// into [`Bytes`] to avoid all copies.
 impl ReadAt for Vec<u8> {
     fn len(&self) -> io::Result<u64> {
         ReadAt::len(self.as_slice())

@@ -11,8 +11,8 @@ use crate::{Error, FilterBlockBuilder, Result, SharedPolicy, escape};
 /// The builder of one policy's filters, with the policy's name.
 pub(in crate::table) type FilterBuilder = (String, FilterBlockBuilder<SharedPolicy>);
 
-/// Writes the filter blocks of `filters`, which are in ascending order of their names, then the
-/// metaindex. Returns the handle of the metaindex, and a summary of each filter block.
+/// Writes the filter blocks of `filters`, which are in ascending order of the policies' names, then
+/// the metaindex. Returns the handle of the metaindex, and a summary of each filter block.
 pub(super) fn write_filters<W: Write>(
     out: &mut BlockWriter<W>,
     filters: impl ExactSizeIterator<Item = FilterBuilder>,

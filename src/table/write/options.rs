@@ -72,7 +72,7 @@ impl WriteOptions {
     /// The number of entries from one restart of a block to the next. At a restart the key is
     /// stored in full. Default: 16; at least 1. In the index, the number is always 1.
     ///
-    /// A seek reads up to this many entries one by one.
+    /// After its binary search, a seek reads entries one by one, at most `restart_interval + 1` of them.
     pub fn restart_interval(mut self, entries: u32) -> Self {
         self.restart_interval = entries;
         self

@@ -53,9 +53,9 @@ use crate::{Error, Result};
 /// - for each filter policy its filters (at 10 bits a key, 1.25 bytes for each key) and 16 bytes a
 ///   filter. While [`finish`](Self::finish) writes them, there is a second copy, with 4 bytes for
 ///   every range of `1 << base_lg` bytes;
-/// - for each filter policy the keys of the current range, and 8 bytes for each key. With the
-///   default range of 2 KiB these are the keys of one data block or a few. Larger ranges have more
-///   keys, and with `base_lg` 63 the one range has all keys of the table.
+/// - for each filter policy the keys of the current range or their hashes, and at most 8 more bytes
+///   for each key. With the default range of 2 KiB these are the keys of one data block or a few.
+///   Larger ranges have more keys, and with `base_lg` 63 the one range has all keys of the table.
 ///
 /// A growing buffer can have twice the size it needs. Measured for 1 GB of data (16-byte keys,
 /// 100-byte values, 10 bits a key): 36 MB with `base_lg` 11, of which the filters take two thirds,
@@ -132,7 +132,7 @@ impl<W: Write> TableBuilder<W> {
     /// - [`Error::KeyOrder`] if the key does not come after the previous one,
     /// - [`Error::ShortInternalKey`] if it should be an internal key and has fewer than eight
     ///   bytes,
-    /// - [`Error::Limit`] if the entry would make its block longer than 4 GiB.
+    /// - [`Error::Limit`] if the entry could make its block longer than 4 GiB.
     ///
     /// After these errors the table is lost, and every further call returns
     /// [`Error::TableAbandoned`]:
@@ -295,7 +295,8 @@ impl<W: Write> TableBuilder<W> {
     }
 
     /// Adds the index entry of the data block at `handle`, which ends with the last key added. The
-    /// entry's key is a short key at or after that last key, and before `next`.
+    /// entry's key is a short key at or after that last key and, if there is a next key, before
+    /// `next`.
     fn add_index_entry(&mut self, handle: BlockHandle, next: Option<&[u8]>) -> Result<()> {
         let (name, value) = &mut self.scratch;
         let last_key = self.data.last_key();

@@ -15,7 +15,8 @@ use crate::table::block::prefix::{LongStart, Start, shared_prefix_len};
 
 pub(in crate::table) const INTERNAL: InternalKeyComparator = InternalKeyComparator::new(BytewiseComparator);
 
-/// The number of restarts among which the first steps of a search choose, and which are assumed to be in the cache.
+/// The first steps of all searches of a block read the same few restarts, fewer than this number. These restarts are
+/// assumed to be in the cache.
 pub(super) const CACHED_STEPS: usize = 1 << 6;
 
 /// The key of an entry that was sought bytewise: the first `shared` bytes of the target, then those
@@ -268,7 +269,8 @@ impl Position {
         }
     }
 
-    /// Scans as [`scan_starts`](Self::scan_starts) does, but for all keys.
+    /// Finds the entry that [`scan_starts`](Self::scan_starts) looks for, but compares all bytes of the keys. Returns
+    /// `None` only if all keys are before `target`.
     fn scan_keys(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<Option<Found>> {
         // The key of the last entry passed is before `target`, and begins with the first `matched`
         // bytes of `target`.

@@ -13,8 +13,8 @@ use crate::table::block::prefix::LongStart;
 /// The greatest number of keys that are sought together. The cache lines that they need fit even in the
 /// smallest caches.
 pub(in crate::table) const TOGETHER: usize = 32;
-/// The number of restarts among which the first steps of a search choose, and which are assumed to be in the
-/// cache.
+/// The first steps of all searches of a block read the same few restarts, fewer than this number. These
+/// restarts are assumed to be in the cache.
 const CACHED_STEPS: usize = 1 << 9;
 
 /// For each of several keys, the restart at which a seek begins. `None` if the block has no entries, or is

@@ -55,7 +55,7 @@ struct Stored {
     bytes: Option<Bytes>,
 }
 
-/// A block to be searched, starting with a restart.
+/// A block to be searched, and the restart at which the search begins.
 struct Opened<B = Bytes> {
     place: KeyBlock,
     block: Block<B>,
@@ -101,8 +101,9 @@ impl<R: ReadAt> Table<R> {
         self.search_stored(keys, ask, stored, opened, results);
     }
 
-    /// Finds the blocks that may hold at most [`TOGETHER`] keys, and puts them into `scratch.places`. Calls `alone` for
-    /// keys whose place in the index cannot be found because of damage.
+    /// Finds the block that may hold each key, for at most [`TOGETHER`] keys, and puts these blocks into
+    /// `scratch.places`. A key that the index or the filter excludes gets none. Calls `alone` for keys whose place in
+    /// the index cannot be found because the index is damaged or has no entries.
     pub(super) fn locate_group<'k>(
         &self,
         keys: &[&'k [u8]],
@@ -161,8 +162,7 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Searches the blocks in the source's own memory. Returns false, and searches nothing, if the source does not
-    /// have all of these blocks in memory, or if the first block is compressed. If a later block is compressed, its
-    /// key is looked up by itself.
+    /// have all of these blocks in memory, or if one of them is compressed.
     #[inline(always)]
     fn search_in_place<A: Ask>(
         &self,
@@ -178,7 +178,7 @@ impl<R: ReadAt> Table<R> {
             stored.last().into_iter().for_each(prefetch);
             stored.iter().nth_back(CACHE_LINE).into_iter().for_each(prefetch);
         }
-        // Of compressed blocks, neighbours are to share what is decompressed.
+        // A compressed block is read instead, so that neighbouring keys share its decompressed contents.
         if !places.iter().all(|place| self.blocks.shows(place.span)) {
             return false;
         }
