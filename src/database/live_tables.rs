@@ -68,8 +68,8 @@ impl LiveTable {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
     }
 
-    /// The user keys of the first and the last entry, unless the first is after the last one in
-    /// bytewise order.
+    /// The user keys of the first and the last entry. `None` if they are unknown, or if the first is
+    /// after the last one in bytewise order.
     fn range(&self) -> Option<(&[u8], &[u8])> {
         self.user_keys().filter(|(smallest, largest)| smallest <= largest)
     }

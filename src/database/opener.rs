@@ -79,7 +79,8 @@ pub trait Opener {
     /// scan returns one such error for each table.
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table>;
 
-    /// Opens the log at `path`. It is read to its end immediately.
+    /// Opens the log at `path`. The log is read immediately, to its end unless reading fails or a limit
+    /// is reached.
     ///
     /// # Errors
     ///
@@ -106,7 +107,7 @@ pub trait Opener {
     /// [`Table::index_part`](crate::table::Table::index_part) of the same file, opened with
     /// [`internal_keys`](crate::table::ReadOptions::internal_keys) and the scan's other options.
     ///
-    /// `None` by default.
+    /// The default is `None`.
     fn index(&mut self, table: &Self::Table) -> Option<Arc<TableIndex>> {
         let _ = table;
         None
