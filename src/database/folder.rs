@@ -244,7 +244,8 @@ impl DatabaseFiles {
         self.strays.iter()
     }
 
-    /// All files but the [`unreadable`](Self::unreadable) ones, by kind, number and name.
+    /// All files but the [`unreadable`](Self::unreadable) ones and the [`strays`](Self::strays), by
+    /// kind, number and name.
     pub fn iter(&self) -> std::slice::Iter<'_, DatabaseFile> {
         self.files.iter()
     }
@@ -274,7 +275,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     ///
-    /// The file that LevelDB would try first, if it is one of the [`unreadable`](Self::unreadable):
+    /// The first of these files that is there, if it is one of the [`unreadable`](Self::unreadable):
     /// the table is neither known to be missing nor known to be sound.
     pub fn table(&self, number: u64) -> std::result::Result<Option<&DatabaseFile>, &UnreadableFile> {
         let wanted = (FileKind::Table, number);

@@ -54,7 +54,7 @@ pub(super) struct Run<'d, O: Opener> {
     /// positioned after this many tables.
     opened: usize,
     pub(super) current: Option<Current<'d, O>>,
-    /// Set once the run's keys were found to be out of order, which is reported only once.
+    /// Set once the run's keys have been found to be out of order, which is reported only once.
     pub(super) unordered: bool,
 }
 
@@ -142,7 +142,8 @@ impl<'d, O: Opener> Source<'d, O> {
         }
     }
 
-    /// User key and tag of the current entry. `None` if its key is too short.
+    /// User key and tag of the current entry. `None` if there is no current entry, or if its key is too
+    /// short.
     #[inline]
     pub(super) fn key(&self) -> Option<(&[u8], u64)> {
         match self {

@@ -20,20 +20,21 @@ pub struct KeyBuf {
     /// The keys, then room for the next ones, filled with zeros or older keys.
     bytes: Vec<u8>,
     count: usize,
-    /// The length of every key while all have the same length, and `MIXED` afterwards.
+    /// `MIXED` if the buffer keeps the starts of its keys. Otherwise the length of every key or, without
+    /// keys, of those before the last `clear`; at first 0.
     stride: usize,
-    /// Unused while all keys have the same length.
+    /// Used only if `stride` is `MIXED`.
     mixed: Mixed,
 }
 
-/// The positions of keys of several lengths.
+/// The positions of keys that may differ in length.
 #[derive(Clone, Default)]
 struct Mixed {
     starts: Vec<usize>,
     end: usize,
 }
 
-/// The stride for keys of several lengths. No key is this long.
+/// The stride of a buffer that keeps the starts of its keys. No key is this long.
 const MIXED: usize = usize::MAX;
 
 /// The length up to which a key is copied without a call. Copying some bytes twice beats a
