@@ -368,8 +368,8 @@ impl Error {
     }
 }
 
-/// Describes the failed operation, with the offset in the file if it is a read or a write. For a file
-/// to be opened that is not there, says just that.
+/// Describes the failed operation, with the offset in the file if it is a read or a write, or says
+/// that the file to be opened does not exist.
 fn io_message(action: IoAction, offset: u64, source: &io::Error) -> String {
     match action {
         IoAction::Open if source.kind() == io::ErrorKind::NotFound => "does not exist".to_owned(),

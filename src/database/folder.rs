@@ -182,8 +182,8 @@ impl DatabaseFiles {
         self
     }
 
-    /// Adds the file at `path`, whose name was found in a folder, to the list that it belongs to. `file_type`
-    /// is the type of the name itself, without following a symbolic link.
+    /// Adds the file at `path`, whose name was found in a folder, to the list that it belongs to, unless it
+    /// has vanished since. `file_type` is the type of the name itself, without following a symbolic link.
     fn look_at(&mut self, path: PathBuf, parsed: Option<(FileKind, u64)>, file_type: Option<fs::FileType>) {
         match (fs::metadata(&path), parsed) {
             (Ok(metadata), Some((kind, number))) if metadata.is_file() => {

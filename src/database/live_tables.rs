@@ -18,7 +18,7 @@ pub struct LiveTable {
     pub level: u8,
     /// The number that its file is named after.
     pub number: u64,
-    /// The size that its file has to have, in bytes: LevelDB looks for the footer right before this
+    /// The size that its file has to have, in bytes: LevelDB expects the footer to end at this
     /// offset.
     pub size: u64,
     /// Its first key: an internal key, at least 8 bytes.

@@ -125,8 +125,8 @@ mod tests {
 
     use super::*;
 
-    /// A database with faults is read again until two consecutive readings agree, but only a limited
-    /// number of times.
+    /// A database with faults is read again until a reading is sound or two consecutive readings
+    /// agree, but only a limited number of times.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn what_changes_between_two_readings_is_not_damage() {

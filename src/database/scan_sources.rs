@@ -24,7 +24,7 @@ pub(super) struct TableOpener<O: Opener> {
 /// The key to start at.
 pub(super) struct Start {
     pub(super) user_key: Vec<u8>,
-    /// The internal key before all versions of `user_key`, whatever their types.
+    /// An internal key that no version of `user_key` comes before, whatever its type.
     pub(super) target: Vec<u8>,
 }
 

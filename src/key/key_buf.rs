@@ -55,8 +55,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds a copy of `key` if it has the common length of the other keys or, if there are no other
-    /// keys, of the keys before the last `clear`. Returns `false` otherwise.
+    /// Adds a copy of `key` if it has the length that all other keys are known to have or, if there are
+    /// no other keys, that the keys before the last `clear` had. Returns `false` otherwise.
     #[inline]
     pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
         // `count` is the only field written, since the next call has to wait for each store to a
@@ -69,8 +69,9 @@ impl KeyBuf {
         alike
     }
 
-    /// Adds the first key, or a key to a buffer whose keys, including this one, are not all of the
-    /// same length.
+    /// Adds a key that [`push_if_same_len`](Self::push_if_same_len) has refused: the first key, a key
+    /// of another length than the keys before it, or any key if the buffer keeps the starts of its
+    /// keys.
     fn push_other_len(&mut self, key: &[u8]) {
         if self.count == 0 {
             self.stride = key.len();
