@@ -16,8 +16,7 @@ use crate::{Error, InternalKey, Structure};
 /// The maximum number of a log's defects that are reported one by one.
 const MAX_ERRORS: u64 = 16;
 
-/// The writes of logs, each with the log that it is from. They are in order once
-/// `sort` has been called.
+/// The writes of logs, each with the log that it is from. They are in order once `sort` has been called.
 #[derive(Default)]
 pub(super) struct Memtable<'d> {
     logs: Vec<DatabaseLog<'d>>,
