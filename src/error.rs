@@ -201,7 +201,7 @@ pub enum Error {
         index: usize,
         /// The lowest value allowed: the start before this one, or 0 for the first.
         lowest: usize,
-        /// The highest value allowed: the number of bytes.
+        /// The highest value allowed: the number of bytes given with the starts.
         highest: usize,
         /// The value given.
         found: usize,
@@ -368,7 +368,8 @@ impl Error {
     }
 }
 
-/// Describes the failed operation, with the offset in the file if it is a read or a write.
+/// Describes the failed operation, with the offset in the file if it is a read or a write, or says
+/// that the file to be opened does not exist.
 fn io_message(action: IoAction, offset: u64, source: &io::Error) -> String {
     match action {
         IoAction::Open if source.kind() == io::ErrorKind::NotFound => "does not exist".to_owned(),

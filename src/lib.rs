@@ -62,7 +62,7 @@
 //! |---|---|
 //! | write filter blocks | [`FilterBlockBuilder`] |
 //! | read them | [`FilterBlockReader`] |
-//! | choose the filters | [`BloomFilterPolicy`], LevelDB's; for user keys, [`InternalFilterPolicy`] |
+//! | choose the filters | [`BloomFilterPolicy`], LevelDB's; for internal keys, [`InternalFilterPolicy`] |
 //! | make filters of your own | [`FilterPolicy`] |
 #![cfg_attr(
     feature = "table",

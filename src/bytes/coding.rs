@@ -105,8 +105,8 @@ mod of_tables {
         }
     }
 
-    /// Reads a varint of up to eight bytes without a branch on its length. `bytes` has to have at least
-    /// eight bytes, or the result is `None`.
+    /// Reads a varint of up to eight bytes without a branch on its length. Returns `None` if the varint
+    /// is longer, or if `bytes` has fewer than eight bytes, even if the varint ends within them.
     #[inline(always)]
     pub(crate) fn get_short(bytes: &[u8]) -> Option<(u64, usize)> {
         let word = u64::from_le_bytes(*bytes.first_chunk()?);

@@ -158,7 +158,7 @@ mod tests {
         {
             assert!(!escaped.contains(c), "{:x}", c as u32);
         }
-        // Joiners shape Persian and emoji.
+        // Joiners are needed for Persian text and emoji.
         assert!(escaped.contains("\u{200c}\u{200d}") && "é世🙂".chars().all(|c| escaped.contains(c)));
     }
 

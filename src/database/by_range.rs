@@ -64,8 +64,8 @@ impl ByRange {
         // The fallback errs on the side of returning tables that are not needed.
         let mut places = self.sorted.get(start..end).unwrap_or(&self.sorted);
         if !self.unranged.get(usize::from(level)).copied().unwrap_or(true) {
-            // Leaves out the tables that begin after the key, and the tables at the front, all of
-            // which end before the key.
+            // Leaves out the tables that begin after the key, and those that come before the first
+            // table that ends at or after the key.
             let is_before = |place: &LookupOrder| {
                 let furthest =
                     tables.get(place.furthest).and_then(|table| KeyFormat::LevelDb.split(&table.largest));

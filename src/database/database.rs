@@ -173,7 +173,8 @@ impl Database {
     }
 
     /// The table in the file with this name, which is the part of a path after the folder. `None`
-    /// if there is no such file, as for tables that are [`missing`](Self::missing).
+    /// if the name is not that of a table, or if there is no such file, as for tables that are
+    /// [`missing`](Self::missing).
     pub fn table_named(&self, name: &str) -> Option<DatabaseTable<'_>> {
         let (FileKind::Table, number) = FileKind::parse(name)? else { return None };
         let is_it = |path: &Path| path.file_name().is_some_and(|found| found == name);
@@ -197,8 +198,8 @@ impl Database {
     /// The tables that a lookup of `user_key` searches, in this order: [`Manifest::tables_for`]. A
     /// lookup searches the logs before them.
     ///
-    /// If all these tables are present and none of them has an entry of the key, no live table has
-    /// one. A table that is unreadable or missing may have one.
+    /// With a sound MANIFEST, if all these tables are present and none of them has an entry of the
+    /// key, no live table has such an entry. A table that is unreadable or missing may have one.
     ///
     /// Without a sound MANIFEST these are all files of tables, in descending order of their
     /// numbers. That order means nothing: among the entries in all tables, the one with the highest

@@ -24,9 +24,9 @@ use crate::{Error, Result, Structure};
 /// The number of levels of a database. They are numbered 0 to 6.
 pub const NUM_LEVELS: u8 = 7;
 
-/// The longest name of a comparator that is accepted, in bytes. LevelDB has no limit, but such
-/// names are constants in programs: that of LevelDB's own comparator has 26 bytes. The limit keeps
-/// the stored and shown parts of a MANIFEST small.
+/// The greatest length of a comparator's name that is accepted, in bytes. LevelDB has no limit, but
+/// such names are constants in programs: that of LevelDB's own comparator has 26 bytes. The limit
+/// keeps the stored and shown parts of a MANIFEST small.
 const MAX_COMPARATOR_LEN: usize = 4096;
 
 /// One field of a version edit.

@@ -182,8 +182,8 @@ impl DatabaseFiles {
         self
     }
 
-    /// Adds the file at `path`, whose name was found in a folder, to the list that it belongs to. `file_type`
-    /// is the type of the name itself, without following a symbolic link.
+    /// Adds the file at `path`, whose name was found in a folder, to the list that it belongs to, unless it
+    /// has vanished since. `file_type` is the type of the name itself, without following a symbolic link.
     fn look_at(&mut self, path: PathBuf, parsed: Option<(FileKind, u64)>, file_type: Option<fs::FileType>) {
         match (fs::metadata(&path), parsed) {
             (Ok(metadata), Some((kind, number))) if metadata.is_file() => {
@@ -244,7 +244,8 @@ impl DatabaseFiles {
         self.strays.iter()
     }
 
-    /// All files but the [`unreadable`](Self::unreadable) ones, by kind, number and name.
+    /// All files but the [`unreadable`](Self::unreadable) ones and the [`strays`](Self::strays), by
+    /// kind, number and name.
     pub fn iter(&self) -> std::slice::Iter<'_, DatabaseFile> {
         self.files.iter()
     }
@@ -274,7 +275,7 @@ impl DatabaseFiles {
     ///
     /// # Errors
     ///
-    /// The file that LevelDB would try first, if it is one of the [`unreadable`](Self::unreadable):
+    /// The first of these files that is there, if it is one of the [`unreadable`](Self::unreadable):
     /// the table is neither known to be missing nor known to be sound.
     pub fn table(&self, number: u64) -> std::result::Result<Option<&DatabaseFile>, &UnreadableFile> {
         let wanted = (FileKind::Table, number);

@@ -15,8 +15,8 @@ use crate::{Error, Result, quote};
 
 impl Database {
     /// Looks up the newest version of a key: in the live logs, then in the tables of level 0, newest first,
-    /// then on each further level in the tables that may hold the key, usually at most one. The first log or
-    /// table that has the key decides.
+    /// then on each further level in the tables that may hold the key, usually at most one. If any live log has
+    /// the key, its newest write in all of them decides, and otherwise the first table that has the key.
     ///
     /// Nothing is kept from one call to the next: each call reads all live logs, and opens the tables that it
     /// searches, which takes one read for most tables, and at most four unless a read fails. Filters save most

@@ -18,7 +18,7 @@ pub struct LiveTable {
     pub level: u8,
     /// The number that its file is named after.
     pub number: u64,
-    /// The size that its file has to have, in bytes: LevelDB looks for the footer right before this
+    /// The size that its file has to have, in bytes: LevelDB expects the footer to end at this
     /// offset.
     pub size: u64,
     /// Its first key: an internal key, at least 8 bytes.
@@ -68,8 +68,8 @@ impl LiveTable {
         Some((user_key(&self.smallest)?, user_key(&self.largest)?))
     }
 
-    /// The user keys of the first and the last entry, unless the first is after the last one in
-    /// bytewise order.
+    /// The user keys of the first and the last entry. `None` if they are unknown, or if the first is
+    /// after the last one in bytewise order.
     fn range(&self) -> Option<(&[u8], &[u8])> {
         self.user_keys().filter(|(smallest, largest)| smallest <= largest)
     }

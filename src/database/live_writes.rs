@@ -16,8 +16,10 @@ use super::scan_sources::Arranged;
 use crate::Result;
 use crate::table::{Lookup, ReadOptions, SharedComparator};
 
-/// The sorted writes of the live logs of a database, and the order in which scans go through its tables. Both are
-/// determined once, for any number of lookups and scans, and shared by all clones.
+/// The sorted writes of the live logs of a database, and the order in which scans walk through the database's tables.
+/// Both are determined once, for any number of lookups and scans, and shared by all clones. The order is determined
+/// anew for each scan if it is not known which tables are live, or if any live table is missing or could not be looked
+/// at.
 ///
 /// The writes take memory for their keys and values, and about 100 bytes for each write, up to
 /// [`Scan::LOG_LIMIT`].
@@ -83,8 +85,8 @@ impl Database {
         Ok(LiveWrites { sorted, order, runs })
     }
 
-    /// Like [`scan_with`](Self::scan_with), but over writes that were read before from the logs of this very database. No
-    /// log is read.
+    /// Like [`scan_with`](Self::scan_with), but over `writes`, which have to be those of this very database. No log is
+    /// read.
     ///
     /// ```
     /// use filterblock::database::{Database, FileOpener};
@@ -102,7 +104,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// As [`scan`](Self::scan).
+    /// Those of [`scan`](Self::scan).
     pub fn scan_over<O: Opener>(
         &self,
         options: &ReadOptions,

@@ -46,8 +46,9 @@ pub struct Manifest {
 #[must_use]
 pub struct ManifestScan {
     /// The contents of the records before the damage, and perhaps of a part of the damaged one.
-    /// With damage, live tables may be missing, and tables that are no longer live may be included:
-    /// show the contents, but do not rely on them.
+    /// With damage, live tables may be missing, tables that are no longer live may be included, and
+    /// numbers that no record before the damage has are 0: show the contents, but do not rely on
+    /// them.
     pub manifest: Manifest,
     /// The first damage, if there is any.
     pub damage: Option<Error>,
@@ -130,8 +131,8 @@ impl Manifest {
         ManifestScan { manifest, damage: read.err() }
     }
 
-    /// The name of the comparator that orders the user keys, at most 4 KiB long. LevelDB and
-    /// goleveldb always record a name.
+    /// The name of the comparator that orders the user keys, at most 4 KiB long. `None` if no record
+    /// has a name; LevelDB and goleveldb always record one.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.comparator.as_deref()
     }

@@ -1,4 +1,4 @@
-//! The writes of logs in the order of their keys, as LevelDB has them in memory when it has opened a
+//! The writes of logs in the order of their keys, as LevelDB has them in memory once it has opened a
 //! database (`db/memtable.cc`).
 
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use crate::{Error, InternalKey, Structure};
 /// The maximum number of a log's defects that are reported one by one.
 const MAX_ERRORS: u64 = 16;
 
-/// Sorted writes, each with the log it is from.
+/// The writes of logs, each with the log that it is from. They are in order once `sort` has been called.
 #[derive(Default)]
 pub(super) struct Memtable<'d> {
     logs: Vec<DatabaseLog<'d>>,

@@ -15,7 +15,7 @@ pub enum FileKind {
     Current,
     /// `LOCK`: locked by the program that has the database open.
     Lock,
-    /// `LOG` and `LOG.old`: messages for people.
+    /// `LOG` and `LOG.old`: human-readable messages.
     InfoLog,
     /// `NUMBER.dbtmp`; goleveldb's `NUMBER.tmp`, `CURRENT.NUMBER` and `CURRENT.bak`: left over from
     /// writing another file.

@@ -21,8 +21,9 @@ impl Database {
     /// A database in use is seen in a single state. The folder is listed before the MANIFEST is
     /// read. Live tables that are not in the listing, and the log that the MANIFEST names, are
     /// looked for once more, since they may have been written in the meantime. If tables are
-    /// missing then, or the MANIFEST is missing, damaged or cut off, everything is read again, at
-    /// most 16 times in all, until a reading is sound or agrees with the one before.
+    /// missing then, or the MANIFEST of a database is missing, damaged or cut off, everything is
+    /// read again, until a reading is sound or agrees with the one before, or until there have been
+    /// 16 readings.
     ///
     /// Tables may vanish later, as the writer continues. If a table cannot be opened, open the
     /// database again: the table's entries are then in other tables, which are listed.
@@ -124,8 +125,8 @@ mod tests {
 
     use super::*;
 
-    /// A database with faults is read again until two consecutive readings agree, but only a limited
-    /// number of times.
+    /// A database with faults is read again until a reading is sound or two consecutive readings
+    /// agree, but only a limited number of times.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn what_changes_between_two_readings_is_not_damage() {

@@ -21,7 +21,7 @@ pub(super) struct OpenFiles<O: Opener> {
 
 struct Handles<O: Opener> {
     opener: O,
-    /// The open files, each with its number. The one read last is at the end.
+    /// The open files, each with its number. The one that was opened or read last is at the end.
     open: VecDeque<(u64, O::Table)>,
     /// The number of the next file.
     next: u64,
@@ -68,7 +68,8 @@ impl<O: Opener> OpenFiles<O> {
         Ok((PooledFile { files, path, number, identity, is_lost: AtomicBool::new(false) }, index))
     }
 
-    /// The error of opening the file at `path`, which was not there when its folder was listed.
+    /// Returns the error of opening the file at `path`, which was not there when its folder was
+    /// listed. If the file can be opened by now, the error is `NotFound`.
     pub(super) fn why_missing(&self, path: &Path) -> io::Error {
         let error = self.handles().opener.open_table(path).err();
         error.unwrap_or_else(|| {
@@ -114,8 +115,8 @@ fn is_out_of_handles(error: &io::Error) -> bool {
 }
 
 impl<O: Opener> PooledFile<O> {
-    /// Returns `true` if the file could not be opened again, so that nothing more can be read from
-    /// it.
+    /// Returns `true` if an attempt to open the file again has failed. A scan then gives up the rest
+    /// of the table.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Relaxed)
     }

@@ -70,7 +70,7 @@ pub trait Opener {
 
     /// Opens the table at `path`.
     ///
-    /// To keep few tables open at a time, a scan may drop a table and open it again later. A scan also
+    /// To keep only a few tables open at a time, a scan may drop a table and open it again later. A scan also
     /// tries to open a live table that was not listed: the error gives the reason why it is missing.
     ///
     /// # Errors
@@ -79,7 +79,8 @@ pub trait Opener {
     /// scan returns one such error for each table.
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table>;
 
-    /// Opens the log at `path`. It is read to its end immediately.
+    /// Opens the log at `path`. The log is read immediately, to its end unless reading fails or a limit
+    /// is reached.
     ///
     /// # Errors
     ///
@@ -102,11 +103,11 @@ pub trait Opener {
     }
 
     /// Returns the index of a table that this opener opened, if the opener has kept that index: a
-    /// [`Scan`](super::Scan) then opens the table without reading. The index has to come from
+    /// [`Scan`](super::Scan) then opens the table without a read. The index has to come from
     /// [`Table::index_part`](crate::table::Table::index_part) of the same file, opened with
     /// [`internal_keys`](crate::table::ReadOptions::internal_keys) and the scan's other options.
     ///
-    /// `None` by default.
+    /// The default is `None`.
     fn index(&mut self, table: &Self::Table) -> Option<Arc<TableIndex>> {
         let _ = table;
         None

@@ -58,14 +58,16 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 pub struct Scan<'d, O: Opener = FileOpener> {
     order: SharedComparator,
     tables: TableOpener<O>,
-    /// The number of sources that have been moved to their first entries, or `None` if the sources
-    /// are yet to be moved to the start.
+    /// The number of sources that have been moved to their first entries. After `seek_to_last`, all
+    /// sources count, though they are past their last entries. `None` if the sources are yet to be
+    /// moved to the start.
     started: Option<usize>,
-    /// The key to start at, or `None` to start at the first key of all.
+    /// The key to start at, or `None` to start at the first key of all. Also `None` once the scan has
+    /// turned.
     start: Option<Start>,
     sources: Vec<Source<'d, O>>,
     /// The indices of the sources that are at an entry. Once all sources are started, this is a
-    /// heap with the first of all entries on top.
+    /// heap, with the entry on top that comes first in the direction of `way`.
     heap: Vec<usize>,
     /// Set if the entry on top has been returned or passed over.
     consumed: bool,
@@ -81,8 +83,8 @@ pub struct Scan<'d, O: Opener = FileOpener> {
     /// The user key of the entry that was last on top, even if that was a deletion, which is not
     /// returned.
     last: Option<Vec<u8>>,
-    /// The direction of the heap. `None` while the sources are being turned, and after a turn that
-    /// failed.
+    /// The direction of the heap. `None` in a new scan, while the sources are being turned, and after
+    /// a turn that failed.
     way: Option<Way>,
     /// The direction in which each source reached its entry.
     ways: Vec<Way>,

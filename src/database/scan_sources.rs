@@ -24,7 +24,7 @@ pub(super) struct TableOpener<O: Opener> {
 /// The key to start at.
 pub(super) struct Start {
     pub(super) user_key: Vec<u8>,
-    /// The internal key before all versions of `user_key`, whatever their types.
+    /// An internal key that no version of `user_key` comes before, whatever its type.
     pub(super) target: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Run<'d, O: Opener> {
     /// positioned after this many tables.
     opened: usize,
     pub(super) current: Option<Current<'d, O>>,
-    /// Set once the run's keys were found to be out of order, which is reported only once.
+    /// Set once the run's keys have been found to be out of order, which is reported only once.
     pub(super) unordered: bool,
 }
 
@@ -142,7 +142,8 @@ impl<'d, O: Opener> Source<'d, O> {
         }
     }
 
-    /// User key and tag of the current entry. `None` if its key is too short.
+    /// User key and tag of the current entry. `None` if there is no current entry, or if its key is too
+    /// short.
     #[inline]
     pub(super) fn key(&self) -> Option<(&[u8], u64)> {
         match self {

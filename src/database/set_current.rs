@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// owner and group are those of the previous `CURRENT`, if there is one, so that everyone who could
 /// read the previous file can read the new one.
 ///
-/// The MANIFEST itself has to be synced before, and so has the folder with its name. Nobody else
+/// The MANIFEST itself has to be synced beforehand, and so has the folder with its name. Nobody else
 /// may have the database open
 #[cfg_attr(feature = "lock", doc = "([`DatabaseLock`](crate::database::DatabaseLock)).")]
 #[cfg_attr(not(feature = "lock"), doc = "(`DatabaseLock`, with the feature `lock`).")]

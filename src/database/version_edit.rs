@@ -76,8 +76,9 @@ impl VersionEdit {
         Ok(edit)
     }
 
-    /// Appends the record to `dst`, byte for byte as `VersionEdit::EncodeTo` does.
-    /// [`LogWriter`](super::LogWriter) puts it into the file.
+    /// Appends the record to `dst`, byte for byte as `VersionEdit::EncodeTo` does if
+    /// `deleted_tables` is sorted and has no duplicates. [`LogWriter`](super::LogWriter) puts the
+    /// record into the file.
     ///
     /// # Errors
     ///

@@ -22,8 +22,8 @@ pub fn leveldb(bytes: &[u8], seed: u32) -> u32 {
     finish(h, bytes)
 }
 
-/// Hashes a few keys, side by side if they have the same length: their steps do not wait for each
-/// other.
+/// Hashes a few keys, side by side if they have the same length: the steps of one key do not wait for
+/// those of another.
 #[inline]
 pub(crate) fn leveldb_each<const N: usize>(keys: [&[u8]; N], seed: u32) -> [u32; N] {
     let len = keys.first().map_or(0, |key| key.len());
@@ -53,7 +53,8 @@ pub(crate) fn step(h: u32, word: u32) -> u32 {
     h ^ (h >> 16)
 }
 
-/// Mixes in the one to three bytes after the last whole word of `bytes`.
+/// Mixes in the bytes after the last whole word of `bytes`, at most three. Without such bytes, `h`
+/// stays as it is.
 #[inline(always)]
 pub(crate) fn finish(h: u32, bytes: &[u8]) -> u32 {
     let count = bytes.len() % 4;

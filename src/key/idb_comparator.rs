@@ -170,7 +170,8 @@ impl<'a> Reader<'a> {
         Some((self.id(len(database))?, self.id(len(store))?, self.id(len(index))?))
     }
 
-    /// The format of the bytes after these ids. Reads the type, if there is one, and returns it.
+    /// The format of the bytes after these ids, and the type, which is read if there is one, or else 0.
+    /// `None` if there are no keys with these ids or of this type, or if the type is missing.
     fn layout(&mut self, ids: Ids) -> Option<(u8, Rest)> {
         use Part::{Byte, String, Varint};
         match ids {

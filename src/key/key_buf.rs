@@ -20,20 +20,21 @@ pub struct KeyBuf {
     /// The keys, then room for the next ones, filled with zeros or older keys.
     bytes: Vec<u8>,
     count: usize,
-    /// The length of every key while all have the same length, and `MIXED` afterwards.
+    /// `MIXED` if the buffer keeps the starts of its keys. Otherwise the length of every key or, without
+    /// keys, of those before the last `clear`; at first 0.
     stride: usize,
-    /// Unused while all keys have the same length.
+    /// Used only if `stride` is `MIXED`.
     mixed: Mixed,
 }
 
-/// The positions of keys of several lengths.
+/// The positions of keys that may differ in length.
 #[derive(Clone, Default)]
 struct Mixed {
     starts: Vec<usize>,
     end: usize,
 }
 
-/// The stride for keys of several lengths. No key is this long.
+/// The stride of a buffer that keeps the starts of its keys. No key is this long.
 const MIXED: usize = usize::MAX;
 
 /// The length up to which a key is copied without a call. Copying some bytes twice beats a
@@ -54,8 +55,8 @@ impl KeyBuf {
         }
     }
 
-    /// Adds a copy of `key` if it has the common length of the other keys or, if there are no other
-    /// keys, of the keys before the last `clear`. Returns `false` otherwise.
+    /// Adds a copy of `key` if it has the length that all other keys are known to have or, if there are
+    /// no other keys, that the keys before the last `clear` had. Returns `false` otherwise.
     #[inline]
     pub(crate) fn push_if_same_len(&mut self, key: &[u8]) -> bool {
         // `count` is the only field written, since the next call has to wait for each store to a
@@ -68,8 +69,9 @@ impl KeyBuf {
         alike
     }
 
-    /// Adds the first key, or a key to a buffer whose keys, including this one, are not all of the
-    /// same length.
+    /// Adds a key that [`push_if_same_len`](Self::push_if_same_len) has refused: the first key, a key
+    /// of another length than the keys before it, or any key if the buffer keeps the starts of its
+    /// keys.
     fn push_other_len(&mut self, key: &[u8]) {
         if self.count == 0 {
             self.stride = key.len();

@@ -21,7 +21,7 @@ pub struct Keys<'a> {
     /// The keys. If their lengths differ, more bytes may follow, which kernels may read.
     pub(super) bytes: &'a [u8],
     pub(super) starts: Starts<'a>,
-    /// The number of bytes cut from the end of each key. Every key is at least as long.
+    /// The number of bytes cut from the end of each key. Every key has at least as many bytes.
     pub(super) suffix: usize,
 }
 
@@ -30,8 +30,8 @@ pub struct Keys<'a> {
 pub(super) enum Starts<'a> {
     /// Keys of equal length, the first at the first byte. There are `count * stride` bytes.
     Fixed { count: usize, stride: usize },
-    /// Ascending starts, none beyond `end`, which is within the bytes. A key ends where the next one
-    /// starts, and the last one at `end`.
+    /// Starts that never descend, none beyond `end`, which is within the bytes. Each key ends where
+    /// the next key starts, and the last key at `end`.
     At { starts: &'a [usize], end: usize },
 }
 

@@ -17,7 +17,8 @@ pub(crate) const TAG_LEN: usize = 8;
 /// The length in bytes of the time before the sequence number, in Basho's keys of types 2 and 3.
 const TIME_LEN: usize = 8;
 
-/// The format of a database's internal keys, which depends on the LevelDB that writes it.
+/// The format of a database's internal keys, which depends on the variant of LevelDB that writes the
+/// database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyFormat {
@@ -115,7 +116,7 @@ pub struct InternalKey<'a> {
     /// The key as the user of the database gave it.
     pub user_key: &'a [u8],
     /// The time at which the value was written or expires, in microseconds since 1970, in Basho's
-    /// keys of types 2 and 3.
+    /// keys of types 2 and 3. `None` in all other keys.
     pub time: Option<u64>,
     /// The sequence number of the write, 56 bits.
     pub sequence: u64,

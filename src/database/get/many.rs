@@ -46,9 +46,9 @@ impl Database {
     /// # Errors
     ///
     /// [`Error::InvalidOption`](crate::Error::InvalidOption) if the MANIFEST names a comparator other than that of the
-    /// options, and the first fault of any live log, since it may hide newer writes of any key. In both cases
-    /// `lookups` is empty. The result for a key may be any other error of [`get`](Self::get): damage in a table that
-    /// its lookup searches, or a missing table.
+    /// options, and, with a sound MANIFEST, the first fault of any live log, since it may hide newer writes of any
+    /// key. In both cases `lookups` is empty. The result for a key may be any other error of [`get`](Self::get), such
+    /// as damage in a table that its lookup searches, or a missing table.
     pub fn get_many(
         &self,
         user_keys: &[&[u8]],

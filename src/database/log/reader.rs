@@ -132,8 +132,8 @@ impl<R: Read> LogReader<R> {
                 return Ok(None);
             };
             let start = match (kind, started) {
-                // An early LevelDB wrote an empty FIRST fragment if a block had room for no more,
-                // and then began the record anew.
+                // Early versions of LevelDB wrote an empty FIRST fragment if a block had room for no
+                // more than its header, and then began the record anew.
                 (FULL | FIRST, Some(start)) if !self.record.is_empty() => {
                     // The fragment is to be read again, as the start of the next record.
                     debug_assert!(data.start >= HEADER_LEN, "data have a header before them");

@@ -122,8 +122,8 @@ impl<O: Opener> Scan<'_, O> {
         self.saved = saved.flatten();
     }
 
-    /// Turns all sources, each of which is at its next entry in the other direction. After an error,
-    /// the next call continues with the source that failed.
+    /// Turns all sources: each moves to its next entry in the direction `way`. After an error, the
+    /// next call continues with the source that failed.
     pub(super) fn turn(&mut self, way: Way) -> Result<()> {
         if self.gathering {
             // No version of the key being gathered has been returned.

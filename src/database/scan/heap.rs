@@ -12,8 +12,8 @@ impl<O: Opener> Scan<'_, O> {
         (0..self.heap.len()).rev().for_each(|at| self.sift_down(at));
     }
 
-    /// Moves the source on top to its next entry in the direction of the heap. Returns `false` if it
-    /// has no more entries.
+    /// Moves the source on top to its next entry in the direction of the heap. Returns `false` if the
+    /// source has no more entries, or if the heap is empty.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let Some(source) = self.heap.first().and_then(|&at| self.sources.get_mut(at)) else {
             return Ok(false);

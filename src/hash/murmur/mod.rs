@@ -27,7 +27,7 @@ fn up_to_8_bytes(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    /// Returns bytes 200, 33, 122, …: high and low ones at every position.
+    /// Returns the bytes 200, 33, 122, …, of which some are below 0x80 and some are not.
     pub(super) fn bytes(len: u8) -> Vec<u8> {
         (0..len).map(|i| i.wrapping_mul(89).wrapping_add(200)).collect()
     }

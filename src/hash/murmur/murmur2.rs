@@ -80,7 +80,7 @@ fn step2(h: u32, word: u32) -> u32 {
     h.wrapping_mul(M2) ^ word
 }
 
-/// Returns the contribution of the one to three bytes after the last whole word.
+/// Returns the contribution of `tail`, the bytes after the last whole word, at most three.
 #[inline(always)]
 fn tail2(tail: &[u8]) -> u32 {
     let mut sum = 0;

@@ -72,8 +72,8 @@ impl Murmur3 {
         Self { h1: self.h1 ^ k1, h2: self.h2 ^ k2 }.mix(len)
     }
 
-    /// Ends the hash of a key of `len` bytes with `tail`, its last bytes, at most 15, and the hash
-    /// of the same key followed by a byte 0x01.
+    /// Adds `tail`, the last bytes of the key, at most 15, and ends two hashes: that of the key, which
+    /// has `len` bytes, and that of the key followed by a byte 0x01.
     #[inline(always)]
     fn finish_twice(mut self, tail: &[u8], len: u64) -> [u64; 4] {
         if tail.is_empty() {
