@@ -12,7 +12,7 @@ use crate::io::Console;
 #[cfg(feature = "remote")]
 use {filterblock_engine::FleetOptions, std::time::Duration};
 
-/// Turns an error into a message about `path`.
+/// Returns a function that turns an error into a message about `path`.
 pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
     move |error| format!("{}: {error}", escape_path(path))
 }

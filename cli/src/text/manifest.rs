@@ -1,4 +1,4 @@
-//! The records of a MANIFEST and the resulting state, for people.
+//! The records of a MANIFEST and the resulting state, as text.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! The answers of tables and logs for keys, for people.
+//! The answers of tables and logs for keys, as text.
 
 use std::io;
 

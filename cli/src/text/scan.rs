@@ -1,4 +1,4 @@
-//! Entries for people, one line each. In hexadecimal, `filterblock build --hex` reads the lines.
+//! Entries as text, one line each. `filterblock build --hex` reads lines of keys and values in hexadecimal.
 
 use std::io::{self, Write as _};
 

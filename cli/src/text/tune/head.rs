@@ -15,7 +15,7 @@ use crate::io::{Console, Tone};
 use crate::text::columns::{Cell, Column, Layout};
 use crate::text::labelled::{line_width, write as line, write_text};
 
-/// Writes how much data was looked at.
+/// Writes the facts about the data that was looked at.
 pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let Tuning { levels, sample, .. } = tuning;
     let sum = |of: fn(&Level) -> u64| levels.iter().map(of).fold(0, u64::saturating_add);
