@@ -14,10 +14,11 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 
 /// Looks keys up in the filters of a table (LevelDB's `table/filter_block.cc`).
 ///
-/// Any bytes are accepted. If the offsets of a filter are malformed, every key "may match" it, and
-/// [`check`](Self::check) reports the damage. An empty filter matches nothing, unless the policy
-/// answers otherwise. As in LevelDB, no key matches a filter that starts and ends at the same
-/// offset beyond the filters, although `check` reports it as well.
+/// Any bytes are accepted. If base_lg or the offsets of a filter are malformed, every key "may
+/// match", and [`check`](Self::check) reports the damage. A data block without a filter may hold any
+/// key, too. An empty filter matches nothing, unless the policy answers otherwise. As in LevelDB, no
+/// key matches a filter that starts and ends at the same offset beyond the filters, although `check`
+/// reports such a filter as well.
 ///
 /// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
 /// allocates nothing.

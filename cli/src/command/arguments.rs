@@ -188,7 +188,7 @@ pub(super) struct RemoteArguments {
     timeout: Duration,
 }
 
-/// The notes at the end of a command's help, and the variables for object storage.
+/// Returns the notes at the end of a command's help, followed by the variables for object storage.
 #[cfg(feature = "remote")]
 pub(super) fn with_variables(notes: &str) -> String {
     format!("{notes}\n\n{VARIABLES}")

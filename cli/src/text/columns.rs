@@ -77,7 +77,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Hides extra columns and, if `width` is a limit, further columns until lines fit into it or only
+    /// Hides extra columns and, if there is a `width`, further columns until lines fit into it or only
     /// columns of rank 0 are left.
     pub(crate) fn new(columns: Vec<Column>, width: Option<usize>) -> Self {
         let with_shown = |column: Column| {
