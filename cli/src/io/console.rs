@@ -139,7 +139,7 @@ impl Console {
         self.meter = meter;
     }
 
-    /// The width of the terminal that results go to; `None` if they go elsewhere.
+    /// The width of the terminal that results go to; `None` if they go elsewhere or the width is not known.
     pub(crate) const fn width(&self) -> Option<usize> {
         self.width
     }

@@ -167,7 +167,7 @@ fn cells(level: &Level, now: &LevelOutcome) -> Vec<Cell> {
     ]
 }
 
-/// Writes where the readers of a policy hold its filters.
+/// Writes where LevelDB or goleveldb holds the filters, if it reads those of this policy.
 fn memory(policy: Policy, memory: Memory, console: &mut Console) -> io::Result<()> {
     let Memory { mapped_tables, heap_tables, heap_bytes } = memory;
     let text = match policy {
