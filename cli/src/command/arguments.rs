@@ -127,8 +127,8 @@ pub(super) enum KeyOrder {
     Bytewise,
 }
 
-/// A policy that tables can be built with. Basho's policy is not: it has the name of another policy, and a
-/// table with it needs marks that only Riak's tables have.
+/// A policy that tables can be built with. Basho's policy is not among them: it has the name of another
+/// policy, and a table with it needs marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);
 
