@@ -1,5 +1,6 @@
 //! Keys side by side in plain bytes, as hashes and kernels take them. Code without bounds checks relies on the lengths
-//! and bounds that the constructors check. It asserts those of [`FixedLenKeys`] again.
+//! and bounds that the constructors check. Since [`FixedLenKeys`] checks its own only in debug builds, such code asserts
+//! them again.
 
 /// Keys of equal length at equal distances.
 #[derive(Clone, Copy)]

@@ -26,9 +26,9 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 /// builder starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
-/// end. Once the lengths of the keys differ and the policy hashes keys, the builder keeps only their
-/// [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys that will be hashed
-/// [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, which
+/// end. Once the lengths of these keys differ, and if the policy has a hash for each of them, the
+/// builder keeps only their [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys
+/// that will be hashed [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, which
 /// gives it four bytes of the block.
 ///
 /// ```
@@ -71,7 +71,7 @@ struct Run {
     len: usize,
     /// True if `scratch` has the filter of these keys.
     is_made: bool,
-    /// True if one call of `add_keys` added all keys of the previous range.
+    /// True if one call of `add_keys` added all keys of the last range that had keys.
     was_all: bool,
 }
 
@@ -102,7 +102,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// 63 there is one filter for the whole table.
     ///
     /// LevelDB reads filter blocks of any `base_lg` up to 63. If data blocks are larger than the
-    /// range, some filters are empty and only cost their offsets.
+    /// range, some filters are empty and cost only their offsets.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     }
 
     /// Limits the size of the finished block, in bytes. The default is 1 GiB. The 32-bit offsets
-    /// allow at most 2^32 - 1 bytes, so a higher limit counts as this one.
+    /// allow at most 2^32 - 1 bytes, so a higher limit is lowered to that number.
     pub fn with_max_size(self, bytes: u64) -> Self {
         Self { max_size: bytes.min(u64::from(u32::MAX)), ..self }
     }
@@ -207,7 +207,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// eight bytes for a key of any length.
     ///
     /// The filter is the same as with [`add_key`](Self::add_key). If a range gets both hashes and
-    /// keys, the policy sees hashes only, in any order.
+    /// keys, the policy makes its filter from hashes only, in any order.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ enum Mode {
     BatchedHashes,
     /// As keys: a key of the range has no hash, or the policy does not hash keys together.
     Keys,
-    /// By their hashes: each key is hashed as it is added.
+    /// By their hashes: each key is hashed as it is added, until a key has no hash.
     Hashes,
 }
 
@@ -122,7 +122,7 @@ impl Pending {
         together
     }
 
-    /// Replaces the keys by their hashes, unless a key has none.
+    /// Replaces the keys by their hashes, unless a key has no hash.
     #[cold]
     fn hash_buffered(&mut self, policy: &impl FilterPolicy) {
         let keys = std::mem::take(&mut self.keys);
@@ -151,8 +151,8 @@ impl Pending {
         done
     }
 
-    /// Replaces the keys, all of the same length so far, by their hashes, and has further keys taken by hash. Returns
-    /// `false` if there are no keys, if their lengths differ, or if they cannot be kept as hashes.
+    /// Replaces keys of the same length by their hashes, and has further keys taken by hash. Returns `false`
+    /// if there are no keys, if their lengths differ, or if they cannot be kept as hashes.
     fn switch_to_hashes(&mut self, policy: &impl FilterPolicy) -> bool {
         let Self { keys, hashes, .. } = self;
         let (pending, added) = (keys.as_keys(), hashes.len());

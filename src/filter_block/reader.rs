@@ -14,10 +14,11 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 
 /// Looks keys up in the filters of a table (LevelDB's `table/filter_block.cc`).
 ///
-/// Any bytes are accepted. If the offsets of a filter are malformed, every key "may match" it, and
-/// [`check`](Self::check) reports the damage. An empty filter matches nothing, unless the policy
-/// answers otherwise. As in LevelDB, no key matches a filter that starts and ends at the same
-/// offset beyond the filters, although `check` reports it as well.
+/// Any bytes are accepted. If base_lg or the offsets of a filter are malformed, every key "may
+/// match", and [`check`](Self::check) reports the damage. A data block without a filter may hold any
+/// key, too. An empty filter matches nothing, unless the policy answers otherwise. As in LevelDB, no
+/// key matches a filter that starts and ends at the same offset beyond the filters, although `check`
+/// reports such a filter as well.
 ///
 /// Nothing is copied: `contents` can be [`Bytes`], a slice, a `Vec` or a memory map. A lookup
 /// allocates nothing.
@@ -30,7 +31,7 @@ pub struct FilterBlockReader<P: FilterPolicy, B: AsRef<[u8]> = Bytes> {
     base_lg: u8,
 }
 
-/// The number of offsets that are assumed to be in the cache: 128 KiB of them.
+/// The largest number of offsets that are assumed to be in the cache. They take 128 KiB.
 const CACHED_OFFSETS: usize = 32 << 10;
 
 /// The bytes of one filter, according to its entries in the offset array.
@@ -45,7 +46,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Reads `contents`, the block without its trailer. `policy` has to be the policy that wrote
     /// it.
     ///
-    /// This never fails: where contents are malformed, keys may match.
+    /// This never fails, even if the contents are malformed: [`check`](Self::check) reports that.
     pub fn new(policy: P, contents: B) -> Self {
         let (array_offset, num_filters, base_lg) = decode(contents.as_ref());
         Self { policy, contents, array_offset, num_filters, base_lg }
@@ -140,7 +141,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.policy.keys_may_match(&probes[..queries.len()], answers);
     }
 
-    /// Answers at most `PREFETCHED` queries, some of which need no filter.
+    /// Answers at most `PREFETCHED` queries, at least one of which is answered without the policy.
     #[expect(
         clippy::arithmetic_side_effects,
         clippy::indexing_slicing,
@@ -169,8 +170,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Checks the block's tail, then the offsets of its filters in order, and reports the first
     /// damage found.
     ///
-    /// LevelDB never reports damage, and lets keys match. The check costs one pass over the offset
-    /// array.
+    /// LevelDB itself never reports damage in a filter block. The check costs one pass over the
+    /// offset array.
     ///
     /// # Errors
     ///
@@ -207,8 +208,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         (0..self.num_filters).try_for_each(|index| self.checked_filter(index).map(|_| ()))
     }
 
-    /// Returns base_lg as stored in the block: each filter covers `1 << base_lg` bytes of data
-    /// blocks. A value above 63 is malformed.
+    /// Returns base_lg as stored in the block, or 0 if the block is shorter than its tail. Each
+    /// filter covers `1 << base_lg` bytes of data blocks. A value above 63 is malformed.
     pub const fn base_lg(&self) -> u8 {
         self.base_lg
     }
@@ -319,8 +320,8 @@ fn decode(contents: &[u8]) -> (usize, usize, u8) {
     }
 }
 
-/// Returns the end of the array, its offset and base_lg, as stored in the block's last bytes.
-/// `None` if there are too few bytes.
+/// Returns the end of the array, and the array's offset and base_lg as stored in the block's tail.
+/// `None` if the block is shorter than its tail.
 fn tail(contents: &[u8]) -> Option<(usize, usize, u8)> {
     let array_end = contents.len().checked_sub(TAIL_LEN)?;
     Some((array_end, fixed32_at(contents, array_end)? as usize, *contents.last()?))

@@ -14,7 +14,7 @@ pub enum Level {
     Portable = 1,
     /// x86-64 with AVX2.
     Avx2 = 2,
-    /// x86-64 with AVX-512 F, BW, DQ, VL and IFMA: Intel since Ice Lake, AMD since Zen 4.
+    /// x86-64 with AVX-512 F, BW, DQ, VL and IFMA, as in Intel's Ice Lake and AMD's Zen 4.
     Avx512 = 3,
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn prefetch_probes(probes: &[(&[u8], &[u8])]) {
     }
 }
 
-/// Prefetches the byte at `index`, if there is one.
+/// Prefetches the byte at `index`. An index beyond the bytes does no harm.
 #[inline(always)]
 fn prefetch_at(bytes: &[u8], index: usize) {
     // A prefetch instruction may be given any address, which saves a comparison of the index.

@@ -12,10 +12,10 @@ const ALIAS: usize = 4096;
 pub(super) struct Rows<const N: usize>(#[expect(dead_code, reason = "room")] [u8; ALIAS], [u32; N]);
 
 impl<const N: usize> Rows<N> {
-    /// Returns room for N positions in `room`, not yet written, which does not overlap `area` modulo 4 KiB as
-    /// far as both fit there. A load of a position would otherwise wait for the store of a bit at the same
-    /// address modulo 4 KiB: in some processes for as long as they run, depending on where stack and heap
-    /// happen to lie.
+    /// Returns a pointer to N positions within `room`, not yet initialized. Modulo 4 KiB, their addresses differ
+    /// from those of `area`, unless the two, aligned to 64 bytes, take more than 4 KiB together. A load of a
+    /// position could otherwise wait for the store of a bit at the same address modulo 4 KiB: in some processes
+    /// for as long as they run, depending on where stack and heap happen to lie.
     #[inline]
     pub(super) fn beside(room: &mut MaybeUninit<Self>, area: &[u8]) -> *mut u32 {
         let end = area.as_ptr_range().end.addr().next_multiple_of(64);

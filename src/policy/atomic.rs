@@ -14,8 +14,7 @@ use crate::{Error, Result, Structure};
 ///
 /// It has the same bits for the same keys as a filter of
 /// [`Murmur3BloomPolicy`](crate::policy::Murmur3BloomPolicy) with the same numbers of bits and
-/// probes.
-/// [`write_filter`](Self::write_filter) writes it as such a filter, for a filter block.
+/// probes. [`write_filter`](Self::write_filter) writes it as such a filter, for a filter block.
 ///
 /// The key of an unsigned integer is its value as a `u64`, in eight bytes, little-endian, so `7_u8`
 /// and `7_u64` are the same key. The key of a string is its bytes in UTF-8.
@@ -55,7 +54,7 @@ impl AtomicBloomFilter {
     ///
     /// # Errors
     ///
-    /// - [`Error::FilterSize`] beyond 2^34 bits, which is 2 GiB.
+    /// - [`Error::FilterSize`] beyond 2^34 bits, or 2 GiB.
     /// - [`Error::InvalidOption`] if `probes` is not 1 to 64.
     /// - [`Error::OutOfMemory`] if there is too little memory.
     pub fn new(bits: u64, probes: u8) -> Result<Self> {
@@ -155,8 +154,9 @@ impl AtomicBloomFilter {
     /// Adds many keys, each a byte string or a string.
     ///
     /// This is faster than single additions if the iterator announces (by its `size_hint`) many
-    /// keys for the size of the filter: at least one for every 64 * k bits. Their bits are then
-    /// gathered in a second filter of the same size, and merged into this one after the last key.
+    /// keys for the size of the filter: at least one for every 64 * k bits. If there is memory for a
+    /// second filter of the same size, their bits are then gathered there, and merged into this
+    /// filter after the last key.
     pub fn add_all<K: AsRef<[u8]>>(&self, keys: impl IntoIterator<Item = K>) {
         let keys = keys.into_iter();
         let bits = keys.size_hint().0.saturating_mul(usize::from(self.probes));

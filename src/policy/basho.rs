@@ -58,6 +58,9 @@ const PRIMES: usize = 12_498;
 /// `delta` the first `h` rotated right by 17. k times, counting j from 0, bit
 /// `(h + (j + 1) * h2) % modulus` is set, in 64-bit arithmetic, and `h += delta`, in 32-bit
 /// arithmetic.
+///
+/// Every key may match if k is above 30, or if the array has more than 2^32 - 8 bits. A filter of
+/// fewer than two bytes matches nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BashoBloom2Policy {
     bits_per_key: u32,

@@ -102,7 +102,7 @@ impl CassandraBloomPolicy {
     /// Returns a policy for filters of the fewest bits a key, and then the fewest probes, for which
     /// Cassandra's table promises the false-positive rate `p`.
     ///
-    /// A filter has at least two bits a key, with a rate of 0.393.
+    /// A filter has at least two bits a key, for which the table promises a rate of 0.393.
     ///
     /// # Errors
     ///

@@ -78,8 +78,8 @@ pub trait FilterPolicy: Send + Sync {
     fn key_may_match(&self, key: &[u8], filter: &[u8]) -> bool;
 
     /// Answers many (key, filter) pairs: `answers[i]` is the answer to `probes[i]`, the same as
-    /// from [`key_may_match`](Self::key_may_match). If the lengths differ, the shorter one counts,
-    /// and answers beyond it stay as they are.
+    /// from [`key_may_match`](Self::key_may_match). If the slices differ in length, the rest of the
+    /// longer one is ignored; answers there stay as they are.
     ///
     /// By default, pairs are answered one by one. A policy whose lookups wait for memory can answer
     /// several together here.

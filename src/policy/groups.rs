@@ -11,8 +11,8 @@ const GROUP: usize = 32;
 /// side by side.
 ///
 /// First the filters of a group are prefetched, then its keys are hashed, then the keys are looked
-/// up. The branch at which a lookup ends is often mispredicted. By then all hashes are done, so
-/// that a misprediction does not throw away a hash in progress.
+/// up. The branch at which a lookup ends is often mispredicted. By then all keys of the group are
+/// hashed, so that a misprediction does not throw away a hash in progress.
 #[inline]
 pub(super) fn in_groups<H: Copy, const N: usize>(
     probes: &[(&[u8], &[u8])],

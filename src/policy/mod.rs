@@ -23,7 +23,7 @@
 //! | [`PrefixPolicy`] | given by the caller | a prefix, cut by the caller's function |
 //!
 //! [`default_read_policies`] returns the policies with which tables are read unless the caller
-//! names others. [`AtomicBloomFilter`] is a filter in memory that many threads fill at the same
+//! names others. [`AtomicBloomFilter`] is a filter in memory that many threads can fill at the same
 //! time.
 //!
 //! # Contract

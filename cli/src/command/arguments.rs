@@ -12,7 +12,7 @@ use crate::io::Console;
 #[cfg(feature = "remote")]
 use {filterblock_engine::FleetOptions, std::time::Duration};
 
-/// Turns an error into a message about `path`.
+/// Returns a function that turns an error into a message about `path`.
 pub(super) fn about<E: Display>(path: &Path) -> impl Fn(E) -> String {
     move |error| format!("{}: {error}", escape_path(path))
 }
@@ -127,8 +127,8 @@ pub(super) enum KeyOrder {
     Bytewise,
 }
 
-/// A policy that tables can be built with. Basho's policy is not: it has the name of another policy, and a
-/// table with it needs marks that only Riak's tables have.
+/// A policy that tables can be built with. Basho's policy is not among them: it has the name of another
+/// policy, and a table with it needs marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);
 
@@ -188,7 +188,7 @@ pub(super) struct RemoteArguments {
     timeout: Duration,
 }
 
-/// The notes at the end of a command's help, and the variables for object storage.
+/// Returns the notes at the end of a command's help, followed by the variables for object storage.
 #[cfg(feature = "remote")]
 pub(super) fn with_variables(notes: &str) -> String {
     format!("{notes}\n\n{VARIABLES}")

@@ -19,7 +19,7 @@ const EXIT_NO_FILTER: u8 = 1;
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The table
+    /// The table to read
     table: PathBuf,
     /// Write to this file instead, which appears complete or not at all
     #[arg(short, long, value_name = "FILE")]

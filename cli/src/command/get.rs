@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// A database folder, a table, or a log
     #[arg(value_name = "DB")]
     path: PathBuf,
-    /// The key
+    /// The key to look up
     key: OsString,
     /// The key is in hexadecimal, or escaped as results show it; --all then shows keys and values in hexadecimal
     #[arg(long)]

@@ -178,7 +178,7 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
         }
         QueryLine::Count(count) if json => write_line(console, &count),
         QueryLine::Count(count) => text::query::write_count(&count, console),
-        // Each answer has its part of these sums: `lookup_blocks`.
+        // In JSON, each answer has its own part of these sums, `lookup_blocks`.
         QueryLine::Lookups { .. } if json => Ok(()),
         QueryLine::Lookups { keys, tables_left_out } => {
             for (key, blocks) in keys {
@@ -189,16 +189,16 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
     }
 }
 
-/// Separates the tables and folders to ask from the keys to look up, among the arguments without a name: `before` has
-/// those before `--`, and `behind` those after it. A list of paths or a file of keys may be given as well.
+/// Separates the tables and folders to ask from the keys to look up, among the positional arguments: `before` has the
+/// words before `--`, and `behind` those after it. A list of paths or a file of keys may be given as well.
 ///
-/// If there are keys after `--`, all words before it are tables. Otherwise the first word is the table, unless there is
-/// a list of paths, and the other words are keys. With a file of keys, all words are tables if each is the path of a
-/// file or database, or a URL.
+/// If there are keys after `--`, all words before it are tables. Otherwise the first word is the table, and the other
+/// words are keys. There are two exceptions: with a file of keys, all words are tables if each is the path of a file or
+/// database, or a URL; else, with a list of paths, all words are keys.
 ///
 /// # Errors
 ///
-/// A key that is also the path of a file or database, since the file or database is more likely to be meant.
+/// A key before `--` that is also the path of a file or database, which is more likely to be meant.
 fn split(
     mut before: Vec<OsString>,
     behind: Vec<OsString>,

@@ -21,9 +21,9 @@ const EXIT_IN_USE: u8 = 3;
 
 /// Give all tables of a closed database new filters, without touching an entry
 ///
-/// Data blocks and indexes are copied byte for byte, with their checksums verified and every entry
-/// decoded for its key. Filter blocks are new, and so is the MANIFEST. The new tables are verified
-/// before they are put to use.
+/// Data blocks and indexes are copied byte for byte, with their checksums verified and, unless the
+/// filters are removed, every entry decoded for its key. Filter blocks are new, and so is the
+/// MANIFEST. The new tables are verified before they are put to use.
 ///
 /// With --to, the original stays as it is. With --in-place, a crash at any time leaves the old
 /// database or the new one (with --batch, one with some tables replaced), and the next rebuild

@@ -18,8 +18,8 @@ const EXIT_FINDINGS: u8 = 1;
 /// Write a page about a database: what its filters are like, and what to do about them
 ///
 /// The page is one file of HTML for a browser, without scripts, and loads nothing. It begins with a
-/// verdict and the command to run. Pictures and tables follow: tables by level, what their filters
-/// let pass, how full they are, and all that `verify` finds.
+/// verdict and the command to run. Pictures and lists follow: the tables by level, the keys that their
+/// filters let pass, how full the filters are, and the findings of `verify`.
 ///
 /// One line goes to standard output, unless the page does: the verdict, for loops over many
 /// databases.

@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     /// Only keys before this key, in bytewise order
     #[arg(long, value_name = "KEY")]
     to: Option<OsString>,
-    /// Show no more entries than this
+    /// Show at most this many entries
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// Keys and values are in hexadecimal, including those given

@@ -17,7 +17,7 @@ Examples:
 
 Exit status: 0 written; 141 the reader of the output went away; 2 anything else.")]
 pub(crate) struct Completions {
-    /// The shell
+    /// The shell that is to use the completions
     shell: Shell,
 }
 

@@ -139,7 +139,7 @@ impl Console {
         self.meter = meter;
     }
 
-    /// The width of the terminal that results go to; `None` if they go elsewhere.
+    /// The width of the terminal that results go to; `None` if they go elsewhere or the width is not known.
     pub(crate) const fn width(&self) -> Option<usize> {
         self.width
     }
@@ -165,8 +165,8 @@ impl Console {
         remarks.iter().for_each(|remark| self.message_about(&remark.about, &remark.text));
     }
 
-    /// Writes to standard error why the MANIFEST of a folder cannot be relied on, if so, and the `meaning` of that for
-    /// what follows.
+    /// If the MANIFEST of a folder cannot be relied on, writes the reason to standard error, and the `meaning` of that
+    /// for what follows.
     pub(crate) fn fault_of(&mut self, folder: &Folder, meaning: &str) {
         if let Some(error) = &folder.error {
             self.message(format_args!("{error}; {meaning}"));

@@ -83,7 +83,7 @@ impl Drop for Unfinished {
 
 /// Puts off the end of the program: while a value of this type exists, a signal does not end it.
 /// The holder asks whether a signal came, brings the work to a point where it can stop, and drops
-/// the value. The signal then ends the program.
+/// the value. The signal ends the program once no value of this type is left.
 pub(crate) struct Deferred(());
 
 impl Deferred {

@@ -48,7 +48,7 @@ impl Progress {
         Ok(progress)
     }
 
-    /// Writes results while the bar is hidden, and flushes.
+    /// Writes results while the bar is hidden, and flushes them.
     pub(crate) fn show(
         &self,
         console: &mut Console,
@@ -104,7 +104,7 @@ impl Watch for Progress {
         self.bar.set_length(0);
         set_template(&self.bar, if begin { GROWING_FLEET } else { GROWING_TOTAL });
         let deferred = if begin { Some((Deferred::begin()?, FLEET)) } else { None };
-        // Dropping the earlier guard lets a signal that it put off take effect.
+        // Dropping the earlier guard lets a signal that it put off take effect, unless there is a new guard.
         let before = std::mem::replace(&mut *self.deferred(), deferred);
         drop(before);
         Ok(())

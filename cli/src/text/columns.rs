@@ -77,7 +77,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Hides extra columns, and further ones until lines fit into `width`, if there is a limit.
+    /// Hides extra columns and, if there is a `width`, further columns until lines fit into it or only
+    /// columns of rank 0 are left.
     pub(crate) fn new(columns: Vec<Column>, width: Option<usize>) -> Self {
         let with_shown = |column: Column| {
             let shown = !column.is_extra;

@@ -1,4 +1,4 @@
-//! Tables for people: one in detail, or lines of a listing.
+//! The results of `inspect` as text: one table in detail, or a listing.
 
 use std::{io, path::PathBuf};
 

@@ -272,7 +272,8 @@ fn compression_cell(table: &Table, _: ListingKind) -> Cell {
     or_dash(names.map(|names| names.join(", "))).into()
 }
 
-/// The size of the filter block or, for a table without one, the estimated size of a new filter block.
+/// The size of the filter block or, for a table without one, the estimated size of a new filter block. A dash if
+/// neither is known.
 fn filter_size_cell(table: &Table, _: ListingKind) -> Cell {
     match table.filter_cost {
         Some(cost) => Cell::toned(format!("(~{})", size(cost.size)), Tone::Dim),
@@ -299,7 +300,7 @@ fn share(part: u64, all: u64) -> String {
     percent(ratio(part, all))
 }
 
-/// The range of data blocks that a filter covers. `None` if `base_lg` is beyond 63.
+/// The size of the range of data blocks that a filter covers. `None` if `base_lg` is beyond 63.
 pub(crate) fn range(base_lg: u8) -> Option<String> {
     1u64.checked_shl(base_lg.into()).map(size)
 }

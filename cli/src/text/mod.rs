@@ -1,4 +1,4 @@
-//! Results for people.
+//! Results as text.
 
 mod columns;
 mod detail;

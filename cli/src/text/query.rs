@@ -1,4 +1,4 @@
-//! The answers of tables and logs for keys, for people.
+//! The answers of tables and logs for keys, as text.
 
 use std::io;
 
@@ -31,7 +31,8 @@ pub(crate) fn write(answer: &Answer<'_>, console: &mut Console) -> io::Result<()
     }
 }
 
-/// Writes how many data blocks a lookup in the whole database reads at most.
+/// Writes how many data blocks a lookup in the whole database reads at most, apart from those of
+/// tables that cannot be read.
 pub(crate) fn write_lookup(
     key: &[u8],
     blocks: u64,
@@ -45,7 +46,7 @@ pub(crate) fn write_lookup(
     }
 }
 
-/// Writes how many of the keys a table may hold.
+/// Writes how many of the keys a table or a log may hold.
 pub(crate) fn write_count(of: &Count<'_>, console: &mut Console) -> io::Result<()> {
     let keys = counted(of.keys, "key");
     write!(console, "{}: {} of {keys} may be there", escape_path(of.path), count(of.matches))?;

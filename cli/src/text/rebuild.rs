@@ -1,4 +1,4 @@
-//! The results of a rebuild, for people.
+//! The results of a rebuild, as text.
 
 use std::{collections::BTreeMap, io, path::Path};
 

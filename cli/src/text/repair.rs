@@ -1,4 +1,4 @@
-//! The results of a repair, for people.
+//! The results of a repair, as text.
 
 use std::io;
 use std::path::Path;

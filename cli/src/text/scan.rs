@@ -1,4 +1,4 @@
-//! Entries for people, one line each. In hexadecimal, `filterblock build --hex` reads the lines.
+//! Entries as text, one line each. `filterblock build --hex` reads lines of keys and values in hexadecimal.
 
 use std::io::{self, Write as _};
 
@@ -62,7 +62,7 @@ impl Entries {
 /// Writes the key and, if it is wanted, the value: the length of each in four bytes, little-endian, and its bytes.
 pub(crate) fn write_raw(row: &Row<'_>, with_value: bool, console: &mut Console) -> io::Result<()> {
     for bytes in [row.key].into_iter().chain(with_value.then_some(row.value)) {
-        // A block holds less than 4 GiB, as its own offsets have four bytes.
+        // No key or value has 4 GiB: offsets in blocks and lengths in logs have 32 bits.
         let len = u32::try_from(bytes.len()).map_err(io::Error::other)?;
         console.write_all(&len.to_le_bytes())?;
         console.write_all(bytes)?;

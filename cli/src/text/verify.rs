@@ -1,4 +1,4 @@
-//! The verdict on a table, for people.
+//! The verdict on a table, as text.
 
 use std::io;
 

@@ -160,8 +160,8 @@ impl Group {
         Self { lens, words: _mm256_srli_epi32::<2>(lens), h, rest: _mm256_setzero_si256() }
     }
 
-    /// Mixes in the word with this number of each key. If that word follows the key's whole words, it
-    /// is kept as the rest instead.
+    /// Mixes in the word with this number of each key. If that word directly follows the key's whole words,
+    /// it is kept as the rest instead. Later words are left out.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     fn step(&mut self, number: __m256i, column: __m256i) {

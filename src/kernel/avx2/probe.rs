@@ -72,8 +72,8 @@ pub(super) fn matches_all(filter: &[u8], hashes: &[u32], answers: &mut [bool]) {
     }
 }
 
-/// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths give wrong answers or
-/// panic.
+/// Handles arrays of HALF + 1 to 2 * HALF bytes and, with HALF = 8, also of 8 bytes. Other lengths give wrong
+/// answers or panic.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
 fn hold_all<const HALF: usize>(filter: &[u8], probes: u8, hashes: &[u32], answers: &mut [bool]) {
@@ -217,7 +217,7 @@ fn hashes(h: u32) -> __m256i {
     _mm256_add_epi32(_mm256_set1_epi32(h as i32), _mm256_mullo_epi32(delta, lane_numbers()))
 }
 
-/// Returns `true` if all bits of a key are set. `bits_at` returns those of eight hashes as signs.
+/// Returns `true` if all bits of a key are set. `bits_at` returns the bits of eight hashes as signs.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn has_bits(h: u32, probes: u8, bits_at: impl Fn(__m256i) -> __m256) -> bool {
@@ -274,8 +274,8 @@ static LENGTHS: Lengths = {
     lengths
 };
 
-/// Handles arrays of HALF + 1 to 2 * HALF bytes, and of 8 with HALF = 8. Other lengths give wrong answers or
-/// panic.
+/// Handles arrays of HALF + 1 to 2 * HALF bytes and, with HALF = 8, also of 8 bytes. Other lengths give wrong
+/// answers or panic.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn has_bits_held<const HALF: usize>(filter: &[u8], probes: u8, h: u32) -> bool {
@@ -283,7 +283,7 @@ fn has_bits_held<const HALF: usize>(filter: &[u8], probes: u8, h: u32) -> bool {
     has_bits(h, probes, |h| bits_held::<HALF>(filter, positions.of(h)))
 }
 
-/// Prepares for an array of HALF + 1 to 2 * HALF bytes, or of 8 with HALF = 8.
+/// Prepares for an array of HALF + 1 to 2 * HALF bytes or, with HALF = 8, also of 8 bytes.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline]
 fn positions_held<const HALF: usize>(filter: &[u8]) -> Positions {

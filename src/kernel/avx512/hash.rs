@@ -205,8 +205,8 @@ impl Group {
         Self { lens, words: _mm512_srli_epi32::<2>(lens), h, rest: _mm512_setzero_si512() }
     }
 
-    /// Mixes in the word with this number of each key. If that word follows the key's whole words, it
-    /// is kept as the rest instead.
+    /// Mixes in the word with this number of each key. If that word directly follows the key's whole words,
+    /// it is kept as the rest instead. Later words are left out.
     #[target_feature(enable = "avx512f")]
     #[inline]
     fn step(&mut self, number: __m512i, column: __m512i) {

@@ -104,7 +104,7 @@ fn has_bits(h: u32, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool
 }
 
 /// The modulus for the array probed last. The arrays of one block often have the same length, so
-/// one division serves for all of them.
+/// one division often serves for several of them.
 #[derive(Default)]
 pub(in crate::kernel) struct LastModulus(Option<(u64, Modulus)>);
 

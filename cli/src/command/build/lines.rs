@@ -12,8 +12,8 @@ pub(super) struct KeyValue {
     pub(super) value: Vec<u8>,
 }
 
-/// Reads lines of a key, a tab and a value. Lines end with LF or CR LF, like all lines that the
-/// tool reads.
+/// Reads lines of a key, a tab and a value; without a tab, the value is empty. Lines end with LF or
+/// CR LF, like all lines that the tool reads.
 pub(super) struct Lines<R> {
     input: R,
     name: String,
@@ -29,7 +29,7 @@ impl<R: BufRead> Lines<R> {
         Self { input, name, hex, line: 0, buffer: Vec::new() }
     }
 
-    /// Reads the next line; `None` at the end.
+    /// Reads the next line; `None` at the end. An empty line is an error.
     pub(super) fn next(&mut self) -> Result<Option<KeyValue>, String> {
         self.buffer.clear();
         let read = self.input.read_until(b'\n', &mut self.buffer);

@@ -86,7 +86,7 @@ enum BlockCodec {
     Snappy,
 }
 
-/// The input of lines.
+/// The reader of the file of lines.
 type Input = BufReader<Box<dyn Read>>;
 
 /// The reason why there is no table.

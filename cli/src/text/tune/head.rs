@@ -15,7 +15,7 @@ use crate::io::{Console, Tone};
 use crate::text::columns::{Cell, Column, Layout};
 use crate::text::labelled::{line_width, write as line, write_text};
 
-/// Writes how much data was looked at.
+/// Writes the facts about the data that was looked at.
 pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let Tuning { levels, sample, .. } = tuning;
     let sum = |of: fn(&Level) -> u64| levels.iter().map(of).fold(0, u64::saturating_add);
@@ -167,7 +167,7 @@ fn cells(level: &Level, now: &LevelOutcome) -> Vec<Cell> {
     ]
 }
 
-/// Writes where the readers of a policy hold its filters.
+/// Writes where LevelDB or goleveldb holds the filters, if it reads those of this policy.
 fn memory(policy: Policy, memory: Memory, console: &mut Console) -> io::Result<()> {
     let Memory { mapped_tables, heap_tables, heap_bytes } = memory;
     let text = match policy {

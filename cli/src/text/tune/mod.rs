@@ -1,4 +1,4 @@
-//! The results of `tune`, for people: part by part, with the advice at the end.
+//! The results of `tune` as text: part by part, with the advice at the end.
 
 mod head;
 mod ranking;
@@ -61,7 +61,7 @@ fn budget_text(budget: Budget) -> String {
     format!("{}, {origin}", size(budget.bytes))
 }
 
-/// Writes the gain of bits a key that differ by level.
+/// Writes what is gained if the bits a key differ by level.
 fn by_level(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     let Some(choice) = &tuning.by_level else { return Ok(()) };
     writeln!(console)?;
@@ -173,7 +173,7 @@ mod tests {
         compare(&results, false, include_str!("expected/table.txt"));
     }
 
-    /// The text without settings that fit the budget, with lookups that are all used.
+    /// The text if no setting fits the budget and all lookups are used.
     #[test]
     fn a_budget_that_nothing_fits_is_named() {
         let mut tuning = tune_examples::leave();

@@ -13,7 +13,7 @@ use crate::io::{Console, Tone};
 #[derive(Default)]
 pub(crate) struct Ranking {
     rebuilds: Vec<Gain>,
-    /// The number of databases, and of tables given singly.
+    /// The number of databases, and of tables given singly, that have results.
     all: u64,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Ranking {
 struct Gain {
     path: PathBuf,
     /// The number of data blocks that a lookup no longer reads: the lookup of an absent key or of a
-    /// stored key, whichever saves more.
+    /// stored key, whichever saves more. 0 if the number is not known.
     reads: f64,
     /// The number of bytes by which the filters grow; negative if they shrink.
     bytes: f64,
