@@ -124,7 +124,9 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
 /// filters have.
 fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
-    let with = with.filter_map(|(_, table)| Some((table.filters.as_ref()?.size, table.facts.entries)));
+    let with = with
+        .filter_map(|(_, table)| Some((table.filters.as_ref()?.size, table.facts.entries)))
+        .filter(|(size, _)| *size > 0);
     let (bytes, entries) = with.fold((0_u64, 0_u64), |(bytes, entries), (more, keys)| {
         (bytes.saturating_add(more), entries.saturating_add(keys))
     });
