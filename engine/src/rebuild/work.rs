@@ -170,7 +170,7 @@ impl<'r> RebuildPlan<'r> {
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
         let verify = |table: &NewTable| {
             check(self.watch)?;
-            // Tables that were kept are those that could not be decoded.
+            // Tables are kept because they were refused, so they may have faults.
             let is_kept = table.report.status == TableStatus::Kept;
             if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
         };

@@ -275,7 +275,7 @@ fn every_picture_is_sound_svg_whatever_it_shows() {
             let is_negative_size = ["r", "width", "height"].contains(&name) && value.starts_with('-');
             assert!(!is_negative_size, "{name}={value}: {text}");
         }
-        // Paths consist of digits, signs, spaces and letters of commands only.
+        // Paths consist only of numbers, spaces and command letters.
         let paths = attributes(&text).filter(|(name, _)| *name == "d");
         paths.for_each(|(_, path)| {
             assert!(path.chars().all(|c| " .-0123456789MLHVhvaz".contains(c)), "{path}")
