@@ -136,8 +136,8 @@ impl UndoFolder {
     ///
     /// # Errors
     ///
-    /// Those of the system. It is also an error if no rebuild can have made it: it is not a folder, has another owner than the database's folder, lets more
-    /// users write to it, or holds files that no rebuild makes.
+    /// Those of the system. It is also an error if no rebuild can have made what has this name: it is not a folder, has
+    /// another owner than the database's folder, lets more users write to it, or holds files that no rebuild makes.
     pub(super) fn find(&self) -> Result<Option<FoundUndo>> {
         let path = self.path();
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);

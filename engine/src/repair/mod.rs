@@ -4,8 +4,8 @@
 //!
 //! ```text
 //! 1  all MANIFESTs, and the one that can be trusted                    manifests
-//! 2  the readable parts of each table and each log; one wrong bit is   table, log, batch; `audit::correct`
-//!    corrected by the checksum
+//! 2  the readable parts of each table and each log; a single wrong     table, log, batch; `audit::correct`
+//!    bit is corrected with the help of the checksum
 //! 3  the live files, according to the MANIFEST or by entries that      survey, members
 //!    files share
 //! 4  the losses, and their places                                      lost, place

@@ -16,7 +16,7 @@ pub struct RepairRequest {
     /// The name of the comparator whose order the keys are in. `None`: the one that a MANIFEST names, or else one that
     /// fits the tables.
     pub comparator: Option<String>,
-    /// The filters' policy, by its name in files; `None`: that of the tables.
+    /// The filters' policy, by its name in files; `None`: the most common one of the live tables, if they have filters.
     pub policy: Option<String>,
     /// The hash, for the policy whose name stands for two hashes; `None`: the one that the tables
     /// show.

@@ -20,7 +20,7 @@ struct Run {
     separator: Vec<u8>,
 }
 
-/// Reads all data blocks that the index names.
+/// Reads the data blocks that the index names, as far as the index decodes within the limits.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     index: BlockHandle,
@@ -67,9 +67,9 @@ struct Walk {
     separator: Option<Vec<u8>>,
     /// The lost blocks directly before the next block.
     run: Option<Run>,
-    /// The greatest end of the blocks that were looked at so far.
+    /// The greatest end of the blocks that have been looked at so far.
     end: u64,
-    /// The number of blocks that were looked at so far.
+    /// The number of blocks that have been looked at so far.
     count: u64,
 }
 
