@@ -37,7 +37,7 @@ impl Request {
 pub struct Options {
     /// The filters of the new tables.
     pub filters: FilterRequest,
-    /// Tables that are refused, such as those whose blocks cannot be decoded, keep their bytes.
+    /// Tables that a rebuild would refuse, such as those whose blocks cannot be decoded, keep their bytes.
     pub keep_undecodable: bool,
     /// Keys that the comparator treats as equal are assumed to have equal bytes, whatever the comparator is.
     pub assume_bytewise_equality: bool,

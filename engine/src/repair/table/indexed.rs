@@ -59,7 +59,8 @@ pub(super) fn read<R: ReadAt>(
 /// The state of reading one data block after another.
 #[derive(Default)]
 struct Walk {
-    /// The blocks that are damaged, each with the largest key read before it, and with its separator.
+    /// The damaged blocks that do not begin before the end of an earlier block, each with the largest key read before
+    /// it, and with its separator.
     damaged: Vec<(BlockHandle, Option<Vec<u8>>, Vec<u8>)>,
     /// The numbers of the blocks that are lost.
     lost: Vec<u64>,
