@@ -21,7 +21,8 @@ pub struct RepairRequest {
     /// The hash, for the policy whose name stands for two hashes; `None`: the one that the tables
     /// show.
     pub hash: Option<LegacyHash>,
-    /// Bits a key; `None`: about as many as the filters of the tables have.
+    /// Bits a key; `None`: about as many as the filters of the live tables have, or 10 if no live table without losses
+    /// has filters.
     pub bits_per_key: Option<u32>,
     /// No database is made.
     pub dry_run: bool,
