@@ -9,7 +9,7 @@
 //! 2  the MANIFEST and all live tables are looked at               source, filters
 //! 3  the marker; each table anew as NNNNNN.dbtmp                  marker, table
 //! 4  NNNNNN.dbtmp becomes NNNNNN.ldb (or .sst), newest first      in_place
-//! 5  a new MANIFEST; the new tables are verified; what `--undo`   check, undo_folder
+//! 5  a new MANIFEST; the new tables are verified; what `--undo`   work, undo_folder
 //!    needs is linked into a folder of its own
 //! 6  CURRENT names the new MANIFEST: this commits                 in_place
 //! 7  the old tables, the old MANIFEST and the marker go           recovery

@@ -9,8 +9,8 @@
 //! 3  the live files, according to the MANIFEST or by entries that      survey, members
 //!    files share
 //! 4  the losses, and their places                                      lost, place
-//! 5  all entries in order; of each key the newest, and whether that    merge, decide
-//!    is certain
+//! 5  all entries in order; the newest version of each key, and         merge, decide
+//!    whether it is certain
 //! 6  new tables on one level, which are read back                      output, shape
 //! 7  the ledger                                                        ledger
 //! ```
