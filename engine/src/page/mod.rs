@@ -1,4 +1,4 @@
-//! Results as a page.
+//! Results as HTML pages.
 
 mod document;
 #[cfg(feature = "fs")]

@@ -11,7 +11,7 @@ use crate::report::{Filters, Table};
 use crate::walk::{Inputs, Storage, open_listed};
 use crate::{engine::Engine, words::FillBins};
 
-/// The greatest number of tables whose filters are shown.
+/// The greatest number of tables whose filters are shown as a strip.
 const MOST: usize = 8;
 
 /// The work to do for a page.

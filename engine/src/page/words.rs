@@ -73,7 +73,7 @@ pub(super) fn all_tables(number: u64) -> String {
     }
 }
 
-/// `text` as a sentence: with a capital letter at its beginning and a full stop at its end.
+/// `text` as a sentence: with a capital letter at its beginning and, unless it ends with `.`, `!` or `?`, a full stop.
 pub(super) fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();

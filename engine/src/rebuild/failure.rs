@@ -1,4 +1,4 @@
-//! The reasons why a rebuild is refused or fails.
+//! The reasons why a rebuild or a repair is refused or fails.
 
 use std::fmt::{self, Display};
 use std::{io, path::Path};
@@ -20,7 +20,7 @@ pub struct Failure {
     pub kind: Option<ErrorKind>,
 }
 
-/// The reason for a refusal where only errors of the system can be returned. It is the payload of an [`io::Error`].
+/// The reason for a refusal where only an [`io::Error`] can be returned. It is the payload of that error.
 #[derive(Debug)]
 pub(super) struct Refusal(pub(super) String);
 
@@ -32,7 +32,7 @@ impl Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The result of a rebuild.
+/// The result of a rebuild or a repair, or of one of their steps.
 pub type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
@@ -85,7 +85,7 @@ impl Failure {
         self.status == RebuildStatus::Refused
     }
 
-    /// Adds to the message.
+    /// Appends `more` to the message, after a semicolon.
     pub(crate) fn and(self, more: &str) -> Self {
         Self { text: format!("{}; {more}", self.text), ..self }
     }

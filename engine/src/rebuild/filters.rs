@@ -24,7 +24,7 @@ pub(super) struct Maker {
     bits: BitsByLevel,
     policy: Policy,
     base_lg: Option<u8>,
-    /// The `base_lg` most common among the tables, for tables whose own is not known.
+    /// The most common `base_lg` of the tables, or LevelDB's if none is known: for tables whose own is not known.
     usual_base_lg: u8,
     idb_keys: bool,
 }
@@ -34,13 +34,15 @@ pub(super) struct TableFilters {
     pub(super) policy: SharedPolicy,
     pub(super) bits_per_key: u32,
     pub(super) base_lg: u8,
-    /// The keys are in the order of Chromium's IndexedDB, in which some keys equal keys with other bytes.
+    /// The keys have to be checked: they are in the order of Chromium's IndexedDB, in which some keys equal keys
+    /// with other bytes.
     pub(super) idb_keys: bool,
 }
 
 impl Filters {
     /// Chooses the filters for the database in `dir`. `found`: the live tables' names, and the filters that
-    /// each table has now. `idb_keys`: the keys of the tables are in the order of Chromium's IndexedDB.
+    /// each table has now. `idb_keys`: the keys of the tables have to be checked, as they are in the order of
+    /// Chromium's IndexedDB.
     pub(super) fn choose(
         request: &Options,
         idb_keys: bool,
@@ -127,7 +129,7 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
     }
 }
 
-/// The hash of the tables' filters under the policy name that stands for two hashes.
+/// The hash of the filters whose policy name, [`OLD_NAME`], stands for two hashes.
 pub(crate) fn hash_in(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
@@ -170,7 +172,8 @@ fn needs_hash(dir: &Folder, why: &str) -> Failure {
 }
 
 /// The hash of a table's filters, found with the help of its keys: with the other hash, the filters deny some
-/// of these keys. `None`: no key shows the hash, or both hashes deny keys.
+/// of these keys. `None`: the table has no filters or no keys, no key shows the hash, or the filters deny keys
+/// with either hash.
 fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyHash>> {
     let (_, table) = open(dir, name)?;
     let error = |error| Failure::of(error, &dir.path_of(name));

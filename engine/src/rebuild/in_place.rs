@@ -78,7 +78,8 @@ fn rebuild(
     Ok(report)
 }
 
-/// Replaces the tables in batches, whose size `how.batch` limits.
+/// Replaces the tables in batches, whose size `how.batch` limits. A dry run only determines the sizes of the new
+/// tables.
 fn replace_all(
     request: &Options,
     how: &InPlace,

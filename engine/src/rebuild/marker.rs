@@ -31,12 +31,14 @@ pub(super) struct Marker {
     pub(super) keeps_undo: bool,
     /// The MANIFEST before the commit.
     pub(super) old: FileRecord,
-    /// The MANIFEST after the commit; `None`: its contents are not known yet, and nothing was committed.
+    /// The MANIFEST after the commit; `None`: its contents are not known yet, so the commit has not
+    /// taken place.
     pub(super) new: Option<FileRecord>,
-    /// The files to remove if the commit has not taken place: new tables, the lowest number first, then the
-    /// new MANIFEST.
+    /// The files to remove if the commit has not taken place: the tables that it would have put in, the lowest
+    /// number first, then their MANIFEST.
     pub(super) new_files: Vec<String>,
-    /// The files to remove after the commit: old tables, the lowest number first, then the old MANIFEST.
+    /// The files to remove after the commit: the tables that it took out, the lowest number first, then their
+    /// MANIFEST.
     pub(super) old_files: Vec<String>,
 }
 

@@ -8,17 +8,17 @@
 //! 1  LOCK is held; what an earlier run left is cleared away       recovery
 //! 2  the MANIFEST and all live tables are looked at               source, filters
 //! 3  the marker; each table anew as NNNNNN.dbtmp                  marker, table
-//! 4  NNNNNN.dbtmp becomes NNNNNN.ldb, the newest first            in_place
-//! 5  a new MANIFEST; the new tables are verified; what `--undo`   check, undo_folder
+//! 4  NNNNNN.dbtmp becomes NNNNNN.ldb (or .sst), newest first      in_place
+//! 5  a new MANIFEST; the new tables are verified; what `--undo`   work, undo_folder
 //!    needs is linked into a folder of its own
 //! 6  CURRENT names the new MANIFEST: this commits                 in_place
 //! 7  the old tables, the old MANIFEST and the marker go           recovery
 //! ```
 //!
-//! Every live table gets a new number, in the order of the old ones over all levels: LevelDB takes the higher
-//! number on level 0 for the newer table, and `RepairDB` does so for all tables. The new numbers are greater
-//! than every number that was ever used, since a table of a different size under an old number counts as
-//! damage.
+//! In place, every live table gets a new number, in the order of the old numbers over all levels: LevelDB takes
+//! the higher number on level 0 for the newer table, and `RepairDB` does so for all tables. The new numbers are
+//! greater than every number that was ever used, since a table of a different size under an old number counts
+//! as damage.
 
 pub(crate) mod failure;
 mod file_record;

@@ -14,7 +14,8 @@ use super::{file_record::current, files::Folder, place::DatabaseFolder};
 pub(super) enum Recovered {
     /// Nothing: there was no marker.
     Nothing,
-    /// The run had not committed. Its files are removed, and the database is as it was before.
+    /// The run had not made the marker's commit. Its new files are removed, and the database is as it was before that
+    /// commit.
     Abandoned,
     /// The run had committed. The files that it replaced are removed.
     Finished(Box<Marker>),

@@ -37,7 +37,7 @@ impl Request {
 pub struct Options {
     /// The filters of the new tables.
     pub filters: FilterRequest,
-    /// Tables whose blocks cannot be decoded keep their bytes.
+    /// Tables that a rebuild would refuse, such as those whose blocks cannot be decoded, keep their bytes.
     pub keep_undecodable: bool,
     /// Keys that the comparator treats as equal are assumed to have equal bytes, whatever the comparator is.
     pub assume_bytewise_equality: bool,
@@ -76,7 +76,8 @@ pub enum FilterRequest {
         policy: Option<String>,
         /// The hash, for the policy whose name stands for two hashes; `None`: the one that the tables show.
         hash: Option<LegacyHash>,
-        /// The binary logarithm of a filter's range; `None`: that of each table.
+        /// The binary logarithm of a filter's range; `None`: that of each table, or the most common one for tables
+        /// whose own is not known.
         base_lg: Option<u8>,
     },
 }

@@ -15,7 +15,7 @@ use crate::run::Watch;
 
 /// The unit, in bytes, in which file systems share space between files.
 const SHARED_UNIT: u64 = 4096;
-/// The smallest number of bytes between two reports of progress.
+/// The fewest bytes that a report of progress covers, except for the last report.
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// The destination of the new table.

@@ -74,7 +74,7 @@ fn write_like(dir: &Folder, name: &str, new: &Folder, contents: &[u8]) -> Result
     new.write_new(name, contents, Some(&like))
 }
 
-/// Opens the parent of the new folder. Returns it, and the name of the new folder in it.
+/// Opens the parent of the new folder. Returns the parent, and the name of the new folder in it.
 pub(crate) fn open_target(target: &Path) -> Result<(Folder, &OsStr)> {
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

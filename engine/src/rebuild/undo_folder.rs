@@ -136,8 +136,8 @@ impl UndoFolder {
     ///
     /// # Errors
     ///
-    /// If no rebuild can have made it: it is not a folder, has another owner than the database's folder, lets more
-    /// users write to it, or holds files that no rebuild makes.
+    /// Those of the system. It is also an error if no rebuild can have made what has this name: it is not a folder, has
+    /// another owner than the database's folder, lets more users write to it, or holds files that no rebuild makes.
     pub(super) fn find(&self) -> Result<Option<FoundUndo>> {
         let path = self.path();
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
@@ -221,7 +221,8 @@ impl UndoFolder {
         self.database.move_folder(UNFINISHED, &self.parent, &self.name, false)
     }
 
-    /// Removes a folder that was being made, and one that [`try_out`](Self::try_out) left in its place.
+    /// Removes a folder that was not completed, and one that [`try_out`](Self::try_out) moved to its place and left
+    /// there.
     pub(super) fn remove_unfinished(&self) -> Result<()> {
         let path = self.database.path_of(UNFINISHED);
         let system = |error: io::Error| Failure::system("looking at it", &path, &error);
@@ -254,7 +255,7 @@ impl UndoFolder {
         self.parent.sync()
     }
 
-    /// Refuses a file in the folder that may not have been put there by a rebuild. `before`: the owner and permissions
+    /// Refuses a file in the folder that somebody else may have put there. `before`: the owner and permissions
     /// that the file had before the rebuild; `None`: not known.
     pub(super) fn check_file(&self, found: &Status, name: &str, before: Option<Rights>) -> Result<()> {
         let path = self.path().join(name);

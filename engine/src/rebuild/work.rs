@@ -160,8 +160,8 @@ impl<'r> RebuildPlan<'r> {
         Ok(NewTable { record, report })
     }
 
-    /// If the request asks for it, checks that the new tables in `dir` are those of the new MANIFEST, and everything
-    /// else that `verify` checks. `manifest`: the contents of the new MANIFEST.
+    /// If the request asks for it, checks that the rewritten tables in `dir` are those of the new MANIFEST, and
+    /// everything else that `verify` checks. `manifest`: the contents of the new MANIFEST.
     pub(super) fn verify(&self, dir: &Folder, manifest: &[u8], tables: &[NewTable]) -> Result<()> {
         if !self.request.verify {
             return Ok(());
@@ -170,7 +170,7 @@ impl<'r> RebuildPlan<'r> {
             Manifest::parse(manifest).map_err(|error| Failure::of(error, Path::new("the new MANIFEST")))?;
         let verify = |table: &NewTable| {
             check(self.watch)?;
-            // Tables that were kept are those that could not be decoded.
+            // A table is kept because the rebuild refused it, so it may have faults.
             let is_kept = table.report.status == TableStatus::Kept;
             if is_kept { Ok(()) } else { self.verify_table(dir, &manifest, table) }
         };

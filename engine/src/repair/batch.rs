@@ -10,7 +10,7 @@ use std::ops::Range;
 
 const HEADER_LEN: usize = 12;
 const MAX_SEQUENCE: u64 = (1 << 56) - 1;
-/// The fewest zeros in a row that are taken for damage. A disk zeroes whole sectors.
+/// The fewest zeros in a row that are taken for damage within a fragment. A disk zeroes whole sectors.
 const MIN_ZEROS: usize = 64;
 /// The fewest zeros that are taken for damage at the start or the end of a fragment: the run may continue
 /// beyond it.
@@ -41,7 +41,8 @@ pub(super) struct Operation<'a> {
 /// The sequence numbers of a batch, and whether it was read completely.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct BatchSpan {
-    /// The first and the last sequence number. `None`: there are no operations, or the header is damaged.
+    /// The first and the last sequence number. `None`: there are no operations, or the header is missing,
+    /// damaged or invalid.
     pub(super) sequences: Option<(u64, u64)>,
     /// The batch was read completely, with correct checksums.
     pub(super) is_whole: bool,

@@ -178,8 +178,8 @@ pub(super) struct LogLoss {
     pub(super) why: &'static str,
 }
 
-/// The losses in consecutive logs. `after`: the last sequence number known to be in tables, from which the first log has
-/// to continue; `None`: it is not known.
+/// The losses in consecutive logs. `after`: the last sequence number in the trusted MANIFEST, after which the first log
+/// must leave no gap; `None`: no MANIFEST is trusted.
 pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogLoss> {
     // Tables may also have operations of the first log, so damage at its beginning is reported in any case.
     let (mut losses, mut last, mut is_of_log) = (Vec::new(), after, false);

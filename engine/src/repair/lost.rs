@@ -99,7 +99,7 @@ impl Loss {
     }
 }
 
-/// All lost ranges, for keys in ascending order.
+/// All lost ranges, to be asked for keys in ascending order.
 pub(super) struct Losses {
     order: Order,
     /// The lost ranges in the order of their lower bounds.

@@ -154,7 +154,7 @@ fn is_whole(input: &dyn Input, file: &InputFile) -> bool {
     input.open(&file.name).is_ok_and(|source| Table::open(source, &read_options()).is_ok())
 }
 
-/// Refuses a database of another program, whose files only look like LevelDB's.
+/// Refuses a database if more than half of its tables are of another program, whose files only look like LevelDB's.
 pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()> {
     let tables = files.iter().filter(|file| file.kind == FileKind::Table);
     let (mut all, mut foreign) = (0_usize, None);

@@ -80,8 +80,8 @@ impl Member {
     }
 }
 
-/// The most other files with which a file is paired because of one entry: a damaged database may have thousands of
-/// files that share it.
+/// The most later files with which a file is paired because of an entry that they share: a damaged database may have
+/// thousands of files with the same entry.
 const MOST_SHARING: usize = 32;
 
 /// The pairs of files that share an entry: one was made from the other.

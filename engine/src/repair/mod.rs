@@ -4,13 +4,13 @@
 //!
 //! ```text
 //! 1  all MANIFESTs, and the one that can be trusted                    manifests
-//! 2  the readable parts of each table and each log; one wrong bit is   table, log, batch; `audit::correct`
-//!    corrected by the checksum
+//! 2  the readable parts of each table and each log; a single wrong     table, log, batch; `audit::correct`
+//!    bit is corrected with the help of the checksum
 //! 3  the live files, according to the MANIFEST or by entries that      survey, members
 //!    files share
 //! 4  the losses, and their places                                      lost, place
-//! 5  all entries in order; of each key the newest, and whether that    merge, decide
-//!    is certain
+//! 5  all entries in order; the newest version of each key, and         merge, decide
+//!    whether it is certain
 //! 6  new tables on one level, which are read back                      output, shape
 //! 7  the ledger                                                        ledger
 //! ```

@@ -122,7 +122,7 @@ impl Operations {
             value.push(u8::from(entry.is_right));
             value.extend_from_slice(entry.value.unwrap_or_default());
             match builder.add(&key, &value) {
-                // An operation that occurs twice is written once.
+                // Of operations with the same key, sequence number and type, only the first is written.
                 Ok(()) | Err(Error::KeyOrder { .. }) => {}
                 Err(error) => return Err(io::Error::other(error)),
             }

@@ -15,7 +15,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The order of the comparator of this name.
+    /// The order of the comparator of this name; `None`: the order is not known.
     pub(super) fn of(name: &[u8]) -> Option<Self> {
         match name {
             name if name == BytewiseComparator.name().as_bytes() => Some(Self::Bytewise),

@@ -34,7 +34,7 @@ pub(super) struct Shape {
     pub(super) is_sst: bool,
 }
 
-/// Writes tables.
+/// Writes the tables of the new database.
 pub(super) struct Output<'o> {
     folder: &'o Folder,
     shape: Shape,

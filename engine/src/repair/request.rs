@@ -16,12 +16,13 @@ pub struct RepairRequest {
     /// The name of the comparator whose order the keys are in. `None`: the one that a MANIFEST names, or else one that
     /// fits the tables.
     pub comparator: Option<String>,
-    /// The filters' policy, by its name in files; `None`: that of the tables.
+    /// The filters' policy, by its name in files; `None`: the most common one of the live tables, if they have filters.
     pub policy: Option<String>,
     /// The hash, for the policy whose name stands for two hashes; `None`: the one that the tables
     /// show.
     pub hash: Option<LegacyHash>,
-    /// Bits a key; `None`: about as many as the filters of the tables have.
+    /// Bits a key; `None`: about as many as the filters of the live tables have, or 10 if no live table without losses
+    /// has filters.
     pub bits_per_key: Option<u32>,
     /// No database is made.
     pub dry_run: bool,

@@ -119,9 +119,9 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
         .collect()
 }
 
-/// The approximate number of bits for each entry in the filters of tables that have lost nothing. As the size of small
-/// filters is rounded up considerably, the result is limited to numbers that give filters as many probes as the first
-/// filters have.
+/// The approximate number of bits for each entry in the filters of tables that have lost nothing, or [`USUAL_BITS`] if
+/// no such table has filters. As the size of small filters is rounded up considerably, the result is limited to numbers
+/// that give filters as many probes as the first filters of a known shape have.
 fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
     let with = with

@@ -15,7 +15,7 @@ const CLASSES: [(f64, &str, &str); 5] = [
     (20.0, "20 times", "p-r4"),
     (f64::INFINITY, "", "p-r5"),
 ];
-/// The CSS class of tables whose rate is not known.
+/// The CSS class of tables whose rate is not known, and of filters that are malformed or not known.
 pub(super) const UNKNOWN: &str = "p-unknown";
 /// The CSS class of tables without filters. [`hatching`] has its pattern.
 pub(super) const MISSING: &str = "p-missing";

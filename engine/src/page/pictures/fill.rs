@@ -93,8 +93,8 @@ fn path(class: &str, path: &str) -> Markup {
     html! { @if !path.is_empty() { path class=(class) d=(path) {} } }
 }
 
-/// The class of the share of empty filters: 0 if none is empty, 4 if all are, and 1 to 3 for the thirds in
-/// between.
+/// The class of the share of empty filters: 0 if no filter is empty, 4 if all filters are, and 1 to 3 for the
+/// thirds in between.
 fn empty_class(bin: &FillBin) -> u64 {
     match bin.empty {
         0 => 0,

@@ -18,7 +18,7 @@ pub(crate) struct LevelSize {
     pub size: u64,
     /// The size of the tables' filter blocks in bytes.
     pub filters: u64,
-    /// The size of the filter blocks that are advised; `None` if the present ones should stay.
+    /// The size of the filter blocks that are advised; `None`: no other filters are advised for the level.
     pub advised: Option<u64>,
 }
 
@@ -29,7 +29,7 @@ const BAR: f64 = 13.0;
 /// The height of the gap below a level, in pixels.
 const GAP: f64 = 10.0;
 
-/// Draws a bar for each level, and a second one for the advised size.
+/// Draws a bar for each level, and a second one if a size is advised for the level.
 pub(crate) fn levels(levels: &[LevelSize]) -> Markup {
     let sizes = levels.iter().flat_map(|level| [Some(level.filters), level.advised]).flatten();
     let scale = Linear::from_zero(sizes.map(|bytes| bytes as f64));

@@ -13,7 +13,8 @@ pub(crate) struct ReadsPair {
     pub name: String,
     /// The mean number of data blocks that such a lookup reads.
     pub now: Interval,
-    /// The mean number with the filters that are advised; `None` if the present ones should stay.
+    /// The mean number with the filters that are advised; `None`: no other filters are advised, or the number is
+    /// not known.
     pub advised: Option<Interval>,
 }
 
@@ -25,7 +26,7 @@ const BAR: f64 = 14.0;
 const GAP: f64 = 12.0;
 /// The class of the bar for the present filters, and the shape of its mark.
 const NOW: (&str, Shape) = ("p-now", Shape::Circle);
-/// The class of the bar for the recommended filters, and the shape of its mark.
+/// The class of the bar for the advised filters, and the shape of its mark.
 const THEN: (&str, Shape) = ("p-then", Shape::Diamond);
 /// If the greatest number is more than this many times the least number above 0, the scale is logarithmic:
 /// linear bars would be too short to compare.
@@ -126,7 +127,8 @@ fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64
     }
 }
 
-/// A number of reads with three significant digits.
+/// A number of reads to three significant digits, or to an integer if that has more. Numbers below 10⁻⁶, and those
+/// of 10⁶ or more, are in exponential form.
 fn short(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();

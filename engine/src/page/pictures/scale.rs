@@ -93,7 +93,7 @@ impl Log {
         (10_f64.powi(self.low)..=10_f64.powi(self.high)).contains(&value)
     }
 
-    /// The powers of 10, at most `most` of them, evenly spaced.
+    /// Powers of 10 of the scale, evenly spaced: at most `most`, `most` being 2 or more.
     pub(super) fn ticks(self, most: usize) -> Vec<f64> {
         let decades = self.high.saturating_sub(self.low).unsigned_abs() as usize;
         let step = decades.div_ceil(most.max(2).saturating_sub(1)).max(1);

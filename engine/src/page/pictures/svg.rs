@@ -51,7 +51,7 @@ pub(super) fn line(class: &str, from: (f64, f64), to: (f64, f64)) -> Markup {
     }
 }
 
-/// A rectangle between both `ends`, and `height` pixels down from `top`. `title`: the text shown when the
+/// A rectangle between the two `ends`, from `top` to `height` pixels below it. `title`: the text shown when the
 /// mouse is over the rectangle; empty for no text.
 pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, title: &str) -> Markup {
     let (left, right) = (ends.0.clamp(0.0, 1.0), ends.1.clamp(0.0, 1.0));

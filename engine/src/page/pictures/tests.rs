@@ -165,7 +165,7 @@ fn large() -> Vec<Markup> {
     vec![tree(&Tree { levels }), rates(&some_rates(10_000)), fill(&strips)]
 }
 
-/// Pictures of nothing at all, and then pictures of one thing each.
+/// Pictures of nothing at all, and then pictures of one or two things each.
 fn small() -> Vec<Markup> {
     let one = TreeTable { name: HOSTILE.to_owned(), range: Some((1.0, 1.0)), size: 0, filter: rate(0.0) };
     let levels = vec![
@@ -191,7 +191,8 @@ fn small() -> Vec<Markup> {
     ]
 }
 
-/// Pictures with every strange number in every place.
+/// Pictures in which each pair of strange numbers stands for the values that are not integers, and a picture of extreme
+/// integers.
 fn strange() -> Vec<Markup> {
     let mut pictures = Vec::new();
     for a in STRANGE {
@@ -275,7 +276,7 @@ fn every_picture_is_sound_svg_whatever_it_shows() {
             let is_negative_size = ["r", "width", "height"].contains(&name) && value.starts_with('-');
             assert!(!is_negative_size, "{name}={value}: {text}");
         }
-        // Paths consist of digits, signs, spaces and letters of commands only.
+        // Paths consist only of numbers, spaces and command letters.
         let paths = attributes(&text).filter(|(name, _)| *name == "d");
         paths.for_each(|(_, path)| {
             assert!(path.chars().all(|c| " .-0123456789MLHVhvaz".contains(c)), "{path}")
@@ -289,7 +290,7 @@ fn pictures_of_ten_thousand_tables_are_small() {
     assert!(sizes.iter().sum::<usize>() < 600_000, "{sizes:?}");
 }
 
-/// Shows all pictures on a page, if `FILTERBLOCK_GALLERY` names a file for it.
+/// Writes a page of all but the strange pictures to the file that `FILTERBLOCK_GALLERY` names, if it is set.
 #[test]
 fn the_page_of_all_pictures_has_them_all() {
     let figures = |pictures: Vec<Markup>| html! { @for picture in pictures { figure { (picture) } } };

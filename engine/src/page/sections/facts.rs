@@ -8,7 +8,7 @@ use crate::report::{BudgetOrigin, Depth, Tuning};
 use crate::words::{about_count, count, counted, size};
 use crate::{page::shown::Shown, page::verdict::logs_not_read};
 
-/// The greatest number of files that are named.
+/// The greatest number of files or policies that are listed for one fact.
 const MOST: usize = 20;
 
 /// The parts of each table that were looked at, and what this leaves unknown.

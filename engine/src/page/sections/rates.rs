@@ -71,7 +71,8 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
     }
 }
 
-/// A sentence instead of a picture, where all tables have about as many bits and let about as many keys pass.
+/// A sentence to show instead of the picture, if there is only one table, or if all tables have about the same
+/// number of bits an entry and let about the same share of keys pass.
 fn alike(points: &[RatePoint]) -> Option<String> {
     let range = |of: fn(&RatePoint) -> f64| {
         let values = points.iter().map(of);

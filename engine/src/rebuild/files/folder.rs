@@ -27,7 +27,7 @@ pub(crate) struct Folder {
     session: Arc<Session>,
 }
 
-/// The most bytes of a note that one run leaves for another: enough for two million tables.
+/// The most bytes of a note that one run leaves for another: enough for a million tables.
 const MAX_NOTE: usize = 256 << 20;
 
 /// The message after a sync that failed.
@@ -349,7 +349,7 @@ impl Folder {
             .map_err(|error| Failure::system("looking at the room on its file system", &self.path, &error))
     }
 
-    /// The name of the folder's file system, if other machines may have files on it open.
+    /// The name of the folder's file system, if its locks may not hold for all programs that have files open on it.
     pub(crate) fn shared_file_system(&self) -> Result<Option<&'static str>> {
         volume::shared_file_system(&self.handle)
             .map_err(|error| Failure::system("looking at its file system", &self.path, &error))

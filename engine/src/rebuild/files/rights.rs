@@ -77,8 +77,8 @@ mod attributes {
 
     type Attributes = BTreeMap<CString, Vec<u8>>;
 
-    /// Copies the attributes of `like` to `to`, and removes inherited access control lists that `like` does
-    /// not have.
+    /// Copies the attributes of `like` to `to`, except for [`OF_PLACE`] if `is_copy`, and removes inherited access
+    /// control lists that `like` does not have.
     pub(super) fn copy(to: &File, like: &File, is_copy: bool) -> io::Result<()> {
         let (wanted, found) = (read(like)?, read(to)?);
         let mut failed = Vec::new();

@@ -56,7 +56,7 @@ pub(super) fn reopen(folder: &Handle) -> io::Result<File> {
 }
 
 pub(super) fn open(folder: &Handle, name: &OsStr, follow: bool) -> io::Result<File> {
-    // If a pipe has taken the file's place, this does not wait for it.
+    // If a pipe has taken the file's place, this does not wait for its other end.
     let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, !follow);
     Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?.into())

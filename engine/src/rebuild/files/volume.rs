@@ -8,7 +8,7 @@ use super::system::Handle;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FreeSpace {
     pub bytes: u64,
-    /// `None`: the file system has no limit on the number of files.
+    /// `None`: the file system reports no limit on the number of files.
     pub files: Option<u64>,
 }
 

@@ -92,7 +92,8 @@ impl Case {
         Ok(())
     }
 
-    /// Runs the same request again, then undoes or discards it, and then runs a rebuild that has to succeed.
+    /// Runs the same request again, then undoes the rebuild or discards the old tables, if they were kept, and then
+    /// runs a rebuild that has to succeed.
     fn check_again(&self, root: &Path) -> Result<(), String> {
         match run(self.sample, self.mode, root) {
             Ok(_) | Err(Failure { status: RebuildStatus::Refused, .. }) => {}

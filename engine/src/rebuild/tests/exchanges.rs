@@ -33,7 +33,7 @@ impl Hook for Exchanging {
     fn after(&self, _: &Operation<'_>) {}
 }
 
-/// The owner, mode and checksum of everything below a folder, by path.
+/// The owner, mode and checksum of a folder and of everything in it, by path. The checksum of a folder is 0.
 fn contents(dir: &Path) -> BTreeMap<PathBuf, (u32, u32, u32)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![dir.to_owned()];

@@ -15,8 +15,7 @@ struct Failing {
     recorder: Recorder,
     at: usize,
     count: AtomicUsize,
-    /// The number of operations before the sync of a folder that failed; [`NEVER`]: no such sync
-    /// failed.
+    /// The number of operations before the failed sync of a folder; [`NEVER`]: no sync of a folder failed.
     done_at_sync: AtomicUsize,
 }
 
@@ -45,7 +44,7 @@ impl Hook for Failing {
     }
 }
 
-/// Makes each operation fail, one in each run. Returns the number of operations.
+/// Makes each operation but `Look` fail, one in each run. Returns the number of these operations.
 fn fail_each(sample_of: Sample, mode: Mode) -> usize {
     let mut random = Random::for_case(sample_of as u64, mode as u64);
     for at in 0.. {

@@ -101,7 +101,8 @@ impl Carved {
     }
 }
 
-/// Adds the data blocks that were found to `table`, as far as their keys ascend.
+/// Adds the data blocks that were found to `table`. Blocks that cannot be read, or whose keys do not follow those of
+/// the blocks before them, count as lost.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     found: Carved,

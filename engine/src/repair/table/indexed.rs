@@ -20,7 +20,7 @@ struct Run {
     separator: Vec<u8>,
 }
 
-/// Reads all data blocks that the index names.
+/// Reads the data blocks that the index names, as far as the index decodes within the limits.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     index: BlockHandle,
@@ -59,7 +59,8 @@ pub(super) fn read<R: ReadAt>(
 /// The state of reading one data block after another.
 #[derive(Default)]
 struct Walk {
-    /// The blocks that are damaged, each with the largest key read before it, and with its separator.
+    /// The damaged blocks that do not begin before the end of an earlier block, each with the largest key read before
+    /// it, and with its separator.
     damaged: Vec<(BlockHandle, Option<Vec<u8>>, Vec<u8>)>,
     /// The numbers of the blocks that are lost.
     lost: Vec<u64>,
@@ -67,9 +68,9 @@ struct Walk {
     separator: Option<Vec<u8>>,
     /// The lost blocks directly before the next block.
     run: Option<Run>,
-    /// The greatest end of the blocks that were looked at so far.
+    /// The greatest end of the blocks that have been looked at so far.
     end: u64,
-    /// The number of blocks that were looked at so far.
+    /// The number of blocks that have been looked at so far.
     count: u64,
 }
 

@@ -42,8 +42,8 @@ pub(super) fn zeroed(bytes: &[u8], offset: u64) -> Option<Range<usize>> {
     Some(at.saturating_sub(before)..at.saturating_add(behind))
 }
 
-/// The entries of a block outside `damage`. `contents`: the block as stored, without its trailer; if `is_whole`, it
-/// ends where the block ends.
+/// The entries of a block outside `damage`; of a Snappy block, only those before it. `contents`: the block as stored,
+/// without its trailer; if `is_whole`, the contents end where the block ends.
 pub(super) fn entries(
     contents: &[u8],
     damage: &Range<usize>,
@@ -157,7 +157,7 @@ impl<'p> Parser<'p> {
     }
 }
 
-/// A varint of up to 32 bits, and its length.
+/// A varint of at most five bytes, and its length.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0_u64;
     for (at, &byte) in bytes.iter().enumerate().take(5) {

@@ -35,9 +35,10 @@ const MOST_WITH_EDGES: usize = 150;
 /// Draws each table as a rectangle: as wide as its key range, as high as it is large, in a colour for its
 /// rate of false positives relative to the expected rate, and hatched if it has no filters.
 ///
-/// If there are over 2,000 tables, neighbours share a rectangle. Its height stands for the mean size of its
-/// tables, its colour is that of the worst rate, and the share of its tables without filters is hatched. A
-/// line below a level shows the ranges of tables without filters, even of narrow tables.
+/// If there are over 2,000 tables, or if over 16 tables of a level overlap, neighbours share a rectangle. Its
+/// height stands for the mean size of its tables, its colour is that of the rate furthest above the expected
+/// rate, and the share of its tables without filters is hatched. A line below a level shows the ranges of tables
+/// without filters, even of narrow tables.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
     let lanes: usize = rows.iter().map(lanes_of).sum();

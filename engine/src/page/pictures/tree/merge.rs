@@ -52,7 +52,7 @@ pub(super) struct Block {
     pub(super) unknown: u64,
     /// The greatest of the known rates.
     pub(super) worst: Option<f64>,
-    /// The greatest multiple of an expected rate among the rates that chance does not explain.
+    /// The greatest [`multiple`] of the expected rate among the tables; 0: no rate is known.
     pub(super) multiple: f64,
     /// The sum of the tables' sizes in bytes.
     pub(super) size: u64,
@@ -100,7 +100,8 @@ impl Block {
     }
 }
 
-/// The multiple of the `expected` rate that is certain: 1 if the interval holds that rate.
+/// The multiple of the `expected` rate that is certain: 1 if the interval holds that rate, or if that rate is not
+/// above 0.
 fn multiple(measured: Interval, expected: f64) -> f64 {
     let nearest = expected.clamp(measured.low, measured.high);
     if expected > 0.0 { nearest / expected } else { 1.0 }
