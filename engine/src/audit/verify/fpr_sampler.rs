@@ -1,6 +1,6 @@
 //! The rate of false positives among neighbours of stored keys.
 //!
-//! Some of the filters are asked, evenly spread over the data blocks, for
+//! Some of the filters, evenly spread over the data blocks, are asked for
 //! [neighbours](crate::audit::rates::neighbours) of their keys. Each filter is weighted by its entries.
 
 use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash};

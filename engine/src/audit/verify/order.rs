@@ -114,7 +114,8 @@ impl OrderCheck {
         self.has_last_key.then_some(&*self.last_key)
     }
 
-    /// The findings about the order, or the reason why it was not checked.
+    /// The findings about the order, or a note: the order is not known, or the order that was
+    /// presumed does not hold.
     pub(super) fn finish(self) -> Result<Findings, Note> {
         if let (ExpectedOrder::Custom(comparator), None) = (&self.expected, &self.order) {
             let comparator = comparator.clone();
