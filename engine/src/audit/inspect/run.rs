@@ -47,7 +47,7 @@ pub struct InspectOutcome {
 
 impl Engine {
     /// Finds the facts about the tables that `inputs` lead to and about their filters, from as much of each table as
-    /// [`depth`](Self::depth) allows. `sink` receives them folder by folder, with sums over the tables of each folder.
+    /// the engine's depth allows. `sink` receives them folder by folder, with sums over the tables of each folder.
     ///
     /// # Errors
     ///

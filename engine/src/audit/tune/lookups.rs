@@ -27,7 +27,7 @@ pub(super) struct Lookup {
     pub(super) kind: Kind,
     /// The indices of the tables that may hold the key, in the order in which a lookup searches them.
     pub(super) visits: Vec<u32>,
-    /// The entry that ends the lookup. `None`: the key is in no table.
+    /// The entry that ends the lookup. `None`: the key was found in no table.
     pub(super) end: Option<End>,
 }
 
