@@ -18,8 +18,8 @@ use crate::report::{DistinctKeys, EntryCount};
 
 /// The number of parts to begin with.
 const FIRST_PARTS: u64 = 16;
-/// If the index has at most this many entries before the last one, all data blocks may be decoded. In a larger table
-/// that may have as many parts, an estimate from fewer is not good enough.
+/// All data blocks of a table with at most this many, the last one not counted, may be decoded. In a larger table, an
+/// estimate from fewer parts is never good enough, unless the table may not have as many.
 const MIN_PARTS: u64 = 64;
 /// The maximum number of parts.
 const MAX_PARTS: u64 = 1024;
