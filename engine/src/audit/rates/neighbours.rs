@@ -19,7 +19,7 @@ const MAX_MADE_BYTES: usize = 1 << 20;
 #[derive(Default, Debug)]
 pub(crate) struct Neighbours {
     random: SplitMix,
-    /// The number of keys to make for the current filter.
+    /// The maximum number of keys to make for the current filter.
     count: usize,
     /// The stored keys to make absent keys from. `None`: no filter has begun, or the absent keys have been
     /// made.
