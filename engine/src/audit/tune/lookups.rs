@@ -65,7 +65,7 @@ impl Lookup {
 /// The filters that a table has.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct TableFilters {
-    /// The name of the policy; `None` if the table has no filters.
+    /// The name of the policy, known or not; `None` if no filters were found in the table.
     pub(super) name: Option<String>,
     /// True if the filter block is sound, so that its filters can be asked.
     pub(super) sound: bool,

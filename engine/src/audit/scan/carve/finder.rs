@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_holds_many_blocks_is_read_once() {
-        // The damage in the middle makes the finder read the bytes after it up to twice more.
+        // The damage in the middle makes the finder read the bytes after it up to two more times.
         let row = block(&[b'x'; 4000]).repeat(200);
         let file = [&row, &noise(99)[..], &row].concat();
         let source = Counting(&file, Cell::new(0));

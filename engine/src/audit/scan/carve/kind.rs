@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(kind(&[(b"a", OTHER), (b"b", IN_GAP)]), BlockKind::Handles);
         assert_eq!(kind(&[(b"a", OTHER), (b"b", KNOWN), (b"c", UNKNOWN)]), BlockKind::Data);
         assert_eq!(kind(&[(b"a", OTHER), (b"b", KNOWN), (b"c", KNOWN)]), BlockKind::Handles);
-        // One entry that is not a handle decides.
+        // A single entry that is not a handle makes the block a data block.
         assert_eq!(kind(&[(b"a", KNOWN), (b"b", KNOWN), (b"c", b"value")]), BlockKind::Data);
     }
 
