@@ -10,11 +10,11 @@ use super::scan::carve::rows::{CarvedRows, DecodeLimit};
 use super::scan::range::KeyRange;
 use super::scan::rows::{Moved, Rows as _};
 
-/// The number of bytes at the start of a file that are checked for its kind.
+/// The maximum number of bytes at the start of a file that are checked for its kind.
 const LOOKED_AT: u64 = 64 << 10;
-/// The number of bytes in which entries are counted, at the start of a table that was cut short.
+/// The maximum number of bytes, from the start of a table that was cut short, in which entries are counted.
 const SALVAGED: u64 = 4 << 20;
-/// The greatest number of bytes that are decoded to count these entries.
+/// The limit on the bytes of data blocks and their keys that are decoded to count these entries.
 const MAX_DECODED: u64 = 64 << 20;
 /// The fewest bytes that are taken as text.
 const MIN_TEXT: usize = 8;
@@ -103,8 +103,7 @@ fn kind_of(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Returns true if there are enough bytes, and all of them are lines of text. The last character may be cut
-/// off.
+/// Returns true if the bytes are text of at least `MIN_TEXT` bytes. The last character may be cut off.
 fn is_text(bytes: &[u8]) -> bool {
     let Some(chunk) = bytes.utf8_chunks().next() else { return false };
     let is_cut = std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());

@@ -38,8 +38,8 @@ impl KeyEncoding {
         }
     }
 
-    /// The part of the key that filters are made from; `None` if the key is too short to be an
-    /// internal key.
+    /// The part of the key that filters are made from. `None`: the keys are internal keys, and this
+    /// one is too short.
     #[inline]
     pub fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self.format() {
@@ -48,8 +48,8 @@ impl KeyEncoding {
         }
     }
 
-    /// Compares two keys whose user keys are ordered byte by byte. The newest version of a user key
-    /// comes first.
+    /// Compares two keys byte by byte. Of internal keys, the user keys are compared, and the newest
+    /// version of a user key comes first.
     #[inline]
     pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self.format() {

@@ -10,7 +10,7 @@ use crate::report::json_text;
 
 /// The maximum number of bytes kept of a key.
 const MAX_KEPT: usize = 256;
-/// The maximum number of bytes of a key that a message shows.
+/// The number of bytes that a message shows of a key that is longer than what is kept of it.
 const MAX_SHOWN: usize = 48;
 
 /// A key, or the start of a long one: there can be many, and a damaged file can make them long.

@@ -81,7 +81,8 @@ impl Shown<'_> {
         }
     }
 
-    /// The MANIFEST that CURRENT names, if it is there.
+    /// The path of the MANIFEST that CURRENT names. `None`: CURRENT cannot be read or names none, or the folder does
+    /// not hold that MANIFEST.
     fn current(&self, folder: &Folder) -> Option<PathBuf> {
         let path = folder.path().join("CURRENT");
         let mut listing = DatabaseListing::new([("CURRENT", 0)]);
@@ -91,7 +92,8 @@ impl Shown<'_> {
         manifests.any(|file| *file.path == *manifest).then_some(manifest)
     }
 
-    /// Reports a folder whose CURRENT does not lead to a MANIFEST, and names the newest MANIFEST that is there.
+    /// Reports a folder whose CURRENT does not lead to a MANIFEST, and names the newest MANIFEST in the folder, if
+    /// there is one.
     fn no_current(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
         let Some((path, error)) = folder.manifest_error() else {
             let error = PathError::unexpected("a database", "a folder without CURRENT and logs");
@@ -138,7 +140,8 @@ impl Shown<'_> {
         (self.sink)(ManifestLine::State(subject, state))
     }
 
-    /// Shows all records, including those after damage. Returns the number of faults.
+    /// Shows all records that can be decoded, including those after damage, until reading fails. Returns the number of
+    /// faults.
     fn records(&mut self, subject: Subject<'_>, source: impl Read) -> io::Result<u64> {
         let mut log = LogReader::new(source).max_record_len(Manifest::DEFAULT_MEMORY_LIMIT);
         let (mut records, mut faults) = (0_u64, 0_u64);

@@ -95,9 +95,9 @@ fn resume<T>(path: &Path, file: &Bytes, audit: impl Fn(&FetchedRanges) -> Result
     panic!("{}: more than {most} ranges are missing", path.display());
 }
 
-/// Checks that the result of `audit` is the same with the whole file as with each range given when
-/// it is missing. `audit` gets the file and the options to read it with. Returns the number of
-/// ranges that were missing.
+/// Checks that the result of `audit` is the same with the complete file as with ranges that are
+/// supplied one by one when they are missing. `audit` gets the file and the options to read it
+/// with. Returns the number of ranges that were missing.
 fn check<T: Debug>(
     path: &Path,
     file: &Bytes,

@@ -8,7 +8,8 @@ use filterblock::table::{Meter, ReadOptions};
 /// The bytes of blocks and keys that may be decoded from a file.
 pub(crate) struct Budget {
     meter: Arc<Meter>,
-    /// The number of bytes of keys that were put together, which takes time as decoding does.
+    /// The number of bytes of all keys looked at so far. Looking at keys takes time, as decoding
+    /// does.
     keys: Cell<u64>,
     limit: u64,
 }
@@ -37,7 +38,7 @@ impl Budget {
         self.meter.bytes_decoded().saturating_add(self.keys.get()) > self.limit
     }
 
-    /// Counts a key that was put together. `None`: the limit is exceeded.
+    /// Counts a key that is looked at. `None`: the limit is exceeded.
     pub(crate) fn take(&self, key: &[u8]) -> Option<()> {
         self.keys.set(self.keys.get().saturating_add(key.len() as u64));
         (!self.is_spent()).then_some(())

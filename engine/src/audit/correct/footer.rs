@@ -24,9 +24,9 @@ pub(crate) struct Footer {
 /// blocks of all variants of a handle with one bit of its size changed are usually smaller, taken together.
 const MAX_PASSES: u64 = 8;
 
-/// Reads the footer. If it does not lead to a sound index and a sound metaindex, one bit of the footer is corrected
-/// so that it does, or else one bit of the index so that `is_index` returns `Some`. `None`: there is no index that
-/// can be read.
+/// Reads the footer. If it does not lead to an index and a metaindex with correct checksums, one bit of the footer is
+/// corrected so that it does. If there is no such bit, or more than one, the footer is taken to be right, and a damaged
+/// index is corrected by the one bit with which `is_index` returns `Some`. `None`: no index is found in this way.
 pub(crate) fn find<R: ReadAt>(
     source: &R,
     is_index: impl FnMut(&Bytes) -> Option<()>,

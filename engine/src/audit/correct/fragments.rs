@@ -62,7 +62,8 @@ pub(crate) struct Fragments<R> {
     /// The position of the next piece in `block`.
     at: usize,
     is_found: bool,
-    /// The bytes whose checksums were tried in this block to mend it.
+    /// The number of bytes whose checksums were tried in this block to mend it or to find its next
+    /// fragment.
     tried: Cell<usize>,
 }
 
@@ -229,7 +230,8 @@ impl<R: ReadAt> Fragments<R> {
         self.tried.get() <= MAX_TRIED_IN_BLOCK
     }
 
-    /// The position of the next sound fragment in the block.
+    /// The position of the next sound fragment with data in the block. `None`: there is none, or no
+    /// more bytes may be tried.
     fn resynchronise(&self, start: usize) -> Option<usize> {
         let mut tried = 0_usize;
         let end = self.block.len();

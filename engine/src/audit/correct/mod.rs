@@ -1,8 +1,8 @@
 //! One wrong bit, found by the checksum.
 //!
 //! A CRC is linear: a wrong bit changes it by a value that depends only on the bit's distance from the end. If the
-//! difference of the stored and the computed checksum is run backwards from the end, byte by byte, it becomes a single
-//! bit at the byte with the wrong bit.
+//! difference between the stored and the computed checksum is run backwards from the end, byte by byte, it becomes a
+//! single bit at the byte with the wrong bit.
 //!
 //! Two wrong bits under one checksum are never corrected: other damage can look like two wrong bits by chance, and
 //! after such a false correction the block may even decode.
@@ -82,7 +82,7 @@ pub(crate) fn corrected<T>(
         Some((accept(right.into())?, at, mask))
     });
     let first = found.next();
-    // With two possible corrections, none is certain.
+    // Of two possible corrections, neither is certain.
     first.filter(|_| found.next().is_none())
 }
 

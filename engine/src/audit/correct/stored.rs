@@ -11,7 +11,8 @@ use super::{corrected, stored_crc};
 /// The length of the type and the checksum after a block.
 pub(crate) const TRAILER: usize = 5;
 
-/// Reads the block at `handle` with its trailer. `None`: the block reaches beyond the file.
+/// Reads the block at `handle` with its trailer. `None`: the block reaches beyond the file, or is too large for memory,
+/// or the file's length cannot be found.
 pub(crate) fn read<R: ReadAt>(
     source: &R,
     handle: BlockHandle,
@@ -48,7 +49,7 @@ pub(crate) fn accept<R: ReadAt, T>(
     }))
 }
 
-/// The entries of a stored block, whose checksum is known to be correct.
+/// The entries of a stored block, whose checksum is known to be correct. `None`: the block cannot be decoded.
 pub(crate) fn entries(stored: &Bytes, options: &ReadOptions) -> Option<BlockCursor<'static>> {
     let size = stored.len().checked_sub(TRAILER)?;
     let handle = BlockHandle { offset: 0, size: size as u64 };

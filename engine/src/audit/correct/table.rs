@@ -156,7 +156,8 @@ impl Search {
         Some((right, Patch { offset: offset.checked_add(at as u64)?, mask }))
     }
 
-    /// Moves to the first block of the index that does not begin before `offset`.
+    /// Moves to the first block of the index that does not begin before `offset`. `None`: there is none, or a limit is
+    /// exceeded.
     fn go_to(&mut self, offset: u64) -> Option<()> {
         if self.walk.handle.is_some_and(|handle| handle.offset > offset) {
             self.starts = self.starts.checked_add(1).filter(|starts| *starts <= MAX_STARTS)?;

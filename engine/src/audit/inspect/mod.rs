@@ -1,4 +1,5 @@
-//! Inspection: the facts about tables and their filters, without reading whole tables.
+//! Inspection: the facts about tables and their filters, from as much of each table as the depth
+//! allows.
 
 mod bare_block;
 pub(crate) mod run;

@@ -46,8 +46,8 @@ pub struct InspectOutcome {
 }
 
 impl Engine {
-    /// Finds the facts about the tables that `inputs` lead to and about their filters, without reading whole tables.
-    /// `sink` receives them folder by folder, with sums over the tables of each folder.
+    /// Finds the facts about the tables that `inputs` lead to and about their filters, from as much of each table as
+    /// the engine's depth allows. `sink` receives them folder by folder, with sums over the tables of each folder.
     ///
     /// # Errors
     ///

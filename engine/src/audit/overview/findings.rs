@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::report::{Code, Finding, Note, Table, Verdict, VerdictCounts, Weight};
 
-/// The maximum numbers of findings and of seen faults to keep.
+/// The maximum number of findings, and also of seen faults, to keep.
 const MAX_KEPT: usize = 200;
 /// The maximum number of notes to keep.
 const MAX_NOTES: usize = 50;
@@ -12,7 +12,7 @@ const MAX_NOTES: usize = 50;
 /// All faults, as far as they were looked for.
 #[derive(Default, Debug)]
 pub(crate) struct OverviewFindings {
-    /// Every block and every entry was read.
+    /// The tables were verified, with every block and every entry that can be read.
     pub verified: bool,
     /// The counts of the verdicts of `verify`.
     pub counts: VerdictCounts,

@@ -156,8 +156,8 @@ impl Fold {
         self.overview.add(table);
     }
 
-    /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the positions of
-    /// all tables in the range of keys.
+    /// Adds the live tables that have no file, unless a later listing of the folder had them, and sets the weights of
+    /// the tables and the positions of the live tables in the range of keys.
     fn end(&mut self, newest: &ListedFolder) {
         let Self { overview, begun: Some(begun), .. } = self else { return };
         let known: BTreeSet<u64> = overview.tables.iter().filter_map(|table| table.number).collect();

@@ -13,7 +13,8 @@ const MAX_INDEX_KEYS: u64 = 256 << 20;
 /// The reason given if the keys of the index are not in the encoding that the filters need.
 const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
 
-/// For each key sought, the offset of the data block that may hold it; `None` if no block may.
+/// For each key sought, the offset of the data block that may hold it. `None`: no block may, or the
+/// handle of the block cannot be read.
 pub(super) type BlockOfKey = Vec<Option<u64>>;
 
 /// Looks the keys up in an index that is in bytewise order: one answer for each possible encoding

@@ -26,7 +26,7 @@ pub enum Wanted {
     Answers,
     /// The answers for keys that may be there.
     Matches,
-    /// The number of keys that may be there, for each table.
+    /// The number of keys that may be there, for each table and each log.
     Counts,
 }
 

@@ -19,9 +19,10 @@ const MAX_MADE_BYTES: usize = 1 << 20;
 #[derive(Default, Debug)]
 pub(crate) struct Neighbours {
     random: SplitMix,
-    /// The number of keys to make for the current filter.
+    /// The maximum number of keys to make for the current filter.
     count: usize,
-    /// The stored keys to make absent keys from; `None` once those are made.
+    /// The stored keys to make absent keys from. `None`: no filter has begun, or the absent keys have been
+    /// made.
     seeds: Option<KeyBuf>,
     seed_bytes: usize,
     /// The hashes of the stored keys seen before absent keys were made.

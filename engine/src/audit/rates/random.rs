@@ -20,7 +20,8 @@ const ROUND: u64 = 4096;
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
 /// Asks the filters for random keys until enough have passed, or until another round would exceed `most`. `weights`:
-/// the weights of the filters. `None`: no filter has a weight, or the policy never looks at a key.
+/// the weights of the filters. `None`: no filter has a weight, or the policy has no hash for keys, as is true of one
+/// that never looks at them.
 pub(crate) fn random_rate(
     filters: &FilterStats,
     weights: &FilterWeights<'_>,
@@ -156,7 +157,7 @@ mod tests {
         (blocks, FilterStats::new(FilterBlockReader::new(policy, contents)))
     }
 
-    /// The share of a hundred keys for each data block that the filters let pass.
+    /// The share of absent keys that the filters let pass, with a hundred keys for each data block.
     fn asked_plainly(blocks: &Offsets, filters: &FilterStats) -> f64 {
         let passed = blocks.iter().flat_map(|offset| (0..100).map(move |number| (offset, number)));
         let passed = passed.filter(|(offset, number)| {

@@ -1,4 +1,5 @@
-//! Simulated samples: intervals hold the truth as often as they claim, and are not much wider than they have to be.
+//! Simulated samples: intervals contain the true value as often as they claim, and are not much wider than they have to
+//! be.
 
 use super::{Clusters, SplitMix};
 
@@ -13,7 +14,7 @@ pub(crate) fn printed_quantile(degrees: usize) -> f64 {
         .unwrap_or(1.96)
 }
 
-/// The frequency with which intervals hold the truth, and the widths of the intervals.
+/// The frequency with which intervals contain the true value, and the widths of the intervals.
 #[derive(Default)]
 pub(crate) struct Held {
     intervals: u64,
@@ -27,14 +28,15 @@ impl Held {
     /// variance that the simulation has rather than from that of the sample.
     pub(crate) fn add(&mut self, (low, high): (f64, f64), truth: f64, reference: f64) {
         self.intervals += 1;
-        // Rounding may part a bound and a truth that are equal.
+        // Rounding may part a bound and a true value that are equal.
         let slack = 1e-9 * truth.abs();
         self.holding += u64::from(low <= truth + slack && truth <= high + slack);
         self.width += (high - low) / truth;
         self.reference += 2.0 * reference / truth;
     }
 
-    /// Checks that 93 of 100 intervals hold the truth, and that they are not wider than 1.3 times the reference.
+    /// Checks that at least 93 of 100 intervals contain the true value, and that their widths together are at most 1.3
+    /// times those of the reference.
     pub(crate) fn check(&self, what: &str) {
         let Self { intervals, holding, width, reference } = *self;
         println!("{what}: {holding} of {intervals}, {:.2} times the reference", width / reference);

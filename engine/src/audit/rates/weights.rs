@@ -48,7 +48,7 @@ impl<'a> FilterWeights<'a> {
         self.sum
     }
 
-    /// The share of absent keys expected to pass, going by the bits set; `None` if there are no filters.
+    /// The share of absent keys expected to pass, going by the bits set; `None` if no filter has a weight.
     pub(crate) fn estimated_rate(&self) -> Option<f64> {
         let rates = self.iter().map(|(offset, weight)| weight * self.filters.rate_at(offset));
         (self.sum > 0.0).then(|| (rates.sum::<f64>() / self.sum).min(1.0))

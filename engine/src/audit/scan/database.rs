@@ -31,7 +31,7 @@ pub(super) struct ResumePoint {
 }
 
 impl ResumePoint {
-    /// Returns true if this entry is at the place or before it. With `all`, the place is at one version of
+    /// Returns true if the entry with this key is at the place or before it. With `all`, the place is at one version of
     /// its key, in order from the newest; otherwise it is after all versions of its key.
     fn has_passed(&self, key: &InternalKey<'_>, all: bool, order: Option<&SharedComparator>) -> bool {
         let (user_key, place) = (key.user_key, &*self.user_key);

@@ -62,7 +62,7 @@ pub(super) fn has_vanished(fault: &Fault, folder: &Folder, missing: &OnceLock<BT
     !missing.contains(path)
 }
 
-/// Returns true if the file's name is that of a log.
+/// Returns true if the file's name is that of a log, or ends in `.log`.
 pub(super) fn is_log(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     name.and_then(FileKind::parse).is_some_and(|(kind, _)| kind == FileKind::Log)

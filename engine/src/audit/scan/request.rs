@@ -6,8 +6,9 @@ use crate::report::{ErrorKind, Fault};
 /// The entries to show.
 #[derive(Clone, Debug, Default)]
 pub struct ScanRequest {
-    /// Shows every version of each key and every deletion. Otherwise, deletions are left out, and so are older versions
-    /// of a key, except in logs that are shown one by one.
+    /// Shows every version of each key and every deletion. Otherwise, a database, or a table that is shown by itself,
+    /// shows the newest version of each key, unless it is a deletion; a log that is shown by itself leaves out
+    /// deletions only.
     pub all: bool,
     /// Finds the data blocks of tables by their checksums, without footer and index.
     pub carve: bool,

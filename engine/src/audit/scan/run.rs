@@ -162,8 +162,8 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         self.files(subject, folder).await
     }
 
-    /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can
-    /// be relied on then.
+    /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can be
+    /// relied on then; otherwise the folder as it is.
     fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
         let correct = || {
             let correction = self.correction.as_ref()?;
@@ -241,8 +241,8 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         }
     }
 
-    /// Shows the entries of a table or log. `in_database`: the file's keys are internal keys. `listed`: the file's name
-    /// was found in a folder.
+    /// Shows the entries of a table or log. `in_database`: the keys of a table are internal keys, unless the request
+    /// says otherwise. `listed`: the file's name was found in a folder.
     async fn file(&mut self, subject: Subject<'_>, in_database: bool, listed: bool) -> io::Result<()> {
         let (path, ScanRequest { all, range, internal_keys, carve, .. }) = (subject.path, self.request);
         if is_log(path) {

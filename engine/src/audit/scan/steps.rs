@@ -18,8 +18,8 @@ pub struct ScanSteps {
 }
 
 impl ScanSteps {
-    /// Continues until the sink [wants a pause](Sink::wants_pause), or until a few thousand entries were passed over.
-    /// Returns the outcome at the end, once.
+    /// Continues until the sink [wants a pause](Sink::wants_pause), or until a few thousand entries have been passed
+    /// over. Returns the outcome at the end, once.
     pub fn step(&mut self) -> Option<io::Result<ScanOutcome>> {
         let work = self.work.as_mut()?;
         match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
@@ -31,7 +31,7 @@ impl ScanSteps {
         }
     }
 
-    /// Returns true once the outcome was returned.
+    /// Returns true once the outcome has been returned.
     pub const fn has_ended(&self) -> bool {
         self.work.is_none()
     }

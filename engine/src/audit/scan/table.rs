@@ -10,7 +10,7 @@ use super::rows::{Moved, PASSED, Rows};
 use crate::audit::stats::{Blocks, FilterStats, Sample, sample};
 use crate::report::{Fault, Row, Version};
 
-/// The number of keys looked at to tell internal keys from other keys.
+/// The maximum number of keys looked at to tell internal keys from other keys.
 const TRIED: usize = 256;
 /// No database reaches this number of writes, but keys that end in big-endian numbers look as if one had.
 const MAX_SEQUENCE: u64 = 1 << 48;

@@ -21,7 +21,7 @@ pub(crate) struct BlockKeys {
     pub(crate) keys: u64,
 }
 
-/// Counts entries and user keys, block by block.
+/// Counts the entries and user keys of single data blocks, or of a whole table.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct KeyCounter {
     now: BlockKeys,

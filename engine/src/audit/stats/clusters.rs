@@ -66,8 +66,9 @@ impl Clusters {
         self.handles().map(|handle| handle.offset.min(file_size)..end(&handle).min(file_size)).collect()
     }
 
-    /// The numbers of the table's entries and different keys, estimated from those of the blocks in
-    /// `sample`. Both are `None` if a place has no block that could be decoded.
+    /// The numbers of the table's entries and different keys, estimated from those of the blocks in `sample`.
+    /// Both are `None` if a place has no block that could be decoded, unless all blocks of the table were
+    /// decoded.
     pub(super) fn counts(&self, sample: &Sample, blocks: &Blocks) -> Counts {
         // A block has at least one entry, but its entries may all be versions of the last key of the
         // block before.

@@ -11,8 +11,7 @@ pub(crate) struct Filter {
     pub bytes: u64,
     pub bits: u64,
     pub bits_set: u64,
-    /// The number of probes per key. `None`: the filter has no bytes, or its policy does not
-    /// describe it.
+    /// The number of probes per key. `None`: the filter has no bytes, or is not described.
     pub probes: Option<u32>,
     /// The share of absent keys that pass.
     pub rate: f64,

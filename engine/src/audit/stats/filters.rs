@@ -132,12 +132,12 @@ impl FilterStats {
         Some(entries.clamp(1.0, most) * bits_per_entry)
     }
 
-    /// The rate of each filter that covers some of these data blocks.
+    /// The rate of each filter that these data blocks have; 1 for a filter that is missing.
     pub(crate) fn covering_rates(&self, blocks: &Offsets) -> impl Iterator<Item = f64> {
         self.covering(blocks).map(|index| self.filter(index).map_or(1.0, |filter| filter.rate))
     }
 
-    /// The number of filters that cover some of these data blocks.
+    /// The number of filters that these data blocks have, including those that are missing.
     pub(crate) fn num_covering(&self, blocks: &Offsets) -> u64 {
         self.covering(blocks).count() as u64
     }

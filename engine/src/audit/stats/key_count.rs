@@ -18,7 +18,8 @@ use crate::report::{DistinctKeys, EntryCount};
 
 /// The number of parts to begin with.
 const FIRST_PARTS: u64 = 16;
-/// The number of parts that every table may have.
+/// All data blocks of a table with at most this many, the last one not counted, may be decoded. In a larger table, an
+/// estimate from fewer parts is never good enough, unless the table may not have as many.
 const MIN_PARTS: u64 = 64;
 /// The maximum number of parts.
 const MAX_PARTS: u64 = 1024;
@@ -60,7 +61,7 @@ struct Counter<'a, R> {
 /// The numbers of a table's entries and of its different keys.
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Counts {
-    /// `None`: none of the blocks tried could be decoded.
+    /// `None`: no block was read, or too few of them could be decoded.
     pub entries: Option<EntryCount>,
     pub distinct_keys: Option<DistinctKeys>,
     /// The different keys, if all were seen and they are not too many.
@@ -68,9 +69,9 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Decodes up to 1025 data blocks, spread over the index. Both counts are `None` if none of the first 65
-    /// blocks tried can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have
-    /// been decoded already.
+    /// Decodes up to 1025 data blocks, spread over the index. Both counts are `None` if none of the first blocks tried,
+    /// at most 65, can be decoded. Damage in data blocks is noted in `blocks`. `sample`: blocks that have been decoded
+    /// already.
     pub(super) fn estimate<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -215,8 +216,8 @@ impl Parts {
         start_of(part, number, self.entries)
     }
 
-    /// The estimate of the sum over all blocks of the number that `of` gives; `None` if no block was decoded.
-    /// `last`: that number for the last block. `blocks`: the number of blocks, which is less than the number
+    /// The estimate of the sum over all blocks of the number that `of` gives; `None` if there are blocks, but none was
+    /// decoded. `last`: that number for the last block. `blocks`: the number of blocks, which is less than the number
     /// of entries if the index is damaged. `least`: the least such number for a block.
     fn estimate(
         &self,
@@ -273,8 +274,9 @@ impl Parts {
 }
 
 impl<R: ReadAt> Counter<'_, R> {
-    /// The counts of the blocks at `positions` in the index, which are in ascending order. `None`: the block
-    /// cannot be decoded, is over a limit, or has been counted before.
+    /// The counts of the blocks at `positions` in the index, which are in ascending order. `None`: the index does not
+    /// name a block there that lies within the file, or the block cannot be decoded, is over a limit, or has been
+    /// counted before.
     fn keys_at(&mut self, positions: &[u64]) -> Result<Vec<Option<BlockKeys>>> {
         let mut handles = (0..).zip(self.table.data_blocks());
         let handles: Vec<Option<BlockHandle>> = positions

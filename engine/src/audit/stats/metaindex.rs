@@ -41,7 +41,8 @@ impl Metaindex {
         self.names.iter().cloned().chain(more).collect()
     }
 
-    /// The names of the policies that have filters in this table, known or not.
+    /// The names of the policies that have filters in this table, known or not, among the names
+    /// that are listed.
     pub(crate) fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
         self.names.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }

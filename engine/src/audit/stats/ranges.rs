@@ -150,8 +150,8 @@ struct Joined {
 }
 
 impl Sizing {
-    /// The rule that explains the sizes of all filters, for filters of `probes` probes and a table
-    /// of `keys` keys.
+    /// The rule that best explains the sizes of all filters, for filters of `probes` probes and a table of
+    /// `keys` keys. `None`: no rule explains them.
     fn explaining(filters: &FilterStats, probes: u32, keys: EntryCount) -> Option<Self> {
         // LevelDB's k is 0.69 times the bits a key, rounded down, but at least 1 and at most 30.
         let fits = |bits: &u64| (bits * 69 / 100).clamp(1, 30) == u64::from(probes);

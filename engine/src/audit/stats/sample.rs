@@ -45,7 +45,7 @@ pub(crate) struct Sample {
     hashes: HashTrial,
     /// The answers for neighbours of the keys in each of `ENCODINGS`.
     neighbours: [Clusters; 2],
-    /// The reason why a block could not be decompressed, though it may be sound.
+    /// The reason why a block could not be decoded, though it may be sound.
     unsupported: Option<String>,
 }
 
@@ -119,8 +119,8 @@ impl Sample {
         Ok(sample)
     }
 
-    /// Reads a data block, given with the hash of the key before it. Returns the block's counts, and its size once
-    /// decompressed.
+    /// Reads a data block, given with the hash of the user key in the index entry of the block before, if there is one.
+    /// Returns the block's counts, and its size once decompressed.
     fn read<R: ReadAt>(
         &mut self,
         table: &Table<R>,
@@ -220,8 +220,8 @@ impl Sample {
         self.matched_user_part > self.matched_whole
     }
 
-    /// The hash that fits the filters. `None`: the policy's name does not leave it open, or no hash
-    /// fits.
+    /// The hash that fits the filters. `None`: the policy's name does not leave the hash open, no hash fits, or no key
+    /// was asked for.
     pub(crate) fn fitting_hash(&self) -> Option<Dialect> {
         self.hashes.fitting()
     }

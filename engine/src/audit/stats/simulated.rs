@@ -1,4 +1,4 @@
-//! Simulated tables: the intervals of the numbers of entries and keys hold the truth as often as they claim.
+//! Simulated tables: the intervals of the numbers of entries and keys contain the true numbers as often as they claim.
 
 use bytes::Bytes;
 use filterblock::table::{Compression, Table, TableBuilder, WriteOptions};
@@ -73,7 +73,7 @@ fn half_width(blocks: &[f64], sampled: f64, degrees: usize) -> f64 {
     printed_quantile(degrees) * number * ((1.0 - sampled / number) * variance / sampled).sqrt()
 }
 
-/// Simulates tables of `kinds`, and looks at a sample of each.
+/// Simulates tables of the first `kinds` kinds, and looks at a sample of each.
 fn check(what: &str, reach: Reach, kinds: u64, sampled: f64, degrees: usize) {
     let (mut entries, mut keys) = (Held::default(), Held::default());
     let mut random = SplitMix(7);

@@ -55,7 +55,8 @@ pub(crate) struct TableStats {
     /// The compression types in the trailers of the data blocks that were looked at.
     pub compression: BTreeSet<u8>,
     pub metaindex: Metaindex,
-    /// The reason why no filters can be used, though the table may have some.
+    /// The reason why no filters can be used though the table may have some, or the damage in the
+    /// metaindex.
     pub filter_error: Option<String>,
     pub filter_error_kind: Option<ErrorKind>,
     /// The filter error is that a part could not be read.
@@ -127,8 +128,8 @@ impl TableStats {
         })
     }
 
-    /// The cost of a filter block for a table without one; `None` if it has one, or its number of
-    /// entries is not known.
+    /// The cost of a filter block for a table without one; `None` if it has one or may have one, or
+    /// its number of entries is not known.
     pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
         self.counts.entries.filter(|_| none).map(|count| filter_cost(count, &self.blocks))

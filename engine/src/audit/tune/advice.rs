@@ -136,13 +136,13 @@ fn lost(now: &Outcome, then: &Outcome) -> f64 {
     of_kinds.fold(certain, f64::max)
 }
 
-/// Returns true if `then` takes much less space than `now`, and lookups read about as much.
+/// Returns true if `then` takes much less space than `now`, and lookups read hardly more.
 fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
 }
 
-/// Returns true if `then` reads fewer blocks than another choice: too few to rebuild for, but the tables are rewritten
-/// anyway.
+/// Returns true if `then` reads fewer blocks for absent keys than another choice. The saving may be too small to
+/// rebuild for, but the tables are rewritten anyway.
 fn is_better_still(other: &Outcome, then: &Outcome) -> bool {
     let ((absent_other, _), (absent_then, _)) = (reads(other), reads(then));
     absent_then < absent_other * (1.0 - SHARE_BETTER) && lost(other, then) <= READS_LOST

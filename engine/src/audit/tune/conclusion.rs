@@ -234,13 +234,14 @@ impl TuneResults<'_> {
     }
 }
 
-/// The reads in vain of one of the user's lookups, of which some find a value.
+/// The mean number of reads in vain of the user's lookups, some of which find a value.
 fn of_lookups(lookups: Lookups, absent: f64, present: f64) -> f64 {
     let share = lookups.present as f64 / lookups.used as f64;
     (1.0 - share) * absent + share * present
 }
 
-/// The filters that LevelDB holds in memory: those of all tables after the first 1,000, which it maps.
+/// The filters that LevelDB holds on the heap: those of all tables after the first 1,000. It maps the first
+/// 1,000 into memory.
 fn memory_of(survey: &Survey) -> Memory {
     let tables = survey.len() as u64;
     let last = survey.iter().skip(MAPPED as usize);

@@ -27,7 +27,7 @@ pub(super) struct Lookup {
     pub(super) kind: Kind,
     /// The indices of the tables that may hold the key, in the order in which a lookup searches them.
     pub(super) visits: Vec<u32>,
-    /// The entry that ends the lookup. `None`: the key is in no table.
+    /// The entry that ends the lookup. `None`: the key was found in no table.
     pub(super) end: Option<End>,
 }
 
@@ -65,7 +65,7 @@ impl Lookup {
 /// The filters that a table has.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct TableFilters {
-    /// The name of the policy; `None` if the table has no filters.
+    /// The name of the policy, known or not; `None` if no filters were found in the table.
     pub(super) name: Option<String>,
     /// True if the filter block is sound, so that its filters can be asked.
     pub(super) sound: bool,

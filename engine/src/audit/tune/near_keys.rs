@@ -1,4 +1,4 @@
-//! Absent keys near stored ones, made as programs would ask for them.
+//! Absent keys near stored ones, of the kinds that programs would ask for.
 //!
 //! The form of keys is learned from some stored ones: the bytes that occur at each position, whether all are
 //! of the same length, and whether they have a number that grows from key to key. Missing numbers pass
@@ -115,8 +115,8 @@ impl NearKeys {
         true
     }
 
-    /// Writes a number that is missing between `key` and `next` or, if no gap is known or the gap is large,
-    /// a number near that of `key`. Returns false if there is no such number.
+    /// Writes a number that is missing between `key` and `next` or, if no gap is known or the gap is large, a
+    /// number near that of `key`. Returns false if there is no such number, or no room for it.
     fn number_between(
         &self,
         key: &[u8],

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::input::Input;
 use crate::{audit::rates::SplitMix, report::TuneFailure};
 
-/// The bytes of tables to decode, unless all tables are decoded.
+/// The approximate number of bytes of tables to decode, unless all tables are decoded.
 const SAMPLE: u64 = 128 << 20;
 
 /// The tables to decode: all, or for each level about the same share of a budget of bytes, evenly

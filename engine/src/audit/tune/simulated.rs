@@ -1,4 +1,4 @@
-//! Simulated databases: the intervals of sizes and of reads hold the truth as often as they claim.
+//! Simulated databases: the intervals of sizes and of reads contain the true value as often as they claim.
 
 use super::outcome::{LevelFacts, TuneModel, VisitSum};
 use super::questions::{KINDS, Question};

@@ -14,8 +14,8 @@ use crate::audit::stats::{Blocks, FilterStats, KeySketch};
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
 
-/// The number of entries to hold in memory, give or take a block. The filters of a table with more entries are tried
-/// in parts.
+/// The number of entries to hold in memory, exceeded by less than a block. The filters of a table with more entries are
+/// tried in parts.
 const MAX_ENTRIES: usize = 4 << 20;
 /// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
@@ -186,7 +186,8 @@ fn made_keys<R: ReadAt>(
 ) -> Result<()> {
     let Some(first) = &entries.first else { return Ok(()) };
     let (mut made, mut bytes) = (Vec::new(), 0);
-    // Seeds of few entries are in the order of keys: a step spreads them over all entries.
+    // The seeds of a table with few entries are in the order of its keys: the step spreads those used over the whole
+    // table.
     let (count, wanted) = (entries.seeds.len(), plan.made as usize);
     let step = count.div_ceil(wanted.max(1)).max(1);
     for (seed, next) in entries.seeds.iter().step_by(step).cycle().take(wanted) {
@@ -214,7 +215,7 @@ fn made_keys<R: ReadAt>(
     Ok(())
 }
 
-/// The numbers below `count`, in an order in which each [`ROUND`] of them is spread over all.
+/// The numbers below `count`, in rounds of at most [`ROUND`] numbers, each of which is spread over all numbers.
 fn in_rounds(count: usize) -> impl Iterator<Item = usize> {
     let rounds = count.div_ceil(ROUND).max(1);
     (0..rounds).flat_map(move |round| (round..count).step_by(rounds))

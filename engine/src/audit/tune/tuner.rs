@@ -39,7 +39,7 @@ const FEWEST: u64 = 512;
 /// The number of tables to try at a time: their results wait in memory.
 const BATCH: usize = 256;
 
-/// Finds the effects that other filters would have on the tables.
+/// Finds the effects that other filters would have on lookups in the tables.
 pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> Tuning {
     let mut faults = BTreeMap::new();
     let most = MAX_VISITS / most_visits(input).max(1);
@@ -107,14 +107,15 @@ struct Trials<'a> {
     sought: &'a [Vec<(&'a [u8], Question)>],
     /// The maximum number of random keys to ask the filters in use of one table for.
     random_keys: u64,
-    /// The different keys of all tables. Each trial's keys are merged as soon as it ends, so that they do not wait
-    /// in memory with its other results.
+    /// The different keys of the tables tried so far. Each trial's keys are merged as soon as it ends, so that they do
+    /// not wait in memory with its other results.
     keys: Mutex<KeySketch>,
     watch: &'a dyn Watch,
 }
 
 impl Trials<'_> {
-    /// Tries tables and adds up the results by level. Also returns the bytes of the tables that could be tried.
+    /// Tries tables and adds up the results by level. Also returns the total size in bytes of the tables that could be
+    /// tried.
     fn run(
         &self,
         chosen: &[usize],

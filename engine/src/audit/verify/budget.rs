@@ -19,7 +19,8 @@ pub(super) struct Budget {
     start: Spent,
     max_read: u64,
     max_decoded: u64,
-    /// The number of bytes of keys that were put together, which takes time as decoding does.
+    /// The number of bytes of all keys looked at so far. Looking at keys takes time, as decoding
+    /// does.
     key_bytes: u64,
 }
 
@@ -53,12 +54,13 @@ impl Budget {
         self.max_decoded.saturating_sub(self.decoded())
     }
 
-    /// Counts the bytes of keys that were put together.
+    /// Counts the bytes of keys that were looked at.
     pub(super) fn spend_keys(&mut self, bytes: usize) {
         self.key_bytes = self.key_bytes.saturating_add(bytes as u64);
     }
 
-    /// Checks that a block of `bytes` bytes may be read as well.
+    /// Checks that a block of `bytes` bytes may be read as well, and that the bytes decoded so far
+    /// are within their limit.
     pub(super) fn allows_reading(&self, bytes: u64) -> Result<(), Exceeded> {
         let read = self.meter.bytes_read().saturating_sub(self.start.read).saturating_add(bytes);
         if read > self.max_read { Err(Exceeded::Read(self.max_read)) } else { self.check() }

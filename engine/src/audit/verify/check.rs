@@ -250,7 +250,8 @@ impl<R: ReadAt> OpenTable<'_, R> {
 }
 
 /// Compares a live table with its record in the MANIFEST: its size, by which LevelDB finds the footer, and
-/// its keys, which must not overlap those of other tables on its level, unless that is level 0.
+/// its keys, which must not overlap those of other tables on its level, unless that is level 0. A table that
+/// is not live gets a note instead.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
         let is_new = record.is_unlisted && verdict.is_not_live;

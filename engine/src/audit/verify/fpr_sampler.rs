@@ -1,6 +1,6 @@
 //! The rate of false positives among neighbours of stored keys.
 //!
-//! Some of the filters are asked, evenly spread over the data blocks, for
+//! Up to 64 filters, evenly spread over the data blocks, are asked for
 //! [neighbours](crate::audit::rates::neighbours) of their keys. Each filter is weighted by its entries.
 
 use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash};
@@ -18,12 +18,12 @@ pub(super) struct FprSampler<'a, P: FilterPolicy, B: AsRef<[u8]>> {
     /// The same filters, read with the signed hash, if they may have been made with it.
     signed: Option<FilterBlockReader<LegacyBloomPolicy, &'a [u8]>>,
     neighbours: Neighbours,
-    /// The number of data blocks from one chosen filter to the next.
+    /// The minimum number of data blocks from one chosen filter to the next.
     stride: u64,
     keys_a_filter: usize,
     /// The number of data blocks begun.
     blocks: u64,
-    /// The number of data blocks begun at which the next filter is chosen.
+    /// The number of data blocks begun after which the next filter is chosen.
     due: u64,
     /// The offset of the first data block of the current filter.
     first_offset: u64,

@@ -114,7 +114,8 @@ impl OrderCheck {
         self.has_last_key.then_some(&*self.last_key)
     }
 
-    /// The findings about the order, or the reason why it was not checked.
+    /// The findings about the order, or a note: the order is not known, or the order that was
+    /// presumed does not hold.
     pub(super) fn finish(self) -> Result<Findings, Note> {
         if let (ExpectedOrder::Custom(comparator), None) = (&self.expected, &self.order) {
             let comparator = comparator.clone();
@@ -219,7 +220,7 @@ mod tests {
             texts(&[b"b", b"A"]),
             [r#"index-order at offset 1000: expected a key at or after "b", found "a""#]
         );
-        // The separator of one block is before all keys of the next.
+        // The separator of one block must come before all keys of the next.
         assert_eq!(
             texts(&[b"a", b"B", b"b"]),
             [r#"key-order at offset 10: expected a key after "b", found "b""#]
@@ -241,7 +242,8 @@ mod tests {
 
     #[test]
     fn the_encoding_that_holds_counts() {
-        // Byte by byte the second key comes first; as internal keys they are two versions.
+        // Byte by byte, the second key comes first; as internal keys, the two are versions of one
+        // user key.
         let keys = [b"k\x01\x09\0\0\0\0\0\0", b"k\x01\x08\0\0\0\0\0\0"];
         let mut both = OrderCheck::new(ExpectedOrder::Bytewise, &[KeyEncoding::Whole, KeyEncoding::Internal]);
         let entries = keys.map(|key| StoredKey { key, filtered: Some(key) });

@@ -39,7 +39,7 @@ pub(super) struct Walk<'a, 'v, R> {
     budget: Budget,
     /// The number of damaged blocks in which a wrong bit was looked for.
     tried_bits: u32,
-    /// All entries of all blocks have been seen.
+    /// No entry of a block has been missed so far.
     complete: bool,
     verdict: &'v mut Verdict,
 }
@@ -62,8 +62,8 @@ pub(super) struct Walked {
     pub(super) complete: bool,
 }
 
-/// The bounds that the index gives the keys of a data block: all keys of the blocks before come no later than
-/// `after`, and the block's own keys no later than `up_to`.
+/// The bounds that the index gives the keys of a data block: all keys of the blocks before come no later than `after`,
+/// and the block's own keys no later than `up_to`. `None`: the index gives no such bound.
 #[derive(Clone, Copy)]
 struct Bounds<'k> {
     after: Option<&'k [u8]>,

@@ -18,7 +18,8 @@ const CHECKSUM: usize = 4;
 const TRAILER: u64 = 5;
 /// The fewest bytes of contents: the number of restarts.
 const MIN_CONTENTS: u64 = 4;
-/// The greatest size of a stored block that is found from its start.
+/// The number of bytes after a known start, rounded up to the end of a read, in which the end of the block is
+/// sought.
 const MAX_BLOCK: u64 = 16 << 20;
 /// The greatest size of a stored block that is certain to be found after damage.
 const RESYNC: usize = 1 << 20;
@@ -85,7 +86,8 @@ impl<R: ReadAt> BlockFinder<R> {
         Ok(Some(Stretch::Gap(start..self.at)))
     }
 
-    /// The block that starts where the last one ended.
+    /// The block that starts where the last stretch ended. `None`: no end of such a block is found, or too
+    /// many bytes were searched in vain.
     fn next_in_row(&mut self) -> Result<Option<BlockHandle>> {
         if self.vain > self.len.saturating_mul(PASSES) {
             return Ok(None);
@@ -282,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_holds_many_blocks_is_read_once() {
-        // The damage in the middle makes the finder read the bytes after it up to twice more.
+        // The damage in the middle makes the finder read the bytes after it up to two more times.
         let row = block(&[b'x'; 4000]).repeat(200);
         let file = [&row, &noise(99)[..], &row].concat();
         let source = Counting(&file, Cell::new(0));

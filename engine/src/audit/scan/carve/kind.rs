@@ -4,8 +4,8 @@ use std::{collections::HashSet, ops::Range};
 
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
-/// The greatest number of blocks that are remembered. An index names blocks starting with the first, so these
-/// suffice to recognize it.
+/// The greatest number of block sizes, and of gaps, that are remembered. An index names blocks starting with
+/// the first, so these suffice to recognize it.
 const REMEMBERED: usize = 1 << 16;
 
 /// The kind of a block with a correct checksum.
@@ -74,8 +74,8 @@ impl KnownBlocks {
         kind.unwrap_or(BlockKind::Other)
     }
 
-    /// Returns true if the block at `handle` can be decoded to its last entry. Bytes whose checksum is
-    /// correct by chance hardly ever can.
+    /// Returns true if the block at `handle` has more than its number of restarts, and can be decoded to its
+    /// last entry. Bytes whose checksum is correct by chance can hardly ever be decoded.
     pub(crate) fn is_block<R: ReadAt>(source: &R, handle: BlockHandle, options: &ReadOptions) -> bool {
         let size = BlockCursor::read(source, handle, options).and_then(|mut entries| {
             while entries.next()? {}
@@ -85,7 +85,7 @@ impl KnownBlocks {
     }
 }
 
-/// The values of a block, all of which are handles.
+/// The values of a block, all of which decode as handles.
 #[derive(Default)]
 struct Handles {
     count: u64,
@@ -109,8 +109,8 @@ impl Handles {
         true
     }
 
-    /// Returns true if the values are handles. Other values may look like handles, but are unlikely to name
-    /// blocks that were found, or stretches that follow each other.
+    /// Returns true if the values are taken to be handles. Other values may look like handles, but are
+    /// unlikely to name blocks that were found, or stretches that follow each other.
     const fn are_meant(&self) -> bool {
         self.count > 0
             && (self.known * 2 >= self.count || self.contiguous + 1 == self.count && self.count > 1)
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(kind(&[(b"a", OTHER), (b"b", IN_GAP)]), BlockKind::Handles);
         assert_eq!(kind(&[(b"a", OTHER), (b"b", KNOWN), (b"c", UNKNOWN)]), BlockKind::Data);
         assert_eq!(kind(&[(b"a", OTHER), (b"b", KNOWN), (b"c", KNOWN)]), BlockKind::Handles);
-        // One entry that is not a handle decides.
+        // A single entry that is not a handle makes the block a data block.
         assert_eq!(kind(&[(b"a", KNOWN), (b"b", KNOWN), (b"c", b"value")]), BlockKind::Data);
     }
 

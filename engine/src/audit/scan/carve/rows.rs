@@ -41,8 +41,8 @@ pub(crate) struct DecodeLimit {
     limit: u64,
     /// The number of these bytes that may still be decoded.
     left: u64,
-    /// The greatest count of the meter. Each data block is decoded up to four times, and other
-    /// blocks are only looked at.
+    /// The greatest count of the meter: four times the limit more than at the beginning, as each
+    /// data block is decoded up to four times.
     most: u64,
 }
 
