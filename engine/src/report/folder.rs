@@ -19,7 +19,8 @@ pub struct Folder {
     pub frame: Frame<'static>,
     /// True if the folder has a MANIFEST, or a CURRENT or a log with contents, which imply one.
     pub database: bool,
-    /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on.
+    /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on, or it names no
+    /// comparator.
     pub comparator: Option<Name>,
     /// Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. `None`: it can
     /// be relied on, or there is no database.

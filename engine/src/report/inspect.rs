@@ -50,7 +50,8 @@ pub struct Table {
     /// at, as `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
     /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by
-    /// the name of its policy. At most 16 names are listed; a last element counts the others.
+    /// the name of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts
+    /// the others.
     pub metaindex: Vec<Name>,
     /// Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
     /// databases write it. `user`: the whole key. `None`: there are no filters to try, the keys tried do not
@@ -64,8 +65,8 @@ pub struct Table {
     /// that does not apply, the same as `origin`. `None`: the name has one meaning, neither hash fits, or no
     /// key was tried.
     pub dialect: Option<Dialect>,
-    /// Comparator that the MANIFEST names. `None`: the table is in no database, or its MANIFEST cannot be
-    /// relied on.
+    /// Comparator that the MANIFEST names. `None`: the MANIFEST names no comparator or cannot be relied on, or
+    /// the table is in no database.
     pub comparator: Option<Name>,
     /// Level that the MANIFEST has the table on. `None`: the table is not live or in no database, or its
     /// MANIFEST cannot be relied on.
@@ -334,7 +335,8 @@ impl Table {
         }
     }
 
-    /// The names of the policies that have filters in this table, known or not.
+    /// The names of the policies that have filters in this table, known or not, as far as `metaindex` lists
+    /// them.
     pub fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
         self.metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }

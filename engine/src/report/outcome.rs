@@ -171,7 +171,8 @@ impl NearReads {
 }
 
 impl Reads {
-    /// The reads on which advice is based: those of the user's lookups, or else of keys near stored ones.
+    /// The reads of absent keys on which advice is based: those of the user's lookups, if any of them is of an
+    /// absent key, or else those of keys near stored ones.
     pub fn absent(&self) -> Estimate {
         self.lookups.unwrap_or(self.neighbours)
     }

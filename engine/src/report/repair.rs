@@ -49,7 +49,7 @@ pub struct RepairReport {
     /// The losses. Each is a line of its own.
     #[serde(skip)]
     pub losses: Vec<LossReport>,
-    /// Doubtful keys, up to 10,000. Each is a line of its own.
+    /// The first 10,000 doubtful keys. Each is a line of its own.
     #[serde(skip)]
     pub doubtful: Vec<DoubtfulKey>,
     /// Facts that are good to know.
@@ -138,14 +138,14 @@ pub struct RepairedFile {
     pub last_key: Option<Vec<u8>>,
     /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
-    /// Offsets in a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether operations
-    /// are lost there.
+    /// Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. A gap in the
+    /// sequence numbers there shows that operations are lost.
     pub damaged: Vec<u64>,
-    /// Number of lost ranges of a table, or of damaged places in a log, up to 1,000. For a MANIFEST, 1 if there is a
-    /// reason not to trust it, and otherwise 0.
+    /// Number of lost ranges of a table, or of damaged places in a log, of which only the first 1,000 are counted. For
+    /// a MANIFEST, 1 if there is a reason not to trust it, and otherwise 0.
     pub losses: u64,
     /// The way in which blocks were found without the index, or the reason why the file cannot be read or a
-    /// MANIFEST is not trusted. `None`: none of these applies.
+    /// MANIFEST is not trusted. `None`: neither applies.
     pub remark: Option<String>,
     /// The file's name.
     #[serde(skip)]

@@ -143,8 +143,8 @@ pub struct Tuning {
     pub advice: Advice,
     /// The keys of `--lookups`. `None`: no keys were given, or `status` is `error`.
     pub lookups: Option<Lookups>,
-    /// Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
-    /// cache.
+    /// Tables whose filters LevelDB holds in the page cache or on the heap. goleveldb holds all
+    /// filters in its block cache.
     pub memory: Memory,
     /// Tables that could not be read. The other results leave them out, but `memory` counts them.
     pub faults: Vec<TuneFault>,
@@ -355,8 +355,9 @@ pub struct Lookups {
     pub present: u64,
 }
 
-/// The places in memory where readers hold the filters in use. LevelDB maps the first 1,000 tables it opens,
-/// and holds the filters of other tables on the heap; goleveldb keeps all filters in its block cache.
+/// The tables whose filters LevelDB holds in the page cache, and those whose filters it holds on the heap.
+/// LevelDB maps the first 1,000 tables it opens, and holds the filters of other tables on the heap; goleveldb
+/// holds all filters in its block cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
@@ -364,7 +365,7 @@ pub struct Memory {
     pub mapped_tables: u64,
     /// Number of tables whose filters LevelDB holds on the heap.
     pub heap_tables: u64,
-    /// Number of bytes of the filter blocks on the heap, if LevelDB maps the first tables by level, then by
-    /// number.
+    /// Number of bytes of the filter blocks on the heap, on the assumption that LevelDB opens tables in the
+    /// order of their levels, and those of one level in the order of their numbers.
     pub heap_bytes: u64,
 }
