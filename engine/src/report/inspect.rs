@@ -33,7 +33,8 @@ pub struct Table {
     /// First fault of the table, and the number of other faults; with `not-live`, the reason why the file is
     /// not a complete table. `None`: `status` is `ok`.
     pub error: Option<String>,
-    /// Size of the file in bytes. `None`: the file could not be opened.
+    /// Size of the file in bytes. `None`: the file could not be opened, or the parts needed to open the table
+    /// could not be read from it.
     pub file_size: Option<u64>,
     /// Number of data blocks that the index names, each counted once. `None`: the table could not be opened,
     /// or the file is a bare filter block.
@@ -352,7 +353,8 @@ impl Table {
         self.filter.as_ref().filter(|_| !self.filter_unsupported)
     }
 
-    /// The size of the file in bytes; if it cannot be opened, the size that the MANIFEST records, or 0.
+    /// The size of the file in bytes. If `file_size` is `None`, the size that the MANIFEST records, or 0 if
+    /// there is no such size.
     pub fn size(&self) -> u64 {
         self.file_size.or(self.recorded_size).unwrap_or_default()
     }

@@ -141,8 +141,8 @@ pub struct RepairedFile {
     /// Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. A gap in the
     /// sequence numbers there shows that operations are lost.
     pub damaged: Vec<u64>,
-    /// Number of lost ranges of a table, or of damaged places in a log, of which only the first 1,000 are counted. For
-    /// a MANIFEST, 1 if there is a reason not to trust it, and otherwise 0.
+    /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
+    /// MANIFEST, 1 if there is a reason not to trust it, and otherwise 0.
     pub losses: u64,
     /// The way in which blocks were found without the index, or the reason why the file cannot be read or a
     /// MANIFEST is not trusted. `None`: neither applies.

@@ -25,7 +25,8 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// Writes a line of JSON for each setting tried, and then one for the conclusions.
+    /// Writes a line of JSON for each setting tried, and then one for the conclusions. If there are no results,
+    /// writes one line with the reason.
     ///
     /// # Errors
     ///
