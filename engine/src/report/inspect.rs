@@ -87,7 +87,7 @@ pub struct Table {
     /// The filter block. `None`: the table has no filter block of a known policy, or it could not be read.
     pub filter: Option<FilterBlock>,
     /// Estimated cost of a filter block for a table that has none. `None`: the table has a filter block of
-    /// any policy, or too little of it could be read for an estimate.
+    /// any policy, or too little of the table was read for an estimate.
     pub filter_cost: Option<FilterCost>,
     /// The cost of reading the table, if it is in object storage.
     #[serde(flatten)]

@@ -27,7 +27,7 @@ pub struct Report {
     pub policy: Option<String>,
     /// Name of the MANIFEST that CURRENT names now. `None`: nothing was committed by this run.
     pub manifest: Option<String>,
-    /// True if every block, entry and filter of the new tables was verified.
+    /// True if every block, entry and filter of the rewritten tables was verified.
     pub verified: bool,
     /// Folder of the new database, with `--to`. `None`: there is no new database.
     #[serde(serialize_with = "path")]

@@ -298,7 +298,7 @@ pub struct Budget {
     /// The most bytes that all filter blocks together may take.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-    /// is the size of filters with 10 bits a key, as some tables have no filters.
+    /// is the size of filters with 10 bits a key, as some tables have no sound filters of the policy.
     pub origin: BudgetOrigin,
 }
 
@@ -311,7 +311,7 @@ pub enum BudgetOrigin {
     Given,
     /// The size of the filters in use.
     InUse,
-    /// Ten bits a key, as some tables have no filters.
+    /// Ten bits a key, as some tables have no sound filters of the policy.
     TenBits,
 }
 
