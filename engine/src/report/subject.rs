@@ -55,9 +55,10 @@ impl Remark {
 pub enum Depth {
     /// Index, metaindex and filters.
     Tail,
-    /// Index, metaindex, filters, and some data blocks. In a file, one data block in 32 is read, or 17 if that is more,
-    /// and up to a thousand where the number of keys cannot be estimated otherwise; these blocks are spread over the
-    /// table. In an object, up to 16 data blocks are read, in three places.
+    /// Index, metaindex, filters, and some data blocks. In a file with at most 65 data blocks, all of them are read. In
+    /// a larger file, one in 32 is read, but at least 17 and at most 1,025, spread over the table. Once 65 have been
+    /// read, reading ends as soon as the number of entries can be estimated well. In an object, up to 16 data blocks
+    /// are read, in up to three places.
     Sample,
     /// All parts that the command asks for. `inspect` decodes every data block.
     All,
