@@ -21,10 +21,11 @@ pub struct RepairReport {
     pub error: Option<String>,
     /// True if it is certain that nothing is lost or doubtful.
     pub is_complete: bool,
-    /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported.
+    /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported, or the run
+    /// ended before the losses were known.
     pub unknown: Vec<String>,
-    /// Name of the trusted MANIFEST. `None`: no MANIFEST is trusted, and the entries of files decide which files are
-    /// live.
+    /// Name of the trusted MANIFEST. `None`: no MANIFEST is trusted, so that the entries of files decide which files are
+    /// live, or the run ended before this was known.
     pub manifest: Option<String>,
     /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
     pub comparator: Option<Name>,
@@ -101,11 +102,11 @@ pub struct RepairSums {
     pub lost_operations: Option<u64>,
     /// Greatest sequence number found anywhere, which the new database takes over.
     pub last_sequence: u64,
-    /// Number of new tables.
+    /// Number of new tables. 0 in a dry run.
     pub tables: u64,
     /// Bytes of all tables and logs before the repair.
     pub old_size: u64,
-    /// Bytes of all new tables.
+    /// Bytes of all new tables. 0 in a dry run.
     pub new_size: u64,
 }
 
