@@ -24,8 +24,8 @@ pub struct RepairReport {
     /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported, or the run
     /// ended before the losses were known.
     pub unknown: Vec<String>,
-    /// Name of the trusted MANIFEST. `None`: no MANIFEST is trusted, so that the entries of files decide which files are
-    /// live, or the run ended before this was known.
+    /// Name of the trusted MANIFEST. `None`: no MANIFEST is trusted, so that the entries of files decide which files
+    /// are live, or the run ended before this was known.
     pub manifest: Option<String>,
     /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
     pub comparator: Option<Name>,

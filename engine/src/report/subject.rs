@@ -64,13 +64,13 @@ pub enum Depth {
     All,
 }
 
-/// The facts about reading a table. For a file, all but the depth are `None`.
+/// The facts about reading a table. For a file, all of them but the depth are `None`.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fetched {
-    /// Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the
-    /// entries. `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the command
-    /// asks for; `inspect` decodes every data block. `None`: the file or object could not be opened, it is a bare filter
+    /// Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the entries.
+    /// `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the command asks for;
+    /// `inspect` decodes every data block. `None`: the file or object could not be opened, the file is a bare filter
     /// block, or the path is that of a file and the command is not `inspect`.
     pub depth: Option<Depth>,
     /// The store's tag for the version of the object that was read. `None`: the store gave no tag, or the

@@ -144,8 +144,8 @@ pub struct Tuning {
     pub advice: Advice,
     /// The keys of `--lookups`. `None`: no keys were given, or `status` is `error`.
     pub lookups: Option<Lookups>,
-    /// Tables whose filters LevelDB holds in the page cache or on the heap. goleveldb holds all
-    /// filters in its block cache.
+    /// Tables whose filters LevelDB holds in the page cache, and tables whose filters it holds on the heap.
+    /// goleveldb holds all filters in its block cache.
     pub memory: Memory,
     /// Tables that could not be read. The other results leave them out, but `memory` counts them.
     pub faults: Vec<TuneFault>,
