@@ -36,8 +36,8 @@ pub struct Table {
     /// Size of the file in bytes. `None`: the file could not be opened, or the parts needed to open the table
     /// could not be read from it.
     pub file_size: Option<u64>,
-    /// Number of data blocks that the index names, each counted once. `None`: the table could not be opened,
-    /// or the file is a bare filter block.
+    /// Number of data blocks that the index names, each counted once. Blocks that would lie outside the file are
+    /// not counted. `None`: the table could not be opened, or the file is a bare filter block.
     pub data_blocks: Option<u64>,
     /// Entries of the table, deletions and older versions of a key among them. Filters are sized by these.
     /// `None`: no data block could be decoded, or none was looked at.
