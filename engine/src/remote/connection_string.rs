@@ -22,7 +22,7 @@ const DEVELOPMENT: &str = "AccountName=devstoreaccount1;\
 ///
 /// # Errors
 ///
-/// If the variable for a connection string holds something else, or lacks an account or credentials.
+/// If the variable for a connection string holds something else, or a string without an account or credentials.
 pub(super) fn completed(
     builder: MicrosoftAzureBuilder,
     authority: &str,

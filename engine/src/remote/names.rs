@@ -31,8 +31,8 @@ impl Names {
 struct Limits {
     /// The most names in a folder.
     names: usize,
-    /// The most successive pages without a new name. Stores may send some such pages after names were
-    /// deleted.
+    /// The number of successive pages without a new name at which the listing is given up, unless it ends
+    /// there. Stores may send some such pages after names were deleted.
     idle_pages: u32,
 }
 

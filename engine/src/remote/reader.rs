@@ -17,7 +17,7 @@ use crate::walk::PathError;
 const TAIL: u64 = 64 << 10;
 /// Ranges that are no further apart than this are fetched with one request.
 const MAX_GAP: u64 = 64 << 10;
-/// The maximum number of bytes of a range that has to be in memory as a whole.
+/// The maximum number of bytes of a range that has to be in memory completely.
 const MAX_RANGE: u64 = 256 << 20;
 /// The maximum length of a read at offset 0, unless it covers the whole file. The start of a damaged file
 /// is read only to find out what the file is.

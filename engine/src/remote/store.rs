@@ -33,7 +33,7 @@ pub fn register(name: &str, store: Arc<dyn ObjectStore>) {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), store);
 }
 
-/// The numbers of requests, and of the bytes that came with the responses.
+/// The numbers of requests, and of the bytes of objects that came with the responses.
 #[derive(Default, Debug)]
 pub(super) struct Traffic {
     requests: AtomicU64,
@@ -79,7 +79,8 @@ impl Store {
         })
     }
 
-    /// Lists the names that follow `prefix`, up to the next slash in each. `token`: that of the page before.
+    /// Lists the names that follow `prefix`, up to the next slash in each. `token`: the token that came with the
+    /// previous page; `None` for the first page.
     pub(super) async fn page(&self, prefix: &str, token: Option<String>) -> Result<Page, PathError> {
         let Some(pages) = &self.pages else {
             let folder = key::parsed(prefix.strip_suffix('/').unwrap_or(prefix).as_bytes())?;

@@ -48,7 +48,8 @@ pub struct EntrySum {
     squared_error: f64,
 }
 
-/// The bits of filters for each of the entries that they are made for; `None` without bits or entries.
+/// The bits of filters for each of the entries that they are made for. `None`: there are no bits or no entries,
+/// or the number of entries is not known.
 pub(super) fn bits_per_entry(bits: u64, entries: Option<u64>) -> Option<f64> {
     let entries = entries.filter(|entries| *entries > 0 && bits > 0)?;
     Some(bits as f64 / entries as f64)

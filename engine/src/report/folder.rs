@@ -17,9 +17,11 @@ pub struct Folder {
     /// The folder.
     #[serde(flatten)]
     pub frame: Frame<'static>,
-    /// True if the folder has a MANIFEST, or a CURRENT or a log with contents, which imply one.
+    /// True if the folder has a MANIFEST, or a file that implies one: CURRENT, or a log that is neither empty
+    /// nor a link.
     pub database: bool,
-    /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on.
+    /// Comparator that the MANIFEST names. `None`: there is no MANIFEST that can be relied on, or it names no
+    /// comparator.
     pub comparator: Option<Name>,
     /// Reason why the MANIFEST cannot be relied on, so that all tables are taken to be live. `None`: it can
     /// be relied on, or there is no database.

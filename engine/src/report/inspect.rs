@@ -33,10 +33,11 @@ pub struct Table {
     /// First fault of the table, and the number of other faults; with `not-live`, the reason why the file is
     /// not a complete table. `None`: `status` is `ok`.
     pub error: Option<String>,
-    /// Size of the file in bytes. `None`: the file could not be opened.
+    /// Size of the file in bytes. `None`: the file could not be opened, or the parts needed to open the table
+    /// could not be read from it.
     pub file_size: Option<u64>,
-    /// Number of data blocks that the index names, each counted once. `None`: the table could not be opened,
-    /// or the file is a bare filter block.
+    /// Number of data blocks that the index names, each counted once. Blocks that would lie outside the file are
+    /// not counted. `None`: the table could not be opened, or the file is a bare filter block.
     pub data_blocks: Option<u64>,
     /// Entries of the table, deletions and older versions of a key among them. Filters are sized by these.
     /// `None`: no data block could be decoded, or none was looked at.
@@ -50,7 +51,8 @@ pub struct Table {
     /// at, as `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
     /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by
-    /// the name of its policy. At most 16 names are listed; a last element counts the others.
+    /// the name of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts
+    /// the others.
     pub metaindex: Vec<Name>,
     /// Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
     /// databases write it. `user`: the whole key. `None`: there are no filters to try, the keys tried do not
@@ -64,8 +66,8 @@ pub struct Table {
     /// that does not apply, the same as `origin`. `None`: the name has one meaning, neither hash fits, or no
     /// key was tried.
     pub dialect: Option<Dialect>,
-    /// Comparator that the MANIFEST names. `None`: the table is in no database, or its MANIFEST cannot be
-    /// relied on.
+    /// Comparator that the MANIFEST names. `None`: the MANIFEST names no comparator or cannot be relied on, or
+    /// the table is in no database.
     pub comparator: Option<Name>,
     /// Level that the MANIFEST has the table on. `None`: the table is not live or in no database, or its
     /// MANIFEST cannot be relied on.
@@ -85,7 +87,7 @@ pub struct Table {
     /// The filter block. `None`: the table has no filter block of a known policy, or it could not be read.
     pub filter: Option<FilterBlock>,
     /// Estimated cost of a filter block for a table that has none. `None`: the table has a filter block of
-    /// any policy, or too little of it could be read for an estimate.
+    /// any policy, or too little of the table was read for an estimate.
     pub filter_cost: Option<FilterCost>,
     /// The cost of reading the table, if it is in object storage.
     #[serde(flatten)]
@@ -334,7 +336,8 @@ impl Table {
         }
     }
 
-    /// The names of the policies that have filters in this table, known or not.
+    /// The names of the policies that have filters in this table, known or not, as far as `metaindex` lists
+    /// them.
     pub fn filter_names(&self) -> impl Iterator<Item = &[u8]> {
         self.metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }
@@ -350,7 +353,8 @@ impl Table {
         self.filter.as_ref().filter(|_| !self.filter_unsupported)
     }
 
-    /// The size of the file in bytes; if it cannot be opened, the size that the MANIFEST records, or 0.
+    /// The size of the file in bytes. If `file_size` is `None`, the size that the MANIFEST records, or 0 if
+    /// there is no such size.
     pub fn size(&self) -> u64 {
         self.file_size.or(self.recorded_size).unwrap_or_default()
     }

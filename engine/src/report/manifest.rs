@@ -92,11 +92,11 @@ pub struct InternalKeyParts<'a> {
     pub kind: Cow<'static, str>,
 }
 
-/// The state that the records of a MANIFEST before the first damage lead to.
+/// The state that the records of a MANIFEST before the first fault lead to.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ManifestState {
-    /// Number of records that lead to the state: those before the first damage.
+    /// Number of records that lead to the state: those before the first fault.
     pub records: u64,
     /// Number of damaged places and of records that contradict other records. Records after the first of
     /// these are shown, but are not part of the state.
@@ -139,7 +139,7 @@ pub enum ManifestLine<'a> {
     Fault(Subject<'a>, &'a Fault),
     /// A table that is live in the state.
     Table(Subject<'a>, AddedTable<'a>),
-    /// The state that the records before the first damage lead to.
+    /// The state that the records before the first fault lead to.
     State(Subject<'a>, ManifestState),
 }
 

@@ -92,20 +92,22 @@ pub struct Rates {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reads {
-    /// Mean number of data blocks read for absent keys that are distributed like the stored ones.
+    /// Mean number of data blocks read for absent keys that are distributed like the stored ones. 0 if no such
+    /// key was asked for.
     pub random: Estimate,
     /// Mean number of data blocks read for absent keys near stored ones: the greatest number in `near` among
     /// the kinds of key that a program with such stored keys is likely to ask for. 0 if no such key was asked
     /// for.
     pub neighbours: Estimate,
-    /// Kind of key that `neighbours` is for. `None`: no key near stored ones was asked for.
+    /// Kind of key that `neighbours` is for. `None`: no key of the kinds that are likely was asked for.
     pub worst: Option<NearKind>,
     /// Mean numbers of data blocks read for absent keys near stored ones, by kind.
     pub near: NearReads,
     /// Mean number of data blocks read for those keys of `--lookups` that are absent. `None`: there is no
     /// such key.
     pub lookups: Option<Estimate>,
-    /// Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored.
+    /// Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored. 1 if
+    /// no such key was looked up.
     pub present: Estimate,
 }
 
@@ -171,7 +173,8 @@ impl NearReads {
 }
 
 impl Reads {
-    /// The reads on which advice is based: those of the user's lookups, or else of keys near stored ones.
+    /// The reads of absent keys on which advice is based: those of the user's lookups, if any of them is of an
+    /// absent key, or else those of keys near stored ones.
     pub fn absent(&self) -> Estimate {
         self.lookups.unwrap_or(self.neighbours)
     }

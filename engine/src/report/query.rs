@@ -213,9 +213,11 @@ pub enum QueryLine<'a> {
     Count(Count<'a>),
     /// The cost of lookups in the preceding database.
     Lookups {
-        /// The keys, each with the most data blocks that a lookup of it reads.
+        /// The keys, each with the most data blocks that a lookup of it reads. If only matches are wanted, keys
+        /// whose lookups read no data block are left out.
         keys: &'a mut dyn Iterator<Item = (&'a [u8], u64)>,
-        /// The number of tables whose blocks are not counted, as their indexes cannot be used.
+        /// The number of files that are not counted, as they are missing, cannot be opened, or have no index that
+        /// can be used.
         tables_left_out: u64,
     },
 }

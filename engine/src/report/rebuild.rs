@@ -27,7 +27,7 @@ pub struct Report {
     pub policy: Option<String>,
     /// Name of the MANIFEST that CURRENT names now. `None`: nothing was committed by this run.
     pub manifest: Option<String>,
-    /// True if every block, entry and filter of the new tables was verified.
+    /// True if every block, entry and filter of the rewritten tables was verified.
     pub verified: bool,
     /// Folder of the new database, with `--to`. `None`: there is no new database.
     #[serde(serialize_with = "path")]
@@ -107,7 +107,7 @@ pub struct TableReport {
     /// Name of the new file, in the same folder with `--in-place` and in `target` with `--to`. `path` is the
     /// old file, which is gone after `--in-place`.
     pub new_name: String,
-    /// Number of entries. `None`: no entry was decoded, because the filters were dropped or the table was
+    /// Number of entries. `None`: the filters were dropped, so that no entry was decoded, or the table was
     /// left as it is.
     pub entries: Option<u64>,
     /// Size of the old file in bytes.

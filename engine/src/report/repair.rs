@@ -21,10 +21,11 @@ pub struct RepairReport {
     pub error: Option<String>,
     /// True if it is certain that nothing is lost or doubtful.
     pub is_complete: bool,
-    /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported.
+    /// Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported, or the run
+    /// ended before the losses were known.
     pub unknown: Vec<String>,
-    /// Name of the trusted MANIFEST. `None`: no MANIFEST is trusted, and the entries of files decide which files are
-    /// live.
+    /// Name of the trusted MANIFEST. `None`: no MANIFEST is trusted, so that the entries of files decide which files
+    /// are live, or the run ended before this was known.
     pub manifest: Option<String>,
     /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
     pub comparator: Option<Name>,
@@ -49,7 +50,7 @@ pub struct RepairReport {
     /// The losses. Each is a line of its own.
     #[serde(skip)]
     pub losses: Vec<LossReport>,
-    /// Doubtful keys, up to 10,000. Each is a line of its own.
+    /// The first 10,000 doubtful keys. Each is a line of its own.
     #[serde(skip)]
     pub doubtful: Vec<DoubtfulKey>,
     /// Facts that are good to know.
@@ -101,11 +102,11 @@ pub struct RepairSums {
     pub lost_operations: Option<u64>,
     /// Greatest sequence number found anywhere, which the new database takes over.
     pub last_sequence: u64,
-    /// Number of new tables.
+    /// Number of new tables. 0 in a dry run.
     pub tables: u64,
     /// Bytes of all tables and logs before the repair.
     pub old_size: u64,
-    /// Bytes of all new tables.
+    /// Bytes of all new tables. 0 in a dry run.
     pub new_size: u64,
 }
 
@@ -138,14 +139,14 @@ pub struct RepairedFile {
     pub last_key: Option<Vec<u8>>,
     /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
-    /// Offsets in a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether operations
-    /// are lost there.
+    /// Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. A gap in the
+    /// sequence numbers there shows that operations are lost.
     pub damaged: Vec<u64>,
-    /// Number of lost ranges of a table, or of damaged places in a log, up to 1,000. For a MANIFEST, 1 if there is a
-    /// reason not to trust it, and otherwise 0.
+    /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
+    /// MANIFEST, 1 if there is a reason not to trust it, and otherwise 0.
     pub losses: u64,
     /// The way in which blocks were found without the index, or the reason why the file cannot be read or a
-    /// MANIFEST is not trusted. `None`: none of these applies.
+    /// MANIFEST is not trusted. `None`: neither applies.
     pub remark: Option<String>,
     /// The file's name.
     #[serde(skip)]

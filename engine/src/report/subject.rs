@@ -55,21 +55,22 @@ impl Remark {
 pub enum Depth {
     /// Index, metaindex and filters.
     Tail,
-    /// Index, metaindex, filters, and some data blocks. In a file, one data block in 32 is read, or 17 if that is more,
-    /// and up to a thousand where the number of keys cannot be estimated otherwise; these blocks are spread over the
-    /// table. In an object, up to 16 data blocks are read, in three places.
+    /// Index, metaindex, filters, and some data blocks. In a file with at most 65 data blocks, all of them are read. In
+    /// a larger file, one in 32 is read, but at least 17 and at most 1,025, spread over the table. Once 65 have been
+    /// read, reading ends as soon as the number of entries can be estimated well. In an object, up to 16 data blocks
+    /// are read, in up to three places.
     Sample,
     /// All parts that the command asks for. `inspect` decodes every data block.
     All,
 }
 
-/// The facts about reading a table. For a file, all but the depth are `None`.
+/// The facts about reading a table. For a file, all of them but the depth are `None`.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fetched {
-    /// Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the
-    /// entries. `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the command
-    /// asks for; `inspect` decodes every data block. `None`: the file or object could not be opened, it is a bare filter
+    /// Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the entries.
+    /// `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the command asks for;
+    /// `inspect` decodes every data block. `None`: the file or object could not be opened, the file is a bare filter
     /// block, or the path is that of a file and the command is not `inspect`.
     pub depth: Option<Depth>,
     /// The store's tag for the version of the object that was read. `None`: the store gave no tag, or the

@@ -23,12 +23,12 @@ pub struct Totals {
     pub tables: u64,
     /// Number of live tables that have no file. No other number includes them.
     pub missing: u64,
-    /// Number of tables in which damage was found.
+    /// Number of tables in which damage was found, without those in `unreadable`.
     pub damaged: u64,
     /// Number of files that are not complete tables and that the database does not use: they are being
     /// written, or were left behind.
     pub not_live: u64,
-    /// Number of tables that could not be read.
+    /// Number of tables that could not be read, or not completely.
     pub unreadable: u64,
     /// Number of tables that were opened and have no filter block of a known policy that could be read.
     pub unfiltered: u64,

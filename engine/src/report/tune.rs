@@ -25,7 +25,8 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// Writes a line of JSON for each setting tried, and then one for the conclusions.
+    /// Writes a line of JSON for each setting tried, and then one for the conclusions. If there are no results,
+    /// writes one line with the reason.
     ///
     /// # Errors
     ///
@@ -143,8 +144,8 @@ pub struct Tuning {
     pub advice: Advice,
     /// The keys of `--lookups`. `None`: no keys were given, or `status` is `error`.
     pub lookups: Option<Lookups>,
-    /// Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
-    /// cache.
+    /// Tables whose filters LevelDB holds in the page cache, and tables whose filters it holds on the heap.
+    /// goleveldb holds all filters in its block cache.
     pub memory: Memory,
     /// Tables that could not be read. The other results leave them out, but `memory` counts them.
     pub faults: Vec<TuneFault>,
@@ -297,7 +298,7 @@ pub struct Budget {
     /// The most bytes that all filter blocks together may take.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-    /// is the size of filters with 10 bits a key, as some tables have no filters.
+    /// is the size of filters with 10 bits a key, as some tables have no sound filters of the policy.
     pub origin: BudgetOrigin,
 }
 
@@ -310,7 +311,7 @@ pub enum BudgetOrigin {
     Given,
     /// The size of the filters in use.
     InUse,
-    /// Ten bits a key, as some tables have no filters.
+    /// Ten bits a key, as some tables have no sound filters of the policy.
     TenBits,
 }
 
@@ -355,8 +356,9 @@ pub struct Lookups {
     pub present: u64,
 }
 
-/// The places in memory where readers hold the filters in use. LevelDB maps the first 1,000 tables it opens,
-/// and holds the filters of other tables on the heap; goleveldb keeps all filters in its block cache.
+/// The tables whose filters LevelDB holds in the page cache, and those whose filters it holds on the heap.
+/// LevelDB maps the first 1,000 tables it opens, and holds the filters of other tables on the heap; goleveldb
+/// holds all filters in its block cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
@@ -364,7 +366,7 @@ pub struct Memory {
     pub mapped_tables: u64,
     /// Number of tables whose filters LevelDB holds on the heap.
     pub heap_tables: u64,
-    /// Number of bytes of the filter blocks on the heap, if LevelDB maps the first tables by level, then by
-    /// number.
+    /// Number of bytes of the filter blocks on the heap, on the assumption that LevelDB opens tables in the
+    /// order of their levels, and those of one level in the order of their numbers.
     pub heap_bytes: u64,
 }

@@ -183,7 +183,7 @@ fn log<S: Survey>(survey: &S, target: InputFile, storage: Option<&Arc<dyn Storag
     Event::Log { target, result }
 }
 
-/// Makes the source read ahead once a walk through the data blocks begins, and reports the progress.
+/// Makes the source, if there is one, read ahead once a walk through the data blocks begins, and reports the progress.
 pub(crate) struct FileObserver<'a> {
     pub(crate) source: Option<&'a ReadAhead>,
     pub(crate) watch: &'a dyn Watch,
@@ -199,8 +199,8 @@ impl Observer for FileObserver<'_> {
     }
 }
 
-/// Shows the results, except those for files that vanished. The files that took their place are looked at and shown at
-/// the end of the folder.
+/// Shows the results, except those for listed files that vanished. The files that took their place are looked at and
+/// shown at the end of the folder.
 struct Shown<'a, S: Survey> {
     survey: &'a S,
     watch: &'a dyn Watch,

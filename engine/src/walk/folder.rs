@@ -125,7 +125,8 @@ impl Folder {
         Some((error.path().unwrap_or(self.path()), error.without_path()))
     }
 
-    /// The offset of the record in which the MANIFEST ends, if it ends within one.
+    /// The offset of the record within which the MANIFEST ends. `None`: the MANIFEST ends after a complete
+    /// record, or cannot be relied on.
     pub fn incomplete_tail(&self) -> Option<u64> {
         self.database.manifest().ok()?.incomplete_tail()
     }
@@ -239,8 +240,8 @@ impl Folder {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }
 
-    /// The logs of `filled_logs` that hold writes. A log that cannot be read to its end counts as holding
-    /// writes, and `on_error` is called with the reason.
+    /// The logs of `filled_logs` that hold writes. A log that is gone is left out. Another log that cannot be
+    /// read to its end counts as holding writes, and `on_error` is called with the reason.
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
@@ -334,7 +335,7 @@ mod tests;
 /// The record that a sound MANIFEST has of a table in its folder.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRecord<'d> {
-    /// The name of the comparator of user keys.
+    /// The name of the comparator of user keys. `None`: the MANIFEST names no comparator.
     pub comparator: Option<&'d [u8]>,
     /// The order is LevelDB's default one, byte by byte.
     pub is_bytewise: bool,

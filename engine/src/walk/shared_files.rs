@@ -197,7 +197,7 @@ impl SharedFile {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A mark that changes if another file takes the name of this one.
+    /// A mark of this file. Another file that takes its name has another mark.
     pub fn version(&self) -> &[u8] {
         &self.0.identity.version
     }

@@ -44,8 +44,8 @@ pub fn small_text(taken: u64, least: u64) -> String {
     )
 }
 
-/// Advice to leave the filters as they are, as a sentence without its full stop. `ten_bits`: the outcome of
-/// ten bits a key, if they would save much for more space.
+/// Advice to leave the filters as they are, without its last full stop. `ten_bits`: the outcome of ten bits a
+/// key, if they would save many reads at the cost of more space.
 pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>) -> String {
     let within = match budget.origin {
         BudgetOrigin::Given => format!("of at most {}", size(budget.bytes)),
@@ -64,8 +64,8 @@ pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>) -> 
     text
 }
 
-/// Advice to rebuild with the filters of `choice` in place of those of `now`, as a sentence without its full
-/// stop. `has_none`: no table has filters, so that the advice depends on the program.
+/// Advice to rebuild with the filters of `choice` in place of those of `now`, without its last full stop.
+/// `has_none`: no table has filters, so that the advice depends on the program.
 pub fn rebuild_text(now: &Outcome, choice: &Choice, has_none: bool) -> String {
     let (bits, ranges) = (bits_text(choice), ranges_text(choice.base_lg));
     let what = format!("rebuild with {bits} and {ranges}");

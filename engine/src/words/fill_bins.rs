@@ -6,7 +6,7 @@ use crate::report::{FilterState, Filters};
 /// The state of one filter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fill {
-    /// The share of its bits that are set, from 0 to 1.
+    /// The share of the filter's bits that are set, from 0 to 1.
     Share(f64),
     /// The filter has no bytes, like that of a range without keys.
     Empty,
