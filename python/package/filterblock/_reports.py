@@ -417,13 +417,15 @@ class InspectTable(Report):
 
     @property
     def file_size(self) -> int | None:
-        """Size of the file in bytes. None: the file could not be opened."""
+        """Size of the file in bytes. None: the file could not be opened, or the parts needed to open the table
+        could not be read from it.
+        """
         return self["file_size"]  # type: ignore[no-any-return]
 
     @property
     def data_blocks(self) -> int | None:
-        """Number of data blocks that the index names, each counted once. None: the table could not be opened, or
-        the file is a bare filter block.
+        """Number of data blocks that the index names, each counted once. Blocks that would lie outside the file
+        are not counted. None: the table could not be opened, or the file is a bare filter block.
         """
         return self["data_blocks"]  # type: ignore[no-any-return]
 
@@ -453,7 +455,8 @@ class InspectTable(Report):
     @property
     def metaindex(self) -> list[str]:
         """Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by
-        the name of its policy. At most 16 names are listed; a last element counts the others.
+        the name of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts
+        the others.
         """
         return self["metaindex"]  # type: ignore[no-any-return]
 
@@ -483,8 +486,8 @@ class InspectTable(Report):
 
     @property
     def comparator(self) -> str | None:
-        """Comparator that the MANIFEST names. None: the table is in no database, or its MANIFEST cannot be
-        relied on.
+        """Comparator that the MANIFEST names. None: the MANIFEST names no comparator or cannot be relied on, or
+        the table is in no database.
         """
         return self["comparator"]  # type: ignore[no-any-return]
 
@@ -531,7 +534,7 @@ class InspectTable(Report):
     @property
     def filter_cost(self) -> InspectFilterCost | None:
         """Estimated cost of a filter block for a table that has none. None: the table has a filter block of any
-        policy, or too little of it could be read for an estimate.
+        policy, or too little of the table was read for an estimate.
         """
         return self["filter_cost"]  # type: ignore[no-any-return]
 
@@ -539,8 +542,8 @@ class InspectTable(Report):
     def depth(self) -> Literal["tail", "sample", "all"] | None:
         """Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the
         entries. `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the
-        command asks for; `inspect` decodes every data block. None: the file or object could not be opened, it
-        is a bare filter block, or the path is that of a file and the command is not `inspect`.
+        command asks for; `inspect` decodes every data block. None: the file or object could not be opened,
+        the file is a bare filter block, or the path is that of a file and the command is not `inspect`.
         """
         return self["depth"]  # type: ignore[no-any-return]
 
@@ -615,12 +618,16 @@ class InspectFolder(Report):
 
     @property
     def database(self) -> bool:
-        """True if the folder has a MANIFEST, or a CURRENT or a log with contents, which imply one."""
+        """True if the folder has a MANIFEST, or a file that implies one: CURRENT, or a log that is neither empty
+        nor a link.
+        """
         return self["database"]  # type: ignore[no-any-return]
 
     @property
     def comparator(self) -> str | None:
-        """Comparator that the MANIFEST names. None: there is no MANIFEST that can be relied on."""
+        """Comparator that the MANIFEST names. None: there is no MANIFEST that can be relied on, or it names no
+        comparator.
+        """
         return self["comparator"]  # type: ignore[no-any-return]
 
     @property
@@ -760,7 +767,7 @@ class InspectTotals(Report):
 
     @property
     def damaged(self) -> int:
-        """Number of tables in which damage was found."""
+        """Number of tables in which damage was found, without those in `unreadable`."""
         return self["damaged"]  # type: ignore[no-any-return]
 
     @property
@@ -772,7 +779,7 @@ class InspectTotals(Report):
 
     @property
     def unreadable(self) -> int:
-        """Number of tables that could not be read."""
+        """Number of tables that could not be read, or not completely."""
         return self["unreadable"]  # type: ignore[no-any-return]
 
     @property
@@ -1084,8 +1091,8 @@ class Verdict(Report):
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings. The first 16 of each code are listed; a last finding, of the code `more`, counts the
-        others.
+        """The findings. The first 16 of each code are listed. If there are more of a code, a last finding, of
+        the code `more`, counts them.
         """
         return self["findings"]  # type: ignore[no-any-return]
 
@@ -1093,8 +1100,8 @@ class Verdict(Report):
     def depth(self) -> Literal["all"] | None:
         """Parts of a table that are read. `tail`: index, metaindex and filters, so that nothing is known of the
         entries. `sample`: also some data blocks, from which numbers are estimated. `all`: every part that the
-        command asks for; `inspect` decodes every data block. None: the file or object could not be opened, it
-        is a bare filter block, or the path is that of a file and the command is not `inspect`.
+        command asks for; `inspect` decodes every data block. None: the file or object could not be opened,
+        the file is a bare filter block, or the path is that of a file and the command is not `inspect`.
         """
         return self["depth"]  # type: ignore[no-any-return]
 
@@ -1275,7 +1282,9 @@ class TuneReads(Report):
 
     @property
     def random(self) -> TuneEstimate:
-        """Mean number of data blocks read for absent keys that are distributed like the stored ones."""
+        """Mean number of data blocks read for absent keys that are distributed like the stored ones. 0 if no
+        such key was asked for.
+        """
         return self["random"]  # type: ignore[no-any-return]
 
     @property
@@ -1288,7 +1297,7 @@ class TuneReads(Report):
 
     @property
     def worst(self) -> Literal["changed", "between", "cut", "longer"] | None:
-        """Kind of key that `neighbours` is for. None: no key near stored ones was asked for."""
+        """Kind of key that `neighbours` is for. None: no key of the kinds that are likely was asked for."""
         return self["worst"]  # type: ignore[no-any-return]
 
     @property
@@ -1305,7 +1314,9 @@ class TuneReads(Report):
 
     @property
     def present(self) -> TuneEstimate:
-        """Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored."""
+        """Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored. 1
+        if no such key was looked up.
+        """
         return self["present"]  # type: ignore[no-any-return]
 
 
@@ -1597,7 +1608,7 @@ class TuneBudget(Report):
     @property
     def origin(self) -> Literal["given", "in-use", "ten-bits"]:
         """`given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-        is the size of filters with 10 bits a key, as some tables have no filters.
+        is the size of filters with 10 bits a key, as some tables have no sound filters of the policy.
         """
         return self["origin"]  # type: ignore[no-any-return]
 
@@ -1714,8 +1725,8 @@ class TuneMemory(Report):
 
     @property
     def heap_bytes(self) -> int:
-        """Number of bytes of the filter blocks on the heap, if LevelDB maps the first tables by level, then by
-        number.
+        """Number of bytes of the filter blocks on the heap, on the assumption that LevelDB opens tables in the
+        order of their levels, and those of one level in the order of their numbers.
         """
         return self["heap_bytes"]  # type: ignore[no-any-return]
 
@@ -1855,8 +1866,8 @@ class Tuning(Report):
 
     @property
     def memory(self) -> TuneMemory | None:
-        """Places in memory where LevelDB holds the filters in use. goleveldb holds all of them in its block
-        cache.
+        """Tables whose filters LevelDB holds in the page cache, and tables whose filters it holds on the heap.
+        goleveldb holds all filters in its block cache.
         """
         return self["memory"]  # type: ignore[no-any-return]
 
@@ -1970,7 +1981,7 @@ class RebuildTable(Report):
 
     @property
     def entries(self) -> int | None:
-        """Number of entries. None: no entry was decoded, because the filters were dropped or the table was left
+        """Number of entries. None: the filters were dropped, so that no entry was decoded, or the table was left
         as it is.
         """
         return self["entries"]  # type: ignore[no-any-return]
@@ -2101,7 +2112,7 @@ class RebuildDatabase(Report):
 
     @property
     def verified(self) -> bool:
-        """True if every block, entry and filter of the new tables was verified."""
+        """True if every block, entry and filter of the rewritten tables was verified."""
         return self["verified"]  # type: ignore[no-any-return]
 
     @property
@@ -2214,22 +2225,22 @@ class RepairFile(Report):
 
     @property
     def damaged(self) -> list[int]:
-        """Offsets in a log at which something is damaged or torn, up to 1,000. Sequence numbers tell whether
-        operations are lost there.
+        """Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. A gap
+        in the sequence numbers there shows that operations are lost.
         """
         return self["damaged"]  # type: ignore[no-any-return]
 
     @property
     def losses(self) -> int:
-        """Number of lost ranges of a table, or of damaged places in a log, up to 1,000. For a MANIFEST, 1 if
-        there is a reason not to trust it, and otherwise 0.
+        """Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are
+        counted. For a MANIFEST, 1 if there is a reason not to trust it, and otherwise 0.
         """
         return self["losses"]  # type: ignore[no-any-return]
 
     @property
     def remark(self) -> str | None:
         """The way in which blocks were found without the index, or the reason why the file cannot be read or a
-        MANIFEST is not trusted. None: none of these applies.
+        MANIFEST is not trusted. None: neither applies.
         """
         return self["remark"]  # type: ignore[no-any-return]
 
@@ -2490,14 +2501,15 @@ class RepairDatabase(Report):
 
     @property
     def unknown(self) -> list[str]:
-        """Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported.
+        """Reasons why more may be missing than is reported. Empty: it is certain that all losses are reported,
+        or the run ended before the losses were known.
         """
         return self["unknown"]  # type: ignore[no-any-return]
 
     @property
     def manifest(self) -> str | None:
-        """Name of the trusted MANIFEST. None: no MANIFEST is trusted, and the entries of files decide which
-        files are live.
+        """Name of the trusted MANIFEST. None: no MANIFEST is trusted, so that the entries of files decide which
+        files are live, or the run ended before this was known.
         """
         return self["manifest"]  # type: ignore[no-any-return]
 
@@ -2557,7 +2569,7 @@ class RepairDatabase(Report):
 
     @property
     def tables(self) -> int:
-        """Number of new tables."""
+        """Number of new tables. 0 in a dry run."""
         return self["tables"]  # type: ignore[no-any-return]
 
     @property
@@ -2567,7 +2579,7 @@ class RepairDatabase(Report):
 
     @property
     def new_size(self) -> int:
-        """Bytes of all new tables."""
+        """Bytes of all new tables. 0 in a dry run."""
         return self["new_size"]  # type: ignore[no-any-return]
 
     @property
