@@ -172,6 +172,16 @@ fn a_sum_says_which_tables_it_leaves_out() {
     assert!(text.contains(", beside those of 2 tables that cannot be read\n"), "{text}");
 }
 
+/// An index out of order says nothing of keys within its table's range. Which of the keys is within it does not matter.
+#[test]
+fn a_table_that_some_keys_leave_out_counts_once() {
+    let folder = one_table(manifest::BYTEWISE, &["c", "b", "a"], ["a", "c"]);
+    for keys in [["x", "b", "a"], ["b", "x", "a"]] {
+        let text = run(&[&args!["query", folder.path()][..], &keys.map(Into::into)].concat()).out;
+        assert!(text.contains(", beside those of 1 table that cannot be read\n"), "{keys:?}: {text}");
+    }
+}
+
 #[test]
 fn the_order_that_a_manifest_names_holds_whatever_the_user_says() {
     let path = database("reversed");

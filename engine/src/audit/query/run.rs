@@ -164,8 +164,10 @@ struct Query<'q> {
 struct LookupCosts {
     /// For each key, the most data blocks that a lookup reads.
     blocks: Vec<u64>,
-    /// The number of tables that are not counted in `blocks`, as their indexes cannot be used.
+    /// The number of tables that are not counted in the `blocks` of some key, as their indexes cannot be used.
     tables_left_out: u64,
+    /// The present table is counted in `tables_left_out`.
+    is_counted: bool,
 }
 
 impl LookupCosts {
@@ -178,8 +180,8 @@ impl LookupCosts {
         };
         match blocks {
             Some(blocks) => self.blocks[at] += blocks,
-            // The table is left out for all keys alike, so it is counted for the first key only.
-            None => self.tables_left_out += u64::from(at == 0),
+            // An unusable index matters only to keys within the table's range, of which the first one counts.
+            None => self.tables_left_out += u64::from(!std::mem::replace(&mut self.is_counted, true)),
         }
     }
 }
@@ -223,8 +225,11 @@ impl Query<'_> {
         let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs);
         (self.sink)(QueryLine::Folder(folder_line))?;
         let keys = self.question.keys.given().len();
-        self.lookups =
-            folder.is_bytewise().then(|| LookupCosts { blocks: vec![0; keys], tables_left_out: 0 });
+        self.lookups = folder.is_bytewise().then(|| LookupCosts {
+            blocks: vec![0; keys],
+            tables_left_out: 0,
+            is_counted: false,
+        });
         for (path, ..) in folder.missing() {
             let message = "is missing: the MANIFEST has this table".to_owned();
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
@@ -239,7 +244,7 @@ impl Query<'_> {
         else {
             return Ok(());
         };
-        let LookupCosts { blocks, tables_left_out } = costs;
+        let LookupCosts { blocks, tables_left_out, .. } = costs;
         let keys = self.question.keys.given().iter().map(Vec::as_slice);
         let all = self.question.wanted == Wanted::Answers;
         let keys = &mut keys.zip(blocks).filter(|(_, blocks)| all || *blocks > 0);
@@ -279,6 +284,7 @@ impl Query<'_> {
         reply: impl Fn(usize, &[u8]) -> Reply,
     ) -> io::Result<()> {
         let Self { question, sink, outcome, lookups } = self;
+        lookups.iter_mut().for_each(|costs| costs.is_counted = false);
         outcome.is_unsound |= error.is_some();
         outcome.files += 1;
         let mut answers = question.keys.given().iter().enumerate().map(|(at, key)| {
