@@ -17,7 +17,8 @@ enum Mode {
     Hashes,
 }
 
-/// The forms of keys that the policy is known to accept. The answers of a policy do not change.
+/// The forms of keys that the policy is known to accept. A policy always accepts the same forms, so what is
+/// known holds for all later ranges.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 enum Accepts {
     #[default]
@@ -32,7 +33,7 @@ pub(super) struct Pending {
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
     /// The number of hashes whose keys were added as keys. Once it is above 0, new keys are buffered only
-    /// until the next batch is hashed, or because they have no hash.
+    /// until the next batch is hashed, unless some key has no hash.
     hashed: u64,
     mode: Mode,
     accepts: Accepts,

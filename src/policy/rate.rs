@@ -16,8 +16,8 @@ use crate::{Error, Result};
 /// 0.6185^(m/n).
 ///
 /// The formula assumes independent probes. Filters that derive all probes from one 32-bit hash, as
-/// LevelDB's do, let more keys pass, above all filters of few keys: at ten bits a key, 1.2 times
-/// the rate with 40 keys and 1.05 times with 1,000. `n` counts each distinct key once.
+/// LevelDB's do, let more keys pass, especially those of few keys: at ten bits a key, 1.2 times the
+/// rate with 40 keys and 1.05 times with 1,000. `n` counts each distinct key once.
 ///
 /// The result is 1 if `k` is 0, or if there are keys but no bits. Otherwise it is 0 if `n` is 0.
 ///

@@ -67,7 +67,8 @@ pub(crate) struct Arguments {
     comparator: Option<KeyOrder>,
     #[command(flatten)]
     limits: Limits,
-    /// Write JSON, one object a line: for each table and key, and for each folder
+    /// Write JSON, one object a line: for each key in each table and log (with --count, for each table and
+    /// log), and for each folder
     #[arg(long)]
     json: bool,
     #[cfg(feature = "remote")]

@@ -65,11 +65,11 @@ pub(crate) struct Arguments {
     /// Show at most this many entries
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Keys and values are in hexadecimal, including those given
+    /// Show keys and values in hexadecimal; the keys given as options are in hexadecimal too
     #[arg(long)]
     hex: bool,
     /// Write raw bytes: each key, then its value unless --keys is given, each after its length in four
-    /// little-endian bytes. With --hex, only keys given are in hexadecimal
+    /// little-endian bytes. With --hex, only the keys given as options are in hexadecimal
     #[arg(long, conflicts_with_all = ["all", "json", "sizes"])]
     raw: bool,
     #[command(flatten)]

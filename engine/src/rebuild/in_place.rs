@@ -204,7 +204,7 @@ impl Batch<'_> {
         marker.new = Some(FileRecord::of_bytes(name.clone(), &manifest));
         marker.write(dir)?;
 
-        // `RepairDB` takes the table with the higher number for the newer one, so a table's new file must
+        // `RepairDB` considers the table with the higher number the newer one, so a table's new file must
         // never be there without those of all newer tables: the newest is renamed first, and is durable
         // before the next one.
         for job in self.jobs {

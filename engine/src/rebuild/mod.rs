@@ -15,10 +15,10 @@
 //! 7  the old tables, the old MANIFEST and the marker go           recovery
 //! ```
 //!
-//! In place, every live table gets a new number, in the order of the old numbers over all levels: LevelDB takes
-//! the higher number on level 0 for the newer table, and `RepairDB` does so for all tables. The new numbers are
-//! greater than every number that was ever used, since a table of a different size under an old number counts
-//! as damage.
+//! In place, every live table gets a new number, in the order of the old numbers over all levels: on level 0,
+//! LevelDB considers the table with the higher number the newer one, and `RepairDB` does so for all tables. The
+//! new numbers are greater than every number that was ever used, since a table of a different size under an old
+//! number counts as damage.
 
 pub(crate) mod failure;
 mod file_record;

@@ -112,7 +112,7 @@ fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
 /// Removes the files of these names that the database does not use. `live`: its tables, and the name of its MANIFEST.
 ///
 /// `one_by_one`: each removal is durable before the next. As the lowest number goes first, the tables that remain are
-/// the newest, so that `RepairDB`, which takes tables with higher numbers for newer ones, finds nothing outdated.
+/// the newest, so that `RepairDB`, which considers tables with higher numbers newer, finds nothing outdated.
 fn remove_all(dir: &Folder, names: &[String], live: (&[SourceTable], &str), one_by_one: bool) -> Result<()> {
     let (tables, manifest) = live;
     let tables: BTreeSet<u64> = tables.iter().map(|table| table.record.number).collect();

@@ -43,7 +43,7 @@ pub struct Options {
     pub assume_bytewise_equality: bool,
     /// The new tables are verified before they take the place of the old ones.
     pub verify: bool,
-    /// The most tables to work on simultaneously; `None`: as many as there are processors.
+    /// The maximum number of tables to work on simultaneously; `None`: as many as there are processors.
     pub jobs: Option<u16>,
     /// Nothing is written.
     pub dry_run: bool,
@@ -52,7 +52,8 @@ pub struct Options {
 /// The options that only a rebuild in place has.
 #[derive(Clone, Debug)]
 pub struct InPlace {
-    /// The most bytes of tables to replace with one commit, if it replaces several tables; `None`: no limit.
+    /// The maximum size in bytes of the tables to replace with one commit, if it replaces several tables; `None`: no
+    /// limit.
     pub batch: Option<u64>,
     /// The old tables are kept for [`Request::Undo`].
     pub keeps_undo: bool,

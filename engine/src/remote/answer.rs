@@ -12,7 +12,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::walk::url;
 
-/// The most bytes in the names of elements that are open at a time. A listing has fewer than 100.
+/// The maximum number of bytes in the names of elements that are open at a time. A listing has fewer than 100.
 const MAX_PATH: usize = 1000;
 
 /// The names in an answer.

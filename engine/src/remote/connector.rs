@@ -15,7 +15,8 @@ use object_store::{ClientOptions, Result};
 
 use super::answer::{self, Page};
 
-/// The most bytes of an answer: 1,000 keys of 1,024 bytes take less, even if most bytes are written as references.
+/// The maximum size of an answer in bytes. 1,000 keys of 1,024 bytes take less, even if most bytes are written as XML
+/// character references.
 const MAX_ANSWER: usize = 32 << 20;
 /// An empty listing for S3, Google Cloud Storage and Azure alike.
 const EMPTY: &str = "<Listing><Blobs/></Listing>";

@@ -4,7 +4,7 @@ use object_store::path::Path;
 
 use crate::walk::PathError;
 
-/// The most bytes of a key: Azure allows 1,024 characters, other stores 1,024 bytes.
+/// The maximum size of a key in bytes: Azure allows 1,024 characters, other stores 1,024 bytes.
 pub(super) const MAX_KEY: usize = 4096;
 
 /// The client's form of a key.

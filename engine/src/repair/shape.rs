@@ -17,11 +17,11 @@ use crate::rebuild::{Failure, Folder, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
 
-/// The bits a key to use if the tables do not show any.
+/// The bits a key to use if no table that has lost nothing has filters to take them from.
 const USUAL_BITS: u32 = 10;
-/// The size of a block in bytes to use if the tables do not show any.
+/// The block size in bytes to use if no live table has a readable block to take it from.
 const USUAL_BLOCK: u64 = 4096;
-/// The most bits a key to make filters with.
+/// The maximum number of bits a key to make filters with.
 const MAX_BITS: u32 = 100;
 /// The smallest and the greatest size at which new tables end, in bytes.
 const TABLE_SIZES: (u64, u64) = (2 << 20, 64 << 20);

@@ -11,7 +11,7 @@ use crate::{audit::LostKeys, walk::PathError};
 /// The greatest number of findings of one code that are kept. Further findings are only counted.
 const MAX_OF_A_CODE: u64 = 16;
 
-/// The gravity of a finding.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weight {
     /// A part could not be looked at, so that its state is not known.
@@ -32,7 +32,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// The gravity of findings of this code.
+            /// The severity of findings of this code.
             pub const fn weight(self) -> Weight {
                 match self {
                     $(Self::$code => Weight::$weight,)*
@@ -194,7 +194,7 @@ impl Finding {
         Self { code, kind, offset: offset.into(), expected, found, lost: None }
     }
 
-    /// Sets the kind of fault, for a finding about which more is known than its code tells.
+    /// Sets the kind of fault, for a finding about which more is known than its code says.
     pub fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
     }
@@ -342,7 +342,7 @@ impl Findings {
         hides.or(self.first()).map(|finding| finding.kind)
     }
 
-    /// Returns the findings kept. If there were more of a code, a last finding tells how many more.
+    /// Returns the findings kept. If there were more of a code, a last finding gives the number of the others.
     pub fn to_list(&self) -> Vec<Finding> {
         let mut list = self.list.clone();
         let more: Vec<String> = self

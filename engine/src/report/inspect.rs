@@ -39,7 +39,7 @@ pub struct Table {
     /// Number of data blocks that the index names, each counted once. Blocks that would lie outside the file are
     /// not counted. `None`: the table could not be opened, or the file is a bare filter block.
     pub data_blocks: Option<u64>,
-    /// Entries of the table, deletions and older versions of a key among them. Filters are sized by these.
+    /// Entries of the table, including deletions and older versions of keys. Filters are sized by these.
     /// `None`: no data block could be decoded, or none was looked at.
     pub entries: Option<EntryCount>,
     /// Different keys among the entries: all versions of a key, deletions among them, count once, as they set the

@@ -32,7 +32,7 @@ impl Estimate {
 pub struct Outcome {
     /// Bytes of all filter blocks.
     pub size: Estimate,
-    /// `size` divided by the number of entries, deletions and older versions of a key among them. 0 without
+    /// `size` divided by the number of entries, including deletions and older versions of keys. 0 without
     /// entries.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub bytes_per_entry: f64,

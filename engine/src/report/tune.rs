@@ -177,8 +177,8 @@ pub struct SampleSize {
     pub bytes: u64,
     /// Bytes of the files of the tables that could be read.
     pub of_bytes: u64,
-    /// Entries of the tables that could be read, deletions and older versions of a key among them. Filters
-    /// are sized by these.
+    /// Entries of the tables that could be read, including deletions and older versions of keys. Filters are
+    /// sized by these.
     pub entries: Estimate,
     /// Different keys of the tables that could be read: a key that several tables hold counts once. `None`:
     /// not every entry of these tables was decoded.

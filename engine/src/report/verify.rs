@@ -12,7 +12,7 @@ use crate::audit::{rates::MeasuredRate, stats::KeySketch};
 #[derive(Clone, Default, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
-    /// Number of entries that were decoded, deletions and older versions of a key among them.
+    /// Number of entries that were decoded, including deletions and older versions of keys.
     pub entries: u64,
     /// Number of different keys among the entries: an entry that is a further version of the key before it
     /// does not count.

@@ -215,9 +215,9 @@ fn metaindex_block<R: ReadAt>(
     blocks.entries(stored, span.offset, room, &mut Vec::new())
 }
 
-/// Limits the length of the keys of an index that have to be put together. In a sound index no key
-/// is longer than the file, unless the file is small: for small files the limit is
-/// [`MIN_MAX_KEY`].
+/// Limits the length of the keys of an index that have to be put together to that of the file, or
+/// to [`MIN_MAX_KEY`] if the file is shorter, since a compressed index of a small file may hold a
+/// key longer than the file. The size of the index is a limit as well.
 pub(in crate::table) fn with_max_index_key(index: Block, file_len: u64) -> Block {
     let max_key = usize::try_from(file_len).unwrap_or(usize::MAX).max(MIN_MAX_KEY).min(index.size());
     index.with_max_key(max_key)

@@ -20,12 +20,12 @@ pub(crate) struct Footer {
     pub(crate) index: BlockHandle,
 }
 
-/// The maximum number of bytes whose checksums are tried for a footer, as a multiple of the length of the file. The
-/// blocks of all variants of a handle with one bit of its size changed are usually smaller, taken together.
+/// The maximum number of bytes whose checksums are tried for a footer, as a multiple of the length of the file. That is
+/// usually enough for the blocks of all handles that differ from the stored one in one bit of the size.
 const MAX_PASSES: u64 = 8;
 
 /// Reads the footer. If it does not lead to an index and a metaindex with correct checksums, one bit of the footer is
-/// corrected so that it does. If there is no such bit, or more than one, the footer is taken to be right, and a damaged
+/// corrected so that it does. If there is no such bit, or more than one, the footer is considered right, and a damaged
 /// index is corrected by the one bit with which `is_index` returns `Some`. `None`: no index is found in this way.
 pub(crate) fn find<R: ReadAt>(
     source: &R,
@@ -56,7 +56,7 @@ pub(crate) fn find<R: ReadAt>(
         patches.push(patch);
         return Ok(Some(footer));
     }
-    // The footer is taken to be right, and a block to which it leads to be damaged.
+    // The footer is considered right, so a block that it points to must be damaged.
     let Some(footer) = as_it_is else { return Ok(None) };
     let mut index_patches = Vec::new();
     let index = stored::accept(source, footer.index, &mut index_patches, is_index)?;

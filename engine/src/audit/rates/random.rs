@@ -61,7 +61,8 @@ pub(crate) fn random_rate(
         let (mut current, mut end) = (0, 0.0);
         for number in 0..round {
             let at = (number as f64 + choice.share()) * part;
-            // Rounding may leave the sum below the last questions, which go to the last filter.
+            // Because of rounding, the weights may add up to less than the last positions. Those questions go to the
+            // last filter.
             while end <= at
                 && let Some((offset, weight)) = places.next()
             {

@@ -89,8 +89,8 @@ impl Correction {
         lock(&self.found).bits.get(path)?.get(&offset).copied()
     }
 
-    /// The corrections made since the last call, in words, each with its file. Corrections beyond the number that
-    /// is named are one item, under `path`.
+    /// The corrections made since the last call, in words, each with its file. At most [`MAX_NAMED`] corrections are
+    /// listed one by one; the others are counted in one item, under `path`.
     pub(super) fn tell(&self, path: &Path) -> Vec<(PathBuf, String)> {
         let Found { count, untold, .. } = std::mem::take(&mut *lock(&self.found));
         let more = count.saturating_sub(untold.len());

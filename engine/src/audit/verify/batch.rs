@@ -34,7 +34,7 @@ impl Batch {
     }
 }
 
-/// A stored key.
+/// A stored key, and the part of it that the filters are asked for.
 #[derive(Clone, Copy, Default)]
 pub(super) struct StoredKey<'k> {
     pub(super) key: &'k [u8],

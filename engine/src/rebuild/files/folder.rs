@@ -27,7 +27,7 @@ pub(crate) struct Folder {
     session: Arc<Session>,
 }
 
-/// The most bytes of a note that one run leaves for another: enough for a million tables.
+/// The maximum size in bytes of a note that one run leaves for another: enough for a million tables.
 const MAX_NOTE: usize = 256 << 20;
 
 /// The message after a sync that failed.

@@ -67,7 +67,8 @@ mod attributes {
 
     use crate::rebuild::failure::Refusal;
 
-    /// The most bytes of a list of attributes, and of a value (`XATTR_LIST_MAX` and `XATTR_SIZE_MAX` of Linux).
+    /// The maximum size in bytes of a list of attributes, and of a value (Linux's `XATTR_LIST_MAX` and
+    /// `XATTR_SIZE_MAX`).
     const MOST: usize = 64 << 10;
     /// Access control lists that a new file inherits from its folder.
     const INHERITED: [&CStr; 2] = [c"system.posix_acl_access", c"system.posix_acl_default"];

@@ -123,7 +123,8 @@ fn what_is_not_supported_is_named() {
         missing.contains("no profile no\\x0ane in ") && missing.contains("credentials and "),
         "{missing}"
     );
-    // Keys that are there are used, and a token in a file is supported.
+    // Access keys are used even if the profile also has settings for single sign-on, and a token in a file is
+    // supported.
     expect(home.path(), &[("AWS_PROFILE", "sso2")], ["K", "", "", "", ""]);
     let variable = |name: &str| match name {
         "AWS_PROFILE" => Some("web".to_owned()),

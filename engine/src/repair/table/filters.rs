@@ -17,7 +17,7 @@ pub(in crate::repair) struct FilterMeasures {
     /// The size of all filters in bytes, without the byte of each filter that holds the number of probes; 0 if the
     /// filters are damaged or of no known policy.
     pub(in crate::repair) size: u64,
-    /// The number of probes of the first filter; `None` if no filter tells it.
+    /// The number of probes of the first filter whose shape is known; `None` if there is no such filter.
     pub(in crate::repair) probes: Option<u32>,
 }
 

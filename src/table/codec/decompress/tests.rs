@@ -135,7 +135,7 @@ fn zstandard_keeps_to_its_memory() {
     for (len, memory) in
         [(1_u32 << 17, 3_014_658), (2 << 20, 7_077_889), (17 << 17, 7_208_961), (4 << 20, 11_272_193)]
     {
-        // A single segment with a length of four bytes: the window is as long as the contents.
+        // A single segment with a four-byte length field: the window is as long as the contents.
         let frame = zeros(&[&[0xa0][..], &len.to_le_bytes()].concat(), len);
         let found = |memory| decompress(3, frame.clone(), 0, 8 << 20, memory);
         assert!(found(memory).is_ok_and(|(contents, _)| contents.len() == len as usize), "{len}");
