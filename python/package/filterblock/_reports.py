@@ -431,7 +431,7 @@ class InspectTable(Report):
 
     @property
     def entries(self) -> EntryCount | None:
-        """Entries of the table, deletions and older versions of a key among them. Filters are sized by these.
+        """Entries of the table, including deletions and older versions of keys. Filters are sized by these.
         None: no data block could be decoded, or none was looked at.
         """
         return self["entries"]  # type: ignore[no-any-return]
@@ -1060,7 +1060,7 @@ class Verdict(Report):
 
     @property
     def entries(self) -> int:
-        """Number of entries that were decoded, deletions and older versions of a key among them."""
+        """Number of entries that were decoded, including deletions and older versions of keys."""
         return self["entries"]  # type: ignore[no-any-return]
 
     @property
@@ -1370,7 +1370,7 @@ class TuneOutcome(Report):
 
     @property
     def bytes_per_entry(self) -> float:
-        """`size` divided by the number of entries, deletions and older versions of a key among them. 0 without
+        """`size` divided by the number of entries, including deletions and older versions of keys. 0 without
         entries.
         """
         return self["bytes_per_entry"]  # type: ignore[no-any-return]
@@ -1520,8 +1520,8 @@ class TuneSample(Report):
 
     @property
     def entries(self) -> TuneEstimate:
-        """Entries of the tables that could be read, deletions and older versions of a key among them. Filters
-        are sized by these.
+        """Entries of the tables that could be read, including deletions and older versions of keys. Filters are
+        sized by these.
         """
         return self["entries"]  # type: ignore[no-any-return]
 
