@@ -19,6 +19,9 @@ const KEYS_A_ROUND: u64 = 200;
 /// The rounds after which LevelDB closes the database and opens it again, which makes a new MANIFEST.
 const ROUNDS_A_SESSION: u64 = 60;
 
+/// The pause after each round. LevelDB is optimized. A program that is not would never catch up with it.
+const PAUSE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 0 });
+
 fn key(number: u64) -> String {
     // Spread over all tables, so that every compaction moves some.
     format!("key {:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
@@ -55,6 +58,7 @@ fn write(folder: &Path, settled: &AtomicU64, over: &AtomicBool) {
             if over.load(Ordering::Acquire) {
                 return;
             }
+            std::thread::sleep(PAUSE);
         }
     }
 }
