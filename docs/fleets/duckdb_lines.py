@@ -37,7 +37,8 @@ with tempfile.TemporaryDirectory() as folder:
     fleet.same(expected, rows(f"FROM '{folder}/lines.parquet'"))
 
     kinds = dict(db.execute("SELECT error_kind, count(*) FROM lines WHERE error_kind IS NOT NULL GROUP BY 1").fetchall())
-    assert kinds == {"damaged": 3, "missing": 2, "unsupported": 3}, kinds
+    # The sample does not read the damaged block of a table.
+    assert kinds == {"damaged": 2, "missing": 2, "unsupported": 3}, kinds
 
     # Every path that was listed has its line.
     answered = {fleet.path_of(row) for row in rows("SELECT path, path_bytes FROM lines")}
