@@ -45,10 +45,9 @@ pub struct Manifest {
 #[derive(Debug)]
 #[must_use]
 pub struct ManifestScan {
-    /// The contents of the records before the damage, and perhaps of a part of the damaged one.
+    /// The contents of the records before the damage, and perhaps of a part of the damaged record.
     /// With damage, live tables may be missing, tables that are no longer live may be included, and
-    /// numbers that no record before the damage has are 0: show the contents, but do not rely on
-    /// them.
+    /// numbers that have not been read are 0: show the contents, but do not rely on them.
     pub manifest: Manifest,
     /// The first damage, if there is any.
     pub damage: Option<Error>,
@@ -66,8 +65,9 @@ impl ManifestScan {
 }
 
 impl Manifest {
-    /// The memory that a MANIFEST may take, in bytes, unless another limit is given: 256 MiB, which
-    /// is enough for about a million tables.
+    /// The memory that the live tables of a MANIFEST may take, in bytes, unless another limit is
+    /// given: 256 MiB, which is enough for about a million tables. While the MANIFEST is read, its
+    /// longest record may take as much again.
     pub const DEFAULT_MEMORY_LIMIT: usize = 256 << 20;
 
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
@@ -220,8 +220,8 @@ impl Manifest {
 
     /// A live table on the same level that comes before `table`, by first key and then by number, and
     /// ends within or after it: of several such tables, the one that reaches furthest. Only level 0
-    /// allows that: on other levels LevelDB looks up a key in only one of the tables that overlap
-    /// there.
+    /// allows such overlaps: on any other level, LevelDB looks up a key in only one of the tables
+    /// that overlap.
     ///
     /// `None` if there is no such table, if `table` is on level 0, or if keys are not in bytewise
     /// order, as overlaps are unknown then.
@@ -316,8 +316,8 @@ impl Manifest {
 }
 
 impl DatabaseFiles {
-    /// The logs whose writes may be in no table yet, oldest first.
-    /// [`log_has_writes`](crate::database::log_has_writes) tells whether a log holds writes.
+    /// The logs whose writes may be in no table yet, oldest first. To find out whether a log holds
+    /// writes, call [`log_has_writes`](crate::database::log_has_writes).
     pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
         self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
     }

@@ -38,8 +38,9 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 ///
 /// A scan takes memory for the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and for the index
 /// and a data block of each table that is open. On each level above 0, one table is open at a time, unless
-/// tables overlap. At most 17 errors are kept for each log, and one for each table. However many tables are
-/// open, they share at most [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, with any opener.
+/// tables overlap or their ranges are unknown. At most 17 errors are kept for each log, and one for each table.
+/// However many tables are open, they share at most [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, with any
+/// opener.
 ///
 /// [`ReadOptions::max_output`] limits the bytes decoded from each table.
 ///
@@ -101,8 +102,8 @@ impl Database {
     /// Walks through the keys that the database holds, with the newest version of each, as
     /// LevelDB's iterator does. Keys that are deleted are left out.
     ///
-    /// These are the entries of live tables and live logs. Without a sound MANIFEST all tables and
-    /// logs may be live, so deleted keys that an obsolete table still has may appear.
+    /// The keys come from live tables and live logs. Without a sound MANIFEST all tables and logs
+    /// may be live, so deleted keys that an obsolete table still has may appear.
     ///
     /// Keys have to be in the order of the options' comparator. The files have to be in a folder:
     /// those of a listing are opened by [`scan_with`](Self::scan_with).
@@ -175,8 +176,8 @@ impl<'d, O: Opener> Scan<'d, O> {
         Ok(Self::over(database, options, opener, newest, (logs, errors), arranged, order))
     }
 
-    /// A scan over arranged tables and the writes of logs. It also returns the errors of reading these
-    /// logs.
+    /// A scan over arranged tables and the writes of logs. The scan also returns `errors`, which reading
+    /// these logs has caused.
     pub(super) fn over(
         database: &'d Database,
         options: &ReadOptions,

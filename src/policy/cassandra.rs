@@ -14,7 +14,7 @@ const EXCESS: u64 = 20;
 /// The largest number of bits: a multiple of 64 below 2^31, since positions are signed.
 const MAX_BITS: u64 = (1 << 31) - 64;
 
-/// The last row of Cassandra's table: the most buckets per element.
+/// The last row of Cassandra's table: the greatest number of buckets per element.
 const MAX_BUCKETS: u64 = 15;
 
 /// The largest K, more than any row asks for. Other values of the filter's last byte are free for
@@ -93,8 +93,8 @@ impl CassandraBloomPolicy {
     /// Returns a policy for filters of `buckets_per_element` bits a key, raised to 1 or lowered to
     /// 15 if outside these limits, with the best K for that number of bits.
     ///
-    /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has as
-    /// many bits a key as do fit.
+    /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has the
+    /// greatest whole number of bits a key that fits.
     pub const fn new(buckets_per_element: u32) -> Self {
         Self { sizing: Sizing::Buckets(buckets_per_element) }
     }

@@ -82,7 +82,7 @@ impl LegacyBloomPolicy {
         Self { hash, ..self }
     }
 
-    /// Returns the hash that this policy reads and writes with.
+    /// Returns the setting of [`with_hash`](Self::with_hash).
     pub const fn legacy_hash(&self) -> LegacyHash {
         self.hash
     }

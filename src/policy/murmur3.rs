@@ -24,8 +24,8 @@ const MAX_PROBES: u8 = 64;
 /// The encoding is this library's own. LevelDB opens tables with such filters, but does not use the
 /// filters.
 ///
-/// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64
-/// bits, and one byte. A filter of more than 64 bits thus takes up to twice the bits asked for. The
+/// A filter for n keys takes n * `bits_per_key` bits, rounded up to a power of two of at least 64,
+/// and one byte. A filter of more than 64 bits thus takes up to twice the bits asked for. The
 /// additional bits lower the rate of false positives. The positions come from four 64-bit hashes,
 /// so large filters, and those with many probes, lose no accuracy to the hash. Making a filter
 /// takes a pass over each key, and sets k bits for it. A lookup takes a pass over the key, and

@@ -12,7 +12,7 @@ pub enum Origin {
     /// RocksDB, in its oldest format, which ends in LevelDB's magic. The mark is
     /// `rocksdb.properties`, or a filter under a name of RocksDB's.
     ///
-    /// Its filters are in another encoding than LevelDB's, and so are its compressed blocks, except
-    /// those of Snappy and zlib.
+    /// Its filters are not encoded as LevelDB's are. Neither are its compressed blocks, except those
+    /// compressed with Snappy or zlib.
     RocksDb,
 }

@@ -51,8 +51,8 @@ pub struct LogWrites<R> {
     log: LogReader<R>,
     /// The offset of the current record in the file.
     offset: u64,
-    /// The current write. `None` if there is no record, or it has no further write that can be
-    /// read.
+    /// The current write. `None` if there is no record, or if the record has no further write that
+    /// can be read.
     write: Option<Parts>,
     /// The sequence number of the record's first write.
     first: u64,
