@@ -85,8 +85,8 @@ impl Database {
         Ok(LiveWrites { sorted, order, runs })
     }
 
-    /// Like [`scan_with`](Self::scan_with), but over `writes`, which have to be those of this very database. No log is
-    /// read.
+    /// Like [`scan_with`](Self::scan_with), but over `writes`, which [`live_writes`](Self::live_writes) of this same
+    /// `Database` has to have returned. No log is read.
     ///
     /// ```
     /// use filterblock::database::{Database, FileOpener};

@@ -81,7 +81,7 @@ impl Database {
     }
 
     /// Returns `true` if a writer at work could be the reason for the faults: a MANIFEST that was
-    /// replaced or is just being written, or tables that were removed after it was read.
+    /// replaced or is just being written, or tables that were removed after the MANIFEST was read.
     fn is_doubtful(&self) -> bool {
         match &self.manifest {
             Ok(manifest) => manifest.incomplete_tail().is_some() || self.missing().next().is_some(),

@@ -1,5 +1,5 @@
-//! The entries of a whole database in the order of their keys (LevelDB's `table/merger.cc`,
-//! `db/db_iter.cc`).
+//! The entries of a database, from its tables and logs, in the order of their keys (LevelDB's
+//! `table/merger.cc`, `db/db_iter.cc`).
 
 mod back;
 mod heap;
@@ -33,8 +33,8 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In
 /// that case, open the database again and seek to the last position.
 ///
-/// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range is
-/// there, the next call does what the failed one would have done.
+/// An [`Error::NeedRange`] from a source that waits for a part of a table loses no entry: once the range
+/// is there, the next call does what the failed call would have done.
 ///
 /// A scan takes memory for the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and for the index
 /// and a data block of each table that is open. On each level above 0, one table is open at a time, unless

@@ -271,7 +271,7 @@ impl<'d, O: Opener> Run<'d, O> {
     }
 }
 
-/// The tables of a scan: those of each run, and the numbers of live ones that have no file.
+/// The tables of a scan: those of each run, and the numbers of the live tables that have no file.
 pub(super) struct Arranged<'d> {
     pub(super) runs: Vec<Vec<DatabaseTable<'d>>>,
     pub(super) missing: Vec<u64>,

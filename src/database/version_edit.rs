@@ -25,7 +25,7 @@ pub struct VersionEdit {
     pub next_file_number: Option<u64>,
     /// The greatest sequence number used so far, except for writes that only logs hold.
     pub last_sequence: Option<u64>,
-    /// By level, the internal key at which its next compaction starts.
+    /// A level, and the internal key at which the next compaction of that level starts.
     pub compact_pointers: Vec<(u8, Bytes)>,
     /// Level and number of each table that is no longer live. Readers apply these deletions before
     /// `new_tables`.

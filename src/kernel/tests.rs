@@ -1,5 +1,5 @@
-//! Tests of the kernels for building at each level against the portable code, even on areas that no policy
-//! gives them.
+//! Tests of the kernels that build filters at each level against the portable code, even on areas that no
+//! policy gives them, and of the search for probes with the same filter.
 
 use super::level::{ALL, LEVEL_IS_SET, best, current, set};
 use super::{copy_short, hash_any_len, hash_fixed_len, pack, portable, set_spread};

@@ -61,7 +61,7 @@ const PRIMES: usize = 12_498;
 /// arithmetic.
 ///
 /// Every key may match if k is above 30, or if the array has more than 2^32 - 8 bits. A filter of
-/// fewer than two bytes matches nothing.
+/// fewer than two bytes matches no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BashoBloom2Policy {
     bits_per_key: u32,

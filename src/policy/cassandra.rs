@@ -77,7 +77,7 @@ const FINEST: f64 = 0.000744;
 ///
 /// A reader takes K from the filter, so any `CassandraBloomPolicy` reads filters of any sizing.
 /// Every key may match if the array is not one or more whole words within the limit, or if K is not
-/// 1 to 15. An empty filter matches nothing.
+/// 1 to 15. An empty filter matches no key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CassandraBloomPolicy {
     sizing: Sizing,

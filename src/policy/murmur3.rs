@@ -54,7 +54,7 @@ const MAX_PROBES: u8 = 64;
 ///
 /// A reader takes k from the filter, so any `Murmur3BloomPolicy` reads filters of any sizing. Every
 /// key may match if the length of the array is not a power of two of at least 8 and at most 2^31
-/// bytes, or if k is not 1 to 64. An empty filter matches nothing.
+/// bytes, or if k is not 1 to 64. An empty filter matches no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Murmur3BloomPolicy {
     bits_per_key: u32,

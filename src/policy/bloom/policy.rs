@@ -40,7 +40,7 @@ const FEW: usize = 6;
 /// [hash](crate::hash::leveldb) of the key with [its seed](crate::hash::BLOOM_SEED), and `delta` is
 /// `h` rotated right by 17. k times, bit `h % bits` is set and `h += delta`, in 32-bit arithmetic.
 /// k above 30 is reserved for other encodings: a filter with such a k matches every key. A filter of
-/// fewer than two bytes matches nothing.
+/// fewer than two bytes matches no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
     bits_per_key: u32,
