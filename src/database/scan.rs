@@ -25,9 +25,10 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). A new scan is before
 /// the first entry.
 ///
-/// Damage costs no more than the block or record that it is in, the rest of a table whose index is damaged,
-/// or a table that cannot be opened: after an error the next call continues. If a newer version of a key is
-/// lost that way, an older version is returned instead, even if the newer one was a deletion.
+/// Damage costs no more than the block or record that it is in, or the rest of a table whose index is damaged.
+/// A file that cannot be opened is left out, and so is the rest of a log that cannot be read to its end. After
+/// an error the next call continues. If a newer version of a key is lost that way, an older version is returned
+/// instead, even if the newer version was a deletion.
 ///
 /// A table whose file is gone when the scan opens it, or has been replaced when the scan opens it
 /// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In

@@ -21,7 +21,7 @@ use crate::{Error, Result, Structure};
 ///
 /// # Threads
 ///
-/// A thread finds every key whose addition happened before its lookup. Any synchronization
+/// A thread finds every key whose addition happened before the lookup. Any synchronization
 /// establishes this order, such as a lock, a channel or a join. While a key is being added, other
 /// threads may or may not find it.
 ///

@@ -218,7 +218,7 @@ fn positions(hash: KeyHash, probes: u8, modulus: impl Fn(u64) -> u64) -> impl It
     })
 }
 
-/// Looks a key up. `prepared` prepares a modulus of at most [`Modulus::MAX_WIDE`].
+/// Looks up a key by its hash. `prepared` prepares a modulus of at most [`Modulus::MAX_WIDE`].
 #[inline]
 fn may_match(hash: KeyHash, filter: &[u8], prepared: impl FnOnce(u64) -> Modulus) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };

@@ -19,9 +19,9 @@ const FEW: usize = 6;
 
 /// LevelDB's own Bloom filter (`util/bloom.cc`), `leveldb.BuiltinBloomFilter2`.
 ///
-/// A filter takes `bits_per_key` bits for each key, at least 64 in all, and one byte. At ten bits a
-/// key, about one absent key in a hundred passes. Making a filter hashes each key once, and sets k
-/// bits for it. A lookup hashes the key, and reads up to k bits.
+/// A filter takes `bits_per_key` bits for each key, at least 64 in all, rounded up to whole bytes,
+/// and one more byte. At ten bits a key, about one absent key in a hundred passes. Making a filter
+/// hashes each key once, and sets k bits for it. A lookup hashes the key, and reads up to k bits.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
