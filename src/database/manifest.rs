@@ -184,7 +184,7 @@ impl Manifest {
     }
 
     /// The live tables that a lookup of `user_key` searches, in this order: those of level 0,
-    /// newest first, then those of the levels below it (`Version::Get` in LevelDB's
+    /// newest first, then those of level 1, and so on (`Version::Get` in LevelDB's
     /// `db/version_set.cc`).
     ///
     /// These are the tables whose range of keys includes the key: on each of the levels 1 to 6,
@@ -194,10 +194,10 @@ impl Manifest {
     /// all tables that may hold the key are returned.
     ///
     /// Ranges are looked at only if keys are in bytewise order. With any other order, all tables are
-    /// returned, and those of each of the levels 1 to 6 come by number.
+    /// returned, and those of each of the levels 1 to 6 are in the order of their numbers.
     ///
-    /// This costs one pass over level 0 and, if the ranges are sound, a few binary searches on each
-    /// level below it.
+    /// If keys are in bytewise order and the ranges are sound, this costs one pass over level 0, and
+    /// a few binary searches on each of the levels 1 to 6.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
         let bytewise = self.is_bytewise();
         let newest = self.level(0).iter().rev().filter(move |table| !bytewise || table.may_hold(user_key));

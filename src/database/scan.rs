@@ -158,9 +158,9 @@ impl Scan<'_> {
     /// beyond the limit are left out, with an error.
     pub const LOG_LIMIT: usize = 1 << 30;
 
-    /// The maximum number of files that a scan has open at a time: 48, or fewer if the system
-    /// allows no more. Those read longest ago are closed, and opened again when their next block is
-    /// read.
+    /// The maximum number of tables' files that a scan has open at a time: 48, or fewer if the
+    /// system allows no more. To open another, the scan closes the file read longest ago, and opens
+    /// it again when its next block is read.
     pub const MAX_OPEN_FILES: usize = 48;
 }
 

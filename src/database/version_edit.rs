@@ -37,7 +37,7 @@ pub struct VersionEdit {
 impl VersionEdit {
     /// Reads one record of a MANIFEST. [`LogReader`](super::LogReader) finds the records.
     ///
-    /// If a field that should occur once occurs twice, the last one counts, as in LevelDB. The
+    /// If a field that should occur once occurs more often, the last one counts, as in LevelDB. The
     /// memory taken is proportional to the length of the record.
     ///
     /// ```
@@ -82,7 +82,8 @@ impl VersionEdit {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) for a name or key of 4 GiB or more.
+    /// [`Error::Limit`](crate::Error::Limit) for a name or key of 4 GiB or more. Part of the record may
+    /// then have been appended.
     pub fn encode(&self, dst: &mut Vec<u8>) -> Result<()> {
         let numbers = [
             self.log_number.map(Field::LogNumber),
