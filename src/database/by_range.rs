@@ -21,8 +21,8 @@ pub(super) struct ByRange {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct LookupOrder {
     at: usize,
-    /// The position of the table that reaches furthest among those up to this one on the same
-    /// level.
+    /// The position of the table that reaches furthest among this one and those before it on the
+    /// same level.
     furthest: usize,
 }
 

@@ -152,8 +152,8 @@ impl Database {
         self.manifest.as_ref()
     }
 
-    /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. Without a sound
-    /// MANIFEST, this is `None` as well.
+    /// The name of the comparator that orders the user keys: [`Manifest::comparator`]. `None` if the
+    /// MANIFEST records no name, or if there is no sound MANIFEST.
     pub fn comparator(&self) -> Option<&[u8]> {
         self.manifest().ok()?.comparator()
     }
@@ -214,9 +214,9 @@ impl Database {
         live.into_iter().flatten().map(|recorded| self.with_file(recorded)).chain(all.into_iter().flatten())
     }
 
-    /// All logs, oldest first. For a live log, [`log_has_writes`](super::log_has_writes) tells from
-    /// the file whether it holds writes, and [`batch_has_writes`](super::batch_has_writes) from its
-    /// contents.
+    /// All logs, oldest first. To find out whether a live log holds writes, call
+    /// [`log_has_writes`](super::log_has_writes) with its path, or
+    /// [`batch_has_writes`](super::batch_has_writes) with its contents.
     pub fn logs(&self) -> impl Iterator<Item = DatabaseLog<'_>> {
         let is_live = |number| self.manifest().map_or(true, |manifest| manifest.is_log_live(number));
         let logs = self.files.all_of(FileKind::Log);

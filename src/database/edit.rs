@@ -128,8 +128,8 @@ fn put_string(dst: &mut Vec<u8>, string: &[u8]) -> Result<()> {
 /// [`Error::Corrupt`] for a field that is cut off, a number that does not fit, a level beyond 6, or
 /// a key too short for an internal key; [`Error::Unsupported`] for a tag that LevelDB does not
 /// have; [`Error::Limit`] for a comparator's name of more than 4 KiB. LevelDB too refuses such a
-/// MANIFEST, except that it drops a number's excess bits and takes internal keys of any length but
-/// 0, and comparators' names of any length.
+/// MANIFEST, except that it drops a number's excess bits, and accepts internal keys of any length
+/// but 0 and comparators' names of any length.
 pub(crate) const fn fields(record: &[u8], offset: u64) -> Fields<'_> {
     Fields { record, offset, position: 0, failed: false }
 }

@@ -1,4 +1,4 @@
-//! The entries of a whole database.
+//! The entries of a database, from its tables and logs.
 
 use std::fmt;
 use std::path::Path;

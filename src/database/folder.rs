@@ -140,8 +140,8 @@ impl DatabaseFiles {
     /// Takes the names in a listing, such as that of a folder in object storage, with the sizes of
     /// the files in bytes.
     ///
-    /// Names are those within the database's folder: a name with a slash is passed over. If a name occurs
-    /// more than once, its last size is used.
+    /// Names are relative to the database's folder, so a name with a slash is passed over. If a name
+    /// occurs more than once, its last size is used.
     ///
     /// ```
     /// use filterblock::database::{DatabaseFiles, FileKind};

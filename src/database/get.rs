@@ -1,5 +1,5 @@
-//! Looking up a key in a whole database (`DBImpl::Get` in LevelDB's `db/db_impl.cc`, `Version::Get` in
-//! its `db/version_set.cc`).
+//! Looking up a key in the logs and tables of a database (`DBImpl::Get` in LevelDB's `db/db_impl.cc`,
+//! `Version::Get` in its `db/version_set.cc`).
 
 mod many;
 
@@ -15,8 +15,8 @@ use crate::{Error, Result, quote};
 
 impl Database {
     /// Looks up the newest version of a key: in the live logs, then in the tables of level 0, newest first,
-    /// then on each further level in the tables that may hold the key, usually at most one. If any live log has
-    /// the key, its newest write in all of them decides, and otherwise the first table that has the key.
+    /// then on each further level in the tables that may hold the key, usually at most one. If a live log has the
+    /// key, the newest write of the key in all live logs decides, and otherwise the first table that has the key.
     ///
     /// Nothing is kept from one call to the next: each call reads all live logs, and opens the tables that it
     /// searches, which takes one read for most tables, and at most four unless a read fails. Filters save most

@@ -15,9 +15,9 @@ impl Database {
     /// A database from the names of its files, their sizes in bytes, and a function that reads a file
     /// by its name.
     ///
-    /// `read` is called at most twice: for `CURRENT`, and for the MANIFEST that it names.
-    /// [`DatabaseListing`] is the same for callers that read asynchronously or set a limit. An
-    /// error of `read` is kept for [`manifest`](Self::manifest).
+    /// `read` is called at most twice: for `CURRENT`, and for the MANIFEST that it names. An error of
+    /// `read` is kept for [`manifest`](Self::manifest). Callers that read asynchronously, or set a
+    /// limit on memory, can use a [`DatabaseListing`] instead.
     ///
     /// ```
     /// use std::fs;

@@ -106,7 +106,7 @@ impl fmt::Debug for LiveTable {
 /// Collects live tables, within a memory limit.
 pub(crate) struct LiveTables {
     tables: BTreeMap<(u8, u64), LiveTable>,
-    /// By level, the key at which its next compaction starts.
+    /// For each level, the key at which the next compaction of that level starts, if it is recorded.
     compact_pointers: BTreeMap<u8, Bytes>,
     /// The memory of tables and compact pointers in bytes: an estimate that is too high rather than
     /// too low.

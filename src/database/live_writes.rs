@@ -17,9 +17,9 @@ use crate::Result;
 use crate::table::{Lookup, ReadOptions, SharedComparator};
 
 /// The sorted writes of the live logs of a database, and the order in which scans walk through the database's tables.
-/// Both are determined once, for any number of lookups and scans, and shared by all clones. The order is determined
-/// anew for each scan if it is not known which tables are live, or if any live table is missing or could not be looked
-/// at.
+/// Both are determined once, for any number of lookups and scans, and shared by all clones. However, the order is
+/// determined anew for each scan if it is not known which tables are live, or if a live table is missing or could not
+/// be looked at.
 ///
 /// The writes take memory for their keys and values, and about 100 bytes for each write, up to
 /// [`Scan::LOG_LIMIT`].
@@ -85,8 +85,8 @@ impl Database {
         Ok(LiveWrites { sorted, order, runs })
     }
 
-    /// Like [`scan_with`](Self::scan_with), but over `writes`, which have to be those of this very database. No log is
-    /// read.
+    /// Like [`scan_with`](Self::scan_with), but over `writes`, which [`live_writes`](Self::live_writes) of this same
+    /// `Database` has to have returned. No log is read.
     ///
     /// ```
     /// use filterblock::database::{Database, FileOpener};

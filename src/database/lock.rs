@@ -17,14 +17,14 @@ use crate::{Error, Result};
 /// The files on which this process holds locks.
 static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 
-/// The lock on a database, which is released when this is dropped. While an
+/// The lock on a database, which is released when the value is dropped. While an
 /// [`exclusive`](Self::exclusive) lock is held, nobody else can open the database with LevelDB or
 /// goleveldb, and nobody else had it open when the lock was taken. A [`shared`](Self::shared) lock
 /// keeps out all who do not take a shared lock themselves.
 ///
 /// Programs lock the file `LOCK` in the database's folder: on Unix, LevelDB with `fcntl` and
-/// goleveldb with `flock`, which know nothing of each other. Both locks are taken here. `LOCK`
-/// stays where it is, with its contents.
+/// goleveldb with `flock`. A lock of one kind does not keep out the other, so both are taken here.
+/// `LOCK` stays where it is, with its contents.
 ///
 /// **While the lock is held, nothing else in this process may open and close `LOCK`**: closing any descriptor
 /// of a file drops the process's `fcntl` locks on it. Even code that only reads the file drops them, for

@@ -45,10 +45,9 @@ pub struct Manifest {
 #[derive(Debug)]
 #[must_use]
 pub struct ManifestScan {
-    /// The contents of the records before the damage, and perhaps of a part of the damaged one.
+    /// The contents of the records before the damage, and perhaps of a part of the damaged record.
     /// With damage, live tables may be missing, tables that are no longer live may be included, and
-    /// numbers that no record before the damage has are 0: show the contents, but do not rely on
-    /// them.
+    /// numbers that have not been read are 0: show the contents, but do not rely on them.
     pub manifest: Manifest,
     /// The first damage, if there is any.
     pub damage: Option<Error>,
@@ -66,8 +65,9 @@ impl ManifestScan {
 }
 
 impl Manifest {
-    /// The memory that a MANIFEST may take, in bytes, unless another limit is given: 256 MiB, which
-    /// is enough for about a million tables.
+    /// The memory that the live tables of a MANIFEST may take, in bytes, unless another limit is
+    /// given: 256 MiB, which is enough for about a million tables. While the MANIFEST is read, its
+    /// longest record may take as much again.
     pub const DEFAULT_MEMORY_LIMIT: usize = 256 << 20;
 
     /// Reads the MANIFEST that `CURRENT` names in the database folder `dir`.
@@ -184,7 +184,7 @@ impl Manifest {
     }
 
     /// The live tables that a lookup of `user_key` searches, in this order: those of level 0,
-    /// newest first, then those of the levels below it (`Version::Get` in LevelDB's
+    /// newest first, then those of level 1, and so on (`Version::Get` in LevelDB's
     /// `db/version_set.cc`).
     ///
     /// These are the tables whose range of keys includes the key: on each of the levels 1 to 6,
@@ -194,10 +194,10 @@ impl Manifest {
     /// all tables that may hold the key are returned.
     ///
     /// Ranges are looked at only if keys are in bytewise order. With any other order, all tables are
-    /// returned, and those of each of the levels 1 to 6 come by number.
+    /// returned, and those of each of the levels 1 to 6 are in the order of their numbers.
     ///
-    /// This costs one pass over level 0 and, if the ranges are sound, a few binary searches on each
-    /// level below it.
+    /// If keys are in bytewise order and the ranges are sound, this costs one pass over level 0, and
+    /// a few binary searches on each of the levels 1 to 6.
     pub fn tables_for<'a>(&'a self, user_key: &'a [u8]) -> impl Iterator<Item = &'a LiveTable> + 'a {
         let bytewise = self.is_bytewise();
         let newest = self.level(0).iter().rev().filter(move |table| !bytewise || table.may_hold(user_key));
@@ -220,8 +220,8 @@ impl Manifest {
 
     /// A live table on the same level that comes before `table`, by first key and then by number, and
     /// ends within or after it: of several such tables, the one that reaches furthest. Only level 0
-    /// allows that: on other levels LevelDB looks up a key in only one of the tables that overlap
-    /// there.
+    /// allows such overlaps: on any other level, LevelDB looks up a key in only one of the tables
+    /// that overlap.
     ///
     /// `None` if there is no such table, if `table` is on level 0, or if keys are not in bytewise
     /// order, as overlaps are unknown then.
@@ -316,8 +316,8 @@ impl Manifest {
 }
 
 impl DatabaseFiles {
-    /// The logs whose writes may be in no table yet, oldest first.
-    /// [`log_has_writes`](crate::database::log_has_writes) tells whether a log holds writes.
+    /// The logs whose writes may be in no table yet, oldest first. To find out whether a log holds
+    /// writes, call [`log_has_writes`](crate::database::log_has_writes).
     pub fn live_logs<'a>(&'a self, manifest: &'a Manifest) -> impl Iterator<Item = &'a DatabaseFile> {
         self.of_kind(FileKind::Log).filter(|file| manifest.is_log_live(file.number))
     }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! [`Database`] puts these files together. Reading neither writes nor locks, so a database that is
-//! open elsewhere can be looked at. It is then seen in a single state, and files may vanish at any
-//! time.
+//! open elsewhere can be looked at. [`Database::open`] sees such a database in a single state, though
+//! its files may vanish at any time.
 //!
 //! Databases of LevelDB and goleveldb are read. Any bytes can be given: damage is an error, not a
 //! shorter list of tables. The only exception is damage that looks like a last record that is cut

@@ -19,11 +19,11 @@ impl Database {
     /// A folder without a database can be opened, too: see [`DatabaseFiles::is_database`].
     ///
     /// A database in use is seen in a single state. The folder is listed before the MANIFEST is
-    /// read. Live tables that are not in the listing, and the log that the MANIFEST names, are
-    /// looked for once more, since they may have been written in the meantime. If tables are
-    /// missing then, or the MANIFEST of a database is missing, damaged or cut off, everything is
-    /// read again, until a reading is sound or agrees with the one before, or until there have been
-    /// 16 readings.
+    /// read. Live tables and the log that the MANIFEST names are looked for once more if they are
+    /// not in the listing, since they may have been written in the meantime. If tables are missing
+    /// then, or the MANIFEST of a database is missing, damaged or cut off, everything is read
+    /// again, until a reading has no faults or only those of the reading before, or until there
+    /// have been 16 readings.
     ///
     /// Tables may vanish later, as the writer continues. If a table cannot be opened, open the
     /// database again: the table's entries are then in other tables, which are listed.
@@ -81,7 +81,7 @@ impl Database {
     }
 
     /// Returns `true` if a writer at work could be the reason for the faults: a MANIFEST that was
-    /// replaced or is just being written, or tables that were removed after it was read.
+    /// replaced or is just being written, or tables that were removed after the MANIFEST was read.
     fn is_doubtful(&self) -> bool {
         match &self.manifest {
             Ok(manifest) => manifest.incomplete_tail().is_some() || self.missing().next().is_some(),

@@ -152,8 +152,8 @@ impl Opener for FileOpener {
         try_open(path)
     }
 
-    /// The time of the last change, with the device and inode on Unix, and with the time of
-    /// creation elsewhere.
+    /// Returns the time of the last modification, with the device and inode on Unix, and with the
+    /// time of creation elsewhere.
     fn version(&mut self, table: &File) -> io::Result<Vec<u8>> {
         let found = table.metadata()?;
         #[cfg(unix)]

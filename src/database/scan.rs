@@ -1,5 +1,5 @@
-//! The entries of a whole database in the order of their keys (LevelDB's `table/merger.cc`,
-//! `db/db_iter.cc`).
+//! The entries of a database, from its tables and logs, in the order of their keys (LevelDB's
+//! `table/merger.cc`, `db/db_iter.cc`).
 
 mod back;
 mod heap;
@@ -25,21 +25,23 @@ use crate::{Error, InternalKey, Result, Structure, quote};
 /// [`prev`](Self::prev) goes the other way, and can be mixed with [`next`](Self::next). A new scan is before
 /// the first entry.
 ///
-/// Damage costs no more than the block or record that it is in, the rest of a table whose index is damaged,
-/// or a table that cannot be opened: after an error the next call continues. If a newer version of a key is
-/// lost that way, an older version is returned instead, even if the newer one was a deletion.
+/// Damage costs no more than the block or record that it is in, or the rest of a table whose index is damaged.
+/// A file that cannot be opened is left out, and so is the rest of a log that cannot be read to its end. After
+/// an error the next call continues. If a newer version of a key is lost that way, an older version is returned
+/// instead, even if the newer version was a deletion.
 ///
 /// A table whose file is gone when the scan opens it, or has been replaced when the scan opens it
 /// again, is an error with [`NotFound`](std::io::ErrorKind::NotFound), one for each such table. In
 /// that case, open the database again and seek to the last position.
 ///
-/// [`Error::NeedRange`], of a source that waits for a part of a table, costs nothing: once the range is
-/// there, the next call does what the failed one would have done.
+/// An [`Error::NeedRange`] from a source that waits for a part of a table loses no entry: once the range
+/// is there, the next call does what the failed call would have done.
 ///
 /// A scan takes memory for the writes of the logs, up to [`LOG_LIMIT`](Scan::LOG_LIMIT), and for the index
 /// and a data block of each table that is open. On each level above 0, one table is open at a time, unless
-/// tables overlap. At most 17 errors are kept for each log, and one for each table. However many tables are
-/// open, they share at most [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, with any opener.
+/// tables overlap or their ranges are unknown. At most 17 errors are kept for each log, and one for each table.
+/// However many tables are open, they share at most [`MAX_OPEN_FILES`](Scan::MAX_OPEN_FILES) handles, with any
+/// opener.
 ///
 /// [`ReadOptions::max_output`] limits the bytes decoded from each table.
 ///
@@ -101,8 +103,8 @@ impl Database {
     /// Walks through the keys that the database holds, with the newest version of each, as
     /// LevelDB's iterator does. Keys that are deleted are left out.
     ///
-    /// These are the entries of live tables and live logs. Without a sound MANIFEST all tables and
-    /// logs may be live, so deleted keys that an obsolete table still has may appear.
+    /// The keys come from live tables and live logs. Without a sound MANIFEST all tables and logs
+    /// may be live, so deleted keys that an obsolete table still has may appear.
     ///
     /// Keys have to be in the order of the options' comparator. The files have to be in a folder:
     /// those of a listing are opened by [`scan_with`](Self::scan_with).
@@ -156,9 +158,9 @@ impl Scan<'_> {
     /// beyond the limit are left out, with an error.
     pub const LOG_LIMIT: usize = 1 << 30;
 
-    /// The maximum number of files that a scan has open at a time: 48, or fewer if the system
-    /// allows no more. Those read longest ago are closed, and opened again when their next block is
-    /// read.
+    /// The maximum number of tables' files that a scan has open at a time: 48, or fewer if the
+    /// system allows no more. To open another, the scan closes the file read longest ago, and opens
+    /// it again when its next block is read.
     pub const MAX_OPEN_FILES: usize = 48;
 }
 
@@ -175,8 +177,8 @@ impl<'d, O: Opener> Scan<'d, O> {
         Ok(Self::over(database, options, opener, newest, (logs, errors), arranged, order))
     }
 
-    /// A scan over arranged tables and the writes of logs. It also returns the errors of reading these
-    /// logs.
+    /// A scan over arranged tables and the writes of logs. The scan also returns `errors`, which reading
+    /// these logs has caused.
     pub(super) fn over(
         database: &'d Database,
         options: &ReadOptions,

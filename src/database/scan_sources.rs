@@ -24,7 +24,7 @@ pub(super) struct TableOpener<O: Opener> {
 /// The key to start at.
 pub(super) struct Start {
     pub(super) user_key: Vec<u8>,
-    /// An internal key that no version of `user_key` comes before, whatever its type.
+    /// An internal key that no version of `user_key` precedes, whatever the type of the version.
     pub(super) target: Vec<u8>,
 }
 
@@ -191,15 +191,16 @@ impl<'d, O: Opener> Current<'d, O> {
         go: impl FnOnce(&mut Cursor<'d, PooledFile<O>>, CursorPosition) -> Result<bool>,
     ) -> Result<bool> {
         let moved = go(&mut self.cursor, self.place);
-        // The same step is tried again once the range is there.
+        // A step that lacks a range of the file is tried again once the range is there.
         if !moved.as_ref().is_err_and(Error::needs_range) {
             self.place = CursorPosition::Within;
         }
         moved
     }
 
-    /// Tells from the result of the last step whether the table is at its end in this direction.
-    /// Passes over damage. A table that is gone yields one error for all that is left of it.
+    /// Returns `true` if nothing of the table is left in this direction after a step with the result
+    /// `moved`. After damage, passes over the block. A table that is gone yields one error for all
+    /// that is left of it.
     fn is_done(&mut self, moved: &Result<bool>) -> bool {
         match moved {
             Ok(moved) => !moved,
@@ -270,7 +271,7 @@ impl<'d, O: Opener> Run<'d, O> {
     }
 }
 
-/// The tables of a scan: those of each run, and the numbers of live ones that have no file.
+/// The tables of a scan: those of each run, and the numbers of the live tables that have no file.
 pub(super) struct Arranged<'d> {
     pub(super) runs: Vec<Vec<DatabaseTable<'d>>>,
     pub(super) missing: Vec<u64>,

@@ -25,7 +25,7 @@ pub struct VersionEdit {
     pub next_file_number: Option<u64>,
     /// The greatest sequence number used so far, except for writes that only logs hold.
     pub last_sequence: Option<u64>,
-    /// By level, the internal key at which its next compaction starts.
+    /// A level, and the internal key at which the next compaction of that level starts.
     pub compact_pointers: Vec<(u8, Bytes)>,
     /// Level and number of each table that is no longer live. Readers apply these deletions before
     /// `new_tables`.
@@ -37,7 +37,7 @@ pub struct VersionEdit {
 impl VersionEdit {
     /// Reads one record of a MANIFEST. [`LogReader`](super::LogReader) finds the records.
     ///
-    /// If a field that should occur once occurs twice, the last one counts, as in LevelDB. The
+    /// If a field that should occur once occurs more often, the last one counts, as in LevelDB. The
     /// memory taken is proportional to the length of the record.
     ///
     /// ```
@@ -82,7 +82,8 @@ impl VersionEdit {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`](crate::Error::Limit) for a name or key of 4 GiB or more.
+    /// [`Error::Limit`](crate::Error::Limit) for a name or key of 4 GiB or more. Part of the record may
+    /// then have been appended.
     pub fn encode(&self, dst: &mut Vec<u8>) -> Result<()> {
         let numbers = [
             self.log_number.map(Field::LogNumber),

@@ -62,8 +62,8 @@ pub(crate) fn finish(h: u32, bytes: &[u8]) -> u32 {
         return h;
     }
     let rest = match bytes.last_chunk::<4>() {
-        // Cheaper than a branch on `count`: the `count` topmost bytes of the last four are the
-        // tail.
+        // The `count` topmost bytes of the last four are the tail. This takes less time than a branch
+        // on `count`.
         Some(last) => LittleEndian::read_u32(last) >> (32 - 8 * count),
         None => bytes.iter().rev().fold(0, |rest, &byte| rest * 0x100 + u32::from(byte)),
     };

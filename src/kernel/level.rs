@@ -69,7 +69,7 @@ fn choose() -> Level {
     best
 }
 
-/// The level in use, with the proof that the CPU has it.
+/// The level in use, with the proof that the CPU supports it.
 #[cfg(all(feature = "simd", target_arch = "x86_64"))]
 #[derive(Clone, Copy)]
 pub(super) enum Chosen {

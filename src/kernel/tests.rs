@@ -1,5 +1,5 @@
-//! Tests of the kernels for building at each level against the portable code, even on areas that no policy
-//! gives them.
+//! Tests of the kernels that build filters at each level against the portable code, even on areas that no
+//! policy gives them, and of the search for probes with the same filter.
 
 use super::level::{ALL, LEVEL_IS_SET, best, current, set};
 use super::{copy_short, hash_any_len, hash_fixed_len, pack, portable, set_spread};
@@ -131,7 +131,7 @@ fn runs_are_told_from_random_order() {
         assert_eq!(super::has_runs(&one), count > 1, "{count} of one filter");
         assert!(!super::has_runs(&probes(&|at| at, count)), "{count} of different filters");
         assert!(!super::has_runs(&probes(&|at| at % 2, count)), "{count} of two filters in turns");
-        // A single pair says nothing yet.
+        // A single pair of neighbours with the same filter is not enough.
         if count > 3 {
             assert!(
                 !super::has_runs(&probes(&|at| at.max(1), count)),

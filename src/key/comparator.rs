@@ -14,8 +14,8 @@ pub trait Comparator: Send + Sync {
     /// to change too.
     fn name(&self) -> &str;
 
-    /// Compares `a` to `b`. Every byte string needs a place in the order, since damaged files can
-    /// hold any.
+    /// Compares `a` to `b`. Every byte string needs a place in the order, since a damaged file can
+    /// hold any bytes as a key.
     fn compare(&self, a: &[u8], b: &[u8]) -> Ordering;
 
     /// May shorten `start` to any key that is not before `start` and is before `limit`. If there is

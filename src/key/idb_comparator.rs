@@ -16,7 +16,7 @@
 //!                                                150: varint           151: two varints
 //!                                                200: string           201: varint, string
 //! index 1, 2 and 3    [value], or nothing
-//! index 30 or higher  [value][sequence: varint][primary key: value], or the beginning of it
+//! index 30 or higher  [value][sequence: varint][primary key: value], or its first parts, or nothing
 //!
 //! value      [5], the least; [3 or 2][double]; [1][string]; [6][length: varint][bytes];
 //!            [4][length: varint][value]*; [0]
@@ -38,8 +38,8 @@ const FIRST_INDEX: u64 = 30;
 /// Orders keys as Chromium's IndexedDB does, whose databases name this comparator `idb_cmp1`.
 ///
 /// Chromium considers some keys with different bytes equal, and so does this comparator: the
-/// numbers 0 and −0, for example. [`is_exact`](Self::is_exact) returns `true` if a key can be
-/// decoded and equals no key with other bytes.
+/// numbers 0 and −0, for example. Of several equal keys, at most one is
+/// [exact](Self::is_exact).
 ///
 /// Chromium considers a key that it cannot decode equal to all others, which is not an order. Here
 /// such keys come after all others, ordered byte by byte.
@@ -53,8 +53,13 @@ impl IdbComparator {
     /// The name that databases store.
     pub const NAME: &'static str = "idb_cmp1";
 
-    /// Returns `true` if `key` can be decoded and equals no key with other bytes. Filters are
-    /// useful for such keys only.
+    /// Returns `true` if `key` can be decoded and is in its canonical form: no key that equals it
+    /// but has other bytes is in this form. A filter can be used only if all keys stored and all
+    /// keys looked up are in canonical form, since it may deny a key that equals a stored key with
+    /// other bytes.
+    ///
+    /// In this form, ids and varints are as short as possible, an index entry with a sequence has a
+    /// primary key, and nothing follows the last part. No number is −0 or NaN.
     pub fn is_exact(key: &[u8]) -> bool {
         check(key) == Some(Check::Exact)
     }
@@ -82,9 +87,9 @@ impl Comparator for IdbComparator {
 /// The result of checking a key that can be decoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Check {
-    /// No other bytes are equal to the key.
+    /// The key is in its canonical form, which no equal key with other bytes has.
     Exact,
-    /// Other bytes may be equal to the key.
+    /// The key is in another form, so it may equal keys with other bytes.
     Loose,
 }
 
@@ -97,8 +102,8 @@ enum Rest {
     Bytes,
     /// A value, or nothing.
     Value,
-    /// The rest of an index entry: its value, its sequence and its primary key, or the beginning of
-    /// these.
+    /// The rest of an index entry: its value, its sequence and its primary key, or only the first of
+    /// these, or nothing.
     IndexEntry,
 }
 
@@ -170,8 +175,9 @@ impl<'a> Reader<'a> {
         Some((self.id(len(database))?, self.id(len(store))?, self.id(len(index))?))
     }
 
-    /// The format of the bytes after these ids, and the type, which is read if there is one, or else 0.
-    /// `None` if there are no keys with these ids or of this type, or if the type is missing.
+    /// The type, which is read if keys with these ids have one and is 0 otherwise, and the format of the
+    /// bytes after it. `None` if there are no keys with these ids or of this type, or if the type is
+    /// missing.
     fn layout(&mut self, ids: Ids) -> Option<(u8, Rest)> {
         use Part::{Byte, String, Varint};
         match ids {
@@ -206,8 +212,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over a value. Arrays can be nested as deep as the key is long, so this does not
-    /// recurse.
+    /// Passes over a value. Arrays can be nested as deeply as the length of the key allows, so this
+    /// does not recurse. `None` if the value cannot be decoded.
     fn pass_value(&mut self) -> Option<()> {
         let mut values = 1_u64;
         while let Some(left) = values.checked_sub(1) {
@@ -262,7 +268,7 @@ fn check(key: &[u8]) -> Option<Check> {
     Some(if is_exact { Check::Exact } else { Check::Loose })
 }
 
-/// Compares two keys that can be decoded.
+/// Compares two keys. `None` if they cannot be decoded, which [`check`] has excluded.
 fn compare_keys(a: &[u8], b: &[u8]) -> Option<Ordering> {
     let (mut a, mut b) = (Reader::new(a), Reader::new(b));
     let (ids, other) = (a.ids()?, b.ids()?);
@@ -329,9 +335,11 @@ const fn rank(kind: u8) -> u8 {
     }
 }
 
-/// Compares two values. Arrays can be nested as deep as the keys are long, so this does not recurse.
+/// Compares two values. Arrays can be nested as deeply as the length of the keys allows, so this does not
+/// recurse. `None` if a value cannot be decoded.
 fn compare_values(a: &mut Reader<'_>, b: &mut Reader<'_>) -> Option<Ordering> {
-    // For each open array: the number of elements still to compare, and the order if all are equal.
+    // For each open array: the number of elements still to compare, and the order of the two arrays if all
+    // these elements are equal.
     let mut open: Vec<(u64, Ordering)> = Vec::new();
     loop {
         let (kind, other) = (a.byte()?, b.byte()?);

@@ -8,7 +8,8 @@ use super::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use super::parts::{MAX_SEQUENCE, VALUE};
 use crate::bytes::coding::put_fixed64;
 
-/// The greatest tag of LevelDB's types. A key with it comes first among those of its user key.
+/// The greatest tag of LevelDB's types. A key with this tag comes before all other keys with the same
+/// user key.
 const SEEK_TAG: u64 = MAX_SEQUENCE << 8 | VALUE as u64;
 
 /// Orders internal keys by user key, then by sequence and type descending, so that the newest comes

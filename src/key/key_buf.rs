@@ -20,8 +20,8 @@ pub struct KeyBuf {
     /// The keys, then room for the next ones, filled with zeros or older keys.
     bytes: Vec<u8>,
     count: usize,
-    /// `MIXED` if the buffer keeps the starts of its keys. Otherwise the length of every key or, without
-    /// keys, of those before the last `clear`; at first 0.
+    /// `MIXED` if the buffer keeps the starts of its keys. Otherwise the length of every key. If there
+    /// are no keys, it is that of the keys before the last `clear`, or 0 if there never were any.
     stride: usize,
     /// Used only if `stride` is `MIXED`.
     mixed: Mixed,

@@ -14,11 +14,12 @@ use crate::{Error, Result};
 
 /// A view of many keys that lie end to end. Copying the view copies no keys.
 ///
-/// Keys are in the order in which they were added, and repeated keys are kept. A filter counts them
-/// all ([`len`](Keys::len)) when it chooses its size.
+/// Keys are in the order in which they were added, and repeated keys are kept. Most policies count
+/// all of them ([`len`](Keys::len)) to choose the size of a filter.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
-    /// The keys. If their lengths differ, more bytes may follow, which kernels may read.
+    /// The keys. With [`Starts::At`], other bytes may precede and follow the keys; kernels may read
+    /// the bytes that follow.
     pub(super) bytes: &'a [u8],
     pub(super) starts: Starts<'a>,
     /// The number of bytes cut from the end of each key. Every key has at least as many bytes.
@@ -264,7 +265,8 @@ impl fmt::Debug for Keys<'_> {
 }
 
 impl kernel::AnyLenKeys for Keys<'_> {
-    /// The keys beyond `count`, which is at least 1, are empty. `None` if a kernel could read beyond the bytes.
+    /// The keys beyond `count`, which is at least 1, are empty. `None` if a kernel could read beyond the bytes,
+    /// or if a key has 2^30 bytes or more.
     #[inline(always)]
     fn side_by_side<const N: usize>(&self, from: usize, count: usize) -> Option<KeyPtrs<'_, N>> {
         let (mut starts, mut lens) = ([0; N], [0; N]);

@@ -21,7 +21,7 @@ use crate::{Error, Result, Structure};
 ///
 /// # Threads
 ///
-/// A thread finds every key whose addition happened before its lookup. Any synchronization
+/// A thread finds every key whose addition happened before the lookup. Any synchronization
 /// establishes this order, such as a lock, a channel or a join. While a key is being added, other
 /// threads may or may not find it.
 ///
@@ -42,8 +42,8 @@ use crate::{Error, Result, Structure};
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct AtomicBloomFilter {
-    /// The number of words is a power of two. Bit p is bit p % 64 of word p / 64. In little-endian
-    /// bytes, that is also its position in the encoding.
+    /// The number of words is a power of two. Bit p is bit p % 64 of word p / 64. The words as
+    /// little-endian bytes, one after the other, are the array of the encoding.
     words: Box<[AtomicU64]>,
     probes: u8,
 }
@@ -155,7 +155,7 @@ impl AtomicBloomFilter {
     ///
     /// This is faster than single additions if the iterator announces (by its `size_hint`) many
     /// keys for the size of the filter: at least one for every 64 * k bits. If there is memory for a
-    /// second filter of the same size, their bits are then gathered there, and merged into this
+    /// second filter of the same size, the keys' bits are then gathered there, and merged into this
     /// filter after the last key.
     pub fn add_all<K: AsRef<[u8]>>(&self, keys: impl IntoIterator<Item = K>) {
         let keys = keys.into_iter();

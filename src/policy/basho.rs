@@ -19,7 +19,7 @@ const TEN_BITS: u8 = 6;
 /// The k for 16 bits a key, Riak's setting.
 const SIXTEEN_BITS: u8 = 11;
 
-/// The smallest number of bits that a filter uses, a prime.
+/// The smallest number of bits that a new filter uses, a prime.
 const MIN_BITS: u64 = 61;
 
 /// The seed of the second hash.
@@ -54,13 +54,14 @@ const PRIMES: usize = 12_498;
 ///
 /// The filter has the [common layout](crate::policy#encoding). Positions are taken modulo the
 /// largest prime below the number of bits or, with 99,984 bits or more, modulo the number of bits
-/// itself. `h` is LevelDB's hash with a signed tail, `h2` the low half of MurmurHash64A, and
-/// `delta` the first `h` rotated right by 17. k times, counting j from 0, bit
+/// itself. `h` is the key's [hash with a signed tail](crate::hash::hash_signed_tail), with
+/// [LevelDB's seed](crate::hash::BLOOM_SEED), `h2` the low half of its MurmurHash64A, with the seed
+/// 0x5bd1e995, and `delta` the first `h` rotated right by 17. k times, counting j from 0, bit
 /// `(h + (j + 1) * h2) % modulus` is set, in 64-bit arithmetic, and `h += delta`, in 32-bit
 /// arithmetic.
 ///
 /// Every key may match if k is above 30, or if the array has more than 2^32 - 8 bits. A filter of
-/// fewer than two bytes matches nothing.
+/// fewer than two bytes matches no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BashoBloom2Policy {
     bits_per_key: u32,
@@ -147,8 +148,8 @@ impl Default for BashoBloom2Policy {
 /// Returns the number of bits used in an array of `len` bytes: the largest prime below `8 * len` or,
 /// with [`PRIMES`] bytes or more, `8 * len` itself.
 fn modulus(len: usize) -> u64 {
-    /// The differences between `8 * len` and the largest prime below it. They fit into 8 bits:
-    /// neighbouring primes of this size are at most 72 apart.
+    /// The differences between `8 * len` and the largest prime below it. They fit into 8 bits,
+    /// because consecutive primes of this size are at most 72 apart.
     static GAPS: LazyLock<Vec<u8>> = LazyLock::new(prime_gaps);
 
     let gap = GAPS.get(len).map_or(0, |&gap| u64::from(gap));
@@ -217,7 +218,7 @@ fn positions(hash: KeyHash, probes: u8, modulus: impl Fn(u64) -> u64) -> impl It
     })
 }
 
-/// Looks a key up. `prepared` prepares a modulus of at most [`Modulus::MAX_WIDE`].
+/// Looks up a key by its hash. `prepared` prepares a modulus of at most [`Modulus::MAX_WIDE`].
 #[inline]
 fn may_match(hash: KeyHash, filter: &[u8], prepared: impl FnOnce(u64) -> Modulus) -> bool {
     let Some((&probes, array)) = filter.split_last() else { return false };

@@ -20,13 +20,15 @@ pub(super) fn bits_set(array: &[u8]) -> u64 {
     words.chain(rest.iter().map(|byte| byte.count_ones())).map(u64::from).sum()
 }
 
-/// Measures a filter of the common layout, without regard to the reserved values of its policy.
+/// Measures a filter of the common layout, without regard to the values of k that its policy
+/// reserves. `None` if the filter is empty.
 pub(super) fn shape(filter: &[u8]) -> Option<FilterShape> {
     let (&probes, array) = filter.split_last()?;
     Some(FilterShape::bloom(bits(array), bits_set(array), probes.into()))
 }
 
-/// Measures a filter of LevelDB's encoding, in which k above 30 is reserved and denies nothing.
+/// Measures a filter of LevelDB's encoding, in which k above 30 is reserved: such a filter denies no
+/// key, unless its array is empty. `None` if the filter is empty.
 pub(super) fn leveldb_shape(filter: &[u8]) -> Option<FilterShape> {
     let shape = shape(filter)?;
     let is_reserved = shape.bits > 0 && shape.probes > MAX_PROBES.into();

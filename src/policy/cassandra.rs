@@ -14,7 +14,7 @@ const EXCESS: u64 = 20;
 /// The largest number of bits: a multiple of 64 below 2^31, since positions are signed.
 const MAX_BITS: u64 = (1 << 31) - 64;
 
-/// The last row of Cassandra's table: the most buckets per element.
+/// The last row of Cassandra's table: the greatest number of buckets per element.
 const MAX_BUCKETS: u64 = 15;
 
 /// The largest K, more than any row asks for. Other values of the filter's last byte are free for
@@ -72,12 +72,14 @@ const FINEST: f64 = 0.000744;
 ///
 /// The filter has the [common layout](crate::policy#encoding). For n keys the array has
 /// `n * buckets + 20` bits, rounded up to whole words of 8 bytes, at most 2^31 - 64. With
-/// `h1 = hash(key, 0)` and `h2 = hash(key, h1)`, by MurmurHash2 with Cassandra's tail, the K bits
-/// of a key are `|(h1 + i * h2) % bits|` for i from 0, in signed 32-bit arithmetic.
+/// `h1 = hash(key, 0)` and `h2 = hash(key, h1)`, the K bits of a key are `|(h1 + i * h2) % bits|`
+/// for i = 0 to K - 1, in signed 32-bit arithmetic. `hash(key, seed)` is MurmurHash2, except that
+/// the one to three bytes after the last whole four-byte word are read as signed and in reverse
+/// order.
 ///
 /// A reader takes K from the filter, so any `CassandraBloomPolicy` reads filters of any sizing.
 /// Every key may match if the array is not one or more whole words within the limit, or if K is not
-/// 1 to 15. An empty filter matches nothing.
+/// 1 to 15. An empty filter matches no key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CassandraBloomPolicy {
     sizing: Sizing,
@@ -93,8 +95,8 @@ impl CassandraBloomPolicy {
     /// Returns a policy for filters of `buckets_per_element` bits a key, raised to 1 or lowered to
     /// 15 if outside these limits, with the best K for that number of bits.
     ///
-    /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has as
-    /// many bits a key as do fit.
+    /// With more than about 143 million keys, 15 bits a key no longer fit. A filter then has the
+    /// greatest whole number of bits a key that fits.
     pub const fn new(buckets_per_element: u32) -> Self {
         Self { sizing: Sizing::Buckets(buckets_per_element) }
     }
@@ -191,7 +193,7 @@ fn hash_four(keys: EqualLenKeys<'_, 4>) -> [KeyHash; 4] {
     murmur2_twice_of_four(keys).map(pair)
 }
 
-/// Looks a key up. `modulus` returns the prepared modulus for a number of bits.
+/// Looks up a key by its hash. `modulus` returns the prepared modulus for a number of bits.
 #[inline]
 fn may_match(hash: KeyHash, filter: &[u8], modulus: impl FnOnce(u64) -> Modulus) -> bool {
     match decode(filter) {

@@ -13,7 +13,7 @@ pub type SharedPolicy = Arc<dyn FilterPolicy>;
 ///
 /// A filter may claim that an absent key is there, but never denies a key that is. For every key
 /// given to [`create_filter`](Self::create_filter), [`key_may_match`](Self::key_may_match) returns
-/// `true` on the filter appended. Answers depend on nothing but the arguments.
+/// `true` for the filter that was appended. Answers depend on nothing but the arguments.
 ///
 /// A filter is stored under the policy's name. If the encoding changes so that old readers would
 /// misread it, the name has to change too.
@@ -79,10 +79,10 @@ pub trait FilterPolicy: Send + Sync {
 
     /// Answers many (key, filter) pairs: `answers[i]` is the answer to `probes[i]`, the same as
     /// from [`key_may_match`](Self::key_may_match). If the slices differ in length, the rest of the
-    /// longer one is ignored; answers there stay as they are.
+    /// longer slice is ignored, and answers without a probe stay as they are.
     ///
     /// By default, pairs are answered one by one. A policy whose lookups wait for memory can answer
-    /// several together here.
+    /// several pairs together here.
     fn keys_may_match(&self, probes: &[(&[u8], &[u8])], answers: &mut [bool]) {
         for (&(key, filter), answer) in probes.iter().zip(answers) {
             *answer = self.key_may_match(key, filter);

@@ -15,7 +15,7 @@ use std::fmt;
 /// encoding](super::BloomFilterPolicy#encoding). So it can make and read, bit for bit, filters of other
 /// programs that set LevelDB's bits by another hash, such as mini-lsm and agatedb, whose `h` is the 32-bit
 /// fingerprint of FarmHash. All keys of a filter have to be added by hash and looked up by hash; a policy
-/// that wraps `BloomFilterPolicy` can do both by key:
+/// that wraps `BloomFilterPolicy` can take keys, and hash them itself:
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, Error, FilterPolicy, KeyBuf, KeyHash, Keys, Result};

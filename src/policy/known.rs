@@ -54,17 +54,17 @@ pub struct OwnPolicy {
 }
 
 impl OwnPolicy {
-    /// The name in files, without `filter.` before it.
+    /// Returns the name under which tables store the policy's filters, without the prefix `filter.`.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// A short name, for command-line arguments.
+    /// Returns a short name, for command-line arguments.
     pub const fn short_name(&self) -> &'static str {
         self.short_name
     }
 
-    /// The policy with this number of bits a key.
+    /// Returns the policy with this number of bits a key.
     pub fn with_bits(&self, bits_per_key: u32) -> SharedPolicy {
         (self.make)(bits_per_key)
     }
@@ -99,7 +99,7 @@ pub struct OpaquePolicy {
 }
 
 impl OpaquePolicy {
-    /// Returns a policy for filters under this name, given without `filter.` before it.
+    /// Returns a policy for filters under this name, which is given without the prefix `filter.`.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into() }
     }

@@ -25,8 +25,8 @@ const MAX_BITS: u64 = (1 << 32) - 8;
 /// keys of this kind, the second hash costs a second lookup and about doubles the false positives.
 ///
 /// Except with [`LegacyHash::Signed`], filters equal goleveldb's byte for byte. They take
-/// `bits_per_key` bits for each key, at least 64 in all, and one byte. Their layout is that of
-/// [`BloomFilterPolicy`].
+/// `bits_per_key` bits for each key, at least 64 in all, rounded up to whole bytes, and one more
+/// byte. Their layout is that of [`BloomFilterPolicy`].
 ///
 /// ```
 /// use filterblock::{FilterPolicy, KeyBuf, LegacyBloomPolicy};
@@ -82,7 +82,7 @@ impl LegacyBloomPolicy {
         Self { hash, ..self }
     }
 
-    /// Returns the hash that this policy reads and writes with.
+    /// Returns the setting of [`with_hash`](Self::with_hash).
     pub const fn legacy_hash(&self) -> LegacyHash {
         self.hash
     }

@@ -14,7 +14,7 @@
 //! The first and the third have the same name, by Basho's choice. They are told apart by the mark
 //! in the tables of Basho's LevelDB, [`Origin::Basho`].
 //!
-//! Three policies wrap another policy, and choose the part of a key that it sees:
+//! Three policies wrap another policy, and choose the part of a key that the other policy sees:
 //!
 //! | policy | name in the table | part of the key |
 //! |---|---|---|
@@ -34,8 +34,8 @@
 //! the filter. The call must not panic, since a damaged file can hold any bytes as a filter; when
 //! in doubt, it returns `true`. A new filter is appended to the buffer, whose previous bytes stay
 //! as they are, even on an error. The name stands for the encoding: if old readers would misread
-//! new filters, the name has to change. A policy that hashes keys gives the same filters and
-//! answers by hash as by key.
+//! new filters, the name has to change. A policy that returns the hashes of keys gives the same
+//! filters and answers by hash as by key.
 //!
 //! # Encoding
 //!

@@ -24,8 +24,8 @@ const MAX_PROBES: u8 = 64;
 /// The encoding is this library's own. LevelDB opens tables with such filters, but does not use the
 /// filters.
 ///
-/// A filter takes `bits_per_key` bits for each key, rounded up to a power of two of at least 64
-/// bits, and one byte. A filter of more than 64 bits thus takes up to twice the bits asked for. The
+/// A filter for n keys takes n * `bits_per_key` bits, rounded up to a power of two of at least 64,
+/// and one byte. A filter of more than 64 bits thus takes up to twice the bits asked for. The
 /// additional bits lower the rate of false positives. The positions come from four 64-bit hashes,
 /// so large filters, and those with many probes, lose no accuracy to the hash. Making a filter
 /// takes a pass over each key, and sets k bits for it. A lookup takes a pass over the key, and
@@ -48,13 +48,14 @@ const MAX_PROBES: u8 = 64;
 /// # Encoding
 ///
 /// The filter has the [common layout](crate::policy#encoding), with an array of m bits, a power of
-/// two of at least 64. `h[0], h[1]` is the MurmurHash3 x64 128 (seed 0) of the key, and
-/// `h[2], h[3]` that of the key followed by a byte 0x01. Bit i of a key's k bits, from 0, is
-/// `h[i % 2] + i * h[2 + (i + 1) / 2 % 2]` modulo m, in 64-bit arithmetic.
+/// two of at least 64. `h[0]` and `h[1]` are the two words of the key's MurmurHash3 x64 128, with
+/// seed 0. `h[2]` and `h[3]` are those of the same hash of the key followed by a byte 0x01. Bit i of
+/// a key's k bits, counted from 0, is `h[i % 2] + i * h[2 + (i + 1) / 2 % 2]` modulo m, in 64-bit
+/// arithmetic.
 ///
 /// A reader takes k from the filter, so any `Murmur3BloomPolicy` reads filters of any sizing. Every
 /// key may match if the length of the array is not a power of two of at least 8 and at most 2^31
-/// bytes, or if k is not 1 to 64. An empty filter matches nothing.
+/// bytes, or if k is not 1 to 64. An empty filter matches no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Murmur3BloomPolicy {
     bits_per_key: u32,
@@ -155,7 +156,7 @@ fn positions_of([v1, v2, v3, v4]: [u64; 4], bits: u64, probes: u8) -> impl Itera
     })
 }
 
-/// Looks a key up.
+/// Looks up a key by its four hashes.
 #[inline]
 fn may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     match decode(filter) {

@@ -9,10 +9,10 @@ pub enum Origin {
     /// Its filters under `leveldb.BuiltinBloomFilter2` are not LevelDB's, and its internal keys
     /// with a time are eight bytes longer.
     Basho,
-    /// RocksDB, in its oldest format, which ends in LevelDB's magic. The mark is
-    /// `rocksdb.properties`, or a filter under a name of RocksDB's.
+    /// RocksDB, in its oldest format, which ends in LevelDB's magic. The mark is a name that begins
+    /// with `rocksdb.`, such as `rocksdb.properties`, or a filter under a name of RocksDB's.
     ///
-    /// Its filters are in another encoding than LevelDB's, and so are its compressed blocks, except
-    /// those of Snappy and zlib.
+    /// Its filters are not encoded as LevelDB's are. Neither are its compressed blocks, except those
+    /// compressed with Snappy or zlib.
     RocksDb,
 }

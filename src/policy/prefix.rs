@@ -45,8 +45,9 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> PrefixPolicy<
     /// Returns a policy under the name `name`. It filters the first `prefix_len(key)` bytes of each
     /// key with `policy`.
     ///
-    /// A length beyond the key means the whole key. In database tables
-    /// ([`internal_keys`](crate::InternalFilterPolicy)) the function sees user keys.
+    /// A length beyond the key means the whole key. In the tables of a database, this policy is
+    /// wrapped in an [`InternalFilterPolicy`](crate::InternalFilterPolicy), so the function sees
+    /// user keys.
     pub fn new(name: impl Into<Cow<'static, str>>, policy: P, prefix_len: F) -> Self {
         Self { name: name.into(), policy, prefix_len }
     }
@@ -56,7 +57,7 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> PrefixPolicy<
         &self.policy
     }
 
-    /// Returns `true` if any key with exactly this prefix may be among those that `filter` was made
+    /// Returns `true` if a key with exactly this prefix may be among those that `filter` was made
     /// for.
     pub fn prefix_may_match(&self, prefix: &[u8], filter: &[u8]) -> bool {
         self.policy.key_may_match(prefix, filter)
@@ -99,7 +100,8 @@ impl<P: FilterPolicy, F: Fn(&[u8]) -> Option<usize> + Send + Sync> FilterPolicy 
     }
 
     fn filter_len(&self, num_keys: usize) -> Option<usize> {
-        // The greatest length: equal prefixes are counted once. A filter for any keys has at least one byte.
+        // The greatest possible length, since equal prefixes are counted once. A filter for one key or more
+        // has at least one byte.
         self.policy.filter_len(num_keys).map(|len| len.max(1))
     }
 

@@ -30,9 +30,9 @@ pub(super) const BATCH_HEADER_LEN: usize = 12;
 /// Reads the writes of a log, in the order in which they were made. In a sound log, that is also
 /// the order of their sequence numbers.
 ///
-/// The writes are those that LevelDB recovers when it opens a database: damage costs the rest of its
-/// record or block, and the next call continues after that. A batch that the file's end cuts off is
-/// left out; [`incomplete_tail`](Self::incomplete_tail) reports it.
+/// The writes are those that LevelDB recovers when it opens a database: damage costs the rest of the
+/// record or block that it is in, and the next call continues after that. A batch that the file's end
+/// cuts off is left out; [`incomplete_tail`](Self::incomplete_tail) reports it.
 ///
 /// This takes the memory of a [`LogReader`], and one pass over the file.
 ///
@@ -51,8 +51,8 @@ pub struct LogWrites<R> {
     log: LogReader<R>,
     /// The offset of the current record in the file.
     offset: u64,
-    /// The current write. `None` if there is no record, or it has no further write that can be
-    /// read.
+    /// The current write. `None` if there is no record, or if the record has no further write that
+    /// can be read.
     write: Option<Parts>,
     /// The sequence number of the record's first write.
     first: u64,

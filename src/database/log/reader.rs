@@ -117,7 +117,7 @@ impl<R: Read> LogReader<R> {
     ///
     /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
     ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), a
-    ///   fragment of unknown type, and a fragment out of place.
+    ///   fragment of unknown type, a fragment out of place, and blank space within a record.
     /// - [`Error::Limit`] for a record that is too long.
     ///
     /// [`Error::Io`] if reading fails, or the source claims to have read more than it was asked
@@ -180,8 +180,8 @@ impl<R: Read> LogReader<R> {
         &self.record
     }
 
-    /// The next fragment that is complete and has the right checksum. `started` is where the record
-    /// in progress starts.
+    /// The next fragment that is complete and has the right checksum, or `None` at the end of the
+    /// file. `started` is where the record in progress starts, if there is one.
     fn next_fragment(&mut self, started: Option<u64>) -> Result<Option<Fragment>> {
         loop {
             let offset = self.block_offset.saturating_add(self.position as u64);

@@ -42,8 +42,8 @@ impl<W: Write> LogWriter<W> {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if the writer fails. Part of the record may then be in the file. Readers take
-    /// that part for the end of the file as long as nothing follows it.
+    /// [`Error::Io`] if the writer fails. Part of the record may then be in the file. As long as
+    /// nothing follows that part, readers treat it as an unfinished record at the end of the file.
     pub fn add_record(&mut self, data: &[u8]) -> Result<()> {
         let (mut rest, mut is_first) = (data, true);
         loop {

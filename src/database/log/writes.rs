@@ -8,7 +8,7 @@ use super::batches::BATCH_HEADER_LEN;
 use crate::table::source::open_file;
 use crate::{Error, Result};
 
-/// Returns `true` if the log at `path` holds any write, as far as [`batch_has_writes`] tells.
+/// Returns `true` if the log at `path` holds a write, as determined by [`batch_has_writes`].
 ///
 /// # Errors
 ///
@@ -19,11 +19,12 @@ pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
     open_file(path).and_then(batch_has_writes).map_err(|error| error.with_path(path))
 }
 
-/// Returns `true` if a log holds a batch with any write in it, as far as LevelDB would recover it:
-/// a batch after damage counts, but one that is cut off does not.
+/// Returns `true` if a log holds a batch of at least one write that LevelDB would recover: a batch
+/// after damage counts, but a batch that the end of the file cuts off does not.
 ///
-/// Writes are not decoded: any batch longer than its header counts. This reads up to the first such
-/// batch, or the whole file if there is none, and takes the memory of a [`LogReader`].
+/// Writes are not decoded: any batch longer than its header counts, and so does any batch longer than
+/// [`LogReader::DEFAULT_MAX_RECORD_LEN`]. This reads up to the first such batch, or the whole file if
+/// there is none, and takes the memory of a [`LogReader`].
 ///
 /// # Errors
 ///

@@ -40,8 +40,9 @@ impl<O: Opener> Scan<'_, O> {
         (self.last, self.skipped) = (None, None);
     }
 
-    /// Moves to the previous entry: after [`seek_to_last`](Self::seek_to_last) to the last one, and
-    /// after [`seek`](Self::seek) to the one before the key sought. Returns `false` at the beginning.
+    /// Moves to the previous entry: after [`seek_to_last`](Self::seek_to_last), to the last entry, and
+    /// after [`seek`](Self::seek), to the last entry before the key sought. Returns `false` at the
+    /// beginning.
     ///
     /// When the direction changes, each source, such as a level or a table of level 0, takes one step, which may
     /// read a data block. In this direction the newest version of a key comes last, and is known to be the last

@@ -9,8 +9,8 @@ const M2: u32 = 0x5bd1_e995;
 
 /// Returns the two hashes of Cassandra's filters: with seed 0, and with the first hash as seed.
 ///
-/// They are MurmurHash2 with a tail whose bytes count from the end of the key and are signed. They
-/// equal the original for keys of whole words.
+/// They are MurmurHash2, except that the bytes after the last whole word are read as signed and in
+/// reverse order. For keys of whole words, they equal the original.
 pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
     let (words, tail) = key.as_chunks::<4>();
     let pass = |seed| {

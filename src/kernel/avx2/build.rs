@@ -24,8 +24,8 @@ pub(super) fn set_spread(area: &mut [u8], probes: u8, hashes: &[[u32; 8]]) {
         while left > 0 {
             let count = left.min(BITS);
             for row in 0..count {
-                // This changes nothing, but shows without arithmetic that the stores below are within the
-                // area.
+                // This changes no position, but guarantees, whatever the arithmetic, that the stores below
+                // are within the area.
                 let positions = _mm256_min_epu32(positions.of(h), beyond);
                 // SAFETY: `row` is below BITS, so the rows have room for eight words. The store
                 // needs no alignment.

@@ -54,7 +54,8 @@ pub(super) fn matches_each(
     }
 }
 
-/// The largest array probed here, in bytes: positions of its bits and offsets of its bytes have 32 bits.
+/// The largest array probed here, in bytes. Up to this size, positions of bits and offsets of bytes fit into 32
+/// bits.
 pub(super) const MAX_GATHERED: usize = 1 << 26;
 
 /// Probes one filter, which has an array of 8 bytes to 64 MiB, for each hash.

@@ -44,7 +44,8 @@ impl Positions {
         let even = remainder(_mm512_and_si512(h, _mm512_set1_epi64(0xffff_ffff)));
         let odd = remainder(_mm512_srli_epi64::<32>(h));
         let positions = _mm512_or_si512(even, _mm512_slli_epi64::<32>(odd));
-        // This changes nothing, but shows without arithmetic that each position is below the number of bits.
+        // This changes no position, but guarantees, whatever the arithmetic, that each position is below the
+        // number of bits.
         _mm512_min_epu32(positions, self.last)
     }
 }

@@ -140,7 +140,7 @@ fn set<const N: usize>(register: impl Fn(usize) -> __m512i, positions: Positions
     _mm512_test_epi64_mask(words, _mm512_rolv_epi64(_mm512_set1_epi64(1), position))
 }
 
-/// Returns `true` if all bits of a key are set: each lane has one of its probes.
+/// Returns `true` if all bits of a key are set. Each lane has the hash of one probe of the key.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline]
 fn has_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {

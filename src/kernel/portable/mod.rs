@@ -1,5 +1,5 @@
-//! The portable code. It runs where there is no other kernel for the CPU and the size, and is the
-//! oracle of the kernels.
+//! The portable code. It runs where there is no kernel for the CPU and the size of the filter, and is
+//! the oracle of the kernels.
 
 mod build;
 mod copy;

@@ -19,9 +19,9 @@ const FEW: usize = 6;
 
 /// LevelDB's own Bloom filter (`util/bloom.cc`), `leveldb.BuiltinBloomFilter2`.
 ///
-/// A filter takes `bits_per_key` bits for each key, at least 64 in all, and one byte. At ten bits a
-/// key, about one absent key in a hundred passes. Making a filter hashes each key once, and sets k
-/// bits for it. A lookup hashes the key, and reads up to k bits.
+/// A filter takes `bits_per_key` bits for each key, at least 64 in all, rounded up to whole bytes,
+/// and one more byte. At ten bits a key, about one absent key in a hundred passes. Making a filter
+/// hashes each key once, and sets k bits for it. A lookup hashes the key, and reads up to k bits.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
@@ -40,7 +40,7 @@ const FEW: usize = 6;
 /// [hash](crate::hash::leveldb) of the key with [its seed](crate::hash::BLOOM_SEED), and `delta` is
 /// `h` rotated right by 17. k times, bit `h % bits` is set and `h += delta`, in 32-bit arithmetic.
 /// k above 30 is reserved for other encodings: a filter with such a k matches every key. A filter of
-/// fewer than two bytes matches nothing.
+/// fewer than two bytes matches no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BloomFilterPolicy {
     bits_per_key: u32,
