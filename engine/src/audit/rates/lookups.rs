@@ -1,10 +1,10 @@
 //! The weight of a table in a database's rate, in proportion to the share of absent keys whose lookups reach the
 //! table.
 //!
-//! Absent keys are taken to be distributed like the stored ones. A lookup reaches every table of level 0 whose
-//! range holds the key, and at most one table of each level below. So a small table over a wide range is asked as
-//! often as a large one. The entries of a table are taken to be spread evenly over the stretches between ends of
-//! tables in its range.
+//! Absent keys are assumed to be distributed like the stored ones. A lookup reaches every table of level 0 whose range
+//! holds the key, and at most one table of each level below. So a small table over a wide range is asked as often as a
+//! large one. The entries of a table are assumed to be spread evenly over the ends of tables in its range and the
+//! stretches between these ends.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct TableRange<'a> {
     pub number: u64,
     /// The first and the last user key.
     pub ends: [&'a [u8]; 2],
-    /// The number of entries in the table.
+    /// The number of entries in the table; 0 if it is not known.
     pub entries: u64,
 }
 

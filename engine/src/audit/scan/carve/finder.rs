@@ -16,12 +16,13 @@ use super::crc::{Crc, Offset};
 const CHECKSUM: usize = 4;
 /// The length of the type and the checksum.
 const TRAILER: u64 = 5;
-/// The fewest bytes of contents: the number of restarts.
+/// The minimum number of bytes of contents: those of the number of restarts.
 const MIN_CONTENTS: u64 = 4;
 /// The number of bytes after a known start, rounded up to the end of a read, in which the end of the block is
 /// sought.
 const MAX_BLOCK: u64 = 16 << 20;
-/// The greatest size of a stored block that is certain to be found after damage.
+/// The greatest size of a stored block that is certain to be found after damage, unless the limit on checks
+/// is reached.
 const RESYNC: usize = 1 << 20;
 /// The number of bytes in one read.
 const CHUNK: usize = 256 << 10;
