@@ -19,7 +19,7 @@ struct Simulated {
 fn value_size(kind: u64, at: f64, random: &mut SplitMix) -> usize {
     let size = match kind {
         0 => 400.0 * random.share(),
-        // One in five is large.
+        // One value in five is large.
         1 if random.next().is_multiple_of(5) => 600.0,
         1 => 20.0,
         // A long tail.

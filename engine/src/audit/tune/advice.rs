@@ -236,7 +236,7 @@ mod tests {
             (outcome(1000.0, 0.02, 1.02), true),
             (outcome(1000.0, 0.026, 1.02), false),
             (outcome(1000.0, 0.03, 1.01), true),
-            // Absent keys save reads, but present ones lose some.
+            // Lookups of absent keys read fewer blocks, but those of stored keys read more.
             (outcome(1000.0, 0.01, 1.03), false),
             (outcome(700.0, 0.0305, 1.02), true),
             (outcome(800.0, 0.03, 1.02), false),
