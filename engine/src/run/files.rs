@@ -12,7 +12,7 @@ use crate::walk::{Discovered, InputPath, PathError, ReadAhead, Sources, Storage,
 /// The options of a run over files.
 #[derive(Clone, Copy)]
 pub(crate) struct FileOptions<'a> {
-    /// The maximum number of tables to look at simultaneously; `None`: as many as there are processors.
+    /// The maximum number of tables to look at simultaneously; `None` or 0: as many as there are processors.
     pub jobs: Option<u16>,
     /// Subfolders are looked into as well.
     pub recursive: bool,

@@ -6,7 +6,8 @@ use std::{collections::VecDeque, io, sync::Arc};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// The greatest number of jobs. Each job runs on a thread of its own, and needs memory for its work.
+/// The greatest number of jobs. If there are several jobs, each runs on a thread of its own, and needs memory
+/// for its work.
 pub const MAX_JOBS: i64 = 256;
 
 /// A pool of `jobs` threads, or of as many as there are processors if `jobs` is `None` or 0.
@@ -23,7 +24,7 @@ pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
 ///
 /// The number of results that wait to be shown is limited, however much work there is.
 pub(crate) struct InOrder<'s, 'scope, T> {
-    /// `None`: there is one job, which runs on this thread.
+    /// `None`: there is a single job, which runs on the calling thread.
     scope: Option<&'s Scope<'scope>>,
     max_waiting: usize,
     waiting: VecDeque<Result<T, Receiver<T>>>,

@@ -235,7 +235,7 @@ impl Folder {
         logs.filter(|(file, _)| !file.is_link && file.len > 0)
     }
 
-    /// The paths of those of the [`logs`](Self::logs) that may hold writes that are in no table yet.
+    /// The paths of the [`logs`](Self::logs) that may hold writes that are in no table yet.
     pub fn filled_logs(&self) -> impl Iterator<Item = &Path> {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }

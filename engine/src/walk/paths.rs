@@ -7,8 +7,8 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{input::PathError, storage::Storage, url};
 
-/// The length that every path of a list has to stay below. A line of this length or more means that
-/// the file is not a list of paths.
+/// Every path of a list has to be shorter than this number of bytes. A longer line means that the
+/// file is not a list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 /// A path to look at.

@@ -49,7 +49,8 @@ pub struct QueryOutcome {
     pub found: Vec<bool>,
     /// A table that was read without a fault may hold one of the keys, or a log has a value for one of them.
     pub may_match: bool,
-    /// A folder, a table or a log is damaged, or could not be read.
+    /// A table or a log is damaged or missing, or a path could not be read. A MANIFEST that cannot be relied on does
+    /// not count: all tables and logs are asked then.
     pub is_unsound: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
@@ -167,7 +168,7 @@ struct LookupCosts {
     /// The number of tables that are not counted in the `blocks` of some key, because the table or its index cannot be
     /// used.
     tables_left_out: u64,
-    /// The present table is counted in `tables_left_out`.
+    /// The current table is counted in `tables_left_out`.
     is_counted: bool,
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn random_rate(
 pub(crate) struct SplitMix(pub u64);
 
 impl SplitMix {
-    /// The next number. The sequence does not end.
+    /// The next random number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)

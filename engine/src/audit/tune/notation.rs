@@ -88,7 +88,8 @@ impl Notation {
         if !most(keys.clone().filter(is_text).count()) {
             return [8, 4].into_iter().find_map(|width| binary(keys.clone(), width));
         }
-        // A run with letters as well as digits at its end is considered hexadecimal.
+        // Numbers are considered hexadecimal only if the last four bytes of some runs have letters, and those
+        // of most runs have digits.
         let (mut letters, mut digits) = (0, 0);
         for key in keys.clone() {
             let run = digits_of(key, is_hex_digit).unwrap_or_default();

@@ -89,7 +89,8 @@ impl KnownBlocks {
 #[derive(Default)]
 struct Handles {
     count: u64,
-    /// The number of handles that name a block that was found, the start of a gap, or a filter.
+    /// The number of handles that have the size of a block that was found or the offset of a gap, or whose
+    /// key names a filter.
     known: u64,
     /// The number of handles whose block begins where that of the handle before ends.
     contiguous: u64,
