@@ -5,7 +5,7 @@ use filterblock::{Error, Structure, escape, policy::default_read_policies};
 
 use crate::audit::stats::Metaindex;
 
-/// The options for all tables: the policies that are known, and the library's limits.
+/// The options for reading any table: the policies that are known, and the library's limits.
 pub fn read_options() -> ReadOptions {
     ReadOptions::default().filter_policies(default_read_policies())
 }

@@ -197,7 +197,7 @@ impl SharedFile {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A mark of this file. Another file that takes its name has another mark.
+    /// A mark of this file. Another file of the same length that takes its name has another mark.
     pub fn version(&self) -> &[u8] {
         &self.0.identity.version
     }

@@ -1,4 +1,4 @@
-//! A database, a folder of tables or a single table, as a page about it shows it.
+//! A database, a folder of tables or a single table, as a page shows it.
 
 use std::collections::BTreeMap;
 

@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_small_table_over_a_wide_range_is_asked_as_often_as_a_large_one() {
         assert_eq!(weights([table(1, "a", "z", 10), table(2, "a", "z", 990)]), [1000.0, 1000.0]);
-        // Half of the keys of the first table lie in the range of each of the other two.
+        // About half of the keys of the first table lie in the range of each of the other two tables.
         let [wide, low, high] =
             weights([table(1, "a", "z", 100), table(2, "a", "m", 500), table(3, "n", "z", 300)]);
         assert_eq!(wide, 900.0);

@@ -15,7 +15,7 @@ struct Simulated {
     keys: Vec<f64>,
 }
 
-/// The size of a value at a share of the table, for tables of five kinds.
+/// The size of a value at the position `at`, from 0 to 1, of a table. There are five kinds of tables.
 fn value_size(kind: u64, at: f64, random: &mut SplitMix) -> usize {
     let size = match kind {
         0 => 400.0 * random.share(),
