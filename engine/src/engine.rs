@@ -104,8 +104,8 @@ impl Engine {
         self
     }
 
-    /// Sets the greatest number of local tables to work on at the same time. By default, or if `jobs` is 0, it is the
-    /// number of processors.
+    /// Sets the maximum number of tables outside object storage to work on at the same time. By default, or if `jobs`
+    /// is 0, it is the number of processors.
     #[must_use]
     pub const fn jobs(mut self, jobs: u16) -> Self {
         self.jobs = Some(jobs);
@@ -119,7 +119,7 @@ impl Engine {
         self
     }
 
-    /// If true, keys are taken to be in bytewise order unless a sound MANIFEST names another order.
+    /// If true, keys are assumed to be in bytewise order unless a sound MANIFEST names another order.
     #[must_use]
     pub const fn bytewise(mut self, is_bytewise: bool) -> Self {
         self.is_bytewise = is_bytewise;

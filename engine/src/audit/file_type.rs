@@ -1,4 +1,4 @@
-//! The kinds of files that are found in place of a table, as far as their bytes show them.
+//! The kinds of files that are found in place of a table, as far as their bytes reveal them.
 
 use std::{path::Path, sync::Arc};
 
@@ -16,12 +16,13 @@ const LOOKED_AT: u64 = 64 << 10;
 const SALVAGED: u64 = 4 << 20;
 /// The limit on the bytes of data blocks and their keys that are decoded to count these entries.
 const MAX_DECODED: u64 = 64 << 20;
-/// The fewest bytes that are taken as text.
+/// The minimum number of bytes that are considered text.
 const MIN_TEXT: usize = 8;
-/// The fewest line ends, all of them CR LF, that show that a file was transferred in text mode.
+/// The minimum number of line ends, all of them CR LF, from which a transfer of the file in text mode is
+/// concluded.
 const MIN_LINE_ENDS: usize = 4;
 
-/// The kinds of files that are known by their first bytes.
+/// The kinds of files that are recognized by their first bytes.
 const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"version https://git-lfs", "a Git LFS pointer, and the file that it stands for was not fetched"),
     (b"PK\x03\x04", "a zip archive"),
@@ -34,8 +35,8 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
 ];
 
 /// Returns `text`, which describes the error from opening the file. Appends the kind of the file if it is
-/// known, or else the number of entries at the start of a table that was cut short. Reads no more than the
-/// first 4 MiB.
+/// known, or else the number of entries that can be read at the start of a table that was cut short, unless
+/// that is 0. Reads no more than the first 4 MiB.
 ///
 /// # Errors
 ///

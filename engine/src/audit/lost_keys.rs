@@ -13,7 +13,8 @@ const MAX_KEPT: usize = 256;
 /// The number of bytes that a message shows of a key that is longer than what is kept of it.
 const MAX_SHOWN: usize = 48;
 
-/// A key, or the start of a long one: there can be many, and a damaged file can make them long.
+/// A key, or the start of a long key: there can be many keys, and those of a damaged file can be
+/// long.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct CutKey {

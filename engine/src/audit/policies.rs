@@ -13,7 +13,8 @@ use super::stats::OLD_NAME;
 pub enum Policy {
     /// The policy of LevelDB since 1.18.
     Builtin2,
-    /// The policy of goleveldb, and of LevelDB up to 1.17, whose hash differs on x86.
+    /// The policy of goleveldb, and of LevelDB up to 1.17. The hash of that LevelDB differs from
+    /// goleveldb's on x86.
     Builtin(LegacyHash),
     /// A policy of this library's own.
     Own(OwnPolicy),

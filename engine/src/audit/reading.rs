@@ -5,7 +5,7 @@ use filterblock::{Error, Structure, escape, policy::default_read_policies};
 
 use crate::audit::stats::Metaindex;
 
-/// The options for all tables: the policies that are known, and the library's limits.
+/// The options for reading any table: the policies that are known, and the library's limits.
 pub fn read_options() -> ReadOptions {
     ReadOptions::default().filter_policies(default_read_policies())
 }
@@ -35,8 +35,8 @@ pub(crate) fn decode_limit_text(limit: u64) -> String {
     format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
 }
 
-/// The reason why filters of a known policy are not used. Filters of an unknown policy do not
-/// count, as the metaindex names the policy.
+/// The reason why filters of a known policy are not used. An error about filters of an unknown
+/// policy is left out, because the metaindex names that policy.
 pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
     let is_unknown = |error: &Error| {
         let is_unsupported =
@@ -59,7 +59,7 @@ pub fn why_no_filter<R>(table: &Table<R>) -> String {
     format!("has filters of a policy that is not known here: {}", names.join(", "))
 }
 
-/// Returns true if bytes could not be read, which says nothing about what they are.
+/// Returns true if the error means that bytes could not be read; the bytes themselves may be sound.
 pub(crate) fn is_unreadable(error: &Error) -> bool {
     matches!(error.without_path(), Error::Io { .. } | Error::OutOfMemory { .. })
 }

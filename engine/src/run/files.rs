@@ -12,7 +12,7 @@ use crate::walk::{Discovered, InputPath, PathError, ReadAhead, Sources, Storage,
 /// The options of a run over files.
 #[derive(Clone, Copy)]
 pub(crate) struct FileOptions<'a> {
-    /// The maximum number of tables to look at simultaneously; `None`: as many as there are processors.
+    /// The maximum number of tables to look at simultaneously; `None` or 0: as many as there are processors.
     pub jobs: Option<u16>,
     /// Subfolders are looked into as well.
     pub recursive: bool,
@@ -27,7 +27,7 @@ pub(crate) struct FileOptions<'a> {
 /// Looks at all tables that `given` leads to, and at logs if the survey reads them. Calls `show` with the results, in
 /// order.
 ///
-/// If files of a database in use vanish before their turn, the tables that were made from them are looked at instead.
+/// If files of a database in use vanish before they are looked at, the files that replaced them are looked at instead.
 ///
 /// # Errors
 ///
@@ -199,8 +199,8 @@ impl Observer for FileObserver<'_> {
     }
 }
 
-/// Shows the results, except those for listed files that vanished. The files that took their place are looked at and
-/// shown at the end of the folder.
+/// Shows the results, except those for listed logs that vanished, and for listed tables that vanished and have a
+/// [record](InputFile::record). The files that took their place are looked at and shown at the end of the folder.
 struct Shown<'a, S: Survey> {
     survey: &'a S,
     watch: &'a dyn Watch,

@@ -6,10 +6,11 @@ use std::{collections::VecDeque, io, sync::Arc};
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// The greatest number of jobs. Each job runs on a thread of its own, and needs memory for its work.
+/// The greatest number of jobs. If there are several jobs, each runs on a thread of its own, and needs memory
+/// for its work.
 pub const MAX_JOBS: i64 = 256;
 
-/// A pool of `jobs` threads, or of as many as there are processors if `jobs` is `None`.
+/// A pool of `jobs` threads, or of as many as there are processors if `jobs` is `None` or 0.
 ///
 /// # Errors
 ///
@@ -21,9 +22,9 @@ pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
 
 /// Gives out work, and shows its results in order.
 ///
-/// The number of results that wait to be shown is limited, however many tables there are.
+/// The number of results that wait to be shown is limited, however much work there is.
 pub(crate) struct InOrder<'s, 'scope, T> {
-    /// `None`: there is one job, which runs on this thread.
+    /// `None`: there is a single job, which runs on the calling thread.
     scope: Option<&'s Scope<'scope>>,
     max_waiting: usize,
     waiting: VecDeque<Result<T, Receiver<T>>>,
@@ -33,7 +34,8 @@ pub(crate) struct InOrder<'s, 'scope, T> {
 
 impl<T: Send + 'static> InOrder<'_, '_, T> {
     /// Calls `give_out` with `jobs` threads to give work to, or as many as there are processors if `jobs` is
-    /// `None`. `results_a_thread`: the maximum number of results per thread that may wait to be shown.
+    /// `None` or 0. A single job runs on the calling thread. `results_a_thread`: the maximum number of
+    /// results per thread that may wait to be shown.
     pub(crate) fn run<'scope, R>(
         jobs: Option<u16>,
         results_a_thread: usize,
@@ -87,8 +89,8 @@ impl<'s, 'scope, T: Send + 'static> InOrder<'s, 'scope, T> {
         self.show_due(0, show)
     }
 
-    /// Shows the results that are ready, up to the first that is not, and waits for more until at most
-    /// `max_waiting` are left.
+    /// Shows the results in order as long as the next one is ready, and waits for it while more than
+    /// `max_waiting` results are left.
     fn show_due(&mut self, max_waiting: usize, show: &mut dyn FnMut(T) -> io::Result<()>) -> io::Result<()> {
         while let Some(first) = self.waiting.pop_front() {
             let result = match first {

@@ -22,8 +22,8 @@ pub(crate) struct InputFile {
     /// The folder in which the file was found. For a file that the user named, the database that it is in, if that is
     /// known.
     pub folder: Option<Arc<Folder>>,
-    /// The parent folder of a file that the user named, and the reason why that folder cannot be listed. Given once for
-    /// each folder, unless many other folders come in between.
+    /// The parent folder of a file that the user named, and the reason why that folder cannot be listed; `None` if it
+    /// can be. Given once for each folder, unless many other folders come in between.
     pub around: Option<(PathBuf, PathError)>,
     /// The number of tables known when this file was found: the more tables there are, the less can be spent on each.
     pub tables: usize,
@@ -41,7 +41,7 @@ impl InputFile {
     }
 }
 
-/// The folder named by the events before and after those of its tables.
+/// A listed folder, which is named by the events before and after those of its tables.
 #[derive(Clone, Debug)]
 pub(crate) struct ListedFolder {
     /// The path as the user gave it, which led to the folder's path.
@@ -115,7 +115,8 @@ pub(crate) enum Event<T> {
     },
     /// A table or a log that was given up on: it has vanished, or has no file although it is live.
     Lost(InputFile),
-    /// No more tables of the folder follow. The folder is as it was when it was last listed.
+    /// No more tables of the folder follow. The folder is as it was in the last listing from which a file was looked
+    /// at.
     End(ListedFolder),
     /// The threads could not be started, for this reason.
     NotStarted(String),
@@ -146,7 +147,7 @@ pub(crate) enum Fetch {
     All,
 }
 
-/// The work on each table. Several threads do it at the same time.
+/// The work on each table. Several threads may do it at the same time.
 pub(crate) trait Survey: Send + Sync + 'static {
     /// The result for a table or a log.
     type Found: Send + 'static;
@@ -155,14 +156,14 @@ pub(crate) trait Survey: Send + Sync + 'static {
     const LOGS: LogUse = LogUse::Ignored;
     /// Reading takes long enough for its progress to be worth showing.
     const IS_LONG: bool = false;
-    /// The number of results, for each thread, that may wait to be shown.
+    /// The maximum number of results, for each thread, that may wait to be shown.
     const WAITING: usize = 16;
 
     /// The options for reading tables.
     fn options(&self) -> &ReadOptions;
 
-    /// The part of a table that is wanted. `depth`: the depth to which tables in object storage are read; for
-    /// files, it is [`Depth::All`].
+    /// The part of a table that is wanted. `depth`: the depth to which tables in object storage are read; for other
+    /// tables, it is [`Depth::All`].
     fn wants(&self, _target: &InputFile, depth: Depth) -> Fetch {
         match depth {
             Depth::Tail => Fetch::Tail,
@@ -171,7 +172,8 @@ pub(crate) trait Survey: Send + Sync + 'static {
         }
     }
 
-    /// Looks at a table. `depth`: the depth to which tables in object storage are read; `None`: it is a file.
+    /// Looks at a table. `depth`: the depth to which tables in object storage are read; `None`: the table is not in
+    /// object storage.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use std::io;
 
 /// Shows the progress of the work, and may cancel it. All methods are optional: those of `()` do nothing.
 ///
-/// Threads call the methods concurrently.
+/// Several threads may call the methods concurrently.
 pub trait Watch: Send + Sync {
     /// Announces work in addition to that announced before: bytes of files or, between the calls of
     /// [`requests`](Self::requests), tables. `is_all`: no more will be announced.
@@ -39,7 +39,7 @@ pub(crate) trait Observer {
     /// Called before the data blocks are read in the order of the index, which is usually their order in
     /// the file.
     fn begin_walk(&self) {}
-    /// Called when more bytes of the file have been processed.
+    /// Called with the number of bytes of the file that have been processed since the last call.
     fn progress(&self, _bytes: u64) {}
 }
 

@@ -206,7 +206,7 @@ impl Folder {
         })
     }
 
-    /// The reason why neither a folder nor those below it can be looked at.
+    /// The reason why neither a folder nor the folders below it can be looked at.
     pub fn nothing_below() -> PathError {
         Self::nothing("neither, nor in the folders below it")
     }
@@ -235,13 +235,13 @@ impl Folder {
         logs.filter(|(file, _)| !file.is_link && file.len > 0)
     }
 
-    /// Those of [`logs`](Self::logs) that may hold writes that are in no table yet.
+    /// The paths of the [`logs`](Self::logs) that may hold writes that are in no table yet.
     pub fn filled_logs(&self) -> impl Iterator<Item = &Path> {
         self.logs().filter(|(_, is_live)| *is_live).map(|(file, _)| &*file.path)
     }
 
-    /// The logs of `filled_logs` that hold writes. A log that is gone is left out. Another log that cannot be
-    /// read to its end counts as holding writes, and `on_error` is called with the reason.
+    /// The logs of `filled_logs` that hold writes. A log that is gone is left out. A log counts as holding writes, and
+    /// `on_error` is called with the reason, if reading finds damage or fails before it finds a write.
     pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());

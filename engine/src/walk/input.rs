@@ -101,7 +101,7 @@ impl From<io::Error> for PathError {
     }
 }
 
-/// The name of a type of file that is not a regular one.
+/// The name of a file type other than that of regular files.
 pub(super) fn kind(file_type: FileType) -> &'static str {
     #[cfg(unix)]
     {

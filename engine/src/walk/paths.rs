@@ -7,8 +7,8 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{input::PathError, storage::Storage, url};
 
-/// The length that every path of a list has to stay below. A line of this length or more means that
-/// the file is not a list of paths.
+/// Every path of a list has to be shorter than this number of bytes. A longer line means that the
+/// file is not a list of paths.
 const MAX_PATH_LEN: u64 = 1 << 20;
 
 /// A path to look at.
@@ -56,7 +56,8 @@ impl Inputs {
 /// The lines of a list of paths.
 struct List {
     path: Arc<Path>,
-    /// The rest of the list; `None` once it has ended or failed.
+    /// The rest of the list, or the reason why the list cannot be opened; `None` once it has ended
+    /// or failed.
     source: Option<io::Result<Box<dyn BufRead + Send>>>,
     end: u8,
 }
@@ -70,7 +71,7 @@ impl List {
         Self { path: path.into(), source: Some(source), end: if null { 0 } else { b'\n' } }
     }
 
-    /// Reads the next line that is not empty.
+    /// Reads the next line that is not empty; `None` at the end of the list.
     fn line(&self, source: &mut dyn BufRead) -> Result<Option<Vec<u8>>, PathError> {
         loop {
             let mut line = Vec::new();

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use filterblock::database::{FileOpener, Opener as _};
 use filterblock::table::ReadAt;
 
-/// The most files that are open at a time by default.
+/// The maximum number of files that are open at a time by default.
 const MAX_OPEN: usize = 48;
 
 /// Files of which at most a given number are open at a time. A file that several readers have opened is open once for
@@ -65,7 +65,7 @@ impl Default for SharedFiles {
 }
 
 impl SharedFiles {
-    /// `max`: the most files that are open at a time. One open file is always allowed.
+    /// `max`: the maximum number of files that are open at a time. One open file is always allowed.
     pub fn new(max: usize) -> Self {
         Self(Arc::new(Pool { max: max.max(1), state: Mutex::default() }))
     }
@@ -74,7 +74,7 @@ impl SharedFiles {
     ///
     /// # Errors
     ///
-    /// Those of the system.
+    /// If the file is not a regular one, or cannot be opened.
     pub fn open(&self, path: &Path) -> io::Result<SharedFile> {
         self.share(path, self.0.open(path)?)
     }
@@ -197,7 +197,7 @@ impl SharedFile {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A mark of this file. Another file that takes its name has another mark.
+    /// A mark of this file. Another file of the same length that takes its name has another mark.
     pub fn version(&self) -> &[u8] {
         &self.0.identity.version
     }

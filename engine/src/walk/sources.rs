@@ -22,8 +22,8 @@ pub(crate) enum Discovered {
         path: PathBuf,
         /// The database that the file is in. `None`: there is none, or its folder cannot be listed.
         folder: Option<Arc<Folder>>,
-        /// The file's parent folder, and the reason why that cannot be listed. Given once for each folder,
-        /// unless many other folders come in between.
+        /// The file's parent folder, and the reason why that folder cannot be listed; `None` if it can be.
+        /// Given once for each folder, unless many other folders come in between.
         around: Option<(PathBuf, PathError)>,
     },
     /// A database, or a folder with tables.

@@ -109,7 +109,7 @@ fn open(storage: Option<&Arc<dyn Storage>>, path: &Path, listed: bool) -> Opened
     }
 }
 
-/// Opens a log for reading from its start.
+/// Reads a log into memory, to be read there from its start.
 pub(crate) fn open_log(storage: &dyn Storage, path: &Path) -> io::Result<Cursor<Bytes>> {
     read(storage, path).map(Cursor::new)
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub(crate) fn scheme(path: &Path) -> Option<&str> {
     let (scheme, _) = path.to_str()?.split_once("://")?;
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-    // A single letter is taken for a drive.
+    // A single letter is considered a drive of Windows.
     let is_scheme = scheme.len() > 1 && scheme.starts_with(|c: char| c.is_ascii_alphabetic());
     (is_scheme && scheme.chars().all(is_part) && scheme != "file").then_some(scheme)
 }

@@ -13,7 +13,7 @@ const FOOTER_LEN: usize = 48;
 const HANDLES_LEN: usize = 40;
 const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 
-/// The blocks to which a footer leads.
+/// The blocks that a footer points to.
 #[derive(Clone, Copy)]
 pub(crate) struct Footer {
     pub(crate) metaindex: BlockHandle,
@@ -26,7 +26,8 @@ const MAX_PASSES: u64 = 8;
 
 /// Reads the footer. If it does not lead to an index and a metaindex with correct checksums, one bit of the footer is
 /// corrected so that it does. If there is no such bit, or more than one, the footer is considered right, and a damaged
-/// index is corrected by the one bit with which `is_index` returns `Some`. `None`: no index is found in this way.
+/// index is corrected in the one bit with whose correction `is_index` returns `Some`. `None`: no index is found in this
+/// way.
 pub(crate) fn find<R: ReadAt>(
     source: &R,
     is_index: impl FnMut(&Bytes) -> Option<()>,
@@ -77,8 +78,8 @@ fn decode(footer: &[u8]) -> Option<Footer> {
     Some(Footer { metaindex, index })
 }
 
-/// The blocks to which a footer leads as it is and with one bit changed. Most of these footers differ in one handle
-/// only, so the verdict on each block is remembered.
+/// The blocks to which a footer leads, both as it is stored and with one bit changed. Most of these footers differ in
+/// one handle only, so the verdict on each block is remembered.
 struct Trials<'s, R> {
     source: &'s R,
     /// The bytes whose checksums may still be tried.

@@ -123,7 +123,8 @@ impl<R: ReadAt> Fragments<R> {
         self.offset.saturating_add(self.block.len() as u64) >= self.len
     }
 
-    /// The next piece of the block. `None`: the rest of the block has no meaning.
+    /// The next piece of the block. `None`: the rest of the block is too short for a fragment, and
+    /// is skipped.
     fn piece(&mut self) -> Option<Piece> {
         let (start, end) = (self.at, self.block.len());
         let offset = self.offset_of(start);
@@ -230,8 +231,8 @@ impl<R: ReadAt> Fragments<R> {
         self.tried.get() <= MAX_TRIED_IN_BLOCK
     }
 
-    /// The position of the next sound fragment with data in the block. `None`: there is none, or no
-    /// more bytes may be tried.
+    /// The position of the next sound fragment with data after `start` in the block. `None`: there
+    /// is no such fragment, or no more bytes may be tried.
     fn resynchronise(&self, start: usize) -> Option<usize> {
         let mut tried = 0_usize;
         let end = self.block.len();
@@ -254,7 +255,8 @@ impl<R: ReadAt> Fragments<R> {
     }
 }
 
-/// The bytes under the checksum of the fragment at `start`: its type and data.
+/// The bytes that the checksum of the fragment at `start` covers: its type and data. `None`: they
+/// reach beyond the block.
 fn checked(block: &[u8], start: usize, len: usize) -> Option<&[u8]> {
     let from = start.checked_add(TYPE)?;
     block.get(from..from.checked_add(len)?.checked_add(1)?)

@@ -1,4 +1,4 @@
-//! The orders in which the keys of a table may be.
+//! The orders in which the keys of a table may be sorted.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use filterblock::KeyFormat;
 use filterblock::table::{BlockCursor, BytewiseComparator, Comparator as _, IdbComparator, SharedComparator};
 
-/// The orders that are known, as far as they fit what was seen of a table.
+/// The known orders that fit the entries of a table that were seen.
 #[derive(Clone)]
 pub(crate) struct KeyOrders(Vec<KeyOrder>);
 
@@ -26,7 +26,7 @@ impl KeyOrder {
     }
 }
 
-/// Bounds that an index gives the keys of a block.
+/// The bounds that an index sets for the keys of a block.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Between<'b> {
     /// All keys come after this one. `None`: there is no bound.

@@ -20,7 +20,7 @@ pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
     Some((manifest, bits.into_iter().collect()))
 }
 
-/// The bytes of a log. One wrong bit of each fragment is corrected if the checksum tells which bit it is.
+/// The bytes of a log. One wrong bit of each fragment is corrected if the checksum reveals which bit it is.
 pub(crate) struct CorrectingLog<R> {
     source: R,
     /// The unread rest of the current block, corrected.
@@ -29,7 +29,8 @@ pub(crate) struct CorrectingLog<R> {
     offset: u64,
     /// The offset of the record that is being read.
     record: u64,
-    /// Called with the offset of a record, and that of the byte in it that was corrected.
+    /// Called with the offset of a record in the log, and with the offset, also in the log, of a corrected byte of the
+    /// record.
     tell: Box<dyn Fn(u64, u64) + Send>,
 }
 

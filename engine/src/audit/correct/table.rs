@@ -16,18 +16,19 @@ use super::{footer, stored};
 const MAX_STARTS: u32 = 16;
 
 /// A table that is read with wrong bits corrected: at most one of the footer or the index, and one of each data block.
-/// A bit of a data block is corrected if the block's checksum tells the bit, and the corrected block fits the index.
+/// A bit of a data block is corrected if the block's checksum reveals which bit it is, and the corrected block fits the
+/// index.
 ///
-/// Sound tables are read as they are: a block is looked at here only if its checksum is wrong.
+/// Sound tables are read as they are: a data block is looked at here only if its checksum is wrong.
 pub(crate) struct Correcting<R> {
     source: R,
     state: RefCell<State>,
-    /// Called with the offset of a block, and that of the byte in it that was corrected.
+    /// Called with the offset of a data block in the file, and with that of the corrected byte in the block.
     tell: Box<dyn Fn(u64, u64) + Send>,
 }
 
 struct State {
-    /// The wrong bits that were corrected so far.
+    /// The wrong bits that have been corrected so far.
     patches: Vec<Patch>,
     search: Option<Search>,
 }
@@ -51,12 +52,12 @@ struct IndexWalk {
 
 impl<R: ReadAt> Correcting<R> {
     /// A table in `source`. `limit`: the bytes of blocks and keys that may be decoded to find wrong bits. `tell` is
-    /// called with the offset of a block and that of the byte in it that was corrected; for footer and index, both are
-    /// the offset of the byte.
+    /// called with the offset of a data block in the file and with that of the corrected byte in the block; for the
+    /// footer and the index, both are the offset of the byte.
     ///
     /// # Errors
     ///
-    /// If footer or index cannot be read.
+    /// If the footer or the index cannot be read.
     pub(crate) fn new(
         source: R,
         orders: &KeyOrders,
@@ -76,7 +77,7 @@ impl<R: ReadAt> Correcting<R> {
             },
             &mut patches,
         )?;
-        // The search for the footer does not look into a sound index.
+        // If the footer leads to sound blocks, the search for it does not look into the index.
         if fitting.is_none()
             && let Some(footer) = found
             && let Some(stored) = stored::read(&source, footer.index, &[])?
@@ -156,8 +157,8 @@ impl Search {
         Some((right, Patch { offset: offset.checked_add(at as u64)?, mask }))
     }
 
-    /// Moves to the first block of the index that does not begin before `offset`. `None`: there is none, or a limit is
-    /// exceeded.
+    /// Moves to the first block of the index that does not begin before `offset`. `None`: there is no such block, the
+    /// index cannot be read up to it, or a limit is exceeded.
     fn go_to(&mut self, offset: u64) -> Option<()> {
         if self.walk.handle.is_some_and(|handle| handle.offset > offset) {
             self.starts = self.starts.checked_add(1).filter(|starts| *starts <= MAX_STARTS)?;

@@ -28,7 +28,7 @@ pub enum InspectLine {
     Table(Box<Inspected>),
     /// A path that could not be looked at.
     Unreadable(Unreadable),
-    /// The sums over the tables of the last folder.
+    /// The sums over the tables of a folder, after those tables.
     Totals(Box<Totals>),
 }
 
@@ -41,7 +41,7 @@ pub struct InspectOutcome {
     pub unreadable: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why no threads could be started. `None`: they were started.
+    /// The reason why no threads could be started. `None`: threads were started, or were not needed.
     pub not_started: Option<String>,
 }
 
@@ -104,7 +104,7 @@ impl Survey for InspectSurvey {
     type Found = Box<Inspected>;
 
     const LOGS: LogUse = LogUse::Named;
-    // Fewer than by default, as a result holds the table's filters.
+    // Fewer than by default, because each result holds the table's filters.
     const WAITING: usize = 4;
 
     fn options(&self) -> &ReadOptions {

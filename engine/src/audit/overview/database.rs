@@ -1,4 +1,4 @@
-//! A database, a folder of tables or a single table, as a page about it shows it.
+//! A database, a folder of tables or a single table, as a page shows it.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::report::{Depth, DistinctSum, LevelTotals, Table, TableLevel, TableRat
 /// The kinds of input that a page can be about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A folder with CURRENT, a MANIFEST, or a log that is not empty.
+    /// A folder with CURRENT, a MANIFEST, or a log that is neither empty nor a link.
     Database,
     /// Any other folder with tables.
     Folder,
@@ -30,7 +30,8 @@ pub(crate) struct Overview {
     pub(crate) is_bytewise: bool,
     /// There is a MANIFEST that can be relied on.
     pub(crate) has_records: bool,
-    /// The tables in the order of their files' numbers; live tables without a file come first.
+    /// The tables in the order in which they were looked at, usually that of their files' numbers; live
+    /// tables without a file come first.
     pub(crate) tables: Vec<Table>,
     /// The different keys of all tables. The tables themselves no longer hold their keys.
     pub(crate) distinct_keys: DistinctSum,

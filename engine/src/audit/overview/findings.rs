@@ -20,11 +20,11 @@ pub(crate) struct OverviewFindings {
     pub codes: BTreeMap<Code, u64>,
     /// The first findings, each with the file or folder that it is about.
     pub list: Vec<(Vec<u8>, Finding)>,
-    /// The first faults that a look at each table showed, if nothing was verified.
+    /// The first faults found by a look at each table, if nothing was verified.
     pub seen: Vec<(Vec<u8>, String)>,
     /// The number of faults that are left out of `seen`.
     more_seen: u64,
-    /// A table that was looked at could not be read.
+    /// A table, or a part of a table, could not be read. Set only if nothing was verified.
     unreadable: bool,
     pub notes: Vec<(Vec<u8>, Note)>,
     pub more_notes: u64,
@@ -66,7 +66,7 @@ impl OverviewFindings {
         }
     }
 
-    /// Adds the faults that a look at an unverified table showed.
+    /// Adds the faults found by a look at an unverified table.
     pub(crate) fn see(&mut self, table: &Table) {
         self.unreadable |= table.unreadable;
         for (what, text) in table.findings().filter(|_| !table.is_not_live()) {
@@ -92,12 +92,12 @@ impl OverviewFindings {
         self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
     }
 
-    /// Returns true if a finding is damage, or a look at unverified tables showed a fault.
+    /// Returns true if a finding is damage, or a look at unverified tables found a fault.
     pub(crate) fn is_damage(&self) -> bool {
         self.codes.keys().any(|code| code.weight() == Weight::Damage) || !self.seen.is_empty()
     }
 
-    /// Returns true if a part could not be looked at.
+    /// Returns true if a part of the database could not be looked at.
     pub(crate) fn hides_something(&self) -> bool {
         self.unreadable || self.codes.keys().any(|code| code.hides())
     }

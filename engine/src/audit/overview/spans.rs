@@ -26,8 +26,8 @@ impl<'a> Extent<'a> {
 /// The positions of tables on a scale from 0 to 1, on which a stretch of the range of keys is as
 /// long as its share of the database's bytes.
 ///
-/// The bytes of a table are taken to be spread evenly over the stretches between ends of tables in
-/// its range.
+/// The bytes of a table are assumed to be spread evenly over the stretches between ends of tables
+/// in its range.
 #[derive(Default, Debug)]
 pub(crate) struct Spans(pub(crate) BTreeMap<u64, [f64; 2]>);
 

@@ -25,7 +25,8 @@ pub(in crate::audit) struct BlockCandidates {
     pub error: Option<Reason>,
     /// The chance that an absent key passes at least one filter.
     fpr: f64,
-    /// The first and the last user key, if the database's MANIFEST records them.
+    /// The first and the last user key, according to the database's MANIFEST. `None`: they are not known, or cannot be
+    /// relied on.
     range: Option<(Vec<u8>, Vec<u8>)>,
     /// The database does not use the table any longer, or not yet.
     is_obsolete: bool,
@@ -94,7 +95,7 @@ pub(in crate::audit) fn table<R: ReadAt>(
 }
 
 impl BlockCandidates {
-    /// The data blocks that may hold `key`, which is number `at` of the keys sought.
+    /// The data blocks that may hold `key`, whose index among the keys sought is `at`.
     pub(in crate::audit) fn of(&self, key: &[u8], at: usize) -> KeyBlocks {
         let range = self.range.as_ref();
         let is_outside = range.is_some_and(|(smallest, largest)| *key < **smallest || *key > **largest);

@@ -49,11 +49,12 @@ pub struct QueryOutcome {
     pub found: Vec<bool>,
     /// A table that was read without a fault may hold one of the keys, or a log has a value for one of them.
     pub may_match: bool,
-    /// A folder, a table or a log is damaged, or could not be read.
+    /// A table or a log is damaged or missing, or a path could not be read. A MANIFEST that cannot be relied on does
+    /// not count: all tables and logs are asked then.
     pub is_unsound: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why no threads could be started. `None`: they were started.
+    /// The reason why no threads could be started. `None`: threads were started, or were not needed.
     pub not_started: Option<String>,
 }
 
@@ -162,16 +163,17 @@ struct Query<'q> {
 
 /// The cost of looking up each key in a whole database.
 struct LookupCosts {
-    /// For each key, the most data blocks that a lookup reads.
+    /// For each key, the maximum number of data blocks that a lookup reads.
     blocks: Vec<u64>,
-    /// The number of tables that are not counted in the `blocks` of some key, as their indexes cannot be used.
+    /// The number of tables that are not counted in the `blocks` of some key, because the table or its index cannot be
+    /// used.
     tables_left_out: u64,
-    /// The present table is counted in `tables_left_out`.
+    /// The current table is counted in `tables_left_out`.
     is_counted: bool,
 }
 
 impl LookupCosts {
-    /// Counts what a lookup of key number `at` reads of a table.
+    /// Counts the data blocks of a table or log that a lookup of the key with index `at` reads.
     fn add(&mut self, at: usize, reply: &Reply) {
         let blocks = match reply {
             Reply::Blocks(blocks) => blocks.lookup_blocks,
@@ -180,7 +182,8 @@ impl LookupCosts {
         };
         match blocks {
             Some(blocks) => self.blocks[at] += blocks,
-            // An unusable index matters only to keys within the table's range, of which the first one counts.
+            // The table is counted once, for the first key that it is left out for. With an unusable index, that is the
+            // first key within the table's range.
             None => self.tables_left_out += u64::from(!std::mem::replace(&mut self.is_counted, true)),
         }
     }
@@ -211,7 +214,7 @@ impl Query<'_> {
         }
     }
 
-    /// Reports the tables that are not asked, and those that are missing.
+    /// Reports a folder, the tables and logs in it that are not asked, and the live tables that are missing.
     fn begin(
         &mut self,
         place: &ListedFolder,

@@ -1,10 +1,10 @@
 //! The weight of a table in a database's rate, in proportion to the share of absent keys whose lookups reach the
 //! table.
 //!
-//! Absent keys are taken to be distributed like the stored ones. A lookup reaches every table of level 0 whose
-//! range holds the key, and at most one table of each level below. So a small table over a wide range is asked as
-//! often as a large one. The entries of a table are taken to be spread evenly over the stretches between ends of
-//! tables in its range.
+//! Absent keys are assumed to be distributed like the stored ones. A lookup reaches every table of level 0 whose range
+//! holds the key, and at most one table of each level below. So a small table over a wide range is asked as often as a
+//! large one. The entries of a table are assumed to be spread evenly over the ends of tables in its range and the
+//! stretches between these ends.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(crate) struct TableRange<'a> {
     pub number: u64,
     /// The first and the last user key.
     pub ends: [&'a [u8]; 2],
-    /// The number of entries in the table.
+    /// The number of entries in the table; 0 if it is not known.
     pub entries: u64,
 }
 
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_small_table_over_a_wide_range_is_asked_as_often_as_a_large_one() {
         assert_eq!(weights([table(1, "a", "z", 10), table(2, "a", "z", 990)]), [1000.0, 1000.0]);
-        // Half of the keys of the first table lie in the range of each of the other two.
+        // About half of the keys of the first table lie in the range of each of the other two tables.
         let [wide, low, high] =
             weights([table(1, "a", "z", 100), table(2, "a", "m", 500), table(3, "n", "z", 300)]);
         assert_eq!(wide, 900.0);

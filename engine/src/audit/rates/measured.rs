@@ -9,8 +9,8 @@ pub(super) const Z: f64 = 1.959_963_984_540_054;
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredRate {
-    /// Share of the keys that passed, 0 to 1. A filter is weighted by the share of such keys that the index sends
-    /// to it.
+    /// Share of the keys that passed, 0 to 1. A filter is weighted by the share of absent keys that the index sends to
+    /// it.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub rate: f64,
     /// Lower end of the rate's 95 % interval, by Wilson's score.

@@ -118,8 +118,8 @@ impl Neighbours {
         self.candidates.dedup_by_key(|candidate| candidate.hash);
     }
 
-    /// Asks the filter for the keys made. Returns how many passed, and how many were asked for. `offset`: the
-    /// offset of a data block that the filter covers.
+    /// Asks the filter for the made keys that are not known to be stored. Returns how many passed, and how
+    /// many were asked for. `offset`: the offset of a data block that the filter covers.
     pub(crate) fn ask<P: FilterPolicy, B: AsRef<[u8]>>(
         &mut self,
         filters: &FilterBlockReader<P, B>,

@@ -20,8 +20,8 @@ const ROUND: u64 = 4096;
 const HASHED: [&str; 2] = ["leveldb.BuiltinBloomFilter2", "leveldb.BuiltinBloomFilter"];
 
 /// Asks the filters for random keys until enough have passed, or until another round would exceed `most`. `weights`:
-/// the weights of the filters. `None`: no filter has a weight, or the policy has no hash for keys, as is true of one
-/// that never looks at them.
+/// the weights of the filters. `None`: no filter has a weight, or the policy has no hash for keys, as is true of a
+/// policy that never looks at keys.
 pub(crate) fn random_rate(
     filters: &FilterStats,
     weights: &FilterWeights<'_>,
@@ -79,7 +79,7 @@ pub(crate) fn random_rate(
 pub(crate) struct SplitMix(pub u64);
 
 impl SplitMix {
-    /// The next number. The sequence does not end.
+    /// The next random number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
@@ -111,7 +111,7 @@ const NEIGHBOURS_OF_ALL: u64 = 160_000;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ProbeBudget {
     pub random_keys: u64,
-    /// The number of neighbours in each sampled data block.
+    /// The maximum number of neighbours to make for each sampled data block.
     pub neighbours: usize,
 }
 
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn no_more_keys_are_asked_for_than_allowed() {
-        // So few pass that the limit is reached.
+        // So few keys pass that the limit is reached.
         let (blocks, filters) = filters(Arc::new(BloomFilterPolicy::new(30)));
         for most in [1, 10, 300, 999, 1000, 1001, 20_000] {
             let rate = rate_of(&filters, Some(&blocks), most).unwrap();

@@ -1,8 +1,8 @@
 //! The weight of a filter in a rate: the share of absent keys that the index sends to it.
 //!
-//! Absent keys that are distributed like the stored ones reach a data block in proportion to its entries. So the
-//! weight of a filter is the number of entries in its data blocks, however many blocks these are. The size of the
-//! filter tells that number, as LevelDB gives each entry the same number of bits.
+//! Absent keys that are distributed like the stored ones reach a data block in proportion to its entries. So the weight
+//! of a filter is the number of entries in its data blocks, however many blocks these are. The size of the filter
+//! reveals that number, because LevelDB gives each entry the same number of bits.
 
 use crate::audit::stats::{FilterState, FilterStats, Offsets};
 
@@ -12,7 +12,7 @@ pub(crate) struct FilterWeights<'a> {
     filters: &'a FilterStats,
     /// The data blocks of the table; `None` for a filter block without its table.
     blocks: Option<&'a Offsets>,
-    /// The weight of a data block whose filter does not show the number of its entries.
+    /// The weight of a data block whose filter does not reveal the number of the block's entries.
     of_block: f64,
     sum: f64,
 }
@@ -103,7 +103,7 @@ mod tests {
         let found: Vec<_> = weights.iter().collect();
         assert_eq!(found.iter().map(|(offset, _)| *offset).collect::<Vec<_>>(), [0, 2048, 6000]);
         assert_eq!((found[0].1, found[1].1), (400.0, 1200.0));
-        // The smallest filter has 64 bits, however few entries it has: the bits set tell their number.
+        // The smallest filter has 64 bits, however few entries it has: the bits set reveal the number of entries.
         assert!((25.0..55.0).contains(&found[2].1), "{found:?}");
         assert!((weights.sum() - found.iter().map(|(_, weight)| weight).sum::<f64>()).abs() < 1e-9);
         let [first, second, third] = [0, 1, 2].map(|index| stats.filter(index).unwrap().rate);

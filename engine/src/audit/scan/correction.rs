@@ -25,7 +25,7 @@ pub(super) struct Correction {
     found: Arc<Mutex<Found>>,
 }
 
-/// Corrected bits, by file and the offset of the block or record that they are in.
+/// The offsets of corrected bytes, by file and by the offset of the block or record that they are in.
 #[derive(Default)]
 struct Found {
     bits: BTreeMap<PathBuf, BTreeMap<u64, u64>>,
@@ -39,8 +39,8 @@ impl Correction {
         Self { orders: KeyOrders::known(), options: options.clone(), max_output, found: Arc::default() }
     }
 
-    /// The correction for a database, whose MANIFEST may name the order of its keys. Both
-    /// corrections share the bits found.
+    /// The correction for a database, whose MANIFEST may name the order of its keys. This correction and the one for
+    /// the database share the bits found.
     pub(super) fn of(&self, database: &Database) -> Self {
         let order = database.comparator().and_then(known_comparator);
         Self { orders: order.map_or_else(KeyOrders::known, |order| KeyOrders::of(&order)), ..self.clone() }

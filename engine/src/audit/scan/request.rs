@@ -12,8 +12,8 @@ pub struct ScanRequest {
     pub all: bool,
     /// Finds the data blocks of tables by their checksums, without footer and index.
     pub carve: bool,
-    /// Corrects one wrong bit of each block of tables and of each fragment of logs and MANIFESTs, if the checksum tells
-    /// which bit it is.
+    /// Corrects one wrong bit of each block of tables and of each fragment of logs and MANIFESTs, if the checksum
+    /// reveals which bit it is.
     pub correct: bool,
     /// The range of keys to show.
     pub range: KeyRange,
@@ -29,7 +29,8 @@ pub struct ScanRequest {
 pub struct ScanOutcome {
     /// A file is damaged, and the damaged part was passed over.
     pub is_damaged: bool,
-    /// An input, a file or a part of a file could not be looked at for another reason.
+    /// An input, a file or a part of a file could not be looked at for another reason, or a MANIFEST cannot be relied
+    /// on.
     pub has_failed: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,

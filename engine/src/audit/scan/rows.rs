@@ -7,7 +7,8 @@ use filterblock::database::LogWrites;
 use super::range::KeyRange;
 use crate::report::{Fault, Row, Version};
 
-/// The most entries to pass over in one step, which takes a millisecond or two at most.
+/// The maximum number of entries to pass over in one step, so that a step usually takes no more than a millisecond or
+/// two.
 pub(super) const PASSED: u32 = 4096;
 
 /// The place after a step.

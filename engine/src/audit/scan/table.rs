@@ -12,7 +12,8 @@ use crate::report::{Fault, Row, Version};
 
 /// The maximum number of keys looked at to tell internal keys from other keys.
 const TRIED: usize = 256;
-/// No database reaches this number of writes, but keys that end in big-endian numbers look as if one had.
+/// No database reaches this number of writes. Keys that end in big-endian numbers, however, look like
+/// internal keys with greater sequence numbers.
 const MAX_SEQUENCE: u64 = 1 << 48;
 
 pub(super) struct TableRows<'a, R> {

@@ -26,7 +26,7 @@ pub(crate) struct BlockKeys {
 pub(crate) struct KeyCounter {
     now: BlockKeys,
     last: Vec<u8>,
-    /// All keys seen could be internal keys, and are in the order of internal keys.
+    /// All keys seen could be internal keys, and the versions of each user key are in the order of internal keys.
     looks_internal: bool,
     /// The keys seen: the user keys in them, if they are internal keys, and the whole keys. `None`: the keys are not
     /// noted.
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(counted(&keys, Some(b"0")).0.keys, 2);
     }
 
-    /// Numbers of eight bytes, most significant first, could be internal keys with an empty user key.
+    /// Numbers of eight bytes, most significant byte first, could be internal keys with an empty user key.
     #[test]
     fn numbers_are_not_versions_of_the_empty_key() {
         let keys: Vec<_> = (0..20_u64).map(|number| number.to_be_bytes().to_vec()).collect();

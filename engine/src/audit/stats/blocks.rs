@@ -57,7 +57,7 @@ impl Blocks {
                 );
                 self.damage.note(text, ErrorKind::Damaged, Some(offset));
             }
-            // A block is identified by its offset: no sound index names one twice.
+            // A block is identified by its offset: no sound index names the same offset twice.
             Ok(BlockHandle { offset, .. }) if self.offsets.contains(offset) => {
                 let text = format_args!(
                     "index: expected each data block once, found the one at offset {offset} again"
@@ -87,13 +87,14 @@ pub(crate) struct Damage {
     /// The keys that cannot be read because of the first fault.
     pub lost: Option<LostKeys>,
     more: u64,
-    /// A part could not be read, which says nothing about its contents.
+    /// A part of the table could not be read; its contents may be sound.
     pub unreadable: bool,
 }
 
 impl Damage {
     /// Notes that the data block at `offset` does not decode. Returns false, and notes nothing, if
-    /// the block may be sound: this build does not support it, or a limit forbids it.
+    /// the block may be sound: this build does not support its compression, or a limit forbids
+    /// decoding it.
     pub(super) fn note_block(&mut self, error: &Error, offset: u64) -> bool {
         let is_damage = !matches!(error.without_path(), Error::Unsupported { .. } | Error::Limit { .. });
         if is_damage {

@@ -78,8 +78,8 @@ impl Clusters {
         Counts::new(entries, keys, sample.keys().clone(), is_internal)
     }
 
-    /// The estimate of the sum over all blocks of the number that `of` gives, which is at least
-    /// `least` for each.
+    /// The estimate of the sum over all blocks of the number that `of` returns, which is at least `least` for
+    /// each block.
     fn estimate(
         &self,
         sample: &Sample,
@@ -104,8 +104,8 @@ impl Clusters {
         let places = means.len() as f64;
         let of_all = means.iter().sum::<f64>() / places;
         let spread: f64 = means.iter().map(|mean| (mean - of_all).powi(2)).sum::<f64>() / (places - 1.0);
-        // A difference that none of the decoded blocks shows is taken to be rarer than one in
-        // `number` blocks.
+        // A difference that no decoded block reveals is assumed to occur in fewer than one of `number`
+        // blocks.
         let error = (STANDARD_ERRORS * (spread / places).sqrt()).max(of_all / number as f64);
         let times = |mean: f64| (mean.max(0.0) * all as f64).round() as u64;
         let least = sum.saturating_add(all.saturating_sub(number).saturating_mul(least));

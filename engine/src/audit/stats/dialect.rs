@@ -76,8 +76,8 @@ impl HashTrial {
         }
     }
 
-    /// The hash that denies none of the stored keys asked for; `Either` if that is true of both hashes.
-    /// `None`: both hashes deny some of the keys, or no key was asked for.
+    /// The hash with which the filters deny none of the stored keys asked for; `Either` if that is true of
+    /// both hashes. `None`: with either hash, the filters deny some of the keys, or no key was asked for.
     pub(super) fn fitting(&self) -> Option<Dialect> {
         let fits = |counts: [u64; 2]| self.asked > 0 && counts.contains(&self.asked);
         match (fits(self.unsigned), fits(self.signed)) {

@@ -24,7 +24,8 @@ words! {
         Ok = "ok",
         /// The filter has no bytes.
         Empty = "empty",
-        /// The offsets of the filter contradict each other.
+        /// The offsets of the filter contradict each other, or the filter block's base_lg is too
+        /// great.
         Malformed = "malformed",
     }
 }
@@ -35,7 +36,7 @@ impl Filter {
         Self { state, bytes: 0, bits: 0, bits_set: 0, probes: None, rate }
     }
 
-    /// A filter of `len` bytes, as its policy describes it. Without a `shape`, every key is taken
+    /// A filter of `len` bytes, as its policy describes it. Without a `shape`, every key is assumed
     /// to match.
     pub(super) fn described(len: usize, shape: Option<FilterShape>) -> Self {
         let unknown = Self { bytes: len as u64, ..Self::without_bytes(FilterState::Ok, 1.0) };

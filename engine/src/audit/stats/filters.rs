@@ -50,7 +50,7 @@ impl FilterStats {
         if self.reader.base_lg() > MAX_BASE_LG { u64::MAX } else { offset >> self.reader.base_lg() }
     }
 
-    /// Filter `index`; `None` beyond the last one.
+    /// The filter with this index; `None` if the index is beyond that of the last filter.
     pub(crate) fn filter(&self, index: u64) -> Option<Filter> {
         let index = usize::try_from(index).ok().filter(|&index| index < self.reader.num_filters())?;
         if self.reader.base_lg() > MAX_BASE_LG {
@@ -106,12 +106,12 @@ impl FilterStats {
     }
 
     /// The approximate number of entries that filter `index` was made for, in a unit that all filters of the block
-    /// share: the bits of the filter or, if these are the fewest that a filter has, the bits that its keys would
-    /// get without that minimum. `None`: the filter does not tell.
+    /// share: the bits of the filter or, if these are the fewest that a filter has, the bits that its keys would get
+    /// without that minimum. `None`: there is no such filter, or the number cannot be derived from it.
     pub(crate) fn relative_entries(&self, index: u64) -> Option<f64> {
         /// The minimum number of bits of a filter.
         const FEWEST: usize = 64;
-        /// The number of probes that LevelDB takes for each bit a key.
+        /// The number of probes that LevelDB makes for each bit a key.
         const PROBES: f64 = 0.69;
         if self.overlap || self.reader.base_lg() > MAX_BASE_LG {
             return None;
@@ -260,7 +260,7 @@ mod tests {
         let stats = stats_of(&contents);
         assert_eq!([1, 3].map(|index| stats.relative_entries(index)), [None; 2]);
         assert_eq!(stats.relative_entries(2), Some(10_000.0));
-        // Three keys of ten bits: the filter has 64 bits, and those set tell how many keys there are.
+        // Three keys of ten bits: the filter has 64 bits, and the bits set reveal how many keys there are.
         let few = stats.relative_entries(0).unwrap();
         assert!((20.0..45.0).contains(&few), "{few}");
     }

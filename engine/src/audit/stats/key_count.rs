@@ -1,9 +1,9 @@
 //! The numbers of a table's entries and of its different keys: counted, or estimated from some of its data blocks.
 //!
-//! For an estimate, the index is cut into equal parts, and one block of each part is decoded: a stratified sample.
-//! The estimate multiplies the entries of each block by the blocks of its part. Its error is taken
-//! from the differences between neighbouring parts. While it is large, each part is cut in two and
-//! a block of the other half is decoded too.
+//! For an estimate, the index is cut into equal parts, and one block of each part is decoded: a stratified sample. The
+//! estimate multiplies the entries of each block by the blocks of its part. The error of the estimate is computed from
+//! the differences between neighbouring parts. While the error is large, each part is cut in two and a block of the
+//! other half is decoded too.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -18,12 +18,13 @@ use crate::report::{DistinctKeys, EntryCount};
 
 /// The number of parts to begin with.
 const FIRST_PARTS: u64 = 16;
-/// All data blocks of a table with at most this many, the last one not counted, may be decoded. In a larger table, an
-/// estimate from fewer parts is never good enough, unless the table may not have as many.
+/// If a table has at most this many data blocks, not counting the last one, all of them may be decoded. In a larger
+/// table, an estimate from fewer parts is never good enough, unless [`DECODED_ONE_IN`] allows only fewer parts.
 const MIN_PARTS: u64 = 64;
 /// The maximum number of parts.
 const MAX_PARTS: u64 = 1024;
-/// At most one in this many data blocks of a large table is decoded.
+/// At most one in this many data blocks of a large table is decoded, not counting the last one; but [`FIRST_PARTS`]
+/// blocks always may be.
 const DECODED_ONE_IN: u64 = 32;
 /// The error, as a share of the estimate, at which no further blocks are decoded.
 const GOOD_ENOUGH: f64 = 0.1;
@@ -84,7 +85,7 @@ impl Counts {
         Self::by_parts(table, blocks, sample, [FIRST_PARTS, most.min(MIN_PARTS), most], decoded)
     }
 
-    /// Decodes all data blocks, as far as the limit on decoded bytes allows. Otherwise, as
+    /// Decodes all data blocks, as far as the limit on decoded bytes allows. Apart from that, does the same as
     /// [`estimate`](Self::estimate).
     pub(super) fn count<R: ReadAt>(table: &Table<R>, blocks: &mut Blocks, sample: &Sample) -> Result<Self> {
         let parts = blocks.entries.saturating_sub(1);
@@ -93,7 +94,8 @@ impl Counts {
         Self::by_parts(table, blocks, sample, [parts; 3], decoded)
     }
 
-    /// `numbers`: the number of parts to begin with, the least with which an estimate may be good, and the most.
+    /// `first`: the number of parts to begin with. `least`: the smallest number with which an estimate may be good.
+    /// `most`: the greatest number.
     fn by_parts<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -193,8 +195,8 @@ pub(super) fn spread_at_random<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> 
 }
 
 impl Parts {
-    /// Cuts the index into `number` parts and chooses a block of each: the one chosen before, if the
-    /// part has one.
+    /// Cuts the index into `number` parts and chooses a block of each part: the block chosen before, if there is one in
+    /// the part.
     fn refine<R: ReadAt>(&mut self, number: u64, counter: &mut Counter<'_, R>) -> Result<()> {
         let number = number.min(self.entries);
         let mut positions = Vec::new();
@@ -257,8 +259,7 @@ impl Parts {
             }
         }
         let scale = blocks as f64 / (self.entries as f64 + 1.0);
-        // A difference that none of the decoded blocks shows is taken to be rarer than one in `number`
-        // blocks.
+        // A difference that no decoded block reveals is assumed to occur in fewer than one of `number` blocks.
         let rare = if number < self.entries { keys / number.max(1) as f64 } else { 0.0 };
         let error = (STANDARD_ERRORS * variance.sqrt()).max(rare) + unknown;
         let at_least = sum.saturating_add(blocks.saturating_sub(decoded).saturating_mul(least));

@@ -4,8 +4,8 @@ use filterblock::table::Table;
 
 use crate::report::Name;
 
-/// The greatest number of names that are listed; more are only counted. Prefix compression lets a
-/// small file hold very many.
+/// The greatest number of names that are listed; further names are only counted. Prefix compression
+/// lets a small file hold very many.
 const MAX_NAMES: usize = 16;
 
 /// The names in the metaindex.

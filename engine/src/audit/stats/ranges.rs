@@ -1,13 +1,12 @@
 //! The saving from larger ranges: the size that the filter block would have if each filter covered more.
 //!
-//! A larger range joins filters. LevelDB gives a filter a fixed number of bits for each key, at
-//! least 64 in all, and rounds up to whole bytes. The number of bits a key is not in the file. It
-//! is taken to be the one that explains the sizes of all filters, their k and the number of the
-//! table's keys. With it, each filter's size gives its number of keys. A filter also takes 4 bytes
-//! in the offset array, empty or not, and 1 byte for k if it is not empty.
+//! A larger range joins filters. LevelDB gives a filter a fixed number of bits for each key, at least 64 in
+//! all, and rounds up to whole bytes. The number of bits a key is not in the file. It is assumed to be the
+//! number that explains the sizes of all filters, their k and the number of the table's keys. With it, each
+//! filter's size gives its number of keys. A filter also takes 4 bytes in the offset array, empty or not, and
+//! 1 byte for k if it is not empty.
 //!
-//! If no number of bits a key explains the sizes, the bits of joined filters are taken to stay the
-//! same.
+//! If no number of bits a key explains the sizes, the bits of joined filters are assumed to stay the same.
 
 use filterblock::expected_false_positive_rate;
 
@@ -78,9 +77,9 @@ impl<'a> Ranges<'a> {
 
     /// The rate with another base_lg, if it is `rate` now; `None` if it cannot be estimated.
     ///
-    /// The ratio of `rate` to the expected rate of random keys depends on the keys, and is taken to stay the
-    /// same. Filters of the smallest size do not show that ratio, as nearly all their bits are clear. If most
-    /// filters are of that size, the rate of random keys is returned.
+    /// The ratio of `rate` to the expected rate of random keys depends on the keys, and is assumed to stay
+    /// the same. Filters of the smallest size do not reveal that ratio, because nearly all their bits are
+    /// clear. If most filters are of that size, the rate of random keys is returned.
     fn changed_rate(&self, rate: Option<f64>, base_lg: u8) -> Option<f64> {
         let expected = self.rate_with(base_lg)?;
         let least = self.filters.array_lens().filter(|(_, bytes)| *bytes == MIN_ARRAY).count();

@@ -95,7 +95,7 @@ impl Sample {
         let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
         let mut left = decode_limit(given, table.file_size());
         for handle in handles {
-            // The first block is read whatever it holds: the limit on a block bounds it.
+            // A block is read even if it exceeds what is left: the limit on a block bounds its size.
             if left == 0 {
                 break;
             }
@@ -244,8 +244,8 @@ impl Sample {
         &self.keys
     }
 
-    /// Returns true if keys are internal keys, judging by the filters or, if these do not tell, by the look of all keys
-    /// that `counter` saw.
+    /// Returns true if keys are internal keys, judging by the filters or, if these do not reveal it, by the look of all
+    /// keys that `counter` saw.
     pub(super) fn has_internal_keys(&self, counter: &KeyCounter) -> bool {
         self.key_format().map_or(counter.looks_internal(), |format| format == KeyFormat::Internal)
     }
@@ -284,8 +284,8 @@ fn spread<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
 /// The types of LevelDB's entries.
 const TYPES: [u8; 2] = [0, 1];
 
-/// The encoding of the keys of a table. If the filters do not show it, keys are taken to be
-/// internal if all those of the first data block end like internal keys.
+/// The encoding of the keys of a table. If the filters do not reveal it, keys are considered internal keys if there is
+/// a data block and all keys of the first one end like internal keys.
 pub(crate) fn encoding_of<R: ReadAt>(table: &Table<R>) -> Result<KeyEncoding> {
     let filters = table.filter().cloned().map(FilterStats::new);
     let mut blocks = Blocks::list(table)?;

@@ -15,11 +15,11 @@ struct Simulated {
     keys: Vec<f64>,
 }
 
-/// The size of a value at a share of the table, for tables of five kinds.
+/// The size of a value at the position `at`, from 0 to 1, of a table. There are five kinds of tables.
 fn value_size(kind: u64, at: f64, random: &mut SplitMix) -> usize {
     let size = match kind {
         0 => 400.0 * random.share(),
-        // One in five is large.
+        // One value in five is large.
         1 if random.next().is_multiple_of(5) => 600.0,
         1 => 20.0,
         // A long tail.

@@ -72,8 +72,8 @@ pub(crate) struct TableStats {
 }
 
 impl TableStats {
-    /// `filters`: those of this table, if it has some. `neighbours`: the number of keys to make for
-    /// each data block sampled, and to ask its filter for.
+    /// `filters`: the filters of this table, if it has some. `neighbours`: the number of keys to
+    /// make for each data block sampled, and to ask its filter for.
     pub(crate) fn new<R: ReadAt>(
         table: &Table<R>,
         filters: Option<&FilterStats>,

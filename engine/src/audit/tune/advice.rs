@@ -17,7 +17,7 @@ pub(super) use crate::audit::stats::dialect::OLD_NAME;
 const READS_WORTH: f64 = 0.005;
 /// The share of the reads for absent keys that has to be saved for a rebuild to pay by its reads.
 const SHARE_WORTH: f64 = 0.1;
-/// The second of two choices is taken if a lookup then reads fewer blocks by at least this share.
+/// The second of two choices is taken if a lookup of an absent key then reads fewer blocks by more than this share.
 const SHARE_BETTER: f64 = 0.04;
 /// A rebuild also pays if filters shrink by at least this share and by at least `BYTES_WORTH`, and if the
 /// reads `lost` are at most `READS_LOST`.
@@ -236,7 +236,7 @@ mod tests {
             (outcome(1000.0, 0.02, 1.02), true),
             (outcome(1000.0, 0.026, 1.02), false),
             (outcome(1000.0, 0.03, 1.01), true),
-            // Absent keys save reads, but present ones lose some.
+            // Lookups of absent keys read fewer blocks, but those of stored keys read more.
             (outcome(1000.0, 0.01, 1.03), false),
             (outcome(700.0, 0.0305, 1.02), true),
             (outcome(800.0, 0.03, 1.02), false),

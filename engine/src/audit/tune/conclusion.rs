@@ -200,7 +200,7 @@ impl TuneResults<'_> {
                     .filter(|(_, setting)| !is_top || setting.bits_per_key == bits_of_program)
                     .filter_map(|(at, setting)| {
                         let tally = level.tally.settings.get(at)?;
-                        // More bits are taken to do no worse: an increase in reads is chance.
+                        // More bits are assumed to do no worse: an increase in reads is considered chance.
                         fewest = fewest.min(self.reads(level, at, lookups));
                         Some(Item {
                             setting: at,

@@ -15,7 +15,8 @@ pub(super) struct Entries {
     /// The hashes of the keys, by policy.
     pub(super) hashes: Vec<Vec<KeyHash>>,
     pub(super) prints: Vec<u64>,
-    /// Keys drawn evenly from all that were seen, each with the key after it.
+    /// Keys drawn evenly from all keys seen that are not too long, each with the next different key
+    /// if it is known.
     pub(super) seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
     /// The index in `seeds` of the key added last; `None` if it is not among them.
     pub(super) last_seed: Option<usize>,

@@ -53,7 +53,7 @@ pub(super) fn in_use(
 }
 
 /// The hash of filters under the name that two hashes share; `None` if no key of the first 16 tables with
-/// such filters shows it.
+/// such filters reveals it.
 pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> {
     let named = survey.iter().enumerate().filter(|(_, filters)| {
         filters
@@ -108,14 +108,14 @@ fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncodin
         })
     };
     let fitting: Vec<u32> = CANDIDATES.filter(explains).collect();
-    // Several numbers fit small filters: k, which is 0.69 times the bits, may decide.
+    // Several numbers may fit small filters: k, which is 0.69 times the bits a key, may then decide.
     let probes = filters.first().map(|&(.., probes)| probes);
     let by_probes = fitting.iter().find(|&&bits| Some((bits * 69 / 100).clamp(1, 30)) == probes);
     Ok(by_probes.or(fitting.first()).copied().filter(|_| !filters.is_empty()))
 }
 
-/// The hash of filters under the name that two hashes share, shown by a key that the other hash denies.
-/// `None`: there is no such key.
+/// The hash of filters under the name that two hashes share, revealed by a stored key that the filters deny
+/// with the other hash. `None`: there is no such key.
 fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Option<LegacyHash>> {
     let Some(filter) = table.filter() else { return Ok(None) };
     let reader = |hash| FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filter.contents());

@@ -13,7 +13,8 @@ const DELETION: u8 = 0;
 /// The origin of a lookup's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// A stored key, drawn from this table. It counts as present only if the lookup finds it there.
+    /// A stored key, drawn from this table. It counts as present only if the lookup finds a value for it
+    /// there.
     Stored { table: u32 },
     /// A key made from one that is stored in this table.
     Near { table: u32, kind: NearKind },
@@ -40,7 +41,7 @@ pub(super) struct End {
 }
 
 impl Lookup {
-    /// Returns true if the key is nowhere, not even deleted.
+    /// Returns true if no table has an entry for the key, not even a deletion.
     pub(super) const fn is_absent(&self) -> bool {
         self.end.is_none()
     }
@@ -77,7 +78,7 @@ pub(super) struct TableFilters {
 /// The filters of each table, or the error that prevented reading it.
 pub(super) type Survey = Vec<Result<TableFilters, TuneFailure>>;
 
-/// Finds the ends of all lookups, and learns which filters each table has.
+/// Sorts the lookups by key, finds the end of each, and learns which filters each table has.
 pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
     lookups.sort_by(|a, b| a.key.cmp(&b.key));
     let mut of_tables: Vec<Vec<(u32, u32)>> = vec![Vec::new(); input.tables.len()];

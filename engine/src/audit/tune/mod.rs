@@ -2,8 +2,8 @@
 //!
 //! 1. `sample_keys` draws stored keys evenly over all entries, without decoding more than a block for each.
 //! 2. `near_keys` learns the form of keys from them, to make absent keys that programs would ask for.
-//!    `lookups` finds the tables that a lookup of each stored, made or user-given key reaches, and where
-//!    it ends.
+//!    `level_traffic` finds the tables that a lookup of each stored, made or user-given key reaches, and
+//!    `lookups` finds where it ends.
 //! 3. `trial` decodes some or all tables once. It makes the filters of every setting from their keys,
 //!    and asks these filters for absent keys.
 //! 4. `tally` adds up the answers by level, and `outcome` computes sizes, rates and block reads from them.

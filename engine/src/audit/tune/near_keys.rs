@@ -101,8 +101,8 @@ impl NearKeys {
         occurring.copied().unwrap_or(drawn as u8)
     }
 
-    /// Changes the byte at a random position to another that occurs there in stored keys or, if no other
-    /// does, to any other value. Returns false if `made` is empty.
+    /// Changes the byte at a random position to another byte that occurs there in stored keys or, if no other
+    /// byte does, to any other byte. Returns false if `made` is empty.
     fn change(&self, made: &mut [u8], random: &mut SplitMix) -> bool {
         let at = (random.next() % (made.len() as u64).max(1)) as usize;
         let drawn = random.next();

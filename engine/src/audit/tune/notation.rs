@@ -57,7 +57,7 @@ fn digits_of(key: &[u8], is_digit: impl Fn(&u8) -> bool) -> Option<&[u8]> {
 }
 
 /// The byte order of numbers of `width` bytes at the ends of keys: the low byte has at least twice as many
-/// values as the high byte. `None`: neither order shows, or a key is too short.
+/// values as the high byte. `None`: neither order is recognized, or a key is too short.
 fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Notation> {
     let (mut first, mut last) = ([false; 256], [false; 256]);
     for key in keys {
@@ -80,7 +80,7 @@ fn binary<'k>(keys: impl Iterator<Item = &'k [u8]>, width: usize) -> Option<Nota
 }
 
 impl Notation {
-    /// The notation of the numbers in most keys. `None`: no notation is recognized.
+    /// The notation of the numbers in the keys. `None`: no notation is recognized.
     pub(super) fn of<'k>(keys: impl Iterator<Item = &'k [u8]> + Clone) -> Option<Self> {
         let all = keys.clone().count();
         let most = |are: usize| all > 0 && are * 10 >= all * 9;
@@ -88,7 +88,8 @@ impl Notation {
         if !most(keys.clone().filter(is_text).count()) {
             return [8, 4].into_iter().find_map(|width| binary(keys.clone(), width));
         }
-        // Letters as well as digits at the end of a run show that it is hexadecimal.
+        // Numbers are considered hexadecimal only if the last four bytes of some runs have letters, and those
+        // of most runs have digits.
         let (mut letters, mut digits) = (0, 0);
         for key in keys.clone() {
             let run = digits_of(key, is_hex_digit).unwrap_or_default();

@@ -6,7 +6,7 @@ use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
 use crate::report::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
 
 /// If fewer than this number of keys that lookups find in later tables were asked for, the rate of changed
-/// keys is taken as theirs.
+/// keys is used in place of theirs.
 const FEW: u64 = 500;
 
 /// A level, and the lookups that reach it.
@@ -34,7 +34,7 @@ pub(super) struct VisitSum {
     pub(super) unfiltered: u64,
 }
 
-/// All levels, and the lookups by [`Question`].
+/// All levels, and the numbers of lookups by [`Question`].
 #[derive(Debug)]
 pub(super) struct TuneModel {
     pub(super) levels: Vec<LevelFacts>,

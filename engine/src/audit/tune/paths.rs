@@ -163,7 +163,7 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
 }
 
 /// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
-/// that file, the database is taken to be LevelDB's.
+/// that file, the database is considered LevelDB's.
 fn is_goleveldb(folder: &Folder) -> bool {
     let log = open_listed(folder.storage(), &folder.path().join("LOG"));
     let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());
@@ -186,7 +186,7 @@ fn log_note(tuning: &Tuning) -> String {
 ///
 /// # Errors
 ///
-/// If the file cannot be opened as a table.
+/// If the file cannot be opened as a table, or the encoding of its keys cannot be found.
 fn table(
     path: &Path,
     storage: Option<&Arc<dyn Storage>>,

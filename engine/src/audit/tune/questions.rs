@@ -16,7 +16,7 @@ pub(super) enum Question {
     Present,
     /// Keys of the user's lookups that find no value.
     Own,
-    /// Keys made from those in other tables. They count as [`Near`](Self::Near).
+    /// Keys made from keys stored in other tables. They count as [`Near`](Self::Near).
     Stranger(NearKind),
 }
 

@@ -19,7 +19,8 @@ pub(super) const MAX_KEY: usize = 4096;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Drawn {
     pub(super) key: Vec<u8>,
-    /// The next key in the data block that is not too long. `None` if no such key follows.
+    /// The next key in the data block that differs from `key` and is not too long. `None` if no such key
+    /// follows.
     pub(super) next: Option<Vec<u8>>,
     /// The index of the table that holds the key.
     pub(super) table: u32,

@@ -93,7 +93,7 @@ mod tests {
         chosen.iter().map(|item| item.reads).sum()
     }
 
-    /// The figures of a tree of four levels, each ten times the one above.
+    /// The figures of a tree of four levels, each ten times as large as the one above.
     #[test]
     fn small_levels_get_more_bits() {
         let levels = tree(&[1e3, 1e4, 1e5, 1e6]);

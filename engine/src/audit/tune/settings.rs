@@ -18,7 +18,7 @@ const BITS: RangeInclusive<u32> = 4..=20;
 /// The least `base_lg` in use that is tried: the offsets of smaller ranges could take more memory
 /// than the table.
 const LEAST_BASE_LG: u8 = 9;
-/// The number of keys to which the formula is applied. The result hardly depends on it.
+/// The number of keys to which the formula is applied. The result hardly depends on this number.
 const FORMULA_KEYS: u64 = 10_000;
 
 /// All settings to try: by policy, then by `base_lg`, then by bits a key.

@@ -24,8 +24,8 @@ struct Level {
 
 const ASKED: u64 = 200;
 
-/// Lookups follow each other through the tree: the mean number of visits is not known either, only that of some
-/// lookups. Returns the level, the true reads of a lookup from it, and the variance of their estimate.
+/// Simulates a level and some lookups, from which both the rate and the mean number of visits are estimated. Returns
+/// the level, the true number of reads of a lookup from it, and the squared half width of the reference interval.
 fn level(of: &Level, lookups: u64, random: &mut SplitMix) -> (LevelFacts, f64, f64) {
     let mut tally = LevelTally::new(0);
     tally.tried = of.tried;
@@ -153,7 +153,7 @@ fn levels_add_up() {
         level.tally.now[changed].add(70, 100, 1.0);
     }
     let mut model = model(levels, 100);
-    // The user's own lookups would come first.
+    // The user's own lookups would take precedence.
     model.lookups[Question::Own.place()] = 0;
     let outcome = model.now();
     let reads = outcome.reads.unwrap();

@@ -72,11 +72,11 @@ impl Sum {
         let variance = if self.count > 1.0 {
             (1.0 - self.count / all) * all * all / (self.count * (self.count - 1.0)) * spread
         } else {
-            // A single table shows nothing about the others.
+            // A single table says nothing about the others.
             (self.sum / self.count * all).powi(2)
         };
         let value = ratio * total as f64;
-        // Few tables show little of how much tables differ.
+        // A few tables say little about how much tables differ.
         let half = student((self.count - 1.0).max(1.0)) * variance.sqrt();
         Estimate { value, low: (value - half).max(0.0), high: value + half }
     }

@@ -1,7 +1,7 @@
 //! The filters of every setting, made from the keys of one table and asked for absent keys.
 //!
-//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made,
-//! and a fingerprint of the key, which shows whether a made key is stored after all.
+//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made, and a
+//! fingerprint of the key, which reveals whether a made key is stored after all.
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
@@ -134,7 +134,7 @@ fn out_of_order(offset: u64, end: u64) -> TuneFailure {
     TuneFailure { text, kind: Some(ErrorKind::Damaged) }
 }
 
-/// Makes up keys of each kind to ask the filters of these entries for.
+/// Makes up random keys, and keys near stored ones, to ask the filters of these entries for.
 fn made_questions<R: ReadAt>(
     entries: &Entries,
     table: &Table<R>,
@@ -301,7 +301,7 @@ fn filter_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset
 }
 
 /// Asks the filters in use for random keys, as `inspect` does, so that both give the same rate for the same filters.
-/// `most`: the most keys to ask for.
+/// `most`: the maximum number of keys to ask for.
 fn ask_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) -> Result<()> {
     let (Some(filter), blocks) = (table.filter(), Blocks::list(table)?) else { return Ok(()) };
     let filters = FilterStats::new(filter.clone());

@@ -138,7 +138,7 @@ impl Trials<'_> {
                         bytes += size;
                         let mut visits = neighbours.get(table).copied().unwrap_or_default();
                         if input.manifest.is_none() {
-                            // It is not known which tables a lookup reaches, so a table counts by its entries.
+                            // It is not known which tables a lookup reaches, so a table is weighted by its entries.
                             visits.all = trial.entries as f64;
                         }
                         let tally = tallies.entry(input.level(table));

@@ -185,7 +185,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 
     /// The possible encodings of the keys, the likelier one first; only one if it is known, or if the filters
-    /// show it.
+    /// reveal it.
     fn encodings(&self, blocks: &mut Blocks, filters: Option<&FilterStats>) -> Result<Vec<KeyEncoding>> {
         if self.record.is_some() {
             return Ok(vec![KeyEncoding::Internal]);

@@ -42,7 +42,7 @@ struct Denials {
 }
 
 impl<'a> DenialCheck<'a> {
-    /// If there are several encodings and hashes, those that match the most keys are taken to be right.
+    /// If there are several encodings and hashes, those that match the most keys are considered right.
     pub(super) fn new(
         filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
         encodings: &[KeyEncoding],

@@ -109,7 +109,7 @@ impl OrderCheck {
         compare(&mut self.encodings, self.order.as_ref(), (previous, next), may_equal, code, offset);
     }
 
-    /// The last key of all so far; `None` if there was no key.
+    /// The last of all keys so far; `None` if there was no key.
     pub(super) fn last_key(&self) -> Option<&[u8]> {
         self.has_last_key.then_some(&*self.last_key)
     }
@@ -122,7 +122,7 @@ impl OrderCheck {
             return Err(Note::CustomOrder { comparator });
         }
         debug_assert!(!self.encodings.is_empty(), "keys are in some encoding");
-        // The encoding with the fewest findings is taken to be right.
+        // The encoding with the fewest findings is considered right.
         let best = self.encodings.into_iter().map(|(_, findings)| findings).min_by_key(Findings::total);
         let findings = best.unwrap_or_default();
         match findings.first() {

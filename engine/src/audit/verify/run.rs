@@ -20,7 +20,7 @@ pub struct VerifyOutcome {
     pub counts: VerdictCounts,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
-    /// The reason why no threads could be started. `None`: they were started.
+    /// The reason why no threads could be started. `None`: threads were started, or were not needed.
     pub not_started: Option<String>,
 }
 

@@ -62,8 +62,8 @@ pub(super) struct Walked {
     pub(super) complete: bool,
 }
 
-/// The bounds that the index gives the keys of a data block: all keys of the blocks before come no later than `after`,
-/// and the block's own keys no later than `up_to`. `None`: the index gives no such bound.
+/// The bounds that the index sets for the keys of a data block: all keys of the blocks before come no later than
+/// `after`, and the block's own keys no later than `up_to`. `None`: the index sets no such bound.
 #[derive(Clone, Copy)]
 struct Bounds<'k> {
     after: Option<&'k [u8]>,
@@ -181,7 +181,7 @@ impl<'a, 'v, R: ReadAt> Walk<'a, 'v, R> {
         }
     }
 
-    /// Walks through the data block at `handle`. `bounds`: the bounds that the index gives its keys.
+    /// Walks through the data block at `handle`. `bounds`: the bounds that the index sets for the keys of the block.
     fn block(&mut self, handle: BlockHandle, bounds: Bounds<'_>) -> std::result::Result<(), Stop> {
         if self.seen.as_ref().is_some_and(|seen| seen.contains(handle.offset)) {
             self.complete = false;

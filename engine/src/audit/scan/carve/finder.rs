@@ -2,7 +2,7 @@
 //!
 //! A block is `[contents][type: 1][masked CRC-32C of contents and type: 4]`, and blocks follow each other.
 //! From a known start, one pass with a running checksum finds the end. If it finds none, the block is
-//! damaged, and the next one may start anywhere: a second, slower pass keeps the starts of the last
+//! damaged, and the next one may start anywhere: a second, slower pass keeps at least the starts of the last
 //! [`RESYNC`] bytes and finds each end's start among them.
 
 use std::{collections::HashMap, io::Result, ops::Range};
@@ -16,12 +16,13 @@ use super::crc::{Crc, Offset};
 const CHECKSUM: usize = 4;
 /// The length of the type and the checksum.
 const TRAILER: u64 = 5;
-/// The fewest bytes of contents: the number of restarts.
+/// The minimum number of bytes of contents: those of the number of restarts.
 const MIN_CONTENTS: u64 = 4;
 /// The number of bytes after a known start, rounded up to the end of a read, in which the end of the block is
 /// sought.
 const MAX_BLOCK: u64 = 16 << 20;
-/// The greatest size of a stored block that is certain to be found after damage.
+/// The greatest size of a stored block that is certain to be found after damage, unless the limit on checks
+/// is reached.
 const RESYNC: usize = 1 << 20;
 /// The number of bytes in one read.
 const CHUNK: usize = 256 << 10;
@@ -153,7 +154,8 @@ impl<R: ReadAt> BlockFinder<R> {
         }
     }
 
-    /// The bytes that begin at `at`, with those of a checksum after them. One read covers many blocks.
+    /// The bytes of the file starting at `at`: more bytes than a checksum has, unless the file ends first.
+    /// One read covers many blocks.
     fn chunk(&mut self, at: u64) -> Result<Bytes> {
         let (start, bytes) = &self.read;
         let skipped = at.checked_sub(*start).and_then(|skipped| usize::try_from(skipped).ok());
@@ -212,8 +214,8 @@ mod tests {
 
     #[test]
     fn a_block_that_begins_in_the_last_mebibyte_behind_damage_is_found() {
-        // After each mebibyte, the starts kept so far move to `older`. This block starts before that and ends
-        // after it.
+        // After each mebibyte, the starts kept so far move to `older`. This block starts before such a move
+        // and ends after it.
         let start = RESYNC - 20;
         let file = [noise(start), block(&[b'x'; 40]), block(&[b'y'; 50])].concat();
         let expected = [Stretch::Gap(0..start as u64), block_at(start, 40), block_at(start + 45, 50)];

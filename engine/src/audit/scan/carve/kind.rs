@@ -1,4 +1,4 @@
-//! Tells data blocks from index, metaindex and filter blocks.
+//! Distinguishes data blocks from index, metaindex and filter blocks.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -64,7 +64,7 @@ impl KnownBlocks {
                     return Ok(BlockKind::Data);
                 }
             }
-            // An empty block does not show its kind, and is taken to be a data block.
+            // An empty block does not reveal its kind, and is considered a data block.
             Ok(match is_foreign && entries.size() > 8 {
                 true => BlockKind::Other,
                 false if handles.are_meant() => BlockKind::Handles,
@@ -89,7 +89,8 @@ impl KnownBlocks {
 #[derive(Default)]
 struct Handles {
     count: u64,
-    /// The number of handles that name a block that was found, the start of a gap, or a filter.
+    /// The number of handles that have the size of a block that was found or the offset of a gap, or whose
+    /// key names a filter.
     known: u64,
     /// The number of handles whose block begins where that of the handle before ends.
     contiguous: u64,
@@ -109,8 +110,8 @@ impl Handles {
         true
     }
 
-    /// Returns true if the values are taken to be handles. Other values may look like handles, but are
-    /// unlikely to name blocks that were found, or stretches that follow each other.
+    /// Returns true if the values are considered handles. Other values may look like handles, but are
+    /// unlikely to name blocks that were found, or blocks that follow each other.
     const fn are_meant(&self) -> bool {
         self.count > 0
             && (self.known * 2 >= self.count || self.contiguous + 1 == self.count && self.count > 1)

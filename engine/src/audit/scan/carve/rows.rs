@@ -14,9 +14,9 @@ use crate::report::{ErrorKind, Fault, Row};
 
 /// The length of the footer, which ends in `MAGIC`.
 const FOOTER: u64 = 48;
-/// The times that a key of Riak's may have, in microseconds since 1970: from 1978 to 4253. RocksDB
-/// gives the types of such keys other meanings; in its keys, the bytes at the position of the time
-/// are hardly ever in this range.
+/// The times that a Riak key may have, in microseconds since 1970: from 1978 to 4253. RocksDB gives
+/// the types of such keys other meanings; in its keys, the bytes at the position of the time are
+/// hardly ever in this range.
 const TIMES: Range<u64> = 1 << 48..1 << 56;
 const MAGIC: &[u8] = &0xdb47_7524_8b80_fb57_u64.to_le_bytes();
 
@@ -41,8 +41,8 @@ pub(crate) struct DecodeLimit {
     limit: u64,
     /// The number of these bytes that may still be decoded.
     left: u64,
-    /// The greatest count of the meter: four times the limit more than at the beginning, as each
-    /// data block is decoded up to four times.
+    /// The greatest count of the meter: its count at the beginning plus four times the limit,
+    /// because each data block is decoded up to four times.
     most: u64,
 }
 
