@@ -132,7 +132,7 @@ pub struct Tuning {
     pub levels: Vec<Level>,
     /// The effects of the filters in use.
     pub now: Outcome,
-    /// The most bytes that filters may take.
+    /// The limit on the size of the filters.
     pub budget: Budget,
     /// The best filters within the budget with the same bits a key on all levels. `None`: no setting fits the
     /// budget, or `status` is `error`.
@@ -291,11 +291,11 @@ impl Choice {
     }
 }
 
-/// The most bytes that filters may take.
+/// The limit on the size of the filters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Budget {
-    /// The most bytes that all filter blocks together may take.
+    /// The maximum size of all filter blocks together, in bytes.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
     /// is the size of filters with 10 bits a key, as some tables have no sound filters of the policy.
