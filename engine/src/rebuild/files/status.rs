@@ -41,7 +41,8 @@ impl Status {
         self.file_type == FileType::Folder
     }
 
-    /// Returns true if `self` describes the same file as `before`, unchanged as far as the system tells.
+    /// Returns true if `self` describes the same file as `before`, unchanged in length and in time of
+    /// modification.
     pub(crate) fn is_unchanged_since(&self, before: &Self) -> bool {
         (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
     }
@@ -54,7 +55,7 @@ impl Status {
     }
 }
 
-/// Returns true if a file belongs to the user who runs this.
+/// Returns true if a file belongs to the user who runs this program.
 pub(super) fn is_mine(found: &Status) -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().as_raw() == found.owner;
@@ -62,7 +63,7 @@ pub(super) fn is_mine(found: &Status) -> bool {
     return found.owner == 0;
 }
 
-/// Returns true if this runs as root, who may do anything to files.
+/// Returns true if this program runs as root, who may do anything to files.
 pub(crate) fn is_root() -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().is_root();
