@@ -22,7 +22,7 @@ pub struct RepairRequest {
     /// made with.
     pub hash: Option<LegacyHash>,
     /// Bits a key; `None`: about as many as the filters of the live tables have, or 10 if no live table without losses
-    /// has filters.
+    /// has sound filters of a known policy.
     pub bits_per_key: Option<u32>,
     /// No database is made.
     pub dry_run: bool,

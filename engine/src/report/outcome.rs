@@ -105,8 +105,8 @@ pub struct Reads {
     /// Mean number of data blocks read for those keys of `--lookups` that have no value, as they are absent or deleted.
     /// `None`: there is no such key.
     pub lookups: Option<Estimate>,
-    /// Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored. 1 if
-    /// no such key was looked up.
+    /// Mean number of data blocks read for those keys of `--lookups` that are stored or, without that option, for
+    /// stored keys. 1 if no such key was looked up.
     pub present: Estimate,
 }
 

@@ -213,10 +213,11 @@ pub struct Level {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Visits {
-    /// Mean number of tables that a lookup of a key reaches if the key is stored nowhere.
+    /// Mean number of tables that a lookup of a key without a value reaches in vain. The keys are those of `--lookups`
+    /// or, without that option, stored keys with a byte changed.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub absent: f64,
-    /// Mean number of tables that a lookup of a key reaches in vain if the key is found on a level below.
+    /// Mean number of tables that a lookup of a stored key reaches in vain before it finds the key.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub present: f64,
 }

@@ -75,9 +75,9 @@ words! {
 pub enum Note {
     /// The file is not a complete table, and the database does not use it.
     NotWhole(Box<Finding>),
-    /// The database does not use the table any longer.
+    /// The database does not use the table.
     Obsolete,
-    /// The MANIFEST does not list the table: it is being written, or was left behind.
+    /// The table is incomplete, and the MANIFEST does not list it: it is being written, or was left behind.
     Unlisted,
     /// The table has no filter.
     NoFilter,
@@ -90,7 +90,7 @@ pub enum Note {
         /// The comparator's name.
         comparator: Vec<u8>,
     },
-    /// No order of the keys is recorded, and the order is not bytewise, as this finding shows.
+    /// No order of the keys is recorded, and the order is not bytewise: this finding is an example.
     NotBytewise(Box<Finding>),
     /// The number of bytes of the file that are in none of its blocks.
     UnusedBytes(u64),
