@@ -31,7 +31,7 @@ pub struct Report {
     pub manifest: Option<String>,
     /// True if every block, entry and filter of the rewritten tables was verified.
     pub verified: bool,
-    /// Folder of the new database, with `--to`. `None`: there is no new database.
+    /// Folder of the new database, with `--to`. `None`: no new database was made, or the run did not succeed.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
     /// Folder that keeps the tables from before the rebuild until `--undo` or `--discard`. `None`: there is

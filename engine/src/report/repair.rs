@@ -13,9 +13,9 @@ use super::{error_kind::ErrorKind, strings::write_line, subject::Subject};
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepairReport {
-    /// `repaired` and `dry-run`: the run did just that. `refused`: the request or the state of the files does
-    /// not allow it. `in-use`: another program has the database open. `interrupted`: a signal ended the run.
-    /// `failed`: any other error. Only `repaired` leaves a new database.
+    /// `repaired` and `dry-run`: the run did just that. `refused`: the request or the state of the files does not allow
+    /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`: any other
+    /// error. There is a new database only with `repaired`, or if the last sync failed.
     pub status: RepairStatus,
     /// Reason why the run did not succeed. `None`: it succeeded.
     pub error: Option<String>,
@@ -41,7 +41,7 @@ pub struct RepairReport {
     pub bits_per_key: Option<u32>,
     /// True if every block, entry and filter of the new tables was read back.
     pub verified: bool,
-    /// Folder of the new database. `None`: there is no new database.
+    /// Folder of the new database. `None`: no new database was made, or the run did not succeed.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
     /// The files, in the order of their names. Each is a line of its own.

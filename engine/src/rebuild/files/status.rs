@@ -47,7 +47,8 @@ impl Status {
         (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
     }
 
-    /// Returns true if everybody, apart from the owner, who can write to `self` can also write to `to`.
+    /// Returns true if, judging by modes and groups, everybody who can write to `self`, apart from its owner,
+    /// can also write to `to`.
     pub(crate) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
         let more = self.mode & !to.mode;
         let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
