@@ -14,7 +14,7 @@ pub struct Failure {
     /// [`Refused`](RebuildStatus::Refused), [`InUse`](RebuildStatus::InUse), [`Failed`](RebuildStatus::Failed) or
     /// [`Interrupted`](RebuildStatus::Interrupted).
     pub status: RebuildStatus,
-    /// The reason in words, with the path at fault.
+    /// The reason in words, with the path at fault if there is one.
     pub text: String,
     /// The kind of fault in the files; `None`: the files are not at fault.
     pub kind: Option<ErrorKind>,

@@ -142,7 +142,7 @@ pub(crate) fn hash_in(
         .filter(|(_, filters)| filters.as_ref().is_some_and(|filters| filters.policy == OLD_NAME));
     for (name, _) in olds {
         let hash = match hash_of(dir, name, watch) {
-            // This table stays as it is. Other tables may show the hash.
+            // This table stays as it is. The hash may follow from other tables.
             Err(failure) if failure.is_refusal() && keep_undecodable => None,
             hash => hash?,
         };
@@ -201,7 +201,8 @@ fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyH
             fits_signed &= signed.key_may_match(handle.offset, block.key());
             fits_unsigned &= unsigned.key_may_match(handle.offset, block.key());
         }
-        // One key is enough, and a filter that denies keys with both hashes shows nothing.
+        // One key that the filters deny with one hash is enough. If they deny keys with both hashes, the hash cannot be
+        // found.
         if !(fits_signed && fits_unsigned) {
             break;
         }

@@ -108,7 +108,7 @@ fn replace_all(
         let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
         report.tables.extend(done.into_iter().map(|done| done.report));
         report.manifest = Some(state.file.name.clone());
-        // The new tables are live now. The rest can wait for the next run.
+        // The new tables are live now. After the last batch, the rest can wait for the next run.
         if let Err(failure) = recovery::recover(place) {
             let failure = failure.and("the next rebuild clears it away");
             if at != last {
@@ -264,7 +264,7 @@ impl Batch<'_> {
     }
 }
 
-/// The state of the database before the commit with this index.
+/// The message about the state of the database before the commit with this index.
 const fn so_far(commit: u64) -> &'static str {
     match commit {
         0 => "the database is as it was before",

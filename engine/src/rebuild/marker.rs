@@ -1,4 +1,4 @@
-//! The marker: the file that tells the next run what a run that was cut off was doing.
+//! The marker: the file from which the next run learns what a run that was cut off was doing.
 
 use std::io;
 
@@ -34,11 +34,10 @@ pub(super) struct Marker {
     /// The MANIFEST after the commit; `None`: its contents are not known yet, so the commit has not
     /// taken place.
     pub(super) new: Option<FileRecord>,
-    /// The files to remove if the commit has not taken place: the tables that it would have put in, the lowest
+    /// The files to remove if the commit has not taken place: the tables that it would have made live, the lowest
     /// number first, then their MANIFEST.
     pub(super) new_files: Vec<String>,
-    /// The files to remove after the commit: the tables that it took out, the lowest number first, then their
-    /// MANIFEST.
+    /// The files to remove after the commit: the tables that it replaced, the lowest number first, then their MANIFEST.
     pub(super) old_files: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ use super::files::{Folder, Purpose, is_root};
 use super::undo_folder::UndoFolder;
 use crate::{report::ErrorKind, words::path_word};
 
-/// A database that is changed in place, or read for a dry run of that.
+/// A database that is changed in place, or read for a dry run of such a change.
 pub(super) struct DatabaseFolder {
     pub(super) dir: Folder,
     pub(super) undo: UndoFolder,

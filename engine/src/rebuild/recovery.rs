@@ -12,18 +12,18 @@ use super::{file_record::current, files::Folder, place::DatabaseFolder};
 /// The state in which a run was cut off.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Recovered {
-    /// Nothing: there was no marker.
+    /// There was no complete marker, so no run had been cut off between its marker and its end.
     Nothing,
     /// The run had not made the marker's commit. Its new files are removed, and the database is as it was before that
     /// commit.
     Abandoned,
     /// The run had committed. The files that it replaced are removed.
     Finished(Box<Marker>),
-    /// The run had not committed, and another program has opened the database since. Its temporary files and its undo
-    /// folder are removed.
+    /// The run had not committed, and another program has opened the database since. The run's temporary files and its
+    /// undo folder, if it kept one, are removed.
     Overtaken,
-    /// Another program has opened the database since, and it is not known whether the run had committed. Only
-    /// temporary files and the marker are removed.
+    /// Another program has opened the database since, and the run may have committed, or it was an undo. Only temporary
+    /// files and the marker are removed.
     Forgotten,
 }
 
@@ -40,10 +40,10 @@ impl Recovered {
     }
 }
 
-/// Clears away what the last run left in a database whose lock is held: backwards if it had not committed, forwards if
-/// it had.
+/// Clears away what the last run left in a database whose lock is held: its new files if it had not committed, and the
+/// files that it replaced if it had.
 ///
-/// CURRENT and its MANIFEST show which of the two is the case. Their present state is made durable first: that run may
+/// CURRENT and its MANIFEST decide which of the two is the case. Their present state is made durable first: the run may
 /// have been killed between the commit and the sync of the folder, and a loss of power could then revert the commit
 /// after the old tables are gone. If the MANIFEST is neither of those in the marker, another program has opened the
 /// database, has removed files that it does not know, and may have used the same numbers.
@@ -51,8 +51,8 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;
     let Some(marker) = Marker::read(dir)? else {
-        // The steps that a marker announces are taken only once it is complete, so an unfinished marker says
-        // nothing.
+        // The steps that a marker announces are taken only once the marker is complete, so there is nothing to complete
+        // or to take back after an unfinished one.
         Marker::remove_temporary(dir)?;
         undo.remove_unfinished()?;
         return Ok(Recovered::Nothing);
@@ -65,7 +65,7 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     undo.remove_unfinished()?;
     let found = current(dir)?;
     let recovered = if Some(&found) == marker.new.as_ref() {
-        // After a rebuild, the old files have the lowest numbers, and may go in any order.
+        // After a rebuild, the old files have lower numbers than the new ones, so they may be removed in any order.
         remove_all(dir, &marker.old_files, (&live, &found.name), marker.action == Action::Undo)?;
         if marker.action == Action::Undo {
             undo.remove()?;
@@ -82,8 +82,8 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
         // LevelDB keeps a temporary file if it has made a table of the same number since, so these files are
         // removed here.
         remove_temporaries(dir, &marker.new_files)?;
-        // The commit takes all old tables out of the database together, so a live old table shows that the
-        // run had not committed.
+        // The commit takes all old tables out of the database together, so if one of them is live, the run had not
+        // committed.
         let is_old = live.iter().any(|table| marker.old_files.contains(&table.name));
         if is_old && marker.action == Action::Rebuild {
             if marker.keeps_undo {
@@ -98,7 +98,8 @@ pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     Ok(recovered)
 }
 
-/// Makes sure that all tables of the database are there, before anything is removed that might be needed instead.
+/// Makes sure that all live tables of the database are there, before files are removed that might be needed in place of
+/// a missing table.
 fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
     let tables = read_database(dir).and_then(|database| live_tables(&database));
     tables.map_err(|failure| {
@@ -109,7 +110,8 @@ fn check_complete(dir: &Folder) -> Result<Vec<SourceTable>> {
     })
 }
 
-/// Removes the files of these names that the database does not use. `live`: its tables, and the name of its MANIFEST.
+/// Removes the files of these names that the database does not use. `live`: its live tables, and the name of its
+/// MANIFEST.
 ///
 /// `one_by_one`: each removal is durable before the next. As the lowest number goes first, the tables that remain are
 /// the newest, so that `RepairDB`, which considers tables with higher numbers newer, finds nothing outdated.

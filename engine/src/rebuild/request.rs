@@ -52,8 +52,8 @@ pub struct Options {
 /// The options that only a rebuild in place has.
 #[derive(Clone, Debug)]
 pub struct InPlace {
-    /// The maximum size in bytes of the tables to replace with one commit, if it replaces several tables; `None`: no
-    /// limit.
+    /// The maximum total size in bytes of the tables that one commit replaces; a larger table has a commit of its own.
+    /// `None`: one commit replaces all tables.
     pub batch: Option<u64>,
     /// The old tables are kept for [`Request::Undo`].
     pub keeps_undo: bool,
@@ -75,10 +75,11 @@ pub enum FilterRequest {
         bits: BitsByLevel,
         /// The policy's name; `None`: that of the tables.
         policy: Option<String>,
-        /// The hash, for the policy whose name stands for two hashes; `None`: the one that the tables show.
+        /// The hash, for the policy whose name stands for two hashes; `None`: the one that the filters of the tables
+        /// were made with.
         hash: Option<LegacyHash>,
-        /// The binary logarithm of a filter's range; `None`: that of each table, or the most common one for tables
-        /// whose own is not known.
+        /// The binary logarithm of a filter's range; `None`: that of each table. A table whose own is not known gets
+        /// the most common one, or LevelDB's if none is known.
         base_lg: Option<u8>,
     },
 }

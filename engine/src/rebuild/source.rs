@@ -63,8 +63,9 @@ impl OldDatabase {
         Ok(Self { dir: dir.clone(), manifest, manifest_file, tables, logs, first_free })
     }
 
-    /// Refuses a database whose comparator may treat keys of different bytes as equal: filters would deny such keys.
-    /// The comparator of Chromium's IndexedDB is known, so [its keys are checked](Self::has_idb_keys) instead.
+    /// Refuses a database whose comparator may treat keys of different bytes as equal: a filter made from one of these
+    /// keys would deny the others. The comparator of Chromium's IndexedDB is known, so the keys are checked instead,
+    /// when a table is rewritten.
     pub(super) fn check_comparator(&self) -> Result<()> {
         if self.manifest.is_bytewise() || self.has_idb_keys() {
             return Ok(());
@@ -117,7 +118,7 @@ impl OldDatabase {
         self.logs.iter().map(record).collect()
     }
 
-    /// The contents of a MANIFEST with this number: that of the database, but with these tables.
+    /// The contents of a MANIFEST with this number, which is like that of the database, but with these tables.
     pub(super) fn manifest_with(&self, tables: &[LiveTable], number: u64) -> Result<Vec<u8>> {
         let mut edit = self.manifest.snapshot();
         edit.new_tables = tables.to_vec();
@@ -198,7 +199,7 @@ fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Resu
     name.ok_or_else(|| Failure::refused(&file.path, "expected a name in ASCII"))
 }
 
-/// The first number that is greater than those in the MANIFEST and in the names of files.
+/// The first number that is greater than those of all files, according to the MANIFEST and to the names in the folder.
 fn first_free(dir: &Folder, manifest: &Manifest) -> Result<u64> {
     let logs = [manifest.log_number(), manifest.prev_log_number()];
     let mut first =

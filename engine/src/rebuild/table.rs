@@ -15,7 +15,7 @@ use crate::run::Watch;
 
 /// The unit, in bytes, in which file systems share space between files.
 const SHARED_UNIT: u64 = 4096;
-/// The fewest bytes that a report of progress covers, except for the last report.
+/// The minimum number of bytes that a report of progress covers, except for the last report.
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// The destination of the new table.
@@ -72,8 +72,8 @@ pub(super) fn rewrite(
     }
 }
 
-/// Refuses a table with a key that equals keys of other bytes in the order of Chromium's IndexedDB: a filter would
-/// exclude these equal keys.
+/// Refuses a table with a key that equals keys with other bytes in the order of Chromium's IndexedDB: a filter would
+/// deny these equal keys.
 fn refuse_equal_keys(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<()> {
     let (_, table) = open(dir, name)?;
     let failure = |error: Error| Failure::of(error, &dir.path_of(name));
@@ -168,7 +168,7 @@ fn write<'f>(
 }
 
 /// A new table that is being written. The data blocks are those of the old table, at the same offsets, so they are
-/// copied from file to file, and a file system that can share them does so.
+/// copied from file to file, and are shared between the files if the file system can do so.
 struct Output<'f> {
     /// `None`: nothing is written to a file.
     file: Option<NewFile>,

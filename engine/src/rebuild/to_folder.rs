@@ -107,8 +107,8 @@ pub(crate) fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir
     }
 }
 
-/// A folder with a random name, in which files are written. Dropping this removes the folder and its files, unless it
-/// was finished.
+/// A folder with a random name, in which files are written. Dropping this removes the folder and its files, unless
+/// [`finish`](Self::finish) has renamed the folder.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     parent: Folder,

@@ -113,7 +113,7 @@ fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &Undo
     }
     let names = record.original_tables.iter().map(|table| &table.name).chain([&record.original.name]);
     for name in names {
-        // A rebuild that could not clear away everything leaves the same file there.
+        // If the rebuild could not clear away everything, the same file may still be there.
         if is_there(dir, name)? && !is_same(&undo.folder, dir, name)? {
             return Err(written(&format!("another {name} was written")));
         }

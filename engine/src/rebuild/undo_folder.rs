@@ -80,7 +80,7 @@ impl UndoRecord {
         }
     }
 
-    /// All names in the record, each with the kind it has to have.
+    /// All names of files in the record, each with the kind of file that it has to name.
     fn names(&self) -> impl Iterator<Item = (FileKind, &String)> {
         let manifests = [&self.original.name, &self.rebuilt.name].into_iter();
         let tables = self.original_tables.iter().map(|table| &table.name).chain(&self.rebuilt_tables);
@@ -163,8 +163,8 @@ impl UndoFolder {
         Ok(Some(FoundUndo { folder, contents }))
     }
 
-    /// Makes the folder with one link in it and removes it again, so that any obstacle is known before any other work.
-    /// `like`: the file whose attributes new files get.
+    /// Makes the folder with one link in it and removes it again, so that obstacles are known before the tables are
+    /// rewritten. `like`: the file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
         self.try_all(like).inspect_err(|_| {
             // If this fails as well, the next run clears the folder away.
@@ -239,8 +239,8 @@ impl UndoFolder {
         }
     }
 
-    /// Removes the folder: the record first, so that what is left is not taken for a complete folder. Refuses if it has
-    /// files that no rebuild made.
+    /// Removes the folder: the record first, so that what is left is not taken for a complete folder. Refuses a folder
+    /// with files that no rebuild made.
     pub(super) fn remove(&self) -> Result<()> {
         let Some(found) = self.find()? else { return Ok(()) };
         found.folder.remove(RECORD)?;

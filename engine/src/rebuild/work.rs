@@ -17,8 +17,8 @@ use crate::run::{FileObserver, Watch, threads};
 use crate::walk::{ReadAhead, TableRecord};
 use crate::{audit::verify, engine::Engine};
 
-/// The free space that is required besides that for the tables: for the MANIFEST, the marker, and filters that are
-/// larger than the old ones.
+/// The free space in bytes that is required besides that for the tables: for the MANIFEST, the marker, and filters that
+/// are larger than the old ones.
 const SPARE: u64 = 1 << 20;
 /// The number of files besides the new tables: the MANIFEST, CURRENT, the marker, and the undo folder with its record.
 const SPARE_FILES: u64 = 5;
@@ -83,8 +83,8 @@ impl<'r> RebuildPlan<'r> {
     }
 
     /// The tables in groups. A group of several tables has at most `most` bytes; `None`: there is one group. The newest
-    /// group comes first, and in each group the newest table. So after each group, all tables with new numbers are
-    /// newer than all other tables.
+    /// group comes first, and in each group the newest table. So once a group is replaced, all tables with new numbers
+    /// are newer than all other tables. Without tables, there is one empty group.
     pub(super) fn batches(&self, most: Option<u64>) -> Vec<Vec<Job<'_>>> {
         let mut batches: Vec<Vec<Job<'_>>> = vec![Vec::new()];
         let mut bytes = 0_u64;

@@ -10,10 +10,10 @@ use std::ops::Range;
 
 const HEADER_LEN: usize = 12;
 const MAX_SEQUENCE: u64 = (1 << 56) - 1;
-/// The fewest zeros in a row that are taken for damage within a fragment. A disk zeroes whole sectors.
+/// The minimum number of zeros in a row that count as damage within a fragment. A disk zeroes whole sectors.
 const MIN_ZEROS: usize = 64;
-/// The fewest zeros that are taken for damage at the start or the end of a fragment: the run may continue
-/// beyond it.
+/// The minimum number of zeros in a row that count as damage at the start or the end of a fragment: the run may
+/// continue beyond the fragment.
 const MIN_ZEROS_AT_END: usize = 8;
 
 /// A record of a log, assembled from its fragments.
@@ -192,7 +192,7 @@ enum Step {
     Invalid,
 }
 
-/// The runs of zeros that are long enough to be taken for damage.
+/// The runs of zeros that are long enough to count as damage.
 fn runs_of_zeros(data: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     data.chunk_by(|a, b| (*a == 0) == (*b == 0)).filter_map(move |run| {

@@ -26,7 +26,7 @@ struct Newest {
 impl Newest {
     fn offer(&mut self, entry: &Entry<'_>) {
         // Among entries with the same sequence number, one with a correct checksum is preferred. Otherwise
-        // the first entry is used, which is a value if any of these entries is.
+        // the first entry is used, which is a value if one of these entries is.
         if self.is_set && (self.sequence, self.is_right) >= (entry.sequence, entry.is_right) {
             return;
         }
@@ -137,8 +137,8 @@ impl<'m> Decider<'m> {
         self.members.get(file).map_or(Place::ANY_TABLE, |member| member.place)
     }
 
-    /// The index of a lost range that may have had a newer version of the key than the version in `place`.
-    /// `place`: `None` if no live file has the key.
+    /// The index of a lost range that may have had a newer version of the key than the newest live version,
+    /// which is in `place`. `place`: `None` if no live file has the key.
     fn covering(&mut self, place: Option<Place>) -> Option<usize> {
         let active = self.losses.at(&self.key).to_vec();
         active.into_iter().find(|&at| {

@@ -1,4 +1,4 @@
-//! A repair that makes no database, for files in any storage. Operations that do not fit into memory are sorted in
+//! A repair that makes no database, for files in any [`Storage`]. Operations that do not fit into memory are sorted in
 //! temporary files.
 
 use std::io;
@@ -16,7 +16,7 @@ use crate::rebuild::{Failure, Result};
 use crate::report::{RepairReport, RepairStatus};
 use crate::walk::Storage;
 
-/// Finds out what a repair of the database in the folder `dir` in a storage would salvage. `each` gets every key that
+/// Finds out what a repair of the database in the folder `dir` of `storage` would salvage. `each` gets every key that
 /// the new database would have, in ascending order. The target of the request is not looked at, and no lock is taken.
 ///
 /// # Errors
@@ -45,7 +45,7 @@ impl Sink for Each<'_> {
     }
 }
 
-/// A folder in a storage.
+/// A folder, and the storage that it is in.
 struct Stored<'s> {
     storage: &'s dyn Storage,
     dir: &'s Path,

@@ -9,14 +9,15 @@ use super::place::Place;
 
 /// The tag that follows the user key when a filter is asked. Filters ignore it.
 const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
-/// The tag of a separator that was made from no key: no entry of its user key comes before it.
+/// The tag of a separator that is not the key of an entry: entries of its user key, if there are any, come
+/// after it.
 const SEEK_TAG: u64 = u64::MAX << 8 | 1;
 
 /// An end of a range of user keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Bound {
     pub(crate) user_key: Vec<u8>,
-    /// The range includes this key. If not, the lost entries of the key are at most older versions.
+    /// The range includes this key. If not, only older versions of the key can be lost, if any.
     pub(crate) is_inclusive: bool,
 }
 
@@ -39,7 +40,7 @@ impl Bound {
         Self { user_key: user_key.to_vec(), is_inclusive: true }
     }
 
-    /// The lower bound after an entry that is there: only older versions of its key can follow.
+    /// The lower bound after an entry that was read: of its key, only older versions can follow.
     pub(super) fn behind(internal_key: &[u8]) -> Option<Self> {
         let user_key = KeyFormat::LevelDb.user_key(internal_key)?;
         Some(Self { user_key: user_key.to_vec(), is_inclusive: false })
@@ -87,7 +88,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Returns false if the filters show that the lost blocks did not hold the key.
+    /// Returns false, and counts the key as denied, if the filters exclude that the lost blocks held it.
     pub(super) fn may_hold(&mut self, user_key: &[u8]) -> bool {
         let Some(filter) = self.filter.as_ref().filter(|_| !self.range.blocks.is_empty()) else {
             return true;
@@ -178,7 +179,7 @@ mod tests {
         }
         let mut loss = loss(None, None);
         loss.filter = Some(FilterBlockReader::new(policy, builder.finish().unwrap()));
-        // Without a block there is no filter to ask.
+        // Without the offset of a block, there is no filter to ask.
         assert!(loss.may_hold(b"absent"));
         loss.range.blocks = vec![0];
         assert!(loss.may_hold(b"first") && !loss.may_hold(b"other") && !loss.may_hold(b"absent"));

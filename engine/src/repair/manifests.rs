@@ -77,8 +77,8 @@ impl Manifests {
         &self.found
     }
 
-    /// The comparator that the trusted MANIFEST names, or else the comparator that the newest MANIFEST with
-    /// one names.
+    /// The comparator that the trusted MANIFEST names, or else the one that the newest of the MANIFESTs with a
+    /// comparator names.
     pub(super) fn comparator(&self) -> Option<&[u8]> {
         let all = self.trusted().into_iter().chain(self.found.iter().rev());
         all.filter_map(|one| one.manifest.comparator()).next()
@@ -89,7 +89,7 @@ impl Manifests {
         self.found.iter().map(|one| one.manifest.last_sequence()).max().unwrap_or_default()
     }
 
-    /// The records of tables by number. Each is from the trusted MANIFEST or, if that does not list the
+    /// The records of tables by number. Each is from the trusted MANIFEST or, if there is none or it does not list the
     /// table, from the newest MANIFEST that does.
     pub(super) fn tables(&self) -> BTreeMap<u64, &LiveTable> {
         let all = self.found.iter().chain(self.trusted());

@@ -72,7 +72,8 @@ impl Member {
         }
     }
 
-    /// The first and the last user key.
+    /// The first and the last user key in the sound blocks of a table. `None`: there are no sound blocks, or this is a
+    /// log.
     fn ends(&self) -> Option<(&[u8], &[u8])> {
         let facts = &self.table()?.facts;
         let [low, high] = [facts.smallest.as_deref()?, facts.largest.as_deref()?];
@@ -80,8 +81,8 @@ impl Member {
     }
 }
 
-/// The most later files with which a file is paired because of an entry that they share: a damaged database may have
-/// thousands of files with the same entry.
+/// The maximum number of later files that a file is paired with because of one entry that they share: a damaged
+/// database may have thousands of files with the same entry.
 const MOST_SHARING: usize = 32;
 
 /// The pairs of files that share an entry: one was made from the other.
@@ -115,7 +116,8 @@ impl Shares {
 
     /// Decides without a MANIFEST which files are obsolete. If two tables share an entry, the one with the lower number
     /// is obsolete from the first to the last key of all tables that were made from it, gaps between these tables
-    /// included. Every log that shares an entry with a table is obsolete.
+    /// included; if these tables have no sound blocks, it is completely obsolete. Every log that shares an entry with a
+    /// table is obsolete.
     pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
         self.end_of_group();
         let mut made_of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

@@ -9,7 +9,7 @@ use filterblock::table::ReadAt;
 
 use super::input::Input;
 
-/// The most files that stay open between two reads. Other files are opened for each read.
+/// The maximum number of files that stay open between two reads. Other files are opened for each read.
 const MOST: usize = 200;
 
 /// The number of files that stay open.

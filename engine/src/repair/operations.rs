@@ -16,7 +16,7 @@ use super::table::{PartialEntry, options};
 /// The number of bytes in memory above which operations are written to a file as a run.
 const RUN: usize = 128 << 20;
 /// The length of what precedes each value in a run on disk: the index among the members of the file that the value is
-/// from, and a byte that tells whether the operation's checksum is correct.
+/// from, and a byte that is 1 if the operation's checksum is correct, and otherwise 0.
 const PREFIX: usize = 5;
 
 /// Operations of logs, and entries of damaged blocks.

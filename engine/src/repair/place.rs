@@ -1,13 +1,13 @@
 //! The places of entries in a database, in the order of their age.
 
-/// A place of entries. Lesser places are newer, and have the newer versions of a key.
+/// A place of entries. Of two places, the lesser one is newer: it holds the newer versions of a key.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Place(u8, u64);
 
 impl Place {
     /// The logs. Within them, sequence numbers decide.
     pub(super) const LOGS: Self = Self(0, 0);
-    /// Any table, if no MANIFEST shows which table is newer.
+    /// Any table, if no trusted MANIFEST lists it, so that it is not known which table is newer.
     pub(super) const ANY_TABLE: Self = Self(2, 0);
 
     /// A table on a level. On level 0, tables of higher numbers are newer.

@@ -18,16 +18,16 @@ pub struct RepairRequest {
     pub comparator: Option<String>,
     /// The filters' policy, by its name in files; `None`: the most common one of the live tables, if they have filters.
     pub policy: Option<String>,
-    /// The hash, for the policy whose name stands for two hashes; `None`: the one that the tables
-    /// show.
+    /// The hash, for the policy whose name stands for two hashes; `None`: the one that the filters of the tables were
+    /// made with.
     pub hash: Option<LegacyHash>,
     /// Bits a key; `None`: about as many as the filters of the live tables have, or 10 if no live table without losses
-    /// has filters.
+    /// has sound filters of a known policy.
     pub bits_per_key: Option<u32>,
     /// No database is made.
     pub dry_run: bool,
-    /// The greatest number of bytes of blocks and keys to decode of each table; `None`: 100 times its size, but at
-    /// least 256 MiB. The rest of the table counts as lost.
+    /// The maximum number of bytes of blocks and keys to decode of each table; `None`: 100 times its size, but at least
+    /// 256 MiB. The rest of the table counts as lost.
     pub max_output: Option<u64>,
     /// Counts the work of reading tables.
     pub meter: Arc<Meter>,

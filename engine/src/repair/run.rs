@@ -86,7 +86,7 @@ fn entries(member: &Member) -> u64 {
         .max(member.log().map_or(0, |log| log.operations))
 }
 
-/// Merges all entries into `sink`, and fills the report.
+/// Merges all entries, passes the keys of the new database to `sink`, and fills the report.
 pub(super) fn decide(
     survey: &Survey,
     input: &dyn Input,
@@ -106,8 +106,8 @@ pub(super) fn decide(
     Ok(())
 }
 
-/// A file of the database, whose permissions the new files get. `None`: there is no file, or it
-/// cannot be opened.
+/// A file of the database, whose permissions the new files get. `None`: there is no table, log or MANIFEST,
+/// or the file chosen cannot be opened.
 fn like(dir: &Folder) -> Result<Option<File>> {
     let files = dir.files()?;
     let first = files.iter().find(|file| file.kind == FileKind::Table).or(files.first());

@@ -17,7 +17,7 @@ use crate::rebuild::{Failure, Folder, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
 
-/// The bits a key to use if no table that has lost nothing has filters to take them from.
+/// The bits a key to use if no live table without losses has filters of a known size.
 const USUAL_BITS: u32 = 10;
 /// The block size in bytes to use if no live table has a readable block to take it from.
 const USUAL_BLOCK: u64 = 4096;
@@ -26,7 +26,7 @@ const MAX_BITS: u32 = 100;
 /// The smallest and the greatest size at which new tables end, in bytes.
 const TABLE_SIZES: (u64, u64) = (2 << 20, 64 << 20);
 
-/// The shape, the policy's name and bits a key if filters are made, and a note if they cannot be.
+/// The shape, the policy's name and bits a key if filters are made, and a note if filters cannot be made.
 pub(super) struct Chosen {
     pub(super) shape: Shape,
     pub(super) filters: Option<(String, u32)>,
@@ -101,7 +101,7 @@ fn most_common(live: &Live<'_>) -> Option<String> {
     counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned())
 }
 
-/// The tables as [`hash_in`] expects them. Only sound tables can show the hash.
+/// The sound tables, as [`hash_in`] expects tables: it reads them without corrections.
 fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
     let is_sound =
         |table: &SavedTable| table.lost.is_empty() && table.patches.is_empty() && table.carved.is_none();
@@ -119,9 +119,9 @@ fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
         .collect()
 }
 
-/// The approximate number of bits for each entry in the filters of tables that have lost nothing, or [`USUAL_BITS`] if
-/// no such table has filters. As the size of small filters is rounded up considerably, the result is limited to numbers
-/// that give filters as many probes as the first filters of a known shape have.
+/// The approximate number of bits for each entry in the filters of live tables without losses, or [`USUAL_BITS`] if no
+/// such table has filters of a known size. As the size of small filters is rounded up considerably, the result is
+/// limited to numbers that give filters as many probes as the first filters of a known shape have.
 fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
     let with = live.iter().filter(|(_, table)| table.lost.is_empty());
     let with = with
@@ -140,7 +140,8 @@ fn bits_per_key(live: &Live<'_>, policy: Policy) -> u32 {
         .map_or(bits, |(least, most)| bits.clamp(least, most))
 }
 
-/// The least and the greatest number of bits a key for which the policy's filters have this number of probes.
+/// The least and the greatest number of bits a key for which the policy's filters have this number of probes. `None`:
+/// there is no such number.
 fn with_probes(policy: Policy, probes: u32) -> Option<(u32, u32)> {
     let probes_with = |bits: u32| {
         let (policy, mut filter) = (policy.with_bits(bits), Vec::new());

@@ -29,7 +29,7 @@ use crate::run::Watch;
 /// The greatest number of entries that are looked at to find the order of a table.
 const TRIED: usize = 10_000;
 
-/// Everything that is known before entries are merged.
+/// Everything that is known before entries are merged into new tables.
 pub(super) struct Survey {
     pub(super) manifests: Manifests,
     pub(super) order: Order,

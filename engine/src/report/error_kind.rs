@@ -11,7 +11,7 @@ words! {
     ErrorKind {
         /// The bytes read are not as they should be.
         Damaged = "damaged",
-        /// The file could not be read, for a reason that no other kind names.
+        /// The file could not be read or written, for a reason that no other kind names.
         Unreadable = "unreadable",
         /// The file was there when its folder was listed, and was gone when it was opened.
         Vanished = "vanished",
@@ -19,7 +19,7 @@ words! {
         Changed = "changed",
         /// The file or folder does not exist.
         Missing = "missing",
-        /// The system does not permit reading the file.
+        /// The system does not permit access to the file.
         Denied = "denied",
         /// The file may be sound, but this program cannot read it, or cannot do so within its
         /// limits.

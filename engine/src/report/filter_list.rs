@@ -214,9 +214,9 @@ words! {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
-    /// LevelDB's old hash, which takes the last bytes of a key as unsigned.
+    /// LevelDB's old hash in the variant that treats the last bytes of a key as unsigned.
     Unsigned,
-    /// LevelDB's old hash, which takes the last bytes of a key as signed.
+    /// LevelDB's old hash in the variant that treats the last bytes of a key as signed.
     Signed,
     /// All keys tried pass with both hashes.
     Either,

@@ -342,7 +342,7 @@ impl Findings {
         hides.or(self.first()).map(|finding| finding.kind)
     }
 
-    /// Returns the findings kept. If there were more of a code, a last finding gives the number of the others.
+    /// Returns the findings kept. If some were not kept, a last finding gives their number for each code.
     pub fn to_list(&self) -> Vec<Finding> {
         let mut list = self.list.clone();
         let more: Vec<String> = self

@@ -11,7 +11,7 @@ use super::{error_kind::ErrorKind, subject::Subject};
 /// The version of the format, raised when a field changes its meaning or is removed.
 const SCHEMA_VERSION: u32 = 2;
 
-/// The first fields of each result, which tell its kind and its subject.
+/// The first fields of each result, which name its kind and its subject.
 #[derive(Clone, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frame<'a> {
@@ -29,9 +29,9 @@ pub struct Frame<'a> {
     pub path_bytes: Option<String>,
     /// Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
     /// not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-    /// replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-    /// it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-    /// could not be read, for a reason that no other kind names. `None`: there is no fault.
+    /// replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+    /// to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+    /// could not be read or written, for a reason that no other kind names. `None`: there is no fault.
     pub error_kind: Option<ErrorKind>,
     /// Facts that are not faults but are good to know. They are also written to standard error.
     pub notes: Vec<String>,
@@ -60,7 +60,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Adds to the notes.
+    /// Adds these notes after the others.
     #[must_use]
     pub fn note(mut self, notes: impl Iterator<Item = String>) -> Self {
         self.notes.extend(notes);

@@ -42,8 +42,8 @@ pub struct Table {
     /// Entries of the table, including deletions and older versions of keys. Filters are sized by these.
     /// `None`: no data block could be decoded, or none was looked at.
     pub entries: Option<EntryCount>,
-    /// Different keys among the entries: all versions of a key, deletions among them, count once, as they set the
-    /// same bits of a filter. `None`: as for `entries`.
+    /// Different keys among the entries: all versions of a key, including deletions, count once, as they set the same
+    /// bits of a filter. `None`: as for `entries`.
     pub distinct_keys: Option<DistinctKeys>,
     /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
     /// whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
@@ -152,7 +152,7 @@ pub enum InspectStatus {
 pub struct Inspected {
     /// The table.
     pub table: Table,
-    /// The table's filters, as large in memory as in the file.
+    /// The table's filters, as large in memory as in the file. `None`: the field `filter` of the table is `None`.
     pub filters: Option<Filters>,
 }
 
@@ -325,7 +325,8 @@ impl Table {
         }
     }
 
-    /// The state of the readable parts of the table.
+    /// The state of the table, with errors counted as damage rather than as [`Missing`](TableState::Missing) or
+    /// [`Unreadable`](TableState::Unreadable).
     pub fn state_of_the_rest(&self) -> TableState {
         match &self.filter {
             _ if self.is_damaged() => TableState::Damaged,
@@ -372,7 +373,8 @@ impl Table {
         Some(1.0 - (-probes * keys / filter.bits as f64).exp())
     }
 
-    /// Returns true if at least a tenth of the entries are known to be further versions of a key.
+    /// Returns true if at least a tenth of the entries are further versions of a key, judging by the numbers of entries
+    /// and keys, which may be estimates.
     pub fn has_versions(&self) -> bool {
         let keys = self.distinct_keys.and_then(|keys| keys.count);
         keys.zip(self.entries).is_some_and(|(keys, entries)| keys as f64 <= 0.9 * entries.count as f64)

@@ -101,7 +101,7 @@ pub struct ManifestState {
     /// Number of damaged places and of records that contradict other records. Records after the first of
     /// these are shown, but are not part of the state.
     pub faults: u64,
-    /// Offset of the record within which the file ends. LevelDB goes by the records before it. `None`: the
+    /// Offset of the record within which the file ends. LevelDB uses only the records before it. `None`: the
     /// file ends after a complete record.
     pub torn: Option<u64>,
     /// Comparator that orders the user keys. `None`: no record names it.

@@ -66,8 +66,7 @@ pub struct LevelOutcome {
     pub reads: Option<Estimate>,
 }
 
-/// The shares of absent keys that pass, out of those that reach a filter. A table without filters lets all
-/// keys pass.
+/// The shares of absent keys that pass, out of those that reach a table. A table without filters lets all keys pass.
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
@@ -103,11 +102,11 @@ pub struct Reads {
     pub worst: Option<NearKind>,
     /// Mean numbers of data blocks read for absent keys near stored ones, by kind.
     pub near: NearReads,
-    /// Mean number of data blocks read for those keys of `--lookups` that are absent. `None`: there is no
-    /// such key.
+    /// Mean number of data blocks read for those keys of `--lookups` that have no value, as they are absent or deleted.
+    /// `None`: there is no such key.
     pub lookups: Option<Estimate>,
-    /// Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored. 1 if
-    /// no such key was looked up.
+    /// Mean number of data blocks read for those keys of `--lookups` that are stored or, without that option, for
+    /// stored keys. 1 if no such key was looked up.
     pub present: Estimate,
 }
 

@@ -25,7 +25,7 @@ words! {
     }
 }
 
-/// The reason why keys may be there whatever the filters say, and its kind.
+/// The reason why every key may be in a table or log, whatever its filters or writes say, and the kind of the fault.
 pub type Reason = (String, ErrorKind);
 
 /// The data blocks that may hold a key.
@@ -40,10 +40,10 @@ pub struct KeyBlocks {
     pub by_index: bool,
     /// There are filters to ask.
     pub filtered: bool,
-    /// The chance, 0 to 1, that an absent key is said to be there.
+    /// The chance, 0 to 1, that the answer for an absent key is "may be there".
     pub fpr: f64,
-    /// The most data blocks of the table that a lookup in its database reads; 0 if the database does not use
-    /// the table. `None`: the index could not be used.
+    /// The maximum number of data blocks of the table that a lookup in its database reads; 0 if the database does not
+    /// use the table. `None`: the index could not be used.
     pub lookup_blocks: Option<u64>,
 }
 
@@ -84,8 +84,8 @@ pub struct Answer<'a> {
     /// unless keys can be read in several ways. False: the filters of all data blocks were asked, or no
     /// filters were.
     pub by_index: bool,
-    /// The most data blocks of the table that a lookup in its database reads; 0 for a log, or if the database
-    /// does not use the table. `None`: the index could not be used, or the file could not be opened.
+    /// The maximum number of data blocks of the table that a lookup in its database reads; 0 for a log, or if the
+    /// database does not use the table. `None`: the index could not be used, or the file could not be opened.
     pub lookup_blocks: Option<u64>,
     /// Chance, 0 to 1, that this answer is "may be there" for an absent key. 1 with an `error`. Otherwise 0
     /// for a log, or if the index or the MANIFEST alone excludes the key; else 1 without a filter.
@@ -106,8 +106,7 @@ pub struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// The answer for `key`. `error`: the reason why the filter could not be asked, so that every key may
-    /// match.
+    /// The answer for `key`. `error`: the reason why every key may be there, whatever `reply` says.
     pub fn new(subject: Subject<'a>, key: &'a [u8], error: Option<&'a Reason>, reply: Reply) -> Self {
         let mut answer = Self {
             frame: Frame::new("answer", &subject, error.map(|(_, kind)| *kind)),
@@ -158,7 +157,7 @@ pub struct Count<'a> {
     /// Reason why every key may be there whatever the filters or the writes say. `None`: the file was read
     /// without a fault.
     pub error: Option<&'a str>,
-    /// Chance, 0 to 1, that an absent key is said to be there: the mean over the keys asked for.
+    /// Chance, 0 to 1, that the answer for an absent key is "may be there": the mean over the keys asked for.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
     /// The cost of reading the table, if it is in object storage.
@@ -206,15 +205,15 @@ pub enum QueryLine<'a> {
         subject: Subject<'a>,
         /// The reason why every key may be there.
         error: Option<&'a Reason>,
-        /// The answers that are wanted.
+        /// The answers that are wanted: all, those that match, or none if only their counts are wanted.
         answers: &'a mut dyn Iterator<Item = Answer<'a>>,
     },
     /// The answers for a table or log, counted.
     Count(Count<'a>),
     /// The cost of lookups in the preceding database.
     Lookups {
-        /// The keys, each with the most data blocks that a lookup of it reads. If only matches are wanted, keys
-        /// whose lookups read no data block are left out.
+        /// The keys, each with the maximum number of data blocks that a lookup of it reads. If only matches are wanted,
+        /// keys whose lookups read no data block are left out.
         keys: &'a mut dyn Iterator<Item = (&'a [u8], u64)>,
         /// The number of files that are not counted, as they are missing, cannot be opened, or have no index that
         /// can be used.

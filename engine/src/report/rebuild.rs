@@ -18,22 +18,24 @@ pub struct Report {
     /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`:
     /// any other error.
     pub status: RebuildStatus,
-    /// Reason why the run did not succeed, and the state that the database is in. `None`: it succeeded.
+    /// Reason why the run did not succeed. If the run had begun to change the database, also the state that
+    /// the database is in. `None`: the run succeeded.
     pub error: Option<String>,
     /// All tables in numbers.
     #[serde(flatten)]
     pub sums: Sums,
     /// Name of the policy of the new filters. `None`: filters were dropped, or no filters were made.
     pub policy: Option<String>,
-    /// Name of the MANIFEST that CURRENT names now. `None`: nothing was committed by this run.
+    /// Name of the MANIFEST that CURRENT names now, with `--to` in the new database. `None`: this run
+    /// committed nothing, or did not succeed.
     pub manifest: Option<String>,
     /// True if every block, entry and filter of the rewritten tables was verified.
     pub verified: bool,
-    /// Folder of the new database, with `--to`. `None`: there is no new database.
+    /// Folder of the new database, with `--to`. `None`: no new database was made, or the run did not succeed.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
     /// Folder that keeps the tables from before the rebuild until `--undo` or `--discard`. `None`: there is
-    /// no such folder.
+    /// no such folder, or the run did not rebuild a database in place.
     #[serde(serialize_with = "path")]
     pub undo: Option<PathBuf>,
     /// The tables by level, then by the name of the new file. Each is a line of its own.
@@ -53,7 +55,7 @@ pub struct Report {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RebuildStatus {
-    /// The filters of the database, or those of a new database, were made anew or dropped.
+    /// Filters were made anew or dropped, in the database or in a new copy of it.
     #[default]
     Rebuilt,
     /// Nothing was written: the report shows what a rebuild would do.

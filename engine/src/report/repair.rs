@@ -13,9 +13,9 @@ use super::{error_kind::ErrorKind, strings::write_line, subject::Subject};
 #[derive(Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RepairReport {
-    /// `repaired` and `dry-run`: the run did just that. `refused`: the request or the state of the files does
-    /// not allow it. `in-use`: another program has the database open. `interrupted`: a signal ended the run.
-    /// `failed`: any other error. Only `repaired` leaves a new database.
+    /// `repaired` and `dry-run`: the run did just that. `refused`: the request or the state of the files does not allow
+    /// it. `in-use`: another program has the database open. `interrupted`: a signal ended the run. `failed`: any other
+    /// error. There is a new database only with `repaired`, or if the last sync failed.
     pub status: RepairStatus,
     /// Reason why the run did not succeed. `None`: it succeeded.
     pub error: Option<String>,
@@ -41,7 +41,7 @@ pub struct RepairReport {
     pub bits_per_key: Option<u32>,
     /// True if every block, entry and filter of the new tables was read back.
     pub verified: bool,
-    /// Folder of the new database. `None`: there is no new database.
+    /// Folder of the new database. `None`: no new database was made, or the run did not succeed.
     #[serde(serialize_with = "path")]
     pub target: Option<PathBuf>,
     /// The files, in the order of their names. Each is a line of its own.
@@ -139,14 +139,14 @@ pub struct RepairedFile {
     pub last_key: Option<Vec<u8>>,
     /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
-    /// Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. A gap in the
-    /// sequence numbers there shows that operations are lost.
+    /// Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. If sequence
+    /// numbers are missing there, operations are lost.
     pub damaged: Vec<u64>,
     /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
     /// MANIFEST, 1 if there is a reason not to trust it, and otherwise 0.
     pub losses: u64,
-    /// The way in which blocks were found without the index, or the reason why the file cannot be read or a
-    /// MANIFEST is not trusted. `None`: neither applies.
+    /// The reason why the blocks of a table were searched for without its footer, why the file cannot be read, or why a
+    /// MANIFEST is not trusted. `None`: none of these applies.
     pub remark: Option<String>,
     /// The file's name.
     #[serde(skip)]
@@ -226,8 +226,7 @@ pub struct LossReport {
     pub doubtful: u64,
     /// Number of keys in `doubtful` whose newest version is from an obsolete file.
     pub filled: u64,
-    /// Number of keys that are certain only because a sound filter rules out that a version of them is lost
-    /// in this range.
+    /// Number of keys in this range for which sound filters rule out a lost version.
     pub denied: u64,
     /// Reason for the loss.
     pub why: String,

@@ -28,8 +28,8 @@ pub(super) fn json_name(name: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Shortens a name from a file to its start and its length, if it is longer than any that a program
-/// is known to write.
+/// Shortens a name from a file to its start and its length, if it is longer than any name that a program is
+/// known to write.
 fn short_name(name: &[u8]) -> Cow<'_, [u8]> {
     match name.split_at_checked(MAX_NAME_LEN) {
         Some((start, [_, ..])) => [start, format!("... ({} bytes)", name.len()).as_bytes()].concat().into(),
@@ -145,11 +145,12 @@ pub fn write_line<T: Serialize>(to: impl Write, value: &T) -> io::Result<()> {
     pieces.pass_on()
 }
 
-/// The size of the buffer for a line, in bytes. Nearly all lines fit in it.
+/// The size of the buffer for a line, in bytes. The lines of `query` and `scan`, of which there may be
+/// millions, usually fit in it.
 const PIECES: usize = 1024;
 
-/// Gathers the small pieces of a line, so that most lines are written in one piece, and longer lines in
-/// larger pieces.
+/// Gathers the small pieces of a line, so that a line that fits in the buffer is written in one piece, and a
+/// longer line in larger pieces.
 struct Pieces<W> {
     to: W,
     bytes: [u8; PIECES],

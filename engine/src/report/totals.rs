@@ -32,7 +32,7 @@ pub struct Totals {
     pub unreadable: u64,
     /// Number of tables that were opened and have no filter block of a known policy that could be read.
     pub unfiltered: u64,
-    /// Bytes of all files that could be opened.
+    /// Bytes of all files whose `file_size` is known.
     pub file_size: u64,
     /// Number of data blocks of the tables that could be opened.
     pub data_blocks: u64,
@@ -92,7 +92,7 @@ pub struct LevelTotals {
     pub tables: u64,
     /// Number of tables that were opened and have no filter block of a known policy that could be read.
     pub unfiltered: u64,
-    /// Bytes of all files that could be opened.
+    /// Bytes of all files whose `file_size` is known.
     pub file_size: u64,
     /// Number of entries of the tables for which it is known. `None`: it is known for no table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
@@ -119,7 +119,8 @@ pub struct LevelTotals {
     /// The number of tables in each state, including those without a file.
     #[serde(skip)]
     pub states: BTreeMap<TableState, u64>,
-    /// Bytes of all files; for those that cannot be opened, the sizes that the MANIFEST records, if any.
+    /// Bytes of all files. For a file whose size could not be found out, the size that the MANIFEST records counts, if
+    /// it records one.
     #[serde(skip)]
     pub size: u64,
     /// Bytes of the filter blocks that can be judged.
@@ -197,7 +198,7 @@ impl Totals {
         add(&mut self.random_fpr, rates.random, weight);
     }
 
-    /// The number of entries of each table whose rates wait for a weight, by the table's number.
+    /// The numbers of entries of the live tables whose rates wait for a weight, by the numbers of the tables.
     pub(crate) fn unweighted(&self) -> BTreeMap<u64, u64> {
         self.rated.iter().filter_map(|rates| Some((rates.number?, rates.entries))).collect()
     }
@@ -215,7 +216,8 @@ impl Totals {
         }
     }
 
-    /// The bits of filters for each entry of the tables that have filters.
+    /// The bits of filters for each entry of the tables that have filters. `None`: there are no bits, or no number of
+    /// entries is known or above 0.
     pub fn bits_per_entry(&self) -> Option<f64> {
         bits_per_entry(self.bits, self.filtered_entries.count)
     }
@@ -265,7 +267,8 @@ impl LevelTotals {
         self.states.values().sum()
     }
 
-    /// The bits of filters for each entry in the tables whose filters can be judged.
+    /// The bits of filters for each entry in the tables whose filters can be judged. `None`: there are no bits, or no
+    /// number of entries is known or above 0.
     pub fn bits_per_entry(&self) -> Option<f64> {
         bits_per_entry(self.judged_bits, self.judged_entries.count)
     }
@@ -290,7 +293,7 @@ impl TableRates {
                 neighbour: filter.neighbour_fpr,
                 ..of
             }),
-            // Lookups read a table without filters whatever the key.
+            // A lookup reads a table without filters whatever its key is.
             None if table.filter_error.is_none() && table.filter_names().next().is_none() => Some(of),
             None => None,
         }

@@ -132,7 +132,7 @@ pub struct Tuning {
     pub levels: Vec<Level>,
     /// The effects of the filters in use.
     pub now: Outcome,
-    /// The most bytes that filters may take.
+    /// The limit on the size of the filters.
     pub budget: Budget,
     /// The best filters within the budget with the same bits a key on all levels. `None`: no setting fits the
     /// budget, or `status` is `error`.
@@ -213,10 +213,11 @@ pub struct Level {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Visits {
-    /// Mean number of tables that a lookup of a key reaches if the key is stored nowhere.
+    /// Mean number of tables that a lookup of a key without a value reaches in vain. The keys are those of `--lookups`
+    /// or, without that option, stored keys with a byte changed.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub absent: f64,
-    /// Mean number of tables that a lookup of a key reaches in vain if the key is found on a level below.
+    /// Mean number of tables that a lookup of a stored key reaches in vain before it finds the key.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub present: f64,
 }
@@ -291,11 +292,11 @@ impl Choice {
     }
 }
 
-/// The most bytes that filters may take.
+/// The limit on the size of the filters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Budget {
-    /// The most bytes that all filter blocks together may take.
+    /// The maximum size of all filter blocks together, in bytes.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
     /// is the size of filters with 10 bits a key, as some tables have no sound filters of the policy.

@@ -26,8 +26,8 @@ pub struct Verdict {
     /// asked.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// The findings. The first 16 of each code are listed. If there are more of a code, a last finding, of the
-    /// code `more`, counts them.
+    /// The findings. The first 16 of each code are listed. If there are others, a last finding, of the code `more`,
+    /// gives their number for each code.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
     pub findings: Findings,
     /// The file is not a complete table, and the database does not use it.
@@ -75,9 +75,9 @@ words! {
 pub enum Note {
     /// The file is not a complete table, and the database does not use it.
     NotWhole(Box<Finding>),
-    /// The database does not use the table any longer.
+    /// The database does not use the table.
     Obsolete,
-    /// The MANIFEST does not list the table: it is being written, or was left behind.
+    /// The table is incomplete, and the MANIFEST does not list it: it is being written, or was left behind.
     Unlisted,
     /// The table has no filter.
     NoFilter,
@@ -90,7 +90,7 @@ pub enum Note {
         /// The comparator's name.
         comparator: Vec<u8>,
     },
-    /// No order of the keys is recorded, and the order is not bytewise, as this finding shows.
+    /// No order of the keys is recorded, and the order is not bytewise: this finding is an example.
     NotBytewise(Box<Finding>),
     /// The number of bytes of the file that are in none of its blocks.
     UnusedBytes(u64),

@@ -183,8 +183,8 @@ impl Folder {
         Ok(NewFile::new(file, Arc::clone(&self.session)))
     }
 
-    /// Writes a file that must not be there yet, and syncs it. Its name is durable once the folder is synced. It gets
-    /// the permissions of `like`, if given.
+    /// Writes a file that must not be there yet, and syncs it. Its name is durable once the folder is synced. The file
+    /// gets the permissions of `like`, if there is one.
     pub(crate) fn write_new(
         &self,
         name: impl AsRef<OsStr>,
@@ -334,8 +334,8 @@ impl Folder {
         Err(Failure::system("clearing away", &self.path, &error).and(NOT_KNOWN))
     }
 
-    /// The note that the old files' group has no access to the new ones in the database at `path`; `None`: no group has
-    /// lost its access.
+    /// The note that the old files' group has no access to the new files in the database at `path`; `None`: no group
+    /// has lost its access.
     pub(crate) fn note_of_lost_group(&self, path: &Path) -> Option<String> {
         let what =
             "the group of the old files has no rights to the new ones, as it could not be given to them";

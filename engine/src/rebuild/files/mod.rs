@@ -6,7 +6,8 @@
 //! once, by [`Folder::open`], and after that is used only for messages. On other systems, folders are known by their
 //! paths.
 //!
-//! Nearly all calls are [`Operation`]s. Tests record them, make them fail, and replace folders between them.
+//! Nearly all calls are [`Operation`](operation::Operation)s. Tests record them, make them fail, and replace folders
+//! between them.
 
 mod folder;
 #[cfg(all(test, unix))]

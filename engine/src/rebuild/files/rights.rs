@@ -10,8 +10,8 @@ use super::{session::Purpose, status::is_root};
 /// Gives `to` the owner, the group, the mode and, on Linux and Android, the attributes of `like`, as far as this
 /// program may.
 ///
-/// If the group cannot be set, the mode of `to` gives its group no permissions, and the session records this. Only root
-/// gives a copy to another owner.
+/// If this program may not set the group, the mode of `to` gives its group no permissions, and the session records
+/// this. Only root gives a copy to another owner.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub(super) fn copy(to: &File, like: &File, session: &Session) -> io::Result<()> 
         if is_root() || !is_copy {
             fchown(to, Some(like_status.uid()), None)?;
         } else {
-            // With the bits that this clears, a program would run as another user.
+            // This clears the bits with which a program would run as another user or group.
             mode &= 0o777;
         }
     }

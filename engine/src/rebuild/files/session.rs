@@ -1,5 +1,5 @@
-//! The state that all open folders of one run share. The system calls that an [`Operation`] describes are made by
-//! [`Session::perform`].
+//! The state that is shared by the folders opened by one call of `Folder::open`, and by the files and folders in them.
+//! The system calls that an [`Operation`] describes are made by [`Session::perform`].
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

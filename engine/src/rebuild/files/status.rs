@@ -41,12 +41,14 @@ impl Status {
         self.file_type == FileType::Folder
     }
 
-    /// Returns true if `self` describes the same file as `before`, unchanged as far as the system tells.
+    /// Returns true if `self` describes the same file as `before`, unchanged in length and in time of
+    /// modification.
     pub(crate) fn is_unchanged_since(&self, before: &Self) -> bool {
         (self.id, self.len, self.modified) == (before.id, before.len, before.modified)
     }
 
-    /// Returns true if everybody, apart from the owner, who can write to `self` can also write to `to`.
+    /// Returns true if, judging by modes and groups, everybody who can write to `self`, apart from its owner,
+    /// can also write to `to`.
     pub(crate) fn lets_nobody_else_write_than(&self, to: &Self) -> bool {
         let more = self.mode & !to.mode;
         let is_of_group = self.group == to.group || self.mode & GROUP_WRITES == 0;
@@ -54,7 +56,7 @@ impl Status {
     }
 }
 
-/// Returns true if a file belongs to the user who runs this.
+/// Returns true if a file belongs to the user who runs this program.
 pub(super) fn is_mine(found: &Status) -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().as_raw() == found.owner;
@@ -62,7 +64,7 @@ pub(super) fn is_mine(found: &Status) -> bool {
     return found.owner == 0;
 }
 
-/// Returns true if this runs as root, who may do anything to files.
+/// Returns true if this program runs as root, who may do anything to files.
 pub(crate) fn is_root() -> bool {
     #[cfg(unix)]
     return rustix::process::geteuid().is_root();

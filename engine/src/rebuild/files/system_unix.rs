@@ -17,9 +17,9 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// The mode of a new file, which only the user who runs this may use.
+/// The mode of a new file, which only the user who runs this program may use.
 const PRIVATE_FILE: u32 = 0o600;
-/// The mode of a new folder, which only the user who runs this may use.
+/// The mode of a new folder, which only the user who runs this program may use.
 const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Opens each folder from `/` to `path`, which must contain no links, as links are not followed. Calls `visit` with the
@@ -56,7 +56,7 @@ pub(super) fn reopen(folder: &Handle) -> io::Result<File> {
 }
 
 pub(super) fn open(folder: &Handle, name: &OsStr, follow: bool) -> io::Result<File> {
-    // If a pipe has taken the file's place, this does not wait for its other end.
+    // If a pipe has taken the file's place, this does not wait for the pipe's other end.
     let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     flags.set(OFlags::NOFOLLOW, !follow);
     Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?.into())

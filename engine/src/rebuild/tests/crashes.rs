@@ -104,7 +104,7 @@ impl Case {
         check_nothing_left(&dir).map_err(|why| format!("run again: {why}"))?;
         let failed = |failure| format!("undo or discard: {failure}");
         if self.mode.keeps_undo() {
-            // The rebuild has finished, now or before.
+            // The rebuild finished in this run or in an earlier one.
             run(self.sample, Mode::Undo, root).map_err(failed)?;
             if fs::read_to_string(dir.join("CURRENT")).ok() != Some(Sample::current()) {
                 return Err("undone, and another MANIFEST is named".to_owned());

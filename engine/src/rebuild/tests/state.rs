@@ -22,8 +22,8 @@ pub(crate) struct Held {
     pub(crate) entries: Entries,
     /// The number of blocks that cannot be read.
     pub(crate) errors: usize,
-    /// The entries that `RepairDB` would find: it uses every table that it can read, and takes the table with the
-    /// higher number for the newer one. Deleted keys have no value.
+    /// The entries that `RepairDB` would find: it uses every table that it can read, and considers the table with the
+    /// higher number the newer one. Deleted keys have no value.
     repaired: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 

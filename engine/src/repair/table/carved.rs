@@ -138,7 +138,7 @@ pub(super) fn read<R: ReadAt>(
             None => widen(&mut gap, handle.offset..handle.end().unwrap_or(handle.offset)),
         }
     }
-    // Without an index it is not known where the table ended, unless a MANIFEST knows its last key.
+    // Without an index, the table is known to be complete only if its last key is the one that a MANIFEST records.
     let record = expected.record.and_then(|record| KeyFormat::LevelDb.user_key(&record.largest));
     let is_whole =
         expected.record.is_some_and(|record| table.facts.largest.as_deref() == Some(&*record.largest));

@@ -28,8 +28,8 @@ pub(super) struct FoundFilters {
     pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,
 }
 
-/// Reads the filters that the metaindex names first; `None`: it names no filters, or cannot be read. One bit
-/// of each block may be corrected.
+/// Reads the filters that the metaindex names first; `None`: it names no filters, or cannot be read. One bit of the
+/// metaindex and one of the filter block may be corrected.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     metaindex: BlockHandle,

@@ -33,7 +33,7 @@ pub(super) struct Expected<'e> {
     pub(super) limits: &'e Limits,
 }
 
-/// The work that a table may cause while it is looked at.
+/// The limits on the work that a table may cause while it is looked at.
 pub(super) struct Limits {
     pub(super) options: ReadOptions,
     pub(super) budget: Budget,
@@ -71,7 +71,7 @@ pub(super) struct SavedTable {
     pub(super) lost: Vec<LostRange>,
     /// Entries of blocks that are only partly there. No checksum covers them.
     pub(super) partial: Vec<PartialEntry>,
-    /// The number of entries that were in `partial`.
+    /// The number of entries that were in `partial` before the survey took them out.
     pub(super) saved_partly: u64,
     /// The reason why blocks were searched for without the footer; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,
@@ -109,7 +109,7 @@ pub(super) struct Facts {
     /// The last internal key.
     pub(super) largest: Option<Vec<u8>>,
     pub(super) last_sequence: u64,
-    /// The comparator may treat other bytes as equal to one of the keys.
+    /// The comparator may treat keys with other bytes as equal to one of these keys.
     pub(super) has_ambiguous_keys: bool,
 }
 

@@ -198,7 +198,7 @@ fn keys_of_obsolete_tables_do_not_come_back() {
     fs::write(case.path("000005.ldb"), table(&[("key0099", 3, "deleted")])).unwrap();
     let (report, new) = case.repair();
     assert!(new == sound() && report.is_complete, "{report:?}");
-    // Without a MANIFEST, an entry that two tables have shows that one was made from the other.
+    // Without a MANIFEST, a repair concludes from an entry that two tables share that one was made from the other.
     let case = Case::new();
     fs::remove_file(case.path(MANIFEST)).unwrap();
     let older = table(&[("key0031", 20, "31 of table 20"), ("key0031+", 3, "deleted")]);
@@ -244,8 +244,8 @@ fn a_block_in_the_place_of_another_is_a_loss() {
     assert!(!report.is_complete && lost == (30..45).collect::<Vec<_>>(), "{lost:?} {report:?}");
 }
 
-/// A compaction that was cut off leaves tables with entries that other tables have as well. Any other newer table shows
-/// that the MANIFEST is an older one.
+/// A compaction that was cut off leaves tables with entries that other tables have as well. Because of any other newer
+/// table, the MANIFEST counts as an older one.
 #[test]
 fn newer_tables_are_leftovers_or_make_the_manifest_doubtful() {
     let sound = sound();
