@@ -26,13 +26,13 @@ const EXIT_FAULTS: u8 = 1;
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    /// The keys that the program looks up, one a line, as many times as it does; - is standard input
+    /// The keys that the program looks up, one a line, each as often as it is looked up; - is standard input
     #[arg(long, value_name = "FILE")]
     lookups: Option<PathBuf>,
     /// The keys of --lookups are in hexadecimal, or escaped as results show them
     #[arg(long, requires = "lookups")]
     hex: bool,
-    /// The most bytes that filters may take, such as 5M; if not given, what they take today or, if
+    /// Maximum size of all filters together, such as 5M; if not given, what they take today or, if
     /// some tables have none, what 10 bits a key would take in all tables
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     budget: Option<u64>,

@@ -27,8 +27,8 @@ pub(super) fn entry_sum(sum: &EntrySum) -> String {
     or_dash(sum.number().map(entries))
 }
 
-/// The share by which a number of entries may be off; nothing if the number is exact or there are
-/// no tables. A dash if the entries of some tables are not known.
+/// The share by which a number of entries may be off; empty if the number is exact or there are
+/// no tables, and a dash if the entries of some tables are not known.
 pub(super) fn entry_error(sum: &EntrySum) -> String {
     if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }
