@@ -15,9 +15,10 @@ const EXIT_FAULTS: u8 = 1;
 
 /// Find out which filters a database should have, and what the present ones cost
 ///
-/// Makes filters from the database's own keys with 4 to 20 bits a key and several ranges, and asks them for
-/// absent keys: random ones, some like those stored, and your own (--lookups). From the levels of the tables,
-/// it finds how many data blocks a lookup reads now, and how many it would read with other filters.
+/// Makes filters from the database's own keys, with 4 to 20 bits a key and for ranges of data blocks of several
+/// sizes, and asks them for absent keys: random ones, some like those stored, and your own (--lookups). From
+/// the levels of the tables, it finds how many data blocks a lookup reads now, and how many it would read with
+/// other filters.
 ///
 /// In large databases, only some tables are decoded, about 128 MiB in all; --all takes every table. Nothing
 /// is written and nothing locked.

@@ -30,7 +30,7 @@ struct Version {
     e_tag: Option<String>,
     /// The time of the last change, in seconds since 1970. It is compared if neither version has a tag.
     modified: i64,
-    /// The tag came with a fetched range, in the form that the store compares.
+    /// The version came with a fetched range, so that its tag has the form that the store compares.
     is_answer: bool,
 }
 
