@@ -19,8 +19,8 @@ const EXIT_ABSENT: u8 = 1;
 /// Write the value of one key to standard output
 ///
 /// For a database: the newest value, with its logs merged in, as it is and without a line break after it. On
-/// a terminal it is escaped as in all output. For a table or a log given by itself: the newest value in this
-/// file. No filter is asked, so a filter that denies a stored key does not hide it.
+/// a terminal it is escaped as in all output, and a line break follows. For a table or a log given by itself:
+/// the newest value in this file. No filter is asked, so a filter that denies a stored key does not hide it.
 ///
 /// If something is damaged, the value that is found is still written, but the exit status is 2, because a
 /// newer value may be lost.

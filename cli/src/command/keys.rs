@@ -64,8 +64,8 @@ fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, Stri
 /// Digits come in pairs. Groups of them may begin with `0x` and be separated by spaces. If `text`
 /// has a backslash, it is in the escaped form: `\xNN` is a byte, a backslash precedes a backslash
 /// or a quote, and everything else stands for itself. Text is refused if it has escapes, all of
-/// them `\xNN`, and everything between them could be hexadecimal digits: either form may be meant.
-/// Escapes with nothing between them are not refused.
+/// them `\xNN`, and other characters that could all be hexadecimal digits, because either form may
+/// be meant.
 ///
 /// # Errors
 ///

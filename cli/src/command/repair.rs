@@ -21,7 +21,8 @@ use crate::text;
 const EXIT_REFUSED: u8 = 1;
 /// Another program has the database open.
 const EXIT_IN_USE: u8 = 3;
-/// There is a new database, or a dry run has finished, and something is lost or doubtful, or this cannot be known.
+/// There is a new database, or a dry run has finished, and something is lost or doubtful, or it cannot be known
+/// whether anything is.
 const EXIT_INCOMPLETE: u8 = 5;
 
 /// Make a new database from what can be saved of a damaged one

@@ -181,7 +181,7 @@ impl Console {
 
     /// Writes a message to standard error, after the results written so far.
     pub(crate) fn message(&mut self, message: impl Display) {
-        // An error here shows again when the next result is written, or at the end.
+        // An error here comes back when a later result is written, or at the end.
         let _ = self.out.flush();
         let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
         // There is nowhere left to report an error in writing to standard error.

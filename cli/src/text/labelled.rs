@@ -5,7 +5,7 @@ use std::{fmt::Display, io};
 use super::columns::width;
 use crate::io::{Console, Tone};
 
-/// The result of [`line_width`] if the terminal's width is not known, and its maximum.
+/// The greatest result of [`line_width`], which is also its result if there is no terminal of known width.
 pub(super) const LINE_WIDTH: usize = 100;
 /// The least width of lines, even on a terminal that is narrower.
 const MIN_LINE_WIDTH: usize = 40;

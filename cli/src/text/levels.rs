@@ -12,7 +12,7 @@ use crate::io::{Console, Signs, Tone};
 pub(super) const ESTIMATE_NOTE: &str = "~ estimated from some data blocks of each table; +-: how far entries may be off; distinct keys of several tables lie \
      between bounds, as these may hold the same keys";
 
-/// The width to fit lines into where there is no terminal.
+/// The width to fit lines into if there is no terminal of known width.
 pub(super) const WIDTH: usize = 100;
 /// The width of the bar for the share of all entries, in characters.
 const BAR_WIDTH: usize = 12;

@@ -71,7 +71,7 @@ pub(crate) fn write_raw(row: &Row<'_>, with_value: bool, console: &mut Console) 
 }
 
 fn push_hex(line: &mut Vec<u8>, bytes: &[u8]) {
-    // A few bytes at a time, as values may be long.
+    // In pieces of 64 bytes, so that the digits of a long value need no buffer of their own.
     for bytes in bytes.chunks(64) {
         let mut digits = [[0; 2]; 64];
         for (digits, byte) in digits.iter_mut().zip(bytes) {

@@ -45,7 +45,7 @@ impl Version {
         self.e_tag.clone().filter(|tag| self.is_answer && !tag.starts_with("W/"))
     }
 
-    /// Compares this version with `next`, which came with a response.
+    /// Fails if `next`, which came with a response, is known to be another version than this one.
     fn compare(&self, next: &Self) -> Result<(), PathError> {
         match (&self.e_tag, &next.e_tag) {
             (Some(known), Some(found)) if bare(known) != bare(found) => {

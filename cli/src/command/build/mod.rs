@@ -244,7 +244,7 @@ impl<W: Write> BuiltTable<'_, W> {
         Ok(())
     }
 
-    /// Turns an error about a key into a message about its line.
+    /// The failure for an error in adding `entry`: a message about the line if the key is out of order.
     fn explain(&self, error: Error, entry: &KeyValue) -> Failure {
         if !matches!(error, Error::KeyOrder { .. }) {
             return in_output(error, &self.arguments.output);

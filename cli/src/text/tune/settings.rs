@@ -82,8 +82,8 @@ impl<'a> Settings<'a> {
         if policy == self.tuning.policy && base_lg == usual {
             return TELLING_BITS.contains(&bits_per_key);
         }
-        // One setting of each other policy and one of each other range, with as many bits a key as the filters in
-        // use or the best ones.
+        // One setting of each other policy and one of each other range: with the bits a key in use, else those of
+        // the best setting, else the usual ones.
         let bits = self.now.or(self.best).map_or(USUAL_BITS, |setting| setting.bits_per_key);
         bits_per_key == bits && (policy == self.tuning.policy || base_lg == usual)
     }

@@ -26,7 +26,8 @@ pub(crate) struct Rates {
     /// The rates that the formula gives, as bits an entry and rate, in order of increasing bits. May be
     /// empty.
     pub formula: Vec<(f64, f64)>,
-    /// The number of tables without a point: they have no filters, or filters whose rate is not known.
+    /// The number of tables without a point: those without filters, and those whose rate or bits an entry are not
+    /// known.
     pub left_out: u64,
 }
 

@@ -28,7 +28,7 @@ impl Linear {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
         let exponent = span.log10().floor() as i32 - 2;
-        // Negative powers are not exact on every platform.
+        // Powers with negative exponents are not rounded in the same way on every platform.
         let power = 10_f64.powi(exponent.saturating_abs());
         let scaled = |step: f64| if exponent < 0 { step / power } else { step * power };
         let steps =
