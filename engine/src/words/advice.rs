@@ -8,7 +8,7 @@ use super::shell_word::{path_word, shell_word};
 use crate::report::{Budget, BudgetOrigin, Choice, LevelBits, NearKind, Outcome, Reads};
 
 /// The user is not asked for lookups if, for every kind of absent key, a lookup reads no more blocks than
-/// this.
+/// this on average.
 const TELLING: f64 = 0.02;
 
 /// A kind of absent key near stored ones, in words that follow a number of reads.

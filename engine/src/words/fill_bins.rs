@@ -14,7 +14,7 @@ pub enum Fill {
     Unknown,
 }
 
-/// Consecutive filters.
+/// Consecutive filters, summed up.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct FillBin {
     /// The number of filters.
