@@ -24,7 +24,7 @@ pub fn main() -> ExitCode {
         }
         Err(error) => {
             let result = error.print();
-            // Otherwise the error is help or the version, which the user has asked for.
+            // An error that does not go to standard error is help or the version, which the user has asked for.
             if error.use_stderr() {
                 EXIT_ERROR
             } else {

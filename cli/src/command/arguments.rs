@@ -32,7 +32,7 @@ pub(super) struct Paths {
 /// The sources of paths in addition to the arguments.
 #[derive(Args)]
 pub(super) struct PathSources {
-    /// Also take paths from the lines of this file, after those given; - is standard input
+    /// Also take paths from the lines of this file, after the arguments; - is standard input
     #[arg(long, value_name = "FILE")]
     pub(super) files_from: Option<PathBuf>,
     /// The paths of --files-from end with a zero byte instead of a line break, as `find -print0` writes them
@@ -59,7 +59,7 @@ impl Paths {
         }
     }
 
-    /// The paths to look at: those given, then those of the list.
+    /// The paths to look at: the arguments, then those of the list.
     pub(super) fn inputs(&self) -> Inputs {
         self.sources.after(&self.paths)
     }
@@ -80,7 +80,7 @@ impl PathSources {
 
 #[derive(Args)]
 pub(super) struct Limits {
-    /// The most bytes to decode from each file: its blocks, and the keys in them
+    /// Maximum number of bytes to decode from each file: its blocks, and the keys in them
     ///
     /// If not given: 100 times the file's size, or 256 MiB if that is more, and 256 MiB for one block. No
     /// memory is taken for contents larger than the stored bytes of a block can decompress to. K, M and G
@@ -127,8 +127,8 @@ pub(super) enum KeyOrder {
     Bytewise,
 }
 
-/// A policy that tables can be built with. Basho's policy is not among them: it has the name of another
-/// policy, and a table with it needs marks that only Riak's tables have.
+/// A policy that tables can be built with. Basho's policy is not one of these: it has the name of another
+/// policy, and tables with Basho's filters need marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);
 
@@ -156,7 +156,7 @@ impl ValueEnum for PolicyName {
 pub(super) enum DepthArgument {
     /// The end: index, metaindex and filters; numbers of entries and measured rates stay unknown
     Tail,
-    /// Also some data blocks, to estimate numbers from; in object storage, 16 of them in three places
+    /// Also some data blocks, to estimate numbers from; in object storage, up to 16 of them in up to three places
     Sample,
     /// Every data block, so that entries and keys are counted
     All,

@@ -19,10 +19,10 @@ const EXIT_ABSENT: u8 = 1;
 /// Write the value of one key to standard output
 ///
 /// For a database: the newest value, with its logs merged in, as it is and without a line break after it. On
-/// a terminal it is escaped as in all output. For a table or a log given by itself: the newest value in this
-/// file. No filter is asked, so a filter that denies a stored key does not hide it.
+/// a terminal it is escaped as in all output, and a line break follows. For a table or a log given by itself:
+/// the newest value in this file. No filter is asked, so a filter that denies a stored key does not hide it.
 ///
-/// If something is damaged, the value that is found is still written. The exit status shows that a
+/// If something is damaged, the value that is found is still written, but the exit status is 2, because a
 /// newer value may be lost.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -105,8 +105,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     Ok(console.finish(result))
 }
 
-/// Keeps the value of the version with the highest sequence number: without a MANIFEST each file yields its own
-/// version.
+/// Keeps the value of the version with the highest sequence number, because without a MANIFEST each file yields its
+/// own version.
 fn keep_newest(newest: &mut Option<(Option<u64>, Vec<u8>)>, row: &Row<'_>) {
     let sequence = row.version.map(|version| version.sequence);
     if newest.as_ref().is_none_or(|(known, _)| *known < sequence) {

@@ -118,7 +118,8 @@ fn policy(name: &str) -> Result<SharedPolicy, String> {
     known.iter().find(|policy| policy.name() == name).cloned().ok_or_else(unknown)
 }
 
-/// Writes a line of JSON, and messages about the faults in it. `list_filters`: each filter is shown.
+/// Writes a line of JSON. Remarks, and the reason why a file or a MANIFEST cannot be used, go to standard error as
+/// well. `list_filters`: each filter is shown.
 fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> io::Result<()> {
     match line {
         InspectLine::Folder(folder) => {

@@ -7,7 +7,7 @@ use std::{ffi::OsString, fmt::Display, fs::File, path::Path};
 use filterblock::{escape, escape_path};
 use filterblock_engine::hex_byte;
 
-/// Returns the keys given, then those in the lines of the file `from`.
+/// Returns the keys in `given`, then those in the lines of the file `from`.
 pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Result<Vec<Vec<u8>>, String> {
     let mut keys = Vec::with_capacity(given.len());
     for (number, key) in (1..).zip(given) {
@@ -63,7 +63,9 @@ fn decode(key: Vec<u8>, hex: bool, place: &impl Display) -> Result<Vec<u8>, Stri
 ///
 /// Digits come in pairs. Groups of them may begin with `0x` and be separated by spaces. If `text`
 /// has a backslash, it is in the escaped form: `\xNN` is a byte, a backslash precedes a backslash
-/// or a quote, and everything else stands for itself. Text that could be either is refused.
+/// or a quote, and everything else stands for itself. Text is refused if it has escapes, all of
+/// them `\xNN`, and other characters that could all be hexadecimal digits, because either form may
+/// be meant.
 ///
 /// # Errors
 ///
@@ -99,8 +101,8 @@ fn digits(text: &[u8], start: usize) -> Result<Vec<u8>, String> {
 fn unescape(text: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
-    // `may_be_digits`: every run between the escapes could be hexadecimal digits as well. `has_plain`: at least one run
-    // is not empty.
+    // `may_be_digits`: every escape is `\xNN`, and every run between the escapes could be hexadecimal digits as well.
+    // `has_plain`: at least one run is not empty.
     let (mut may_be_digits, mut has_plain) = (true, false);
     loop {
         let plain = rest.iter().position(|&byte| byte == b'\\').unwrap_or(rest.len());
@@ -193,7 +195,7 @@ mod tests {
         assert!(unhex("é".as_bytes()).is_err());
     }
 
-    /// The program reads each key in the form in which it shows it.
+    /// A key that is shown with escapes is read back as the same bytes.
     #[test]
     fn escaped_keys_come_back() {
         for key in [&b"\0"[..], b"\0\xff", b"item/\0\x01", b"a\"\\x00", b"\\", b"\xff key\n", b"\"", b"g\0"] {

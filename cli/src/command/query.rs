@@ -23,7 +23,7 @@ const EXIT_NOT_FOUND: u8 = 1;
 ///
 /// Tables do not record the order of their keys; the MANIFEST of a database does. Unless it names
 /// leveldb.BytewiseComparator, or --comparator gives the order, the filters of all data blocks are
-/// asked. The more filters there are, the likelier it is that one errs: the output shows how
+/// asked. The more filters there are, the likelier it is that one errs: the output says how
 /// likely.
 #[derive(Args)]
 #[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(EXAMPLES)))]
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     behind: Vec<OsString>,
     #[command(flatten)]
     sources: PathSources,
-    /// Also take keys from the lines of this file, after those given; - is standard input
+    /// Also take keys from the lines of this file, after the arguments; - is standard input
     ///
     /// A line ends with LF or CR LF. An empty line is the empty key. Keys with line breaks in them need --hex.
     #[arg(long, value_name = "FILE")]
@@ -199,7 +199,8 @@ fn show(line: QueryLine<'_>, json: bool, console: &mut Console) -> io::Result<()
 ///
 /// # Errors
 ///
-/// A key before `--` that is also the path of a file or database, which is more likely to be meant.
+/// If a key that is not after `--` is also the path of a file, a database or a folder of tables, which is more
+/// likely to be meant.
 fn split(
     mut before: Vec<OsString>,
     behind: Vec<OsString>,
@@ -255,7 +256,7 @@ mod tests {
         // The first word is a table, whether it exists or not.
         assert_eq!(split(&["a.ldb", "x", "y"], &[], false, false), both("a.ldb", "x y"));
         assert_eq!(split(&["x", "x"], &[], false, false), both("x", "x"));
-        // A folder without tables is not taken for a table.
+        // A word that is also the path of an empty folder is a key.
         assert_eq!(split(&["a.ldb", "plain"], &[], false, false), both("a.ldb", "plain"));
         for words in [&["a.ldb", "b.ldb", "x"][..], &["a.ldb", "a.ldb"], &["a.ldb", "x", "db"]] {
             assert!(split(words, &[], false, false).unwrap_err().contains("TABLE... -- KEY..."), "{words:?}");

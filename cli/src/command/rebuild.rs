@@ -50,14 +50,14 @@ pub(crate) struct Arguments {
     discard: bool,
     /// Bits of filter for each key: one number, or one for each level, such as 0=20,1=20,2=17,3=9
     ///
-    /// A level without a number gets that of the nearest level above it or, if none above has one, that of the
-    /// nearest level below it.
+    /// A level without a number gets that of the nearest level above it or, if no level above has a number, that
+    /// of the nearest level below.
     #[arg(long, value_name = "BITS", default_value = "10", value_parser = bits_by_level)]
     bits_per_key: BitsByLevel,
     /// The filters' policy, by its name in files; that of the tables if not given
     #[arg(long, value_name = "NAME", value_enum)]
     policy: Option<PolicyName>,
-    /// The hash of leveldb.BuiltinBloomFilter, if the tables do not show it
+    /// The hash of leveldb.BuiltinBloomFilter, if it cannot be found out from the tables
     #[arg(long, value_enum)]
     hash: Option<Hash>,
     /// One filter for every 2^LG bytes of data blocks; 63 means one for the whole table; as in the tables if
@@ -150,7 +150,7 @@ impl From<Hash> for LegacyHash {
 
 /// Parses bits a key: a number, or numbers by level.
 fn bits_by_level(text: &str) -> Result<BitsByLevel, String> {
-    /// Beyond this, more bits take space and hardly lower the rate.
+    /// Beyond this number, more bits take space and hardly lower the rate of false positives.
     const MOST: u32 = 100;
     let bits = |text: &str| text.parse().ok().filter(|bits| (1..=MOST).contains(bits));
     let parsed = match text.contains('=') {

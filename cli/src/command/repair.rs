@@ -21,7 +21,8 @@ use crate::text;
 const EXIT_REFUSED: u8 = 1;
 /// Another program has the database open.
 const EXIT_IN_USE: u8 = 3;
-/// There is a new database, and something is lost, doubtful or not known.
+/// There is a new database, or a dry run has finished, and something is lost or doubtful, or it cannot be known
+/// whether anything is.
 const EXIT_INCOMPLETE: u8 = 5;
 
 /// Make a new database from what can be saved of a damaged one
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
     /// The new filters' policy, by its name in files; that of the tables if not given
     #[arg(long, value_name = "NAME", value_enum)]
     policy: Option<PolicyName>,
-    /// The hash of leveldb.BuiltinBloomFilter, if the tables do not show it
+    /// The hash of leveldb.BuiltinBloomFilter, if it cannot be found out from the tables
     #[arg(long, value_enum)]
     hash: Option<Hash>,
     /// Bits of filter for each key; about as many as in the tables if not given

@@ -12,7 +12,7 @@ use super::keys;
 use crate::io::{Console, Progress, Tone, WholeFile};
 use crate::text::write_line;
 
-/// The page was written, and reports something that is damaged or could not be read.
+/// The page was written, and reports findings: something is damaged or wrong, or could not be read.
 const EXIT_FINDINGS: u8 = 1;
 
 /// Write a page about a database: what its filters are like, and what to do about them
@@ -21,8 +21,8 @@ const EXIT_FINDINGS: u8 = 1;
 /// verdict and the command to run. Pictures and lists follow: the tables by level, the keys that their
 /// filters let pass, how full the filters are, and the findings of `verify`.
 ///
-/// One line goes to standard output, unless the page does: the verdict, for loops over many
-/// databases.
+/// The verdict goes to standard output as one line, unless the page goes there. This helps in loops
+/// over many databases.
 ///
 /// The database is only read, without a lock, and may be in use.
 #[derive(Args)]
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     /// Do not find out what other filters would do
     #[arg(long, conflicts_with = "lookups")]
     no_tune: bool,
-    /// The keys that the program looks up, one a line, as many times as it does; - is standard input
+    /// The keys that the program looks up, one a line, each as often as it is looked up; - is standard input
     #[arg(long, value_name = "KEYS")]
     lookups: Option<PathBuf>,
     /// The keys of --lookups are in hexadecimal, or escaped as results show them

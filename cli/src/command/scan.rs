@@ -42,8 +42,8 @@ pub(crate) struct Arguments {
     carve: bool,
     /// Correct one wrong bit of each block of tables, and of each record of logs and the MANIFEST
     ///
-    /// The checksum tells which bit is wrong, if only one bit fits. A corrected block has to decode, with its
-    /// keys in order and within the bounds that the index gives. Each correction is reported on standard
+    /// The wrong bit is found with the checksum, if only one bit fits it. A corrected block has to decode, with
+    /// its keys in order and within the bounds that the index gives. Each correction is reported on standard
     /// error. The files stay as they are.
     #[arg(long, conflicts_with = "carve")]
     correct: bool,
@@ -65,7 +65,8 @@ pub(crate) struct Arguments {
     /// Show at most this many entries
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// Show keys and values in hexadecimal; the keys given as options are in hexadecimal too
+    /// Show keys and values in hexadecimal; the keys given as options are in hexadecimal too, or escaped
+    /// as results show them
     #[arg(long)]
     hex: bool,
     /// Write raw bytes: each key, then its value unless --keys is given, each after its length in four

@@ -15,9 +15,10 @@ const EXIT_FAULTS: u8 = 1;
 
 /// Find out which filters a database should have, and what the present ones cost
 ///
-/// Makes filters from the database's own keys with 4 to 20 bits a key and several ranges, and asks them for
-/// absent keys: random ones, some like those stored, and your own (--lookups). From the levels of the tables,
-/// it finds how many data blocks a lookup reads now, and how many it would read with other filters.
+/// Makes filters from the database's own keys, with 4 to 20 bits a key and for ranges of data blocks of several
+/// sizes, and asks them for absent keys: random ones, some like those stored, and your own (--lookups). From
+/// the levels of the tables, it finds how many data blocks a lookup reads now, and how many it would read with
+/// other filters.
 ///
 /// In large databases, only some tables are decoded, about 128 MiB in all; --all takes every table. Nothing
 /// is written and nothing locked.
@@ -26,13 +27,13 @@ const EXIT_FAULTS: u8 = 1;
 pub(crate) struct Arguments {
     #[command(flatten)]
     paths: Paths,
-    /// The keys that the program looks up, one a line, as many times as it does; - is standard input
+    /// The keys that the program looks up, one a line, each as often as it is looked up; - is standard input
     #[arg(long, value_name = "FILE")]
     lookups: Option<PathBuf>,
     /// The keys of --lookups are in hexadecimal, or escaped as results show them
     #[arg(long, requires = "lookups")]
     hex: bool,
-    /// The most bytes that filters may take, such as 5M; if not given, what they take today or, if
+    /// Maximum size of all filters together, such as 5M; if not given, what they take today or, if
     /// some tables have none, what 10 bits a key would take in all tables
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     budget: Option<u64>,

@@ -41,8 +41,9 @@ pub(crate) enum Signs {
 }
 
 impl Signs {
-    /// The characters that a terminal shows, according to the encoding in the environment. `variable` returns the value
-    /// of an environment variable. On Windows, text is written as Unicode in any case.
+    /// The characters that a terminal can show, according to the encoding and the kind of terminal that the environment
+    /// names. `variable` returns the value of an environment variable. On Windows, text is written as Unicode whatever
+    /// the encoding.
     fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
@@ -115,7 +116,7 @@ impl Console {
         let is_terminal = stdout.is_terminal();
         let width = terminal_size::terminal_size_of(&stdout).filter(|_| is_terminal);
         let stdout = stdout.lock();
-        // Old Windows consoles need their colours set by calls, which the stream does.
+        // On old Windows consoles, colours are set by system calls, which the stream makes.
         let out: Box<dyn Write> =
             if colour { Box::new(AutoStream::always(stdout)) } else { Box::new(stdout) };
         let messages: Box<dyn Write> =
@@ -180,7 +181,7 @@ impl Console {
 
     /// Writes a message to standard error, after the results written so far.
     pub(crate) fn message(&mut self, message: impl Display) {
-        // An error here shows again when the next result is written, or at the end.
+        // An error here comes back when a later result is written, or at the end.
         let _ = self.out.flush();
         let style = if self.message_colour { Tone::Bad.style() } else { Style::new() };
         // There is nowhere left to report an error in writing to standard error.
@@ -215,7 +216,7 @@ impl Console {
 
 #[cfg(test)]
 impl Console {
-    /// The same console, taken for a terminal.
+    /// The same console, but treated as a terminal.
     pub(crate) fn into_terminal(self, signs: Signs, width: usize) -> Self {
         Self { signs: Some(signs), width: Some(width), ..self }
     }

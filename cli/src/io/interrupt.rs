@@ -8,7 +8,7 @@ use std::{fs, io, thread};
 
 static STATE: Mutex<State> = Mutex::new(State { is_watching: false, unfinished: Vec::new(), deferred: 0 });
 
-/// The signal that came while the end was put off, or 0 if no signal came.
+/// The last signal that came while the end was put off, or 0 if no signal came.
 static DEFERRED: AtomicI32 = AtomicI32::new(0);
 
 struct State {
@@ -118,7 +118,7 @@ fn watch() -> io::Result<()> {
     let mut signals = system::Signals::new()?;
     let wait = move || {
         while let Some(signal) = signals.wait() {
-            // Held until the end, so that no other file is created.
+            // If the program ends here, the lock is held until then, so that no other file is created.
             let state = state();
             if state.deferred == 0 {
                 return state.end(signal);

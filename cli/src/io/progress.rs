@@ -19,8 +19,9 @@ const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
 const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
 /// A bar that is shown once the work takes long: for an input, for files that many threads work on, or for objects in
-/// object storage. Not all files or objects have to be known at the beginning. While requests run or a database is
-/// rebuilt or repaired, a signal does not end the program at once: the work stops first, at a point where it can stop.
+/// object storage. Not all files or objects have to be known at the beginning. While requests to object storage run, or
+/// a database is rebuilt or repaired, a signal does not end the program at once: the work stops first, at a point where
+/// it can stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.
@@ -41,7 +42,7 @@ impl Progress {
         Self { bar, shown, deferred: Mutex::default() }
     }
 
-    /// Puts off signals until the progress is dropped.
+    /// Does the same as [`new`](Self::new), but also puts off signals until the progress is dropped.
     pub(crate) fn deferring(is_wanted: bool) -> io::Result<Self> {
         let progress = Self::new(is_wanted);
         *progress.deferred() = Some((Deferred::begin()?, KNOWN_TOTAL));

@@ -14,7 +14,7 @@ impl Screen {
         Console::new(Box::new(self.clone()), Box::new(self.clone()))
     }
 
-    /// A console that takes the screen for a terminal.
+    /// A console that treats the screen as a terminal.
     pub(crate) fn terminal(&self, signs: Signs, width: usize) -> Console {
         self.console().into_terminal(signs, width)
     }

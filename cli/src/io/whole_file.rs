@@ -18,10 +18,10 @@ pub(crate) struct WholeFile {
 }
 
 impl WholeFile {
-    /// Begins the file that will appear at `output`, with the permissions of any new file.
+    /// Begins the file that will appear at `output`, with the usual permissions of a new file.
     ///
-    /// The target of a symbolic link is replaced, not the link. Without `replace`, no file may be
-    /// at `output`; `input` is never replaced.
+    /// If `output` is a symbolic link, its target is replaced, or the link itself if it has no target.
+    /// Without `replace`, neither a file nor a link may be at `output`; `input` is never replaced.
     pub(crate) fn create(output: &Path, replace: bool, input: Option<&Path>) -> io::Result<Self> {
         let target = match fs::canonicalize(output) {
             Ok(target) => target,
@@ -65,7 +65,7 @@ impl WholeFile {
         Self::create(output, true, input)?.finish_with(contents)
     }
 
-    /// Writes `contents` as all that the file holds, and gives the file its name.
+    /// Writes the complete `contents` of the file, and gives the file its name.
     pub(crate) fn finish_with(self, contents: &[u8]) -> io::Result<()> {
         self.file.as_file().write_all(contents)?;
         self.finish()

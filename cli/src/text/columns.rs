@@ -140,8 +140,9 @@ impl Layout {
 
     /// The cells with the spaces between them, and no space at the end of the line.
     ///
-    /// If the first cell is text that is wider than its column, the line breaks after it. Another
-    /// cell that is too wide shifts the next ones, unless their own spare space makes up for it.
+    /// If the first cell is text that is wider than its column, the line breaks after it, unless all
+    /// other cells are empty. Another cell that is too wide shifts the next ones, unless their own
+    /// spare space makes up for it.
     fn pieces(&self, cells: Vec<Cell>) -> Vec<Cell> {
         let mut pieces: Vec<Cell> = Vec::new();
         // The start of the current column, and the width of the line so far.

@@ -167,7 +167,8 @@ fn filter_block(
     )
 }
 
-/// Writes on a terminal how full the filters are along the table, if there are several.
+/// Writes how full the filters are along the table, if there are several and results go to a terminal that is wide
+/// enough.
 fn fill(number: u64, filters: &Filters, console: &mut Console) -> io::Result<()> {
     let Some(signs) = console.signs().filter(|_| number > 1) else { return Ok(()) };
     // The label with the spaces around it, and the brackets.
@@ -230,7 +231,7 @@ fn larger_ranges(filter: &FilterBlock, console: &mut Console) -> io::Result<()> 
     line(console, "larger ranges", format_args!("base_lg {base_lg} would save about {saves}{rate}{empty}"))
 }
 
-/// Writes the name of the LevelDB relative that wrote the table, if there is a mark of one,
+/// Writes the name of the LevelDB relative that wrote the table, if the table has its marks,
 /// and lists the parts that are not judged or read for that reason.
 fn origin(table: &Table, console: &mut Console) -> io::Result<()> {
     let text = match table.origin {

@@ -13,7 +13,7 @@ use crate::io::{Console, Tone};
 const NAMED_BLOCKS: usize = 4;
 const BLOCK_NAMES: &str = "data blocks at";
 
-/// The text of a filter in one column.
+/// Makes the cell of a filter in one column.
 type CellOf<'a> = &'a dyn Fn(&ListedFilter<'_>) -> Cell;
 
 pub(crate) fn write(filters: &Filters, console: &mut Console) -> io::Result<()> {

@@ -49,8 +49,8 @@ impl TextInspect {
         }
     }
 
-    /// Returns `true` if tables are shown in detail: to list their filters, or because there is only
-    /// one table.
+    /// Returns `true` if tables are shown in detail: to list their filters, or because the only path
+    /// is not that of a folder.
     fn shows_details(&self) -> bool {
         self.list_filters || (self.is_single && !self.kind.in_folder)
     }

@@ -5,7 +5,7 @@ use std::{fmt::Display, io};
 use super::columns::width;
 use crate::io::{Console, Tone};
 
-/// The width of lines where there is no terminal, and their greatest width on a terminal.
+/// The greatest result of [`line_width`], which is also its result if there is no terminal of known width.
 pub(super) const LINE_WIDTH: usize = 100;
 /// The least width of lines, even on a terminal that is narrower.
 const MIN_LINE_WIDTH: usize = 40;
@@ -32,7 +32,8 @@ pub(super) fn write_text(console: &mut Console, tone: Tone, text: &str) -> io::R
     Ok(())
 }
 
-/// The lines of a text after `indent` columns: broken between words on a terminal, one line elsewhere.
+/// The lines of a text after `indent` columns: broken between words to fit a terminal of known width, one line
+/// elsewhere.
 pub(super) fn terminal_lines(console: &Console, indent: usize, text: &str) -> Vec<String> {
     match console.width() {
         Some(width) => wrapped(text, width.max(MIN_LINE_WIDTH).saturating_sub(indent)),
@@ -40,12 +41,12 @@ pub(super) fn terminal_lines(console: &Console, indent: usize, text: &str) -> Ve
     }
 }
 
-/// Writes a text: broken between words on a terminal, and as one line elsewhere.
+/// Writes a text: broken between words to fit a terminal of known width, and as one line elsewhere.
 pub(crate) fn write_line(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
     terminal_lines(console, 0, text).into_iter().try_for_each(|line| console.line(tone, line, ""))
 }
 
-/// The width that lines are to fit into.
+/// The width that wrapped text and listings are to fit into.
 pub(super) fn line_width(console: &Console) -> usize {
     console.width().unwrap_or(LINE_WIDTH).clamp(MIN_LINE_WIDTH, LINE_WIDTH)
 }

@@ -12,7 +12,7 @@ use crate::io::{Console, Signs, Tone};
 pub(super) const ESTIMATE_NOTE: &str = "~ estimated from some data blocks of each table; +-: how far entries may be off; distinct keys of several tables lie \
      between bounds, as these may hold the same keys";
 
-/// The width to fit lines into where there is no terminal.
+/// The width to fit lines into if there is no terminal of known width.
 pub(super) const WIDTH: usize = 100;
 /// The width of the bar for the share of all entries, in characters.
 const BAR_WIDTH: usize = 12;
@@ -27,8 +27,8 @@ pub(super) fn entry_sum(sum: &EntrySum) -> String {
     or_dash(sum.number().map(entries))
 }
 
-/// The share by which a number of entries may be off; nothing if the number is exact or there are
-/// no tables. A dash if the entries of some tables are not known.
+/// The share by which a number of entries may be off; empty if the number is exact or there are
+/// no tables, and a dash if the entries of some tables are not known.
 pub(super) fn entry_error(sum: &EntrySum) -> String {
     if sum.is_partial { "-".to_owned() } else { sum.error().map(percent).unwrap_or_default() }
 }

@@ -42,7 +42,7 @@ pub(crate) struct ListingKind {
     pub(crate) name_width: usize,
     /// Set if all tables are in one folder, so that their file names are enough.
     pub(crate) in_folder: bool,
-    /// Set if a MANIFEST records each of the tables.
+    /// Set if the tables are in a folder with a MANIFEST that can be relied on.
     pub(crate) has_records: bool,
     /// Set if all columns are shown, however wide the lines are.
     pub(crate) is_wide: bool,
@@ -51,8 +51,8 @@ pub(crate) struct ListingKind {
 /// A column, its cell for a table, and its text for the totals.
 type ListColumn = (Column, fn(&Table, ListingKind) -> Cell, fn(&Totals) -> String);
 
-/// The columns of a listing. Those with the MANIFEST's records are left out if no MANIFEST records
-/// the tables.
+/// The columns of a listing. Those with the MANIFEST's records are left out if there is no MANIFEST
+/// that can be relied on.
 fn columns(kind: ListingKind) -> Vec<ListColumn> {
     let name = Column::left("table", kind.name_width.min(MAX_NAME_WIDTH), 0);
     let all = table_columns(name).into_iter().chain(filter_columns()).chain(state_columns());
@@ -129,7 +129,7 @@ fn filter_columns() -> [ListColumn; 10] {
     ]
 }
 
-/// The columns about the answers of a table's filters, its state and its names.
+/// The columns about a table's rate of false positives, its state, the form of its keys, its policy and its metaindex.
 fn state_columns() -> [ListColumn; 5] {
     let (left, right) = (Column::left, Column::right);
     [

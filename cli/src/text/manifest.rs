@@ -51,7 +51,7 @@ fn table_text(table: &AddedTable<'_>) -> String {
     format!("level {level}, table {number}, {}: {} to {}", size(*bytes), key(first), key(last))
 }
 
-/// A key with the sequence number of its write, and with its type unless it has a value.
+/// A key with the sequence number of its write, and with its type unless that is a value.
 fn key(parts: &InternalKeyParts<'_>) -> String {
     let InternalKeyParts { key, sequence, kind } = parts;
     let kind = if kind == "value" { String::new() } else { format!(" ({kind})") };

@@ -26,9 +26,9 @@ pub(super) fn bar(share: f64, width: usize, signs: Signs) -> String {
     format!("[{}{rest}{}]", full.repeat(signs), " ".repeat(width.saturating_sub(used)))
 }
 
-/// The fill of filters within brackets, one character for each part: the higher, the more bits are
-/// set. A part without a key is blank. A part whose filters with keys are all malformed or unknown
-/// has a question mark.
+/// The fill of filters within brackets, one character for each part: the higher or denser it is,
+/// the more bits are set. A part without a key is blank. A part whose filters with keys are all
+/// malformed or unknown has a question mark.
 pub(super) fn fill_line(fill: &FillBins, signs: Signs) -> String {
     let signs: String = fill.bins.iter().map(|bin| fill_sign(bin, signs)).collect();
     format!("[{signs}]")

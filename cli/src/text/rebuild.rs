@@ -100,8 +100,8 @@ fn sums(report: &Report, console: &mut Console) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns one number if all levels have the same, or else a number for each level. `None` if there
-/// are no filters.
+/// Returns one number if it is the same on all levels, or else a number for each level. `None` if
+/// there are no filters.
 fn bits_text(levels: &BTreeMap<u8, u32>) -> Option<String> {
     let first = levels.values().next()?;
     if levels.values().all(|bits| bits == first) {

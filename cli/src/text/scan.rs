@@ -71,7 +71,7 @@ pub(crate) fn write_raw(row: &Row<'_>, with_value: bool, console: &mut Console) 
 }
 
 fn push_hex(line: &mut Vec<u8>, bytes: &[u8]) {
-    // A few bytes at a time, as values may be long.
+    // In pieces of 64 bytes, so that the digits of a long value need no buffer of their own.
     for bytes in bytes.chunks(64) {
         let mut digits = [[0; 2]; 64];
         for (digits, byte) in digits.iter_mut().zip(bytes) {
@@ -95,14 +95,14 @@ const fn is_plain(byte: u8) -> bool {
 /// Appends `bytes` as [`escape`] shows them.
 fn push_escaped(line: &mut Vec<u8>, mut bytes: &[u8]) {
     loop {
-        // Sixteen bytes at a time, while none of them is escaped.
+        // Sixteen bytes at a time, as long as all of them are plain.
         while let Some((some, behind)) = bytes.split_first_chunk::<16>()
             && some.iter().fold(true, |plain, byte| plain & is_plain(*byte))
         {
             line.extend_from_slice(some);
             bytes = behind;
         }
-        // Then the next sixteen, or the last few, one by one.
+        // Then one by one: the next sixteen bytes, or the last few.
         let end = bytes.len().saturating_sub(16);
         loop {
             let Some((&byte, behind)) = bytes.split_first() else { return };

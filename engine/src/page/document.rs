@@ -1,4 +1,4 @@
-//! The page as a whole.
+//! The complete page: its head, its most important numbers, and its sections.
 
 use filterblock::escape_path;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -90,7 +90,7 @@ fn numbers(page: &Shown<'_>) -> Markup {
     numbers.extend(sums.distinct_keys.number().map(|keys| ("distinct keys", distinct_keys(keys))));
     numbers.push(("filters", size(sums.judged_size)));
     numbers.extend(sums.random_fpr.mean().map(|rate| ("random keys passing", measured(rate))));
-    // The kinds of keys that a program is likely to ask for are known only if other filters were tried.
+    // Rates for all kinds of absent keys near stored ones are known only if other filters were tried.
     let (near, rate) = match page.tuned() {
         Some(tuning) => ("keys near stored ones passing", tuning.now.rates.neighbours),
         None => ("changed or longer keys passing", sums.neighbour_fpr.mean()),

@@ -14,9 +14,9 @@ use crate::report::{
 };
 use crate::words::{count, counted, counted_as, size};
 
-/// The most files, losses of each kind, and keys that are listed.
+/// The greatest numbers of files, of losses of each kind, and of doubtful keys that are listed.
 const MOST: usize = 800;
-/// The most offsets that are listed for a file.
+/// The greatest number of offsets that are listed in a cell.
 const MOST_OFFSETS: usize = 20;
 
 /// The ledger of a repair of the database at `path`, as an HTML page without scripts that needs no other
@@ -87,7 +87,7 @@ fn numbers(report: &RepairReport) -> Markup {
     }
 }
 
-/// The section that tells whether all losses are known.
+/// The section on whether all losses are known.
 fn completeness(report: &RepairReport) -> Markup {
     html! {
         section {
@@ -205,7 +205,7 @@ fn doubtful_key(key: &DoubtfulKey) -> Vec<Cell> {
     ]
 }
 
-/// The files, up to [`MOST`], beginning with those about which there is something to tell.
+/// The files, up to [`MOST`], beginning with those about which there is something to report.
 fn files(report: &RepairReport) -> Markup {
     let is_plain = |file: &&RepairedFile| {
         matches!(file.standing, FileStanding::Live | FileStanding::Trusted)

@@ -17,9 +17,10 @@ const MOST: usize = 8;
 /// The work to do for a page.
 #[derive(Debug)]
 pub struct PageRequest {
-    /// Every block and every entry is read.
+    /// If true, every block and every entry is read and verified.
     pub verify: bool,
-    /// The request to try other filters; `None`: no other filters are tried.
+    /// The request to try other filters; `None` if no other filters are to be tried. They are never tried for a
+    /// folder of tables that is not a database.
     pub tune: Option<Request>,
 }
 
@@ -34,9 +35,9 @@ impl Default for PageRequest {
 pub struct Page {
     /// The page, without scripts and complete in itself.
     pub html: String,
-    /// Its verdict in one line.
+    /// The verdict of the page in one line.
     pub verdict: String,
-    /// A file is damaged or could not be read.
+    /// There are findings: files or filters are damaged or wrong, or something could not be read.
     pub is_bad: bool,
 }
 
@@ -68,7 +69,8 @@ impl Engine {
         Ok(Page { html: document(&shown, &verdict), verdict: verdict.line(), is_bad: verdict.is_bad() })
     }
 
-    /// The filters along a table; `None` if the table has no filters, or cannot be read any longer.
+    /// The filters along a table; `None` if the table has no filters that can be read, or cannot be read itself
+    /// any longer.
     fn strip(&self, table: &Table, storage: Option<&Arc<dyn Storage>>) -> Option<Strip> {
         let source = open_listed(storage, &table.path).ok()?;
         let opened = filterblock::table::Table::open(source, &self.read).ok()?;

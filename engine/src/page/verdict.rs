@@ -87,7 +87,7 @@ impl Verdict {
         Self { tone, state, advice: sentence(&tuning.advice.text), command }
     }
 
-    /// Returns true if something is damaged or could not be read.
+    /// Returns true if there are findings: files or filters are damaged or wrong, or something could not be read.
     pub(super) fn is_bad(&self) -> bool {
         self.tone == Tone::Bad
     }

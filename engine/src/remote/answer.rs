@@ -1,6 +1,6 @@
 //! One answer to the request for a listing, in the XML of S3 and Google Cloud Storage or in that of Azure.
 //!
-//! The client can read such answers, too, but it refuses a complete answer because of one key that its type for keys
+//! The client can read such answers, too, but it refuses an entire answer because of one key that its type for keys
 //! does not allow, and drops the note that more follows. So answers are read here, and nothing about a key is assumed.
 
 use chrono::{DateTime, Utc};
@@ -132,7 +132,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Takes the text of the innermost element.
+    /// Ends the innermost element, and adds the value, the object or the prefix that it holds.
     fn close(&mut self) -> Result<(), String> {
         match &*self.path {
             "/ListBucketResult/Contents/Key" | "/EnumerationResults/Blobs/Blob/Name" => {

@@ -116,7 +116,8 @@ impl Parts {
     }
 }
 
-/// The account that an endpoint such as `https://account.blob.core.windows.net` is for.
+/// The account of an endpoint such as `https://account.blob.core.windows.net` or `http://127.0.0.1:10000/account`;
+/// `None` if the endpoint names no account.
 fn account_of(endpoint: &str) -> Option<String> {
     let (_, rest) = endpoint.split_once("://")?;
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));

@@ -32,7 +32,7 @@ pub struct FleetOptions {
     /// The maximum number of tables to read simultaneously; 0 counts as 1. `None`: a number that suits the
     /// depth.
     pub in_flight: Option<usize>,
-    /// Results are in the order of the listing, not in the order in which they arrive.
+    /// If true, results are in the order of the listing, not in the order in which they arrive.
     pub ordered: bool,
     /// The time that each try of a request may take.
     pub timeout: Duration,
@@ -59,7 +59,7 @@ impl FleetOptions {
 }
 
 /// Looks at the tables that `urls` lead to, and calls `show` with the results. Once [`Watch::is_interrupted`]
-/// returns true, the run ends with the results that exist by then.
+/// returns true, the run ends, and results that would have to wait for others are not shown.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ use crate::walk::{EmptyInputs, Folder, PathError, url};
 
 /// The number of bytes at the start of a log that are searched for writes.
 const LOG_START: u64 = 64 << 10;
-/// More tables than this do not change the effort for each.
+/// The number of tables beyond which further tables do not change the effort for each.
 const ENOUGH_TABLES: usize = 2500;
 
 /// A log that may hold writes that are in no table yet, with its contents if the survey reads logs and no
@@ -36,7 +36,7 @@ pub(super) enum ListingEvent {
         path: PathBuf,
         error: PathError,
     },
-    /// The logs of a folder, and those that are passed over, with the reasons.
+    /// The beginning of a folder, with its logs, and with the logs that are passed over and the reasons.
     Begin(ListedFolder, Vec<RemoteLog>, Vec<(PathBuf, PathError)>),
     Table(InputFile, ObjectSource),
     /// A table or a folder that is passed over.

@@ -29,7 +29,7 @@ impl Names {
 /// The limits for a listing.
 #[derive(Clone, Copy)]
 struct Limits {
-    /// The most names in a folder.
+    /// The maximum number of names in a folder.
     names: usize,
     /// The number of successive pages without a new name at which the listing is given up, unless it ends
     /// there. Stores may send some such pages after names were deleted.

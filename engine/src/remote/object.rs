@@ -30,7 +30,7 @@ struct Version {
     e_tag: Option<String>,
     /// The time of the last change, in seconds since 1970. It is compared if neither version has a tag.
     modified: i64,
-    /// The tag came with a fetched range, in the form that the store compares.
+    /// The version came with a fetched range, so that its tag has the form that the store compares.
     is_answer: bool,
 }
 
@@ -45,7 +45,7 @@ impl Version {
         self.e_tag.clone().filter(|tag| self.is_answer && !tag.starts_with("W/"))
     }
 
-    /// Compares this version with `next`, which came with a response.
+    /// Fails if `next`, which came with a response, is known to be another version than this one.
     fn compare(&self, next: &Self) -> Result<(), PathError> {
         match (&self.e_tag, &next.e_tag) {
             (Some(known), Some(found)) if bare(known) != bare(found) => {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Results that have been announced, and results that wait to be shown.
 ///
 /// Between two marks, such as the beginning and the end of a folder, results may be shown as they
-/// arrive. No result passes a mark.
+/// arrive, unless the order is strict. No result passes a mark.
 pub(super) struct Order<T> {
     /// Results are shown in the order in which they were announced.
     is_strict: bool,

@@ -26,8 +26,8 @@ const UNSUPPORTED: [&str; 6] =
 ///
 /// # Errors
 ///
-/// If credentials are needed that the environment does not have, and a file cannot be read, the profile that the
-/// environment names does not exist, or the profile's credentials are of a kind that is not supported.
+/// If credentials are needed that the environment does not have, and a file cannot be read or parsed, the profile that
+/// the environment names does not exist, or the profile's credentials are of a kind that is not supported.
 pub(super) fn completed(
     builder: AmazonS3Builder,
     variable: &dyn Fn(&str) -> Option<String>,

@@ -77,7 +77,7 @@ impl Reader {
     }
 
     /// Fetches the data blocks that [`Depth::Sample`] looks at, in one round. If the table cannot be
-    /// opened, no block is fetched.
+    /// opened or its blocks cannot be listed, no block is fetched.
     pub(super) async fn sample(&self, options: &ReadOptions) -> Result<(), PathError> {
         let size = self.object.size();
         let options = options.clone();

@@ -100,7 +100,7 @@ impl Store {
     }
 }
 
-/// A variable of the environment that is not empty.
+/// The value of a variable of the environment; `None` if the variable is not set, is empty or is not Unicode.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -113,7 +113,7 @@ pub(super) struct ObjectLocation {
 }
 
 impl ObjectLocation {
-    /// Returns true for a folder.
+    /// Returns true if the key is that of a folder.
     pub(super) fn is_folder(&self) -> bool {
         self.key.is_empty() || self.key.ends_with('/')
     }
@@ -144,7 +144,7 @@ impl Stores {
     /// `timeout`: the time for each try of a request, including the response's body. `traffic`: the traffic
     /// of all stores.
     pub(super) fn new(timeout: Duration, traffic: Arc<Traffic>) -> Self {
-        // Fails only if there is a provider already.
+        // This fails only if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Self { timeout, traffic, opened: BTreeMap::new() }
     }

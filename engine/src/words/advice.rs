@@ -8,7 +8,7 @@ use super::shell_word::{path_word, shell_word};
 use crate::report::{Budget, BudgetOrigin, Choice, LevelBits, NearKind, Outcome, Reads};
 
 /// The user is not asked for lookups if, for every kind of absent key, a lookup reads no more blocks than
-/// this.
+/// this on average.
 const TELLING: f64 = 0.02;
 
 /// A kind of absent key near stored ones, in words that follow a number of reads.
@@ -21,8 +21,8 @@ pub const fn near_text(kind: NearKind) -> &'static str {
     }
 }
 
-/// A request for the user's lookups, if the kinds of absent keys differ much in their reads. `None`: they do
-/// not, all of them read few blocks, or lookups were given.
+/// A request for the user's lookups, if the kinds of absent keys differ much in their reads. `None` if they
+/// do not, if lookups of every kind read few blocks, or if the user's lookups were given.
 pub fn ask_for_lookups(reads: &Reads) -> Option<&'static str> {
     let kinds = reads.near.all().into_iter().flatten().chain([reads.random]);
     let (least, most) = kinds.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), reads| {
@@ -135,8 +135,8 @@ pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     command
 }
 
-/// The bits a key of all levels: `20 bits a key on levels 0 and 1, 17 on level 2`, or one number if all
-/// levels have the same.
+/// The bits a key of all levels: `20 bits a key on levels 0 and 1, 17 on level 2`, or one number if it is the
+/// same on all levels.
 pub fn bits_text(choice: &Choice) -> String {
     if let Some(bits) = choice.same_bits() {
         return format!("{bits} {} a key", if bits == 1 { "bit" } else { "bits" });

@@ -27,7 +27,7 @@ pub(crate) fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
     names
 }
 
-/// A compression type, with its possible meanings.
+/// A compression type, with its possible meanings as far as they are known.
 fn possible_meanings(id: u8) -> String {
     let codecs: Vec<_> = Codec::of_type(id).iter().map(|codec| codec.name()).collect();
     let meanings = match codecs.split_last() {

@@ -7,8 +7,8 @@ use crate::report::Estimate;
 /// The maximum number of decimals shown.
 const MOST_DECIMALS: i32 = 6;
 
-/// A number with decimals up to its third significant digit at most, and none worth less than a tenth of the
-/// distance to the interval's farther end. An estimate of 0 is shown as an upper bound.
+/// A number with decimals up to its third significant digit at most, and without decimals worth less than a
+/// tenth of the distance to the interval's farther end. An estimate of 0 is shown as an upper bound.
 pub fn estimate(estimate: Estimate) -> String {
     let Estimate { value, .. } = estimate;
     match distance(estimate) {
@@ -28,7 +28,8 @@ pub fn interval(estimate: Estimate) -> Option<String> {
     (low != high).then(|| format!("{low} to {high}"))
 }
 
-/// An exact number with decimals up to its third significant digit; an integer with all its digits.
+/// An exact number with up to six decimals, and no further than its third significant digit; an integer with
+/// all its digits.
 pub fn number(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value}") } else { with_decimals(value, decimals(value)) }
 }

@@ -14,7 +14,7 @@ pub enum Fill {
     Unknown,
 }
 
-/// Consecutive filters.
+/// Consecutive filters, summed up.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct FillBin {
     /// The number of filters.
@@ -65,7 +65,7 @@ impl FillBins {
     pub const OF_PICTURE: usize = 400;
 
     /// Puts `count` filters into at most `most` parts. Filters beyond `count` go into the last
-    /// part.
+    /// part. If `count` or `most` is 0, there are no parts.
     pub fn new(count: u64, most: usize, filters: impl IntoIterator<Item = Fill>) -> Self {
         let parts = usize::try_from(count).unwrap_or(usize::MAX).min(most);
         let mut bins = vec![FillBin::default(); parts];

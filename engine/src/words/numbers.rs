@@ -65,8 +65,8 @@ pub fn distinct_keys(keys: DistinctKeys) -> String {
     }
 }
 
-/// A share, from 0 to 1, in percent; a dash if it is not a number. Only 0 and 1 themselves are
-/// shown as 0 % and 100 %.
+/// A share, from 0 to 1, in percent; a dash if it is not a number. A share is shown as 0 % or 100 %
+/// only if it is 0 or less, or 1 or more.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {

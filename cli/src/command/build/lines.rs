@@ -13,7 +13,7 @@ pub(super) struct KeyValue {
 }
 
 /// Reads lines of a key, a tab and a value; without a tab, the value is empty. Lines end with LF or
-/// CR LF, like all lines that the tool reads.
+/// CR LF; the last line may also end in CR alone, or without a line break.
 pub(super) struct Lines<R> {
     input: R,
     name: String,
@@ -24,7 +24,7 @@ pub(super) struct Lines<R> {
 
 impl<R: BufRead> Lines<R> {
     /// Reads lines from `input`. `name`: the input's name in messages. `hex`: keys and values are
-    /// in hexadecimal.
+    /// in hexadecimal, or escaped as results show them.
     pub(super) fn new(input: R, name: String, hex: bool) -> Self {
         Self { input, name, hex, line: 0, buffer: Vec::new() }
     }

@@ -31,11 +31,11 @@ pub(crate) struct Arguments {
     input: PathBuf,
     /// The table, which appears complete or not at all; `-` is standard output
     output: PathBuf,
-    /// Keys and values are given in hexadecimal
+    /// Keys and values are in hexadecimal, or escaped as results show them
     #[arg(long)]
     hex: bool,
-    /// The lines are sorted by key already: memory for one data block, the index and the filters is
-    /// enough
+    /// The lines are sorted by key already, so that memory for one data block, the index and the filters
+    /// is enough
     #[arg(long)]
     sorted: bool,
     /// Replace the output if it exists
@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     /// One key in this many is written in full; the others share a prefix with the key before them
     #[arg(long, value_name = "KEYS", default_value_t = 16)]
     restart_interval: u32,
-    /// Compression of the blocks; every LevelDB reads both
+    /// Compression of the blocks; LevelDB reads both kinds, but Snappy only if it was built with it
     #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
     compression: BlockCodec,
     /// Write the table of a database: each key becomes an internal key, with its line number as the
@@ -244,7 +244,7 @@ impl<W: Write> BuiltTable<'_, W> {
         Ok(())
     }
 
-    /// Turns an error about a key into a message about its line.
+    /// The failure for an error in adding `entry`: a message about the line if the key is out of order.
     fn explain(&self, error: Error, entry: &KeyValue) -> Failure {
         if !matches!(error, Error::KeyOrder { .. }) {
             return in_output(error, &self.arguments.output);

@@ -83,8 +83,8 @@ fn by_level(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
     )
 }
 
-/// The reads of an absent key with bits by level, and with the best setting that has the same bits
-/// on all levels.
+/// The gain in words: the reads of an absent key with bits by level, and those with the best setting
+/// that has the same bits on all levels. `None` if either number is not known.
 fn gain_text(choice: &Choice, uniform: Option<&Choice>) -> Option<String> {
     let reads = |choice: &Choice| choice.outcome.reads.map(|reads| reads.absent());
     let (new, old) = (reads(choice)?, reads(uniform?)?);

@@ -42,7 +42,8 @@ impl Ranking {
         self.rebuilds.push(Gain { path: tuned.path.clone(), reads, bytes });
     }
 
-    /// Writes a line for each database that should be rebuilt, if more than one was looked at.
+    /// Writes a line for each database that should be rebuilt, if more than one database or table has
+    /// results.
     pub(crate) fn write(mut self, console: &mut Console) -> io::Result<()> {
         if self.all < 2 {
             return Ok(());

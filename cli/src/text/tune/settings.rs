@@ -22,7 +22,7 @@ pub(super) struct Settings<'a> {
     /// Set if all settings are shown.
     is_wide: bool,
     now: Option<Setting>,
-    /// The best setting within the budget.
+    /// The best setting within the budget that is the same on all levels.
     best: Option<Setting>,
     /// The setting of the advice, if it has the same bits on all levels.
     advised: Option<Setting>,
@@ -39,8 +39,8 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// Writes a line for each setting, or for those that tell most. `budget`: the limit that `best`
-    /// stays within, in words.
+    /// Writes a line for each setting, or for those that a short list should have. `budget`: the limit
+    /// that `best` stays within, in words.
     pub(super) fn write(&self, budget: &str, console: &mut Console) -> io::Result<()> {
         let all = &self.tuning.settings;
         let shown: Vec<&Tried> = all.iter().filter(|tried| self.is_wide || self.tells(tried)).collect();
@@ -82,7 +82,8 @@ impl<'a> Settings<'a> {
         if policy == self.tuning.policy && base_lg == usual {
             return TELLING_BITS.contains(&bits_per_key);
         }
-        // One setting of each other policy and range, with bits that can be compared.
+        // One setting of each other policy and one of each other range: with the bits a key in use, else those of
+        // the best setting, else the usual ones.
         let bits = self.now.or(self.best).map_or(USUAL_BITS, |setting| setting.bits_per_key);
         bits_per_key == bits && (policy == self.tuning.policy || base_lg == usual)
     }

@@ -1,4 +1,4 @@
-//! Size against rate for all settings.
+//! The size of filters against the share of absent keys that pass, for all settings.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ pub(crate) struct TuneCurve {
     /// The filters in use.
     pub present: Option<CurveMark>,
     pub advised: Option<CurveMark>,
-    /// The most bytes that filters may take.
+    /// The maximum size of all filters in bytes.
     pub budget: Option<f64>,
 }
 

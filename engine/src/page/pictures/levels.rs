@@ -18,7 +18,8 @@ pub(crate) struct LevelSize {
     pub size: u64,
     /// The size of the tables' filter blocks in bytes.
     pub filters: u64,
-    /// The size of the filter blocks that are advised; `None`: no other filters are advised for the level.
+    /// The size in bytes of the filter blocks that are advised; `None` if no other filters are advised for the
+    /// level.
     pub advised: Option<u64>,
 }
 

@@ -1,9 +1,9 @@
 //! Pictures of a database's filters, as SVG within a page.
 //!
-//! Inputs may be any numbers: those that are not finite are left out, those out of range are drawn at the
-//! edge, and the picture says so. Horizontal coordinates are in percent and vertical ones in pixels, so that
-//! a picture fits any width while its text keeps its size. A page needs [`STYLE`] once, and may hold only one
-//! `tree`, since its hatching has an `id`.
+//! Inputs may be any numbers: those that make no sense are left out, shown as not known, or drawn at the edge.
+//! Horizontal coordinates are in percent and vertical ones in pixels, so that a picture fits any width while
+//! its text keeps its size. A page needs [`STYLE`] once, and may hold only one `tree`, since its hatching has
+//! an `id`.
 
 mod colours;
 mod curve;

@@ -44,7 +44,8 @@ impl Interval {
         0.0 <= low && low <= value && value <= high && high.is_finite()
     }
 
-    /// The rate at which a point is drawn: the greatest likely rate if no false positive was found.
+    /// The rate at which a point is drawn: the measured one or, if no false positive was found, the greatest
+    /// likely one.
     pub(super) fn shown_rate(self) -> f64 {
         if self.value > 0.0 { self.value } else { self.high }
     }
@@ -96,7 +97,7 @@ impl RatePlot {
         TITLE + (1.0 - share) * self.height
     }
 
-    /// Draws lines from each of these points to the next one.
+    /// Draws a line from each of `places` to the next.
     pub(super) fn path(class: &str, places: &[(f64, f64)]) -> Markup {
         html! { @for (from, to) in places.iter().zip(places.iter().skip(1)) { (svg::line(class, *from, *to)) } }
     }
@@ -197,7 +198,7 @@ fn framed(padding: f64, [title, description]: [&str; 2], body: &Markup, bottom: 
 /// A share in percent as axes have it: `0.01 %`.
 fn axis_percent(share: f64) -> String {
     let percent = share * 100.0;
-    // The powers of 10 are exact to one digit.
+    // The rates on axes are powers of 10, which one significant digit represents exactly.
     let decimals = (-percent.log10()).ceil().clamp(0.0, 9.0) as usize;
     format!("{percent:.decimals$} %")
 }

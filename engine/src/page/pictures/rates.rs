@@ -26,7 +26,8 @@ pub(crate) struct Rates {
     /// The rates that the formula gives, as bits an entry and rate, in order of increasing bits. May be
     /// empty.
     pub formula: Vec<(f64, f64)>,
-    /// The number of tables without a point: they have no filters, or filters whose rate is not known.
+    /// The number of tables without a point: those without filters, and those whose rate or bits an entry are not
+    /// known.
     pub left_out: u64,
 }
 
@@ -42,7 +43,8 @@ const USUAL_BITS: f64 = 32.0;
 /// The axis may reach this many times the median of the tables' bits an entry, if that is more than
 /// `USUAL_BITS`.
 const TIMES_MEDIAN: f64 = 4.0;
-/// The factor by which the axis extends beyond the smallest and the greatest rate.
+/// The axis extends beyond the smallest and the greatest rate by at least this factor, as far as the bounds
+/// of such axes allow.
 const ROOM: f64 = 2.0;
 const HEIGHT: f64 = 220.0;
 
@@ -54,12 +56,13 @@ struct Dot {
     x: f64,
     /// The mean vertical position of the tables' points, from 0 at the bottom to 1.
     y: f64,
-    /// No false positive was found, so that the rate is here or below.
+    /// Set if no false positive was found, so that the rate is here or below.
     is_below: bool,
     title: String,
 }
 
-/// Draws a point for each table or, if there are over 2,000, a point for tables near each other.
+/// Draws a point for each table or, if there are over 2,000 tables, a point for each group of tables near each
+/// other.
 pub(crate) fn rates(rates: &Rates) -> Markup {
     let sound: Vec<&RatePoint> = rates.points.iter().filter(can_show).collect();
     let odd = rates.points.len().saturating_sub(sound.len()) as u64;

@@ -105,7 +105,7 @@ fn keys(has_second: bool, is_log: bool) -> Vec<Key> {
     [key(NOW, "now")].into_iter().chain(second).chain([interval]).chain(log).collect()
 }
 
-/// Draws a bar or, on a logarithmic scale, a mark, and its interval.
+/// Draws a bar, or a mark on a logarithmic scale, and the interval. Writes "not known" if they are not sound.
 fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64) -> Markup {
     if !interval.is_sound() {
         return svg::text(0.0, top + 11.0, Anchor::RIGHT, "p-dim", "not known");
@@ -127,8 +127,8 @@ fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64
     }
 }
 
-/// A number of reads to three significant digits, or to an integer if that has more. Numbers below 10⁻⁶, and those
-/// of 10⁶ or more, are in exponential form.
+/// A number of reads to three significant digits, or to an integer if that has more. Numbers below 10⁻⁶ other than
+/// 0, and those of 10⁶ or more, are in exponential form. A number that is not finite is a dash.
 fn short(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();

@@ -22,13 +22,13 @@ impl Linear {
     }
 
     /// From two to `most` values of the scale, `most` being 3 or more. They are the multiples of the smallest
-    /// step that yields no more values: 1, 2 or 5 times a power of 10, times `unit`. There are no values if
-    /// that step is too large or too small for a number.
+    /// step that yields at most `most` values: 1, 2 or 5 times a power of 10, times `unit`. There are no values
+    /// if that step is too large or too small for a number.
     pub(super) fn ticks(self, most: usize, unit: f64) -> Vec<f64> {
         let most = most.max(3);
         let span = (self.high - self.low) / unit;
         let exponent = span.log10().floor() as i32 - 2;
-        // Negative powers are not exact on every platform.
+        // Powers with negative exponents are not rounded in the same way on every platform.
         let power = 10_f64.powi(exponent.saturating_abs());
         let scaled = |step: f64| if exponent < 0 { step / power } else { step * power };
         let steps =
@@ -44,7 +44,8 @@ impl Linear {
         ticks.take_while(|tick| *tick <= self.high * (1.0 + 1e-9)).collect()
     }
 
-    /// At most `most` sizes in bytes, multiples of a power of 1,024.
+    /// At most `most` whole numbers of bytes: those among the [`ticks`](Self::ticks) in a unit that is a power
+    /// of 1,024.
     pub(super) fn size_ticks(self, most: usize) -> Vec<f64> {
         let mut unit = 1.0;
         // A unit is taken only if the scale reaches at least twice its size.
@@ -67,7 +68,8 @@ pub(super) struct Log {
 
 impl Log {
     /// The scale of whole decades that holds those of `values` from `floor` to `ceiling`. Values out of this
-    /// range count as its nearer end. Values that are not finite or not above 0 do not count.
+    /// range count as its nearer end. Values that are not finite or not above 0 do not count; if there are no
+    /// others, the scale is the decade that ends at `ceiling`.
     pub(super) fn around(values: impl IntoIterator<Item = f64>, floor: f64, ceiling: f64) -> Self {
         let sound = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
         let (least, greatest) = sound.fold((f64::INFINITY, 0.0_f64), |(least, greatest), value| {

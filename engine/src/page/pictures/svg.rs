@@ -62,7 +62,7 @@ pub(super) fn rectangle(class: &str, ends: (f64, f64), top: f64, height: f64, ti
     }
 }
 
-/// The shape of a mark, which tells it from other marks without colours.
+/// The shape of a mark, which distinguishes it from other marks without colours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
     Circle,
@@ -87,7 +87,7 @@ impl Shape {
     }
 }
 
-/// A mark at a point. `r`: half its width in pixels. `title`: as for [`rectangle`].
+/// A mark at a point. `r`: about half the mark's width in pixels. `title`: as for [`rectangle`].
 pub(super) fn mark(class: &str, shape: Shape, (share, y): (f64, f64), r: f64, title: &str) -> Markup {
     let title = html! { @if !title.is_empty() { title { (title) } } };
     if shape == Shape::Circle {

@@ -290,7 +290,8 @@ fn pictures_of_ten_thousand_tables_are_small() {
     assert!(sizes.iter().sum::<usize>() < 600_000, "{sizes:?}");
 }
 
-/// Writes a page of all but the strange pictures to the file that `FILTERBLOCK_GALLERY` names, if it is set.
+/// Writes a page of all but the strange pictures to the file that the variable `FILTERBLOCK_GALLERY` names, if that
+/// is set.
 #[test]
 fn the_page_of_all_pictures_has_them_all() {
     let figures = |pictures: Vec<Markup>| html! { @for picture in pictures { figure { (picture) } } };

@@ -1,4 +1,4 @@
-//! The filters of each level: their size, and the share of keys that they let pass.
+//! The filters of each level: their size, and the share of absent keys that they let pass.
 
 use maud::{Markup, html};
 
@@ -84,7 +84,7 @@ fn cells(at: TableLevel, sums: &LevelTotals) -> Vec<Cell> {
     ]
 }
 
-/// The level at that place, among those for which other filters were tried.
+/// The level at the place `at`, among the levels for which other filters were tried.
 fn level<'a>(page: &Shown<'a>, at: TableLevel) -> Option<&'a Level> {
     let levels = &page.tuned()?.levels;
     levels.iter().find(|level| is_at(level, at))

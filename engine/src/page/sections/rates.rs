@@ -1,4 +1,4 @@
-//! The share of keys that the filters of each table let pass.
+//! The share of absent keys that the filters of each table let pass.
 
 use filterblock::expected_false_positive_rate;
 use maud::{Markup, html};
@@ -10,7 +10,7 @@ use crate::report::{FilterBlock, Table};
 use crate::words::{counted, measured, or_dash, percent, rate_interval, size};
 use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 
-/// The greatest number of tables to name.
+/// The greatest number of tables that are listed with their rates.
 const WORST: usize = 10;
 /// The greatest number of bits a key for which the formula is drawn.
 const MOST_BITS: u32 = 24;

@@ -56,7 +56,7 @@ fn a_profile_is_found_in_both_files() {
     expect(home, &[("AWS_PROFILE", "two words")], ["T1", "T2", "", "", ""]);
 }
 
-/// The builder already has the settings of the environment, so these are not set again.
+/// Outside tests, the builder already has the settings of the environment, so these are not set again.
 #[test]
 fn the_environment_comes_first() {
     let home = home(CREDENTIALS, CONFIG);
@@ -123,8 +123,8 @@ fn what_is_not_supported_is_named() {
         missing.contains("no profile no\\x0ane in ") && missing.contains("credentials and "),
         "{missing}"
     );
-    // Access keys are used even if the profile also has settings for single sign-on, and a token in a file is
-    // supported.
+    // Access keys are used even if the profile also has settings for single sign-on. A role with a web identity
+    // token in a file is supported.
     expect(home.path(), &[("AWS_PROFILE", "sso2")], ["K", "", "", "", ""]);
     let variable = |name: &str| match name {
         "AWS_PROFILE" => Some("web".to_owned()),

@@ -36,8 +36,8 @@ const MOST_WITH_EDGES: usize = 150;
 /// rate of false positives relative to the expected rate, and hatched if it has no filters.
 ///
 /// If there are over 2,000 tables, or if over 16 tables of a level overlap, neighbours share a rectangle. Its
-/// height stands for the mean size of its tables, its colour is that of the rate furthest above the expected
-/// rate, and the share of its tables without filters is hatched. A line below a level shows the ranges of tables
+/// height stands for the mean size of its tables, its colour for the greatest multiple of the expected rate among
+/// them, and the share of its tables without filters is hatched. A line below a level shows the ranges of tables
 /// without filters, even of narrow tables.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
@@ -99,8 +99,8 @@ struct Lane {
     of_largest: f64,
 }
 
-/// The lanes of a level of small tables are lower, so that a level that holds little takes little room. `lane`: the
-/// height of a lane that the largest tables fill.
+/// The heights for a level. The lanes of a level of small tables are lower, so that a level that holds little takes
+/// little room. `lane`: the height of a lane that the largest tables fill.
 fn lane_of(row: &Row<'_>, lane: f64, largest: f64) -> Lane {
     let own = row.blocks().map(Block::mean_size).fold(0.0, f64::max);
     Lane { height: (lane * own / largest).max(LANE.0), of_largest: lane - 1.0 }
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// Eight small tables that overlap are on level 0, and one large one below.
+    /// Level 0 has eight small tables that overlap, and level 1 has one large table.
     #[test]
     fn a_level_that_holds_little_takes_little_room() {
         let small = (0..8).map(|at| table(at, (0.0, 1.0), 100, rate(0.01))).collect();

@@ -36,8 +36,8 @@ pub(crate) enum TableFilter {
         measured: Interval,
         expected: f64,
     },
-    /// There are filters, but no rate is known: it was not measured, or the filters are damaged or of an
-    /// unknown policy.
+    /// No rate is known: it was not measured, the filters are damaged or of an unknown policy, or the table
+    /// could not be read.
     Unknown,
     Missing,
 }
@@ -48,11 +48,11 @@ pub(super) struct Block {
     pub(super) tables: u64,
     /// The number of tables without filters.
     pub(super) missing: u64,
-    /// The number of tables with filters of an unknown rate.
+    /// The number of tables of whose filters no rate is known.
     pub(super) unknown: u64,
     /// The greatest of the known rates.
     pub(super) worst: Option<f64>,
-    /// The greatest [`multiple`] of the expected rate among the tables; 0: no rate is known.
+    /// The greatest [`multiple`] of the expected rate among the tables; 0 if no rate is known.
     pub(super) multiple: f64,
     /// The sum of the tables' sizes in bytes.
     pub(super) size: u64,
@@ -159,8 +159,8 @@ fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     shares
 }
 
-/// Puts the tables of a level into blocks. `shares`: the most blocks for tables of known ranges, and for
-/// other tables.
+/// Puts the tables of a level into blocks. `shares`: the greatest numbers of blocks for tables of known ranges
+/// and for other tables.
 fn row<'a>(level: &'a TreeLevel, shares: &[usize], most_lanes: usize) -> Row<'a> {
     let (mut placed, others): (Vec<&TreeTable>, Vec<&TreeTable>) =
         level.tables.iter().partition(|table| sound_range(table).is_some());
