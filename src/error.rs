@@ -244,7 +244,8 @@ pub enum Error {
     /// A policy reported an error of its own.
     #[error("filter policy: {0}")]
     Policy(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A policy does not look keys up by a hash, so it takes no hashes in place of keys.
+    /// Hashes were given in place of keys to a policy that does not look keys up by a hash, or along
+    /// with a key for which the policy has no hash.
     #[error("filter policy {}: expected one that takes hashes, found one that needs the keys", quote(policy.as_bytes()))]
     #[non_exhaustive]
     HashUnsupported {

@@ -21,7 +21,7 @@ pub fn escape(bytes: &[u8]) -> Escaped<'_> {
 }
 
 /// Shows a path as text that no terminal acts on, like [`escape`], but leaves quotes and
-/// backslashes as they are.
+/// backslashes as they are, so the escaping is not always reversible.
 ///
 /// ```
 /// assert_eq!(filterblock::escape_path(r"C:\jürgen\世界.ldb").to_string(), r"C:\jürgen\世界.ldb");
@@ -77,9 +77,9 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Shows `bytes` in quotes, [escaped](escape). Of more than 48 bytes, only the first 48 at most are
-/// shown, followed by the total number: names and keys in a file can have any length, but a message
-/// has to stay short.
+/// Shows `bytes` in quotes, [escaped](escape). Of more than 48 bytes, at most the first 48 are
+/// shown, followed by the total number of bytes: names and keys in a file can have any length, but a
+/// message has to stay short.
 ///
 /// ```
 /// assert_eq!(filterblock::quote(b"key\n").to_string(), r#""key\x0a""#);

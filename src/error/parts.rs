@@ -24,14 +24,14 @@ pub enum IoAction {
     #[error("reading {len} bytes")]
     #[non_exhaustive]
     Read {
-        /// The number of bytes.
+        /// The number of bytes to read.
         len: u64,
     },
     /// Writing to a file or to another writer.
     #[error("writing {len} bytes")]
     #[non_exhaustive]
     Write {
-        /// The number of bytes.
+        /// The number of bytes to write.
         len: u64,
     },
     /// Flushing a writer.
@@ -110,7 +110,7 @@ pub enum Structure {
     /// The contents of one record of a MANIFEST.
     #[error("version edit")]
     VersionEdit,
-    /// The file that lists a database's live tables, as a whole.
+    /// A MANIFEST as a whole: the file that lists a database's live tables.
     #[error("MANIFEST")]
     Manifest,
     /// The file that names the MANIFEST.

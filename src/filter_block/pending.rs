@@ -11,7 +11,8 @@ enum Mode {
     /// As keys. Keys of several lengths are hashed together, `KEPT` at a time, if the policy can.
     #[default]
     BatchedHashes,
-    /// As keys: a key of the range has no hash, or the policy does not hash keys together.
+    /// As keys: a key of the range has no hash, or the policy does not hash keys together or does not make
+    /// filters from hashes.
     Keys,
     /// By their hashes: each key is hashed as it is added, until a key has no hash.
     Hashes,
@@ -32,8 +33,8 @@ enum Accepts {
 pub(super) struct Pending {
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
-    /// The number of hashes whose keys were added as keys. Once it is above 0, new keys are buffered only
-    /// until the next batch is hashed, unless some key has no hash.
+    /// The number of hashes whose keys were added as keys. Once this number is above 0, new keys are buffered
+    /// at most until the next batch is hashed, unless some key has no hash.
     hashed: u64,
     mode: Mode,
     accepts: Accepts,
@@ -123,7 +124,7 @@ impl Pending {
         together
     }
 
-    /// Replaces the keys by their hashes, unless a key has no hash.
+    /// Replaces the buffered keys with their hashes, unless a key has no hash.
     #[cold]
     fn hash_buffered(&mut self, policy: &impl FilterPolicy) {
         let keys = std::mem::take(&mut self.keys);
@@ -152,8 +153,8 @@ impl Pending {
         done
     }
 
-    /// Replaces keys of the same length by their hashes, and has further keys taken by hash. Returns `false`
-    /// if there are no keys, if their lengths differ, or if they cannot be kept as hashes.
+    /// Replaces buffered keys of the same length with their hashes, and has further keys taken by hash.
+    /// Returns `false` if no keys are buffered, if their lengths differ, or if they cannot be kept as hashes.
     fn switch_to_hashes(&mut self, policy: &impl FilterPolicy) -> bool {
         let Self { keys, hashes, .. } = self;
         let (pending, added) = (keys.as_keys(), hashes.len());
@@ -222,7 +223,8 @@ impl Pending {
             let Some(hash) = policy.hash_key(key) else {
                 hashes.truncate(added);
                 // The policy's own error explains more about such keys. The policy does not see the
-                // keys kept as hashes, so their number is added to the error's index.
+                // keys that were replaced with their hashes, so their number is added to the error's
+                // index.
                 policy.create_filter(keys.as_keys(), dst).map_err(|error| match error {
                     Error::ShortInternalKey { index, expected, found } => {
                         Error::ShortInternalKey { index: index.saturating_add(*hashed), expected, found }

@@ -31,8 +31,9 @@
 //!   is 0xdb4775248b80fb57.
 //! - **A handle** gives a block's location. `offset` counts from the start of the file, and `size`
 //!   leaves out the trailer.
-//! - **The trailer** has type 0 for contents stored as they are, 1 for Snappy. The checksum is the
-//!   CRC-32C of the contents as stored and the type, rotated right by 15 bits, plus 0xa282ead8.
+//! - **The trailer** has type 0 for contents stored as they are, and 1 for Snappy; [`Codec`] lists
+//!   further ones. The checksum is the CRC-32C of the contents as stored and the type, rotated right
+//!   by 15 bits, plus 0xa282ead8.
 //! - **An entry's key** is the first `shared` bytes of the previous key, then the key rest, of
 //!   `non_shared` bytes. `value_len` is the length of the value.
 //! - **A restart** is the offset in the block of an entry that shares nothing, so that reading can

@@ -1,6 +1,6 @@
 //! A decoded block (LevelDB's `table/block.cc`).
 //!
-//! The page of `filterblock::table` shows the layout.
+//! The page of `filterblock::table` describes the layout.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::table::block::probes::Probes;
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
-/// In a block with at most this many restarts, the keys at all of them are prefetched.
+/// In a block with at most this many restarts, the keys at all restarts are prefetched.
 const PREFETCHED_RESTARTS: usize = 16;
 /// The greatest number of bytes of entries that are prefetched.
 const PREFETCHED_BYTES: usize = 4096;

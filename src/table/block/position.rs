@@ -46,7 +46,7 @@ enum State {
     Start,
     /// At an entry.
     Entry,
-    /// Past the last entry, or stopped by an error.
+    /// At no entry: past the last entry or, backwards, the first, or after an error.
     End,
 }
 

@@ -10,8 +10,8 @@ use crate::{Error, Result, Structure};
 /// in the file. Returns them with their codec.
 ///
 /// Uncompressed contents are returned as they are. Decompressed contents stay within `limits`, and
-/// take no more memory than a codec can fill from the stored bytes. `buffer` may be taken to hold
-/// them.
+/// take no more memory than a codec can fill from the stored bytes. The memory of `buffer` may be
+/// used for them.
 ///
 /// `made` grows by roughly the number of bytes that the codecs made, even if all of them fail in the
 /// end.

@@ -102,8 +102,8 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Finds the block that may hold each key, for at most [`TOGETHER`] keys, and puts these blocks into
-    /// `scratch.places`. A key that the index or the filter excludes gets none. Calls `alone` for keys whose place in
-    /// the index cannot be found because the index is damaged or has no entries.
+    /// `scratch.places`. A key that the index or the filter excludes gets no block. Calls `alone` for keys whose place
+    /// in the index cannot be found because the index is damaged or has no entries.
     pub(super) fn locate_group<'k>(
         &self,
         keys: &[&'k [u8]],
