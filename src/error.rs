@@ -79,7 +79,8 @@ pub enum Error {
         action: IoAction,
         /// The offset in the file, for operations that have one; otherwise 0.
         offset: u64,
-        /// The error of the system, or of the source or writer that the caller supplied.
+        /// The error of the system, or of the source or writer that the caller supplied, or the
+        /// library's own reason, such as "not a regular file".
         source: io::Error,
     },
     /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
@@ -199,7 +200,7 @@ pub enum Error {
     KeyStarts {
         /// The number of the start offset, counted from 0.
         index: usize,
-        /// The lowest value allowed: the start before this one, or 0 for the first.
+        /// The lowest value allowed: the previous start, or 0 for the first start.
         lowest: usize,
         /// The highest value allowed: the number of bytes given with the starts.
         highest: usize,
@@ -217,7 +218,7 @@ pub enum Error {
         /// The length of the key, in bytes.
         found: usize,
     },
-    /// An option or argument is outside its range.
+    /// An option or argument has a value that is not allowed.
     #[error("{option}: expected {expected}, found {found}")]
     #[non_exhaustive]
     InvalidOption {

@@ -158,7 +158,7 @@ pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 #[doc(inline)]
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
 
-/// Compiles the examples of the crate's page as doctests. Those of README.md are among them.
+/// Compiles the examples of the crate's page, including those of README.md, as doctests.
 #[cfg(all(doctest, feature = "table"))]
 #[doc = include_str!("../docs/crate.md")]
 struct Page;

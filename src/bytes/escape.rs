@@ -10,7 +10,7 @@ const MAX_QUOTED: usize = 48;
 ///
 /// Text in UTF-8 stays as it is. A quote or a backslash gets a backslash before it. Control
 /// characters, line and paragraph separators, marks that change the direction of text, and bytes
-/// outside UTF-8 are shown as `\xNN`, byte by byte. The escaping is reversible.
+/// that are not UTF-8 are shown as `\xNN`, byte by byte. The escaping is reversible.
 ///
 /// ```
 /// assert_eq!(filterblock::escape("schlüssel 世界".as_bytes()).to_string(), "schlüssel 世界");
@@ -56,7 +56,7 @@ impl fmt::Display for Escaped<'_> {
             bytes.iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
         };
         for chunk in self.bytes.utf8_chunks() {
-            // Characters that stay as they are, up to the next special one, are written together.
+            // Characters that stay as they are, up to the next special character, are written together.
             let mut rest = chunk.valid();
             let is_special = |c: char| is_active(c) || self.quoted && matches!(c, '"' | '\\');
             while let Some((plain, special)) = rest.find(is_special).and_then(|at| rest.split_at_checked(at))

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum IoAction {
-    /// Opening a file.
+    /// Opening a file or folder.
     #[error("opening")]
     Open,
     /// Listing a folder.
@@ -104,7 +104,7 @@ pub enum Structure {
     /// A user key followed by sequence number and type.
     #[error("internal key")]
     InternalKey,
-    /// A record of a log or a MANIFEST, or a fragment of one, with its header.
+    /// A record of a log or a MANIFEST, or a fragment of such a record, with its header.
     #[error("log record")]
     LogRecord,
     /// The contents of one record of a MANIFEST.

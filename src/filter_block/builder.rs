@@ -22,7 +22,7 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 ///
 /// The calls come in the order `(start_block add_key*)* finish`. Whenever a data block ends, call
 /// `start_block` with the offset of the next data block, then `add_key` with each key of that block.
-/// A key added before any `start_block` belongs to offset 0. After [`finish`](Self::finish) the
+/// A key added before the first `start_block` belongs to offset 0. After [`finish`](Self::finish) the
 /// builder starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
@@ -174,7 +174,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds keys of the current data block. The filter is the same as if each were added by
     /// [`add_key`](Self::add_key).
     ///
-    /// This is faster for callers that have all keys of a data block at hand: they are copied in one go. If
+    /// This is faster for callers that have all keys of a data block at hand: the keys are copied in one go. If
     /// each range gets its keys in one call and the policy hashes keys [together](FilterPolicy::hash_keys),
     /// all filters but the first are made directly from `keys`.
     ///

@@ -2,13 +2,13 @@
 
 use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Keys, Result, kernel};
 
-/// The number of keys of several lengths that are kept until they are hashed together.
+/// The number of buffered keys of several lengths at which they are hashed together.
 const KEPT: usize = 256;
 
 /// The form in which further keys of a range are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Mode {
-    /// As keys. Keys of several lengths are hashed together, `KEPT` at a time, if the policy can.
+    /// As keys. Keys of several lengths are hashed together, in batches, if the policy can do that.
     #[default]
     BatchedHashes,
     /// As keys: a key of the range has no hash, or the policy does not hash keys together or does not make
@@ -49,7 +49,7 @@ impl Pending {
         }
     }
 
-    /// Adds keys: in one copy or together by their hashes if possible, otherwise one by one.
+    /// Adds keys: all in a single copy, or together by their hashes, if possible; otherwise one by one.
     pub(super) fn push_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) {
         if self.keys.push_all_if_same_len(keys) {
             return;
@@ -199,7 +199,7 @@ impl Pending {
         self.keys.is_empty() && self.hashes.is_empty()
     }
 
-    /// Removes all keys and keeps the memory for the next ones.
+    /// Removes all keys and hashes, and keeps the memory for later keys.
     pub(super) fn clear(&mut self) {
         self.keys.clear();
         self.hashes.clear();

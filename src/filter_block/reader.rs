@@ -76,9 +76,9 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// take the least time, so sort queries by block offset if you can.
     ///
     /// Lookups are faster if the block is in huge pages, since each query of a large block
-    /// otherwise also misses the cache of page addresses. On Linux, a program gets them with
-    /// `madvise(MADV_HUGEPAGE)` on anonymous memory, aligned to 2 MiB, before it reads the block
-    /// there; `contents` can be any such buffer.
+    /// otherwise also misses the cache of page addresses. On Linux, a program gets huge pages with
+    /// `madvise(MADV_HUGEPAGE)` on anonymous memory, aligned to 2 MiB, before it reads the block into
+    /// that memory; `contents` can be any such buffer.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
         answers.clear();
         // The answer to a query that the policy leaves unanswered stays "may match".
@@ -219,8 +219,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.num_filters
     }
 
-    /// Returns the bytes of filter `index`. They are empty if no data block starts in its range.
-    /// `None` if there is no filter with this number, or if its offsets are malformed.
+    /// Returns the bytes of filter `index`, which are empty if no data block starts in the filter's
+    /// range. `None` if there is no filter with this number, or if its offsets are malformed.
     pub fn filter(&self, index: usize) -> Option<&[u8]> {
         match self.slice(index)? {
             FilterSlice::At(filter) => Some(filter),
@@ -229,7 +229,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Iterates over all filters in order, each with the range of data-block offsets that it
-    /// covers.
+    /// covers. A filter whose offsets are malformed yields [`Error::Corrupt`] instead of its bytes.
     ///
     /// The last range of 64-bit offsets ends at `u64::MAX`, which belongs to that range. Ranges beyond
     /// `u64::MAX` are empty, and so are all ranges if base_lg is malformed.

@@ -189,7 +189,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         (end.wrapping_add(value_len.into()) <= self.entries_end).then_some(start..end)
     }
 
-    /// Prefetches the keys at restarts, unless there are so many that a search needs few of them.
+    /// Prefetches the keys at all restarts, unless there are so many restarts that a search needs few of them.
     #[inline]
     pub(in crate::table) fn prefetch_restarts(&self) {
         if self.num_restarts <= PREFETCHED_RESTARTS {

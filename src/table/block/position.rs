@@ -272,7 +272,7 @@ impl Position {
         }
     }
 
-    /// Passes the next restart. Fails if the entry at `next` begins beyond it, rather than at it.
+    /// Passes the next restart. Fails if the entry at `next` begins after that restart.
     fn pass_restart(&mut self, block: &Block<impl AsRef<[u8]>>) -> Result<()> {
         if self.next > self.next_restart_at {
             return Err(block.bad_restart(self.next_restart, Some(self.next_restart_at)));

@@ -17,8 +17,8 @@ use crate::{Error, Result, Structure};
 /// end.
 ///
 /// A type can have several meanings. Codecs with a magic are tried first, if the data begin with
-/// it, then codecs without a magic, until one decodes the data from the first byte to the last. If a
-/// codec with a magic exceeds a limit, no further codec is tried.
+/// that magic, then codecs without a magic, until a codec decodes the data from the first byte to the
+/// last. If a codec with a magic exceeds a limit, no further codec is tried.
 pub(crate) fn decompress(
     id: u8,
     stored: Bytes,

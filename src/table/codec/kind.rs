@@ -6,9 +6,9 @@ use crate::{Error, Structure};
 
 /// The compression that the contents of a block turn out to have.
 ///
-/// The compression type stored with a block is a number. Each relative of LevelDB gives 2 and
-/// higher numbers meanings of its own, so only the contents reveal which meaning applies. A cursor
-/// that has read the block returns its codec:
+/// The compression type stored with a block is a number. LevelDB and each of its relatives give
+/// numbers of 2 or more meanings of their own, so only the contents reveal which meaning applies. A
+/// cursor that has read the block returns its codec:
 /// [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -29,7 +29,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// The name to show: lower case, without spaces.
+    /// The name for display: lower case, without spaces.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

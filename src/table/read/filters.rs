@@ -41,8 +41,8 @@ pub(in crate::table) struct FilterEntry {
 /// The policy of filters that were found.
 #[derive(Clone)]
 enum Asked {
-    /// A policy that was asked for, or an opaque one in its place. `None` once the reader has taken
-    /// it.
+    /// A policy that was asked for, or an opaque policy in its place. `None` once the reader has taken
+    /// the policy.
     For(Option<SharedPolicy>),
     /// Another policy, with this name. The filter block is then not read.
     Not(String),

@@ -103,7 +103,7 @@ impl ReadOptions {
 
     /// Raises [`max_output`](Self::max_output) to this many times the file's size if the limit is
     /// lower than that, so that one setting suits files of all sizes. Default: 0, which never
-    /// raises it.
+    /// raises the limit.
     pub fn max_output_factor(self, times: u64) -> Self {
         Self { max_output_factor: times, ..self }
     }

@@ -32,7 +32,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// For most tables that is all: **one read**. Parts that begin before these bytes take one more
 /// read for index and metaindex together, or two if they are apart, and one for the filter block:
 /// **at most four**. If a read of several parts together fails, more reads follow: each part is then
-/// read by itself, so that damage to one part does not take the others with it.
+/// read by itself, so that damage to one part does not affect the others.
 ///
 /// Afterwards, a lookup takes at most one read, and none if the index or the filter excludes the key.
 /// A walk takes one read for each data block.

@@ -182,7 +182,7 @@ impl<W: Write> TableBuilder<W> {
     ///
     /// # Errors
     ///
-    /// Those of [`add`](Self::add) after which the table is lost. They give the writer back; `?`
+    /// Those of [`add`](Self::add) after which the table is lost. The error gives the writer back; `?`
     /// keeps the [`Error`] alone.
     pub fn finish(mut self) -> std::result::Result<(W, TableSummary), FinishError<W>> {
         match self.finish_file() {

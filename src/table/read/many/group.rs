@@ -1,4 +1,5 @@
-//! Takes a group of keys through index, filters and blocks: each step is done for all keys before the next step.
+//! Takes a group of keys through index, filters and blocks: each step is done for all keys before the next step. If the
+//! blocks take much memory, some are searched before others are read.
 
 use std::ops::Range;
 
