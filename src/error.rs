@@ -181,7 +181,7 @@ pub enum Error {
     KeyOrder {
         /// The number of keys added before `key`.
         index: u64,
-        /// The key added immediately before.
+        /// The key added immediately before `key`.
         previous: Bytes,
         /// The key, which does not come after `previous`.
         key: Bytes,

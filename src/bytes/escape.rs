@@ -1,4 +1,4 @@
-//! Escaping of bytes from a file for a terminal or a log.
+//! Escaping of bytes that come from a file, for display on a terminal or in a log.
 
 use std::fmt;
 use std::path::Path;

@@ -61,7 +61,7 @@ impl Pending {
                 }
                 return;
             }
-            // Keys added earlier have to stay before these, so no key may be buffered.
+            // Keys added earlier have to stay before these keys, so the buffer has to be empty.
             if self.keys.is_empty() && self.try_hash_run(policy, keys) {
                 return;
             }
@@ -88,7 +88,7 @@ impl Pending {
         self.make_room_and_push(policy, key);
     }
 
-    /// Adds a key for which the buffer has no room yet, or that cannot be hashed.
+    /// Adds a key that [`push_other_len`](Self::push_other_len) could neither buffer nor hash.
     #[inline(never)]
     fn make_room_and_push(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
         if kernel::copies_short_keys() && self.hashes_together(policy) {

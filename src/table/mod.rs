@@ -24,9 +24,9 @@
 //!   own layout is in [`filter_block`](crate::filter_block). LevelDB writes at most one.
 //! - **The metaindex** maps names to handles. A filter block's name is `filter.` and the name of
 //!   its policy. Other programs store more here, under names of their own.
-//! - **The index** has an entry for each data block. The key is at or after the block's last key
-//!   and before the next block's first, and is shortened by the comparator if it can be. The value
-//!   is the block's handle.
+//! - **The index** has an entry for each data block. The entry's key is at or after the block's last
+//!   key and before the next block's first key, and is shortened by the comparator if it can be. The
+//!   entry's value is the block's handle.
 //! - **The footer** is read first, since its handles lead to the metaindex and the index. Its magic
 //!   is 0xdb4775248b80fb57.
 //! - **A handle** gives a block's location. `offset` counts from the start of the file, and `size`

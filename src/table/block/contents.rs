@@ -153,7 +153,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         self.entries_end == 0
     }
 
-    /// The offset in restart `index`, or `None` if there is no such restart.
+    /// The offset that restart `index` holds, or `None` if there is no such restart.
     #[inline]
     pub(in crate::table) fn restart(&self, index: usize) -> Option<usize> {
         if index >= self.num_restarts {
@@ -165,7 +165,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         restart.map(|restart| restart as usize)
     }
 
-    /// The offset in restart `index`, or an error if no entry can begin there.
+    /// The offset that restart `index` holds, or an error if no entry can begin there.
     #[inline]
     pub(in crate::table) fn restart_entry(&self, index: usize) -> Result<usize> {
         match self.restart(index) {
@@ -216,7 +216,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         self.data().get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
     }
 
-    /// The keys at restarts, of which only the starts are looked at.
+    /// The keys at restarts. Only the starts of these keys are looked at.
     #[inline]
     pub(in crate::table::block) fn probes(&self) -> Probes<'_> {
         let restarts = self.data().get(self.entries_end..).unwrap_or_default().as_chunks().0;

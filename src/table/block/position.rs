@@ -82,7 +82,7 @@ impl Position {
         self.state == State::Entry
     }
 
-    /// The current entry's key, empty if there is none.
+    /// The current entry's key, or an empty slice if there is no current entry.
     #[inline]
     pub(in crate::table) fn key<'a>(&'a self, block: &'a Block<impl AsRef<[u8]>>) -> &'a [u8] {
         match &self.key {
@@ -95,7 +95,7 @@ impl Position {
         }
     }
 
-    /// The current entry's value, empty if there is none.
+    /// The current entry's value, or an empty slice if there is no current entry.
     #[inline]
     pub(in crate::table) fn value<'a>(&self, block: &'a Block<impl AsRef<[u8]>>) -> &'a [u8] {
         if self.valid() { block.bytes(self.value.clone()) } else { &[] }

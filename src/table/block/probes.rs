@@ -3,7 +3,7 @@
 use super::prefix::{LongStart, Start};
 use crate::kernel::prefetch;
 
-/// The keys at a block's restarts, of which only the starts are looked at.
+/// The keys at a block's restarts. Only the starts of these keys are looked at.
 pub(in crate::table::block) struct Probes<'b> {
     pub(super) data: &'b [u8],
     /// The restarts and their number, as stored.

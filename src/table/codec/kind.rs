@@ -6,10 +6,9 @@ use crate::{Error, Structure};
 
 /// The compression that the contents of a block turn out to have.
 ///
-/// The compression type stored with a block is a number. LevelDB and each of its relatives give
-/// numbers of 2 or more meanings of their own, so only the contents reveal which meaning applies. A
-/// cursor that has read the block returns its codec:
-/// [`BlockCursor::codec`](crate::table::BlockCursor::codec).
+/// The compression type stored with a block is a number. LevelDB and its relatives disagree on the
+/// meaning of numbers above 1, so only the contents reveal the codec. A cursor that has read the block
+/// returns its codec: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {

@@ -231,7 +231,7 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
-    /// Returns true if the source has the block in memory, not compressed.
+    /// Returns true if the source has the block in memory and the block is not compressed.
     #[inline]
     pub(in crate::table) fn shows(&self, span: Span) -> bool {
         self.shown(span).is_some()

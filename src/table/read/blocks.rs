@@ -118,13 +118,13 @@ impl<'t> BlockCursor<'t> {
         moved.map_err(|error| self.in_file(error))
     }
 
-    /// The current entry's key, empty if there is none.
+    /// The current entry's key, or an empty slice if there is no current entry.
     #[inline]
     pub fn key(&self) -> &[u8] {
         self.at.key(&self.block)
     }
 
-    /// The current entry's value, empty if there is none.
+    /// The current entry's value, or an empty slice if there is no current entry.
     #[inline]
     pub fn value(&self) -> &[u8] {
         self.at.value(&self.block)

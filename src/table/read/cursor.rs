@@ -329,13 +329,13 @@ impl<R> Cursor<'_, R> {
         self.block.is_some() && self.entry.valid()
     }
 
-    /// The current entry's key, empty if there is none.
+    /// The current entry's key, or an empty slice if there is no current entry.
     #[inline]
     pub fn key(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |(_, block)| self.entry.key(block))
     }
 
-    /// The current entry's value, empty if there is none.
+    /// The current entry's value, or an empty slice if there is no current entry.
     #[inline]
     pub fn value(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |(_, block)| self.entry.value(block))

@@ -68,7 +68,7 @@ impl Filters {
     }
 
     /// Finds the filters of the first policy of `options` that the metaindex names or, if there is none,
-    /// the reason why its filters are not used. Names are compared in full.
+    /// the reason why the table's filters are not used. Names are compared in full.
     pub(in crate::table) fn find(metaindex: &Block, options: &ReadOptions) -> Self {
         Self::try_find(metaindex, options).unwrap_or_else(Self::unreadable)
     }

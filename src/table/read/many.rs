@@ -21,7 +21,7 @@ impl<R: ReadAt> Table<R> {
     /// filled with one result for each key, in the order of the keys.
     ///
     /// With 16 keys or more, this is faster than a call for each key if index, filters or blocks are not in the
-    /// processor's caches, as the waits of several keys for memory overlap. The blocks that up to 32 keys need are
+    /// processor's caches, as the memory accesses of several keys overlap. The blocks that up to 32 keys need are
     /// [announced](ReadAt::will_need) to the source beforehand, so that a disk can read these blocks at the same time.
     /// Keys that follow each other and are in the same data block share it: if the keys are sorted, nearly every block
     /// is read and decompressed only once.

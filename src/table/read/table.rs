@@ -51,7 +51,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// all methods that read return
 ///
 /// - [`Error::Io`] if the source fails or returns a different number of bytes than asked for,
-/// - [`Error::NeedRange`] if the source returns it,
+/// - [`Error::NeedRange`] if the source returns that error,
 /// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block that the method needs
 ///   is damaged, of an unknown kind, or too large.
 ///
@@ -91,7 +91,7 @@ impl<R: ReadAt> Table<R> {
     /// # Errors
     ///
     /// [`Error::Corrupt`] if the source is shorter than 48 bytes, does not end in LevelDB's magic,
-    /// or has a damaged footer or index; [`Error::Unsupported`] if it is a table in RocksDB's or
+    /// or has a damaged footer or index; [`Error::Unsupported`] if the table is in RocksDB's or
     /// Pebble's own format.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
         let blocks = BlockReader::new(source, options)?;
@@ -131,9 +131,9 @@ impl<R: ReadAt> Table<R> {
     /// entry at or after `key` in the one data block that may hold `key`.
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
-    /// only that data block, and no block if the filter denies `key`. `None` therefore does not
-    /// mean that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds later
-    /// keys.
+    /// only that data block, and no block if the index or the filter excludes `key`. `None` therefore
+    /// does not mean that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds
+    /// later keys.
     ///
     /// # Errors
     ///

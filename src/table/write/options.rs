@@ -13,8 +13,8 @@ use crate::table::codec::Compression;
 use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
 
 /// Options of a [`TableBuilder`](crate::table::TableBuilder): LevelDB's `Options`, as far as they
-/// concern tables. A [`Rewriter`](crate::table::Rewriter) uses those that concern filters and
-/// metaindex.
+/// concern tables. A [`Rewriter`](crate::table::Rewriter) uses only the options that concern filters
+/// and metaindex.
 ///
 /// The defaults are LevelDB's: blocks of 4 KiB, a restart every 16 entries, Snappy, no filters.
 ///

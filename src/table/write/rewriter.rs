@@ -108,8 +108,8 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since the blocks that
     ///   they lead to would be lost, if it bears the mark of a [relative](crate::Origin) of LevelDB, or if
     ///   it is compressed in a way that this build cannot read.
-    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Limit`] if the index or the metaindex is too
-    ///   large.
+    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Limit`] if the index, the metaindex or a name
+    ///   in the metaindex is too large.
     /// - [`Error::Io`] or [`Error::NeedRange`] if the index or the metaindex cannot be read.
     pub fn new(table: &'t Table<R>, writer: W, options: &WriteOptions) -> Result<Self> {
         let filters = options.filter_builders()?;

@@ -150,7 +150,7 @@ impl<R: ReadAt> Table<R> {
         self.blocks.span(handle, self.index.footer.index.offset).map(Some)
     }
 
-    /// Announces the coming reads to the source, if there are several.
+    /// Announces the upcoming reads to the source, if there are several.
     fn announce(&self, places: &[KeyBlock]) {
         if places.len() < 2 {
             return;
