@@ -79,7 +79,8 @@ pub enum Error {
         action: IoAction,
         /// The offset in the file, for operations that have one; otherwise 0.
         offset: u64,
-        /// The error of the system, or of the source or writer that the caller supplied.
+        /// The error of the system, or of the source or writer that the caller supplied, or the
+        /// library's own reason, such as "not a regular file".
         source: io::Error,
     },
     /// The bytes asked for have not been fetched yet. This is not a fault: fetch them and try again.
@@ -180,7 +181,7 @@ pub enum Error {
     KeyOrder {
         /// The number of keys added before `key`.
         index: u64,
-        /// The key added immediately before.
+        /// The key added immediately before `key`.
         previous: Bytes,
         /// The key, which does not come after `previous`.
         key: Bytes,
@@ -199,7 +200,7 @@ pub enum Error {
     KeyStarts {
         /// The number of the start offset, counted from 0.
         index: usize,
-        /// The lowest value allowed: the start before this one, or 0 for the first.
+        /// The lowest value allowed: the previous start, or 0 for the first start.
         lowest: usize,
         /// The highest value allowed: the number of bytes given with the starts.
         highest: usize,
@@ -217,7 +218,7 @@ pub enum Error {
         /// The length of the key, in bytes.
         found: usize,
     },
-    /// An option or argument is outside its range.
+    /// An option or argument has a value that is not allowed.
     #[error("{option}: expected {expected}, found {found}")]
     #[non_exhaustive]
     InvalidOption {
@@ -244,7 +245,8 @@ pub enum Error {
     /// A policy reported an error of its own.
     #[error("filter policy: {0}")]
     Policy(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// A policy does not look keys up by a hash, so it takes no hashes in place of keys.
+    /// Hashes were given in place of keys to a policy that does not look keys up by a hash, or along
+    /// with a key for which the policy has no hash.
     #[error("filter policy {}: expected one that takes hashes, found one that needs the keys", quote(policy.as_bytes()))]
     #[non_exhaustive]
     HashUnsupported {

@@ -73,7 +73,7 @@
     feature = "table",
     doc = "| look a key up | [`table::Table::get`], [`database::Database::get`] |"
 )]
-//! | tell what went wrong | [`Error`] |
+//! | find out what went wrong | [`Error`] |
 //!
 //! # More
 //!
@@ -93,7 +93,8 @@
 //!    equals LevelDB's, even on damaged blocks. Answers on damaged tables and databases equal
 //!    LevelDB's or differ on the safe side: an error where LevelDB passes over damage.
 //! 2. **Never a false negative.** When in doubt (a filter that is malformed, unknown or unreadable),
-//!    the answer is "may match". It is "no" only if LevelDB says so, as for an empty filter.
+//!    the answer is "may match". In such cases it is "no" only where LevelDB's answer is, as for an
+//!    empty filter.
 //! 3. **No panic** on any bytes, nor on misuse that a `Result` can report. Memory and work are in
 //!    proportion to the data, or bounded by limits that the caller can set: lengths are checked
 //!    against the file and these limits before anything is allocated.
@@ -157,7 +158,7 @@ pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 #[doc(inline)]
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
 
-/// Compiles the examples of the crate's page as doctests. Those of README.md are among them.
+/// Compiles the examples of the crate's page, including those of README.md, as doctests.
 #[cfg(all(doctest, feature = "table"))]
 #[doc = include_str!("../docs/crate.md")]
 struct Page;

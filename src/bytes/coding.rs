@@ -67,8 +67,8 @@ mod of_tables {
         Truncated,
         /// The varint continues past the last byte that a varint of this width may have.
         TooLong,
-        /// The value has more bits than fit. LevelDB drops the surplus bits, and continues with a
-        /// different number.
+        /// The value has more bits than the integer. LevelDB drops the surplus bits, and continues
+        /// with a different number.
         Overflow,
     }
 
@@ -114,9 +114,9 @@ mod of_tables {
         if ends == 0 {
             return None;
         }
-        // The last byte of the varint is the first without the highest bit. All bytes above it are cleared.
+        // The varint's last byte is the first byte whose highest bit is not set. All bytes after it are cleared.
         let word = word & (ends ^ ends.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
-        // Seven bits of each byte move together: first those of two bytes, then of four, then all.
+        // The groups of seven bits are joined: first those of two bytes, then of four, then of all eight.
         let word = word & 0x007f_007f_007f_007f | (word & 0x7f00_7f00_7f00_7f00) >> 1;
         let word = word & 0x0000_3fff_0000_3fff | (word & 0x3fff_0000_3fff_0000) >> 2;
         let word = word & 0x0fff_ffff | (word & 0x0fff_ffff_0000_0000) >> 4;

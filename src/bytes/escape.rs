@@ -1,4 +1,4 @@
-//! Escaping of bytes from a file for a terminal or a log.
+//! Escaping of bytes that come from a file, for display on a terminal or in a log.
 
 use std::fmt;
 use std::path::Path;
@@ -10,7 +10,7 @@ const MAX_QUOTED: usize = 48;
 ///
 /// Text in UTF-8 stays as it is. A quote or a backslash gets a backslash before it. Control
 /// characters, line and paragraph separators, marks that change the direction of text, and bytes
-/// outside UTF-8 are shown as `\xNN`, byte by byte. The escaping is reversible.
+/// that are not UTF-8 are shown as `\xNN`, byte by byte. The escaping is reversible.
 ///
 /// ```
 /// assert_eq!(filterblock::escape("schlüssel 世界".as_bytes()).to_string(), "schlüssel 世界");
@@ -21,7 +21,7 @@ pub fn escape(bytes: &[u8]) -> Escaped<'_> {
 }
 
 /// Shows a path as text that no terminal acts on, like [`escape`], but leaves quotes and
-/// backslashes as they are.
+/// backslashes as they are, so the escaping is not always reversible.
 ///
 /// ```
 /// assert_eq!(filterblock::escape_path(r"C:\jürgen\世界.ldb").to_string(), r"C:\jürgen\世界.ldb");
@@ -56,7 +56,7 @@ impl fmt::Display for Escaped<'_> {
             bytes.iter().try_for_each(|byte| write!(f, "\\x{byte:02x}"))
         };
         for chunk in self.bytes.utf8_chunks() {
-            // Characters that stay as they are, up to the next special one, are written together.
+            // Characters that stay as they are, up to the next special character, are written together.
             let mut rest = chunk.valid();
             let is_special = |c: char| is_active(c) || self.quoted && matches!(c, '"' | '\\');
             while let Some((plain, special)) = rest.find(is_special).and_then(|at| rest.split_at_checked(at))
@@ -77,9 +77,9 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Shows `bytes` in quotes, [escaped](escape). Of more than 48 bytes, only the first 48 at most are
-/// shown, followed by the total number: names and keys in a file can have any length, but a message
-/// has to stay short.
+/// Shows `bytes` in quotes, [escaped](escape). Of more than 48 bytes, at most the first 48 are
+/// shown, followed by the total number of bytes: names and keys in a file can have any length, but a
+/// message has to stay short.
 ///
 /// ```
 /// assert_eq!(filterblock::quote(b"key\n").to_string(), r#""key\x0a""#);

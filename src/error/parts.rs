@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum IoAction {
-    /// Opening a file.
+    /// Opening a file or folder.
     #[error("opening")]
     Open,
     /// Listing a folder.
@@ -24,14 +24,14 @@ pub enum IoAction {
     #[error("reading {len} bytes")]
     #[non_exhaustive]
     Read {
-        /// The number of bytes.
+        /// The number of bytes to read.
         len: u64,
     },
     /// Writing to a file or to another writer.
     #[error("writing {len} bytes")]
     #[non_exhaustive]
     Write {
-        /// The number of bytes.
+        /// The number of bytes to write.
         len: u64,
     },
     /// Flushing a writer.
@@ -104,13 +104,13 @@ pub enum Structure {
     /// A user key followed by sequence number and type.
     #[error("internal key")]
     InternalKey,
-    /// A record of a log or a MANIFEST, or a fragment of one, with its header.
+    /// A record of a log or a MANIFEST, or a fragment of such a record, with its header.
     #[error("log record")]
     LogRecord,
     /// The contents of one record of a MANIFEST.
     #[error("version edit")]
     VersionEdit,
-    /// The file that lists a database's live tables, as a whole.
+    /// A MANIFEST as a whole: the file that lists a database's live tables.
     #[error("MANIFEST")]
     Manifest,
     /// The file that names the MANIFEST.

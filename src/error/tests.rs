@@ -139,7 +139,7 @@ fn bytes_are_made_fit_for_a_terminal() {
     assert_eq!(crate::escape(b"a~ \\\x1b[m\x7f\xff").to_string(), r"a~ \\\x1b[m\x7f\xff");
 }
 
-/// The kind shows whose fault it is, and the error itself comes back.
+/// The kind depends on what is at fault, and downcasting gives the error itself back.
 #[test]
 fn an_io_error_wraps_every_error() {
     let mut kinds = Vec::new();

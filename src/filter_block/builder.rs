@@ -22,14 +22,14 @@ const DEFAULT_MAX_SIZE: u64 = 1 << 30;
 ///
 /// The calls come in the order `(start_block add_key*)* finish`. Whenever a data block ends, call
 /// `start_block` with the offset of the next data block, then `add_key` with each key of that block.
-/// A key added before any `start_block` belongs to offset 0. After [`finish`](Self::finish) the
+/// A key added before the first `start_block` belongs to offset 0. After [`finish`](Self::finish) the
 /// builder starts anew.
 ///
 /// The builder keeps the filters made so far and the keys of the current range, which lie end to
-/// end. Once the lengths of these keys differ, and if the policy has a hash for each of them, the
-/// builder keeps only their [hashes](FilterPolicy::hash_key), eight bytes each, and up to 256 keys
-/// that will be hashed [together](FilterPolicy::hash_keys). A range without keys takes no memory until `finish`, which
-/// gives it four bytes of the block.
+/// end. Once the lengths of these keys differ, and if the policy makes filters from hashes and has a
+/// hash for each of these keys, the builder keeps only their [hashes](FilterPolicy::hash_key), eight
+/// bytes each, and up to 256 keys that will be hashed [together](FilterPolicy::hash_keys). A range
+/// without keys takes no memory until `finish`, which gives it four bytes of the block.
 ///
 /// ```
 /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader};
@@ -54,7 +54,8 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     filters: Vec<u8>,
     /// The filters that the policy made, by number and start. All other filters are empty.
     made: Vec<Made>,
-    /// The number of filters, empty ones included.
+    /// The number of filters already made, empty ones included. This is also the number of the current
+    /// range.
     count: u64,
     last_offset: u64,
     /// The keys of the current range.
@@ -101,8 +102,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Returns a builder that makes one filter for every `1 << base_lg` bytes of data blocks. With
     /// 63 there is one filter for the whole table.
     ///
-    /// LevelDB reads filter blocks of any `base_lg` up to 63. If data blocks are larger than the
-    /// range, some filters are empty and cost only their offsets.
+    /// LevelDB reads filter blocks of any `base_lg` up to 63. If data blocks are larger than a range,
+    /// some filters are empty and cost only their offsets.
     ///
     /// # Errors
     ///
@@ -173,9 +174,9 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// Adds keys of the current data block. The filter is the same as if each were added by
     /// [`add_key`](Self::add_key).
     ///
-    /// This is faster for callers that have all keys of a data block at hand: they are copied in one go. If
+    /// This is faster for callers that have all keys of a data block at hand: the keys are copied in one go. If
     /// each range gets its keys in one call and the policy hashes keys [together](FilterPolicy::hash_keys),
-    /// all filters but the first are made directly from the keys given.
+    /// all filters but the first are made directly from `keys`.
     ///
     /// ```
     /// use filterblock::{BloomFilterPolicy, FilterBlockBuilder, KeyBuf};
@@ -207,7 +208,7 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
     /// eight bytes for a key of any length.
     ///
     /// The filter is the same as with [`add_key`](Self::add_key). If a range gets both hashes and
-    /// keys, the policy makes its filter from hashes only, in any order.
+    /// keys, the policy makes its filter from hashes only, whose order can differ from that of the calls.
     ///
     /// # Errors
     ///
@@ -282,8 +283,8 @@ impl<P: FilterPolicy> FilterBlockBuilder<P> {
         make_behind_guard(policy, scratch, |scratch| pending.make_filter(policy, scratch))
     }
 
-    /// Returns the block's length with `count` filters, including the one in `scratch`. Fails if
-    /// the length exceeds the limit.
+    /// Returns the block's length with `count` filters, including the filter in `scratch` if keys are
+    /// pending. Fails if the length exceeds the limit.
     fn finished_len(&self, count: u64) -> Result<usize> {
         let new = if !self.pending.is_empty() { made_filter(&self.policy, &self.scratch)?.len() } else { 0 };
         let len = count

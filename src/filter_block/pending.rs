@@ -2,16 +2,17 @@
 
 use crate::{Error, FilterPolicy, KeyBuf, KeyHash, Keys, Result, kernel};
 
-/// The number of keys of several lengths that are kept until they are hashed together.
+/// The number of buffered keys of several lengths at which they are hashed together.
 const KEPT: usize = 256;
 
 /// The form in which further keys of a range are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Mode {
-    /// As keys. Keys of several lengths are hashed together, `KEPT` at a time, if the policy can.
+    /// As keys. Keys of several lengths are hashed together, in batches, if the policy can do that.
     #[default]
     BatchedHashes,
-    /// As keys: a key of the range has no hash, or the policy does not hash keys together.
+    /// As keys: a key of the range has no hash, or the policy does not hash keys together or does not make
+    /// filters from hashes.
     Keys,
     /// By their hashes: each key is hashed as it is added, until a key has no hash.
     Hashes,
@@ -32,8 +33,8 @@ enum Accepts {
 pub(super) struct Pending {
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
-    /// The number of hashes whose keys were added as keys. Once it is above 0, new keys are buffered only
-    /// until the next batch is hashed, unless some key has no hash.
+    /// The number of hashes whose keys were added as keys. Once this number is above 0, new keys are buffered
+    /// at most until the next batch is hashed, unless some key has no hash.
     hashed: u64,
     mode: Mode,
     accepts: Accepts,
@@ -48,7 +49,7 @@ impl Pending {
         }
     }
 
-    /// Adds keys: in one copy or together by their hashes if possible, otherwise one by one.
+    /// Adds keys: all in a single copy, or together by their hashes, if possible; otherwise one by one.
     pub(super) fn push_all(&mut self, policy: &impl FilterPolicy, keys: Keys<'_>) {
         if self.keys.push_all_if_same_len(keys) {
             return;
@@ -60,7 +61,7 @@ impl Pending {
                 }
                 return;
             }
-            // Keys added earlier have to stay before these, so no key may be buffered.
+            // Keys added earlier have to stay before these keys, so the buffer has to be empty.
             if self.keys.is_empty() && self.try_hash_run(policy, keys) {
                 return;
             }
@@ -87,7 +88,7 @@ impl Pending {
         self.make_room_and_push(policy, key);
     }
 
-    /// Adds a key for which the buffer has no room yet, or that cannot be hashed.
+    /// Adds a key that [`push_other_len`](Self::push_other_len) could neither buffer nor hash.
     #[inline(never)]
     fn make_room_and_push(&mut self, policy: &impl FilterPolicy, key: &[u8]) {
         if kernel::copies_short_keys() && self.hashes_together(policy) {
@@ -123,7 +124,7 @@ impl Pending {
         together
     }
 
-    /// Replaces the keys by their hashes, unless a key has no hash.
+    /// Replaces the buffered keys with their hashes, unless a key has no hash.
     #[cold]
     fn hash_buffered(&mut self, policy: &impl FilterPolicy) {
         let keys = std::mem::take(&mut self.keys);
@@ -152,8 +153,8 @@ impl Pending {
         done
     }
 
-    /// Replaces keys of the same length by their hashes, and has further keys taken by hash. Returns `false`
-    /// if there are no keys, if their lengths differ, or if they cannot be kept as hashes.
+    /// Replaces buffered keys of the same length with their hashes, and has further keys taken by hash.
+    /// Returns `false` if no keys are buffered, if their lengths differ, or if they cannot be kept as hashes.
     fn switch_to_hashes(&mut self, policy: &impl FilterPolicy) -> bool {
         let Self { keys, hashes, .. } = self;
         let (pending, added) = (keys.as_keys(), hashes.len());
@@ -198,7 +199,7 @@ impl Pending {
         self.keys.is_empty() && self.hashes.is_empty()
     }
 
-    /// Removes all keys and keeps the memory for the next ones.
+    /// Removes all keys and hashes, and keeps the memory for later keys.
     pub(super) fn clear(&mut self) {
         self.keys.clear();
         self.hashes.clear();
@@ -222,7 +223,8 @@ impl Pending {
             let Some(hash) = policy.hash_key(key) else {
                 hashes.truncate(added);
                 // The policy's own error explains more about such keys. The policy does not see the
-                // keys kept as hashes, so their number is added to the error's index.
+                // keys that were replaced with their hashes, so their number is added to the error's
+                // index.
                 policy.create_filter(keys.as_keys(), dst).map_err(|error| match error {
                     Error::ShortInternalKey { index, expected, found } => {
                         Error::ShortInternalKey { index: index.saturating_add(*hashed), expected, found }

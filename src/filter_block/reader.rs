@@ -16,7 +16,7 @@ use crate::{Error, FilterPolicy, KeyHash, Result, Structure};
 ///
 /// Any bytes are accepted. If base_lg or the offsets of a filter are malformed, every key "may
 /// match", and [`check`](Self::check) reports the damage. A data block without a filter may hold any
-/// key, too. An empty filter matches nothing, unless the policy answers otherwise. As in LevelDB, no
+/// key, too. An empty filter matches no key, unless the policy answers otherwise. As in LevelDB, no
 /// key matches a filter that starts and ends at the same offset beyond the filters, although `check`
 /// reports such a filter as well.
 ///
@@ -43,8 +43,8 @@ enum FilterSlice<'a> {
 }
 
 impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
-    /// Reads `contents`, the block without its trailer. `policy` has to be the policy that wrote
-    /// it.
+    /// Reads `contents`, the block without its trailer. `policy` has to be the policy that made the
+    /// block's filters.
     ///
     /// This never fails, even if the contents are malformed: [`check`](Self::check) reports that.
     pub fn new(policy: P, contents: B) -> Self {
@@ -71,17 +71,17 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     /// Answers many (block offset, key) queries. `answers` is cleared, then gets one answer for
     /// each query, in the order of the queries.
     ///
-    /// This is faster than one call for each query, most of all if the block is too large for the
+    /// This is faster than one call for each query, especially if the block is too large for the
     /// cache: the cache misses of several queries overlap. Neighbouring queries of the same filter
     /// take the least time, so sort queries by block offset if you can.
     ///
     /// Lookups are faster if the block is in huge pages, since each query of a large block
-    /// otherwise also misses the cache of page addresses. On Linux, a program gets them with
-    /// `madvise(MADV_HUGEPAGE)` on anonymous memory, aligned to 2 MiB, before it reads the block
-    /// there; `contents` can be any such buffer.
+    /// otherwise also misses the cache of page addresses. On Linux, a program gets huge pages with
+    /// `madvise(MADV_HUGEPAGE)` on anonymous memory, aligned to 2 MiB, before it reads the block into
+    /// that memory; `contents` can be any such buffer.
     pub fn keys_may_match(&self, queries: &[(u64, &[u8])], answers: &mut Vec<bool>) {
         answers.clear();
-        // A query that a policy leaves unanswered may match.
+        // The answer to a query that the policy leaves unanswered stays "may match".
         answers.resize(queries.len(), true);
         // The array is made once, since filling it for each batch would take time.
         let mut probes = [(&[][..], &[][..]); PREFETCHED];
@@ -91,8 +91,7 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         }
     }
 
-    /// Answers a few queries, at most `N` and [`PREFETCHED`]. `answers` has to have an element for each
-    /// query, all of them `true`.
+    /// Answers at most `N` queries. `answers` has to have an element for each query, all of them `true`.
     #[cfg(feature = "table")]
     pub(crate) fn few_may_match<const N: usize>(&self, queries: &[(u64, &[u8])], answers: &mut [bool]) {
         const { assert!(N <= PREFETCHED) };
@@ -114,7 +113,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         queries.iter().filter_map(|&(block_offset, _)| entry(block_offset)).for_each(prefetch);
     }
 
-    /// Answers at most `PREFETCHED` queries.
+    /// Answers at most `PREFETCHED` queries, and at most as many as `probes` has elements. `answers` has
+    /// to have an element for each query, all of them `true`.
     #[expect(clippy::indexing_slicing, reason = "there are at most `PREFETCHED` queries")]
     fn ask_batch<'a>(
         &'a self,
@@ -219,8 +219,8 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
         self.num_filters
     }
 
-    /// Returns the bytes of filter `index`. They are empty if no data block starts in its range.
-    /// `None` if there is no filter with this number, or if its offsets are malformed.
+    /// Returns the bytes of filter `index`, which are empty if no data block starts in the filter's
+    /// range. `None` if there is no filter with this number, or if its offsets are malformed.
     pub fn filter(&self, index: usize) -> Option<&[u8]> {
         match self.slice(index)? {
             FilterSlice::At(filter) => Some(filter),
@@ -229,10 +229,10 @@ impl<P: FilterPolicy, B: AsRef<[u8]>> FilterBlockReader<P, B> {
     }
 
     /// Iterates over all filters in order, each with the range of data-block offsets that it
-    /// covers.
+    /// covers. A filter whose offsets are malformed yields [`Error::Corrupt`] instead of its bytes.
     ///
-    /// The last range of 64-bit offsets ends at `u64::MAX`, which belongs to it. Ranges beyond the
-    /// last offset are empty, and so are all ranges if base_lg is malformed.
+    /// The last range of 64-bit offsets ends at `u64::MAX`, which belongs to that range. Ranges beyond
+    /// `u64::MAX` are empty, and so are all ranges if base_lg is malformed.
     pub fn iter(&self) -> Filters<'_, P, B> {
         Filters { reader: self, indices: 0..self.num_filters }
     }

@@ -1,4 +1,4 @@
-//! The origin of a table, as far as the names in its metaindex show it.
+//! The origin of a table, as far as the names in its metaindex reveal it.
 
 use crate::Origin;
 

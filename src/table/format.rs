@@ -1,6 +1,6 @@
 //! Handles and the footer (LevelDB's `table/format.h`, `table/format.cc`).
 //!
-//! The page of `filterblock::table` shows their layout.
+//! The page of `filterblock::table` describes their layout.
 
 use crate::bytes::coding::{
     MAX_VARINT64_LEN, VarintError, fixed64_at, get_short, get_varint64, put_fixed64, put_varint64,

@@ -24,21 +24,22 @@
 //!   own layout is in [`filter_block`](crate::filter_block). LevelDB writes at most one.
 //! - **The metaindex** maps names to handles. A filter block's name is `filter.` and the name of
 //!   its policy. Other programs store more here, under names of their own.
-//! - **The index** has an entry for each data block. The key is at or after the block's last key
-//!   and before the next block's first, and is shortened by the comparator if it can be. The value
-//!   is the block's handle.
+//! - **The index** has an entry for each data block. The entry's key is at or after the block's last
+//!   key and before the next block's first key, and is shortened by the comparator if it can be. The
+//!   entry's value is the block's handle.
 //! - **The footer** is read first, since its handles lead to the metaindex and the index. Its magic
 //!   is 0xdb4775248b80fb57.
 //! - **A handle** gives a block's location. `offset` counts from the start of the file, and `size`
-//!   leaves out the trailer.
-//! - **The trailer** has type 0 for contents stored as they are, 1 for Snappy. The checksum is the
-//!   CRC-32C of the contents as stored and the type, rotated right by 15 bits, plus 0xa282ead8.
+//!   does not include the trailer.
+//! - **The trailer** has type 0 for contents stored as they are, and 1 for Snappy; for other types,
+//!   see [`Codec::of_type`]. The checksum is the CRC-32C of the contents as stored and the type,
+//!   rotated right by 15 bits, plus 0xa282ead8.
 //! - **An entry's key** is the first `shared` bytes of the previous key, then the key rest, of
 //!   `non_shared` bytes. `value_len` is the length of the value.
 //! - **A restart** is the offset in the block of an entry that shares nothing, so that reading can
 //!   start there. In the index, there is a restart for every entry. In data blocks and in the
 //!   metaindex, there is one for the first entry, and by default for every 16th after it
-//!   ([`restart_interval`](WriteOptions::restart_interval)).
+//!   ([`restart_interval`](WriteOptions::restart_interval)). A block without entries has one restart, 0.
 //!
 //! Fixed integers are little-endian. A varint has seven bits in each byte, the lowest first; the
 //! top bit is set in all bytes but the last.

@@ -1,6 +1,6 @@
 //! Building a block of entries (LevelDB's `table/block_builder.cc`).
 //!
-//! The page of `filterblock::table` shows the layout.
+//! The page of `filterblock::table` describes the layout.
 
 use super::prefix::shared_prefix_len;
 use crate::bytes::coding::{MAX_VARINT32_LEN, put_fixed32, put_varint32};
@@ -13,8 +13,8 @@ const MAX_LEN: u64 = u32::MAX as u64;
 pub(in crate::table) struct BlockBuilder {
     restart_interval: u32,
     buffer: Vec<u8>,
-    /// Offsets in `buffer` of the entries that store their key in full. The first entry always
-    /// does.
+    /// The offsets in `buffer` of the entries at restarts, which store their keys in full. The first
+    /// entry is always at a restart.
     restarts: Vec<u32>,
     /// The number of entries since the last restart, including the entry there.
     counter: u32,

@@ -1,6 +1,6 @@
 //! A decoded block (LevelDB's `table/block.cc`).
 //!
-//! The page of `filterblock::table` shows the layout.
+//! The page of `filterblock::table` describes the layout.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::table::block::probes::Probes;
 use crate::table::codec::Codec;
 use crate::{Error, Result, Structure};
 
-/// In a block with at most this many restarts, the keys at all of them are prefetched.
+/// In a block with at most this many restarts, the keys at all restarts are prefetched.
 const PREFETCHED_RESTARTS: usize = 16;
 /// The greatest number of bytes of entries that are prefetched.
 const PREFETCHED_BYTES: usize = 4096;
@@ -153,7 +153,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         self.entries_end == 0
     }
 
-    /// The offset in restart `index`, or `None` if there is no such restart.
+    /// The offset that restart `index` holds, or `None` if there is no such restart.
     #[inline]
     pub(in crate::table) fn restart(&self, index: usize) -> Option<usize> {
         if index >= self.num_restarts {
@@ -165,7 +165,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         restart.map(|restart| restart as usize)
     }
 
-    /// The offset in restart `index`, or an error if no entry can begin there.
+    /// The offset that restart `index` holds, or an error if no entry can begin there.
     #[inline]
     pub(in crate::table) fn restart_entry(&self, index: usize) -> Result<usize> {
         match self.restart(index) {
@@ -189,7 +189,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         (end.wrapping_add(value_len.into()) <= self.entries_end).then_some(start..end)
     }
 
-    /// Prefetches the keys at restarts, unless there are so many that a search needs few of them.
+    /// Prefetches the keys at all restarts, unless there are so many restarts that a search needs few of them.
     #[inline]
     pub(in crate::table) fn prefetch_restarts(&self) {
         if self.num_restarts <= PREFETCHED_RESTARTS {
@@ -216,7 +216,7 @@ impl<B: AsRef<[u8]>> Block<B> {
         self.data().get(at..end).unwrap_or_default().iter().step_by(CACHE_LINE).for_each(prefetch);
     }
 
-    /// The keys at restarts, of which only the starts are looked at.
+    /// The keys at restarts. Only the starts of these keys are looked at.
     #[inline]
     pub(in crate::table::block) fn probes(&self) -> Probes<'_> {
         let restarts = self.data().get(self.entries_end..).unwrap_or_default().as_chunks().0;

@@ -12,8 +12,8 @@ pub(in crate::table) struct Layout {
 }
 
 impl Layout {
-    /// Checks that the restart array fits, and that the first restart is the offset of the first
-    /// entry. Entries and the other restarts are checked when they are used.
+    /// Checks that the restart array fits, and that the first restart, if there is one, is 0, the
+    /// offset of the first entry. Entries and the other restarts are checked when they are used.
     #[inline]
     pub(in crate::table) fn of(data: &[u8], offset: u64) -> Result<Self> {
         let bad =

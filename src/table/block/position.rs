@@ -46,7 +46,7 @@ enum State {
     Start,
     /// At an entry.
     Entry,
-    /// Past the last entry, or stopped by an error.
+    /// At no entry: past the last entry or, backwards, the first, or after an error.
     End,
 }
 
@@ -82,7 +82,7 @@ impl Position {
         self.state == State::Entry
     }
 
-    /// The current entry's key, empty if there is none.
+    /// The current entry's key, or an empty slice if there is no current entry.
     #[inline]
     pub(in crate::table) fn key<'a>(&'a self, block: &'a Block<impl AsRef<[u8]>>) -> &'a [u8] {
         match &self.key {
@@ -95,7 +95,7 @@ impl Position {
         }
     }
 
-    /// The current entry's value, empty if there is none.
+    /// The current entry's value, or an empty slice if there is no current entry.
     #[inline]
     pub(in crate::table) fn value<'a>(&self, block: &'a Block<impl AsRef<[u8]>>) -> &'a [u8] {
         if self.valid() { block.bytes(self.value.clone()) } else { &[] }
@@ -272,7 +272,7 @@ impl Position {
         }
     }
 
-    /// Passes the next restart. Fails if the entry at `next` begins beyond it, rather than at it.
+    /// Passes the next restart. Fails if the entry at `next` begins after that restart.
     fn pass_restart(&mut self, block: &Block<impl AsRef<[u8]>>) -> Result<()> {
         if self.next > self.next_restart_at {
             return Err(block.bad_restart(self.next_restart, Some(self.next_restart_at)));

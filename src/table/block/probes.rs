@@ -3,7 +3,7 @@
 use super::prefix::{LongStart, Start};
 use crate::kernel::prefetch;
 
-/// The keys at a block's restarts, of which only the starts are looked at.
+/// The keys at a block's restarts. Only the starts of these keys are looked at.
 pub(in crate::table::block) struct Probes<'b> {
     pub(super) data: &'b [u8],
     /// The restarts and their number, as stored.
@@ -21,8 +21,8 @@ impl Probes<'_> {
     }
 
     /// Returns true if the key of the entry at restart `index`, without its last `SUFFIX` bytes, is before keys that start
-    /// like `sought`. `None` if 16 bytes of each do not tell, if the key has fewer than `SUFFIX` bytes, or if the entry
-    /// has an unusually long header, is damaged, or lies so close to the block's end that not enough bytes follow.
+    /// like `sought`. `None` if the first 16 bytes do not decide, if the key has fewer than `SUFFIX` bytes, or if the
+    /// entry has an unusually long header, is damaged, or lies so close to the block's end that not enough bytes follow.
     #[inline(always)]
     pub(in crate::table::block) fn is_before<const SUFFIX: usize>(
         &self,
@@ -34,7 +34,7 @@ impl Probes<'_> {
         // of the shortest entry.
         let bytes = self.data.get(at..at.wrapping_add(11))?;
         let header = u32::from_le_bytes(*bytes.first_chunk()?);
-        // Nothing is shared, and the other lengths take a byte each.
+        // In a usual header, nothing is shared, and the other lengths take a byte each.
         if header & 0x80_80ff != 0 {
             return None;
         }

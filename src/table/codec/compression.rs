@@ -34,7 +34,7 @@ impl Compression {
         }
     }
 
-    /// The name to show: lower case, without spaces.
+    /// The name for display: lower case, without spaces.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => Codec::None.name(),

@@ -10,15 +10,15 @@ use crate::{Error, Result, Structure};
 /// in the file. Returns them with their codec.
 ///
 /// Uncompressed contents are returned as they are. Decompressed contents stay within `limits`, and
-/// take no more memory than a codec can fill from the stored bytes. `buffer` may be taken to hold
-/// them.
+/// take no more memory than a codec can fill from the stored bytes. The memory of `buffer` may be
+/// used for them.
 ///
 /// `made` grows by roughly the number of bytes that the codecs made, even if all of them fail in the
 /// end.
 ///
 /// A type can have several meanings. Codecs with a magic are tried first, if the data begin with
-/// it, then codecs without a magic, until one decodes the data from the first byte to the last. If a
-/// codec with a magic exceeds a limit, no further codec is tried.
+/// that magic, then codecs without a magic, until a codec decodes the data from the first byte to the
+/// last. If a codec with a magic exceeds a limit, no further codec is tried.
 pub(crate) fn decompress(
     id: u8,
     stored: Bytes,

@@ -1,4 +1,4 @@
-//! Deflate, with zlib's header and checksum or without.
+//! Deflate, with or without zlib's header and checksum.
 
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};

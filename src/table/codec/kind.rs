@@ -6,10 +6,9 @@ use crate::{Error, Structure};
 
 /// The compression that the contents of a block turn out to have.
 ///
-/// The compression type stored with a block is a number. Each relative of LevelDB gives 2 and
-/// higher numbers meanings of its own, so only the contents show which meaning applies. A cursor
-/// that has read the block returns its codec:
-/// [`BlockCursor::codec`](crate::table::BlockCursor::codec).
+/// The compression type stored with a block is a number. LevelDB and its relatives disagree on the
+/// meaning of numbers above 1, so only the contents reveal the codec. A cursor that has read the block
+/// returns its codec: [`BlockCursor::codec`](crate::table::BlockCursor::codec).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Codec {
@@ -29,7 +28,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// The name to show: lower case, without spaces.
+    /// The name for display: lower case, without spaces.
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -156,7 +155,7 @@ mod tests {
             assert!(Codec::Deflate.magic_matches(header));
         }
         assert!(!Codec::Zlib.magic_matches(b"\x78") && Codec::Lz4.magic_matches(b""));
-        // The check of both bytes holds in each of these, so the fault named above is the only one.
+        // The check of both bytes holds in each of these headers, so the fault named above is the only one.
         for header in [0x789c, 0x081d, 0x7785, 0x881c, 0x78bb_u16] {
             assert!(header.is_multiple_of(31), "{header:x}");
         }

@@ -7,7 +7,7 @@ use crate::Error;
 pub(crate) struct Limits {
     /// The limit for the contents.
     pub(crate) contents: u64,
-    /// The limit for contents and decoder together, if the decoder needs much memory.
+    /// The limit for contents, window and decoder together, if the decoder needs much memory.
     #[cfg_attr(not(feature = "zstd"), expect(dead_code, reason = "no other decoder does"))]
     pub(crate) memory: u64,
 }

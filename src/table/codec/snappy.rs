@@ -4,8 +4,8 @@ use super::Codec;
 use super::limits::too_long;
 use crate::{Error, Result, Structure};
 
-/// The number of bytes that the densest element of Snappy data stands for: a copy with an offset of
-/// two bytes.
+/// The number of bytes that the densest element of Snappy data stands for: a copy with a two-byte
+/// offset field.
 const DENSEST_LEN: u64 = 64;
 /// The number of bytes that this element takes in Snappy data.
 const DENSEST_STORED: u64 = 3;

@@ -16,8 +16,8 @@ const MIN_WINDOW: u64 = 128 << 10;
 /// The greatest length of the contents of one block of a frame, in bytes.
 const BLOCK: u64 = 128 << 10;
 
-/// The most memory that the decoder takes in addition to its window, in bytes: a block of 128 KiB,
-/// 2^20 literals, some 98,000 sequences of twelve bytes, and tables.
+/// An upper bound on the memory that the decoder takes in addition to its window, in bytes: a block of
+/// 128 KiB, 2^20 literals, some 98,000 sequences of twelve bytes, and tables.
 const DECODER: u64 = 5 << 19;
 
 /// Decodes into a buffer that grows with the contents, up to their limit.

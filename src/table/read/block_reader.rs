@@ -141,8 +141,8 @@ impl<R: ReadAt> BlockReader<R> {
     }
 
     /// Verifies and decompresses a block that was read with its trailer. Returns its contents and
-    /// their codec. The stored block and the contents together take at most `room` bytes. `buffer`
-    /// may be taken to hold the contents.
+    /// their codec. The stored block and the contents together take at most `room` bytes. The memory
+    /// of `buffer` may be used for the contents.
     #[inline]
     pub(in crate::table) fn decode(
         &self,
@@ -172,7 +172,8 @@ impl<R: ReadAt> BlockReader<R> {
         split_trailer(stored, offset, self.verify_checksums)
     }
 
-    /// Verifies a block that was read with its trailer, and returns its contents if they are not compressed.
+    /// Verifies an uncompressed block that was read with its trailer, and returns its contents. Returns `None`, and
+    /// verifies nothing, if the block is compressed.
     #[inline]
     pub(in crate::table) fn plain<'s>(
         &self,
@@ -230,7 +231,7 @@ impl<R: ReadAt> BlockReader<R> {
         Ok(Block::new(contents, offset)?.with_codec(codec).with_max_key(max_key))
     }
 
-    /// Returns true if the source has the block in memory, not compressed.
+    /// Returns true if the source has the block in memory and the block is not compressed.
     #[inline]
     pub(in crate::table) fn shows(&self, span: Span) -> bool {
         self.shown(span).is_some()

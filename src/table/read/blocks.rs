@@ -97,8 +97,8 @@ impl<'t> BlockCursor<'t> {
     /// Moves to the previous entry. Returns false if there is none, or if the cursor was at no
     /// entry; the cursor is then at no entry.
     ///
-    /// The entries between two restarts are decoded once. This takes 4 bytes for each of them, and
-    /// a copy of the parts of their keys that are not shared.
+    /// The entries between two restarts are decoded once. This takes 4 bytes for each entry, and a copy
+    /// of the part of its key that the next key does not share.
     ///
     /// # Errors
     ///
@@ -118,13 +118,13 @@ impl<'t> BlockCursor<'t> {
         moved.map_err(|error| self.in_file(error))
     }
 
-    /// The current entry's key, empty if there is none.
+    /// The current entry's key, or an empty slice if there is no current entry.
     #[inline]
     pub fn key(&self) -> &[u8] {
         self.at.key(&self.block)
     }
 
-    /// The current entry's value, empty if there is none.
+    /// The current entry's value, or an empty slice if there is no current entry.
     #[inline]
     pub fn value(&self) -> &[u8] {
         self.at.value(&self.block)
@@ -133,7 +133,7 @@ impl<'t> BlockCursor<'t> {
     /// Decodes the current entry's value as the handle of another block. Values are handles in the
     /// index and the metaindex.
     ///
-    /// The handle is not checked against the file: the other block may lie outside it.
+    /// The handle is not checked against the file: the other block may lie outside the file.
     ///
     /// # Errors
     ///

@@ -37,8 +37,8 @@ use crate::{Error, Result, Structure};
 /// [`ReadOptions::max_output`](crate::table::ReadOptions::max_output), as data blocks do.
 ///
 /// [`prev`](Self::prev) walks backwards, and can be mixed with [`next`](Self::next). It takes 4 bytes of
-/// memory for each entry between two restarts, and a copy of the parts of their keys that are not shared. In
-/// return, these entries are found once, not anew for each step as in LevelDB.
+/// memory for each entry between two restarts, and a copy of the part of the entry's key that the next key
+/// does not share. In return, these entries are found once, not anew for each step as in LevelDB.
 ///
 /// Once it has passed the last entry or, backwards, the first, the cursor is at no entry until the next seek.
 /// The same holds after an error, but [`skip_block`](Self::skip_block) can make it go on with another block.
@@ -329,13 +329,13 @@ impl<R> Cursor<'_, R> {
         self.block.is_some() && self.entry.valid()
     }
 
-    /// The current entry's key, empty if there is none.
+    /// The current entry's key, or an empty slice if there is no current entry.
     #[inline]
     pub fn key(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |(_, block)| self.entry.key(block))
     }
 
-    /// The current entry's value, empty if there is none.
+    /// The current entry's value, or an empty slice if there is no current entry.
     #[inline]
     pub fn value(&self) -> &[u8] {
         self.block.as_ref().map_or(&[], |(_, block)| self.entry.value(block))

@@ -12,8 +12,8 @@ use crate::Result;
 /// and threads: use one meter for all tables, or one for each level. Lookups without a meter count
 /// nothing, and cost no extra instruction.
 ///
-/// A lookup counts if a filter was asked. If the filter let the key pass, the data block shows
-/// whether that was right. A lookup that fails in the data block is counted as asked only.
+/// A lookup counts if a filter was asked. If the filter let the key pass, the search of the data block
+/// decides whether that was right. A lookup that fails in the data block is counted as asked only.
 ///
 /// ```
 /// use filterblock::table::{FilterMeter, ReadOptions, Table};
@@ -59,8 +59,8 @@ impl FilterMeter {
         self.false_positives.load(Ordering::Relaxed)
     }
 
-    /// The share of absent keys that passed, 0 to 1. `None` if no filter was asked about an absent
-    /// key.
+    /// The share of absent keys that the filters let pass, 0 to 1. `None` if no filter was asked about
+    /// an absent key.
     pub fn false_positive_rate(&self) -> Option<f64> {
         let passed = self.false_positives() as f64;
         let absent = passed + self.denied() as f64;

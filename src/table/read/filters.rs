@@ -41,8 +41,8 @@ pub(in crate::table) struct FilterEntry {
 /// The policy of filters that were found.
 #[derive(Clone)]
 enum Asked {
-    /// A policy that was asked for, or an opaque one in its place. `None` once the reader has taken
-    /// it.
+    /// A policy that was asked for, or an opaque policy in its place. `None` once the reader has taken
+    /// the policy.
     For(Option<SharedPolicy>),
     /// Another policy, with this name. The filter block is then not read.
     Not(String),
@@ -67,7 +67,8 @@ impl Filters {
         Self { error: Some(Arc::new(error)), ..Self::default() }
     }
 
-    /// Finds the first policy of `options` that the metaindex names. Names are compared in full.
+    /// Finds the filters of the first policy of `options` that the metaindex names or, if there is none,
+    /// the reason why the table's filters are not used. Names are compared in full.
     pub(in crate::table) fn find(metaindex: &Block, options: &ReadOptions) -> Self {
         Self::try_find(metaindex, options).unwrap_or_else(Self::unreadable)
     }

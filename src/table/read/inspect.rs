@@ -12,7 +12,7 @@ use crate::table::source::ReadAt;
 impl<R> Table<R> {
     /// The name of the filters in the metaindex, without `filter.`: the name of the policy that
     /// reads them, or the name of filters that are not used for the reason in
-    /// [`filter_error`](Self::filter_error). Bytes that are not text are
+    /// [`filter_error`](Self::filter_error). The name of an unknown policy is
     /// [escaped](crate::escape()). `None` if no filter block was looked for or found, or if its name
     /// is that of an unknown policy and longer than 4 KiB: then the error quotes its beginning.
     pub fn filter_name(&self) -> Option<&str> {

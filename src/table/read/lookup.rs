@@ -63,7 +63,7 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// Like [`get`](Self::get), but for keys in bytewise order, which need not be put together.
+    /// Like [`get`](Self::get), but only for keys in bytewise order, which need not be put together.
     pub(super) fn get_bytewise(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let Some(handle) = self.locate(key, ())? else { return Ok(None) };
         let found = match self.block_in_place(handle)? {

@@ -21,10 +21,10 @@ impl<R: ReadAt> Table<R> {
     /// filled with one result for each key, in the order of the keys.
     ///
     /// With 16 keys or more, this is faster than a call for each key if index, filters or blocks are not in the
-    /// processor's caches, as the waits of several keys for memory overlap. The source is told
-    /// [beforehand](ReadAt::will_need) which blocks up to 32 keys need, so that a disk can read these blocks at the
-    /// same time. Keys that follow each other and are in the same data block share it: if the keys are sorted, nearly
-    /// every block is read and decompressed only once.
+    /// processor's caches, as the memory accesses of several keys overlap. The blocks that up to 32 keys need are
+    /// [announced](ReadAt::will_need) to the source beforehand, so that a disk can read these blocks at the same time.
+    /// Keys that follow each other and are in the same data block share it: if the keys are sorted, nearly every block
+    /// is read and decompressed only once.
     ///
     /// In addition to the values that are returned, the blocks of up to 32 keys are in memory together, or those of
     /// fewer keys if the blocks take more than 1 MiB.
@@ -51,7 +51,7 @@ impl<R: ReadAt> Table<R> {
     ///
     /// The result for a key is an error if [`get`](Self::get) would return an error for it. The other keys still get
     /// their results. [`Error::NeedRange`](crate::Error::NeedRange) thus names for each key the range that it lacks:
-    /// fetch all of these ranges, and look those keys up again.
+    /// fetch all of these ranges, and look the keys with this error up again.
     pub fn get_many(&self, keys: &[&[u8]], values: &mut Vec<Result<Option<Bytes>>>) {
         values.clear();
         if keys.len() < MIN_TOGETHER {
@@ -99,7 +99,7 @@ impl<R: ReadAt> Table<R> {
         }
     }
 
-    /// Tells which of many keys, given in any order, may be stored: the answer for each is that of
+    /// Checks which of many keys, given in any order, may be stored: the answer for each key is that of
     /// [`may_contain`](Self::may_contain). `answers` is cleared first, and then filled with one answer for each key,
     /// in the order of the keys.
     ///

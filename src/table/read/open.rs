@@ -133,8 +133,8 @@ pub(in crate::table) fn open<R: ReadAt>(blocks: &BlockReader<R>, options: &ReadO
     let footer = Footer::decode(footer.unwrap_or_default(), footer_at)?;
 
     let index_span = blocks.span(footer.index, footer_at)?;
-    // Some writers write no metaindex, and a handle of zeros shows this (bedrock-leveldb 0.3.1). No real
-    // metaindex has size 0.
+    // Some writers, such as bedrock-leveldb 0.3.1, write no metaindex, and a handle of zeros in the footer.
+    // No real metaindex has size 0.
     let metaindex_span =
         (footer.metaindex != BlockHandle::default()).then(|| blocks.span(footer.metaindex, footer_at));
     let known = metaindex_span.as_ref().and_then(|span| span.as_ref().ok().copied());
@@ -260,8 +260,8 @@ fn read_indexes<R: ReadAt>(
             match blocks.read(start, len) {
                 Ok(bytes) => {
                     let both = ReadChunk::new(start, bytes);
-                    // The index is nearly all of these bytes, so it may be a slice. As a slice the
-                    // metaindex would keep all of them in memory, even after the index is
+                    // The index is usually nearly all of these bytes, so it may be a slice. As a slice
+                    // the metaindex would keep all of them in memory, even after the index is
                     // decompressed.
                     if let (Some(index), Some(metaindex)) = (both.get(index), both.take(metaindex)) {
                         return Ok((index, Some(Ok(metaindex))));

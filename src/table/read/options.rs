@@ -77,7 +77,7 @@ impl ReadOptions {
     /// really are that large.
     ///
     /// Zstandard's decoder needs memory of its own. Contents, window and decoder together take at most twice
-    /// the file's size plus this limit, which is taken as 5 MiB if it is lower. In small files, contents well
+    /// the file's size plus this limit, which counts as 5 MiB if it is lower. In small files, contents well
     /// below the limit may thus be refused.
     ///
     /// The limit is lower if a file decompresses to so much that its index, metaindex, filter block and one
@@ -95,20 +95,21 @@ impl ReadOptions {
     /// the limit applies to each table. Default: no limit.
     ///
     /// The index of a small file can name the same block many times, and the keys in a block can
-    /// share long prefixes. For untrusted files, set this limit to the cost that a walk may have.
+    /// share long prefixes. For untrusted files, set this limit to the number of bytes that a walk may
+    /// decode.
     pub fn max_output(self, bytes: u64) -> Self {
         Self { max_output: bytes, ..self }
     }
 
     /// Raises [`max_output`](Self::max_output) to this many times the file's size if the limit is
     /// lower than that, so that one setting suits files of all sizes. Default: 0, which never
-    /// raises it.
+    /// raises the limit.
     pub fn max_output_factor(self, times: u64) -> Self {
         Self { max_output_factor: times, ..self }
     }
 
-    /// The number of bytes that are read first, at the end of the file. Default: 64 KiB; at least
-    /// 48 bytes.
+    /// The number of bytes that are read first, at the end of the file. Default: 64 KiB. A number
+    /// below 48 counts as 48.
     ///
     /// The footer, the index, the metaindex and the filter block take no further read if they are
     /// in these bytes.
@@ -138,7 +139,7 @@ impl ReadOptions {
     /// Default: all that are [known](crate::policy::default_read_policies).
     ///
     /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2`
-    /// are used only by a policy that [reads that dialect](FilterPolicy::reads_dialect), such as
+    /// are used only with a policy that [reads that dialect](FilterPolicy::reads_dialect), such as
     /// [`BashoBloom2Policy`](crate::BashoBloom2Policy). Without such a policy, every key may match.
     pub fn filter_policies(self, policies: Vec<SharedPolicy>) -> Self {
         Self { filter_policies: policies, ..self }

@@ -51,8 +51,8 @@ impl<T> Deref for Part<T> {
     }
 }
 
-/// The index of an open table, with all that a table needs except its source and its filters:
-/// metaindex, file size, and the options that the table was opened with.
+/// The index of an open table, with all that a table needs except its source, its path and its
+/// filters: footer, metaindex, file size, and the options that the table was opened with.
 ///
 /// A cache may keep the index after the table has been dropped: see
 /// [`Table::index_part`](super::Table::index_part) and [`Table::from_parts`](super::Table::from_parts).
@@ -111,7 +111,7 @@ impl fmt::Debug for TableIndex {
 pub struct TableFilter {
     pub(super) filters: Filters,
     /// Equal to the identity of the index that these filters belong to. With the index of another
-    /// table, these filters would deny keys that are there.
+    /// table, these filters would deny keys that are in that table.
     pub(super) identity: Identity,
 }
 

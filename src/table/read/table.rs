@@ -32,7 +32,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// For most tables that is all: **one read**. Parts that begin before these bytes take one more
 /// read for index and metaindex together, or two if they are apart, and one for the filter block:
 /// **at most four**. If a read of several parts together fails, more reads follow: each part is then
-/// read by itself, so that damage to one part does not take the others with it.
+/// read by itself, so that damage to one part does not affect the others.
 ///
 /// Afterwards, a lookup takes at most one read, and none if the index or the filter excludes the key.
 /// A walk takes one read for each data block.
@@ -40,10 +40,10 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// # Memory
 ///
 /// Opening takes at most twice the file's size plus 64 KiB plus [`ReadOptions::max_block_size`]
-/// (for Zstandard at least 5 MiB), and so does the open table with one data block. Every length in
-/// the file is checked against the file's size or a limit before anything is allocated for it. If a
-/// source returns views of its own memory, blocks that are not compressed stay views of it, except
-/// for a small metaindex.
+/// (counted as at least 5 MiB for Zstandard), and so does the open table with one data block. Every
+/// length in the file is checked against the file's size or a limit before anything is allocated for
+/// it. If a source returns views of its own memory, blocks that are not compressed stay views of that
+/// memory, except for a small metaindex.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ use crate::{Error, FilterBlockReader, Result, SharedPolicy};
 /// all methods that read return
 ///
 /// - [`Error::Io`] if the source fails or returns a different number of bytes than asked for,
-/// - [`Error::NeedRange`] if the source returns it,
+/// - [`Error::NeedRange`] if the source returns that error,
 /// - [`Error::Corrupt`], [`Error::Unsupported`] or [`Error::Limit`] if a block that the method needs
 ///   is damaged, of an unknown kind, or too large.
 ///
@@ -91,7 +91,7 @@ impl<R: ReadAt> Table<R> {
     /// # Errors
     ///
     /// [`Error::Corrupt`] if the source is shorter than 48 bytes, does not end in LevelDB's magic,
-    /// or has a damaged footer or index; [`Error::Unsupported`] if it is a table in RocksDB's or
+    /// or has a damaged footer or index; [`Error::Unsupported`] if the table is in RocksDB's or
     /// Pebble's own format.
     pub fn open(source: R, options: &ReadOptions) -> Result<Self> {
         let blocks = BlockReader::new(source, options)?;
@@ -111,8 +111,8 @@ impl<R: ReadAt> Table<R> {
         Ok(Self::of_parts(blocks, Part::Own(index), Some(Part::Own(filter))))
     }
 
-    /// Names the file that the source reads. Later errors of this table carry that name, and so does
-    /// [`filter_error`](Self::filter_error) unless a cache shares that error.
+    /// Sets the path of the file that the source reads. Later errors of this table carry the path, and
+    /// so does [`filter_error`](Self::filter_error) unless a cache shares that error.
     #[must_use]
     pub fn with_path(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -131,9 +131,9 @@ impl<R: ReadAt> Table<R> {
     /// entry at or after `key` in the one data block that may hold `key`.
     ///
     /// This is a lookup (LevelDB's `Table::InternalGet`), not the start of a range. It searches
-    /// only that data block, and no block if the filter denies `key`. `None` therefore does not
-    /// mean that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds later
-    /// keys.
+    /// only that data block, and no block if the index or the filter excludes `key`. `None` therefore
+    /// does not mean that no later keys follow; [`Cursor::seek`](crate::table::Cursor::seek) finds
+    /// later keys.
     ///
     /// # Errors
     ///
@@ -249,10 +249,11 @@ impl<R: ReadAt> Table<R> {
 }
 
 impl<R> Table<R> {
-    /// The filters, if the table has any that can be read and whose policy was asked for.
+    /// The filters, if the table has any that can be read and whose policy was asked for. In one case,
+    /// which [`filter_error`](Self::filter_error) describes, every key may match these filters.
     ///
-    /// They may be malformed ([`FilterBlockReader::check`]). Malformed filters let keys match, as
-    /// in LevelDB.
+    /// The filters may be malformed ([`FilterBlockReader::check`]). Their answers are then those of
+    /// LevelDB.
     pub fn filter(&self) -> Option<&FilterBlockReader<SharedPolicy>> {
         self.filter.as_ref()?.filters.reader.as_ref()
     }
@@ -266,7 +267,7 @@ impl<R> Table<R> {
     /// [`Error::Unsupported`] means that the filters may be sound, but not in an encoding that was
     /// asked for, or that this build cannot decompress the metaindex or the filter block. In a
     /// table with [Basho's mark](Origin::Basho), filters under the name
-    /// `leveldb.BuiltinBloomFilter2` would deny keys that are there if they were read as LevelDB's.
+    /// `leveldb.BuiltinBloomFilter2` would deny stored keys if they were read as LevelDB's filters.
     /// [`filter`](Self::filter) then gives access to the structure of the filter block, with an
     /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. There is no such
     /// access to a RocksDB filter of the whole table, as it is not a filter block.

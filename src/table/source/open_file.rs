@@ -17,7 +17,7 @@ pub(crate) fn open_file(path: &Path) -> Result<File> {
     try_open(path).map_err(|error| Error::io(IoAction::Open, 0, error))
 }
 
-/// Like [`open_file`], but with the system's error.
+/// Like [`open_file`], but with the bare [`io::Error`].
 pub(crate) fn try_open(path: &Path) -> io::Result<File> {
     let regular = |metadata: Metadata| {
         if metadata.is_file() { Ok(()) } else { Err(io::Error::other("not a regular file")) }

@@ -62,8 +62,9 @@ pub trait ReadAt {
         None
     }
 
-    /// Tells the source that these ranges will be read soon, in any order, so that it can fetch them at the same time:
-    /// [`Table::get_many`](crate::table::Table::get_many) announces the blocks that it goes on to search.
+    /// Announces to the source that these ranges will be read soon, in any order, so that it can fetch them at the same
+    /// time. [`Table::get_many`](crate::table::Table::get_many), for example, announces the blocks that it goes on to
+    /// search.
     ///
     /// This does nothing by default. A source that passes reads on to another source should pass these calls on, too.
     /// Faults are reported by the reads themselves.
@@ -142,8 +143,9 @@ impl ReadAt for Bytes {
 /// Each read is one system call, or more if the system returns fewer bytes than asked for. Reads may run on many
 /// threads at the same time.
 ///
-/// With the feature `advise`, the system starts to read the ranges that [will be needed](ReadAt::will_need), on Linux,
-/// Android and FreeBSD: a system call for each range, which is worth it if the file is not in the system's cache.
+/// With the feature `advise`, on Linux, Android and FreeBSD, the system starts to read the ranges that
+/// [will be needed](ReadAt::will_need). This takes a system call for each range, which pays if the file is not in the
+/// system's cache.
 ///
 /// On Windows, reads move the file's position. On systems that can read only at the file's own
 /// position, as under WASI, each read takes two system calls, and reads run one at a time.

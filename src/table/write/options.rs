@@ -13,8 +13,8 @@ use crate::table::codec::Compression;
 use crate::{Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, Result, SharedPolicy};
 
 /// Options of a [`TableBuilder`](crate::table::TableBuilder): LevelDB's `Options`, as far as they
-/// concern tables. A [`Rewriter`](crate::table::Rewriter) uses those that concern filters and
-/// metaindex.
+/// concern tables. A [`Rewriter`](crate::table::Rewriter) uses only the options that concern filters
+/// and metaindex.
 ///
 /// The defaults are LevelDB's: blocks of 4 KiB, a restart every 16 entries, Snappy, no filters.
 ///
@@ -130,8 +130,8 @@ impl WriteOptions {
     /// If true, the keys are a database's internal keys: user key, then sequence number and type.
     /// Default: false.
     ///
-    /// They are then ordered by [`InternalKeyComparator`] and filtered by [`InternalFilterPolicy`],
-    /// as in LevelDB's databases. A key of fewer than eight bytes is an error.
+    /// The keys are then ordered by [`InternalKeyComparator`], and their filters made by
+    /// [`InternalFilterPolicy`], as in LevelDB's databases. A key of fewer than eight bytes is an error.
     pub fn internal_keys(mut self, internal_keys: bool) -> Self {
         self.internal_keys = internal_keys;
         self

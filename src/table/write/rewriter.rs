@@ -105,11 +105,11 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     /// # Errors
     ///
     /// - [`Error::InvalidOption`] if the options are invalid.
-    /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since what they lead to
-    ///   would be lost, if it bears the mark of a [relative](crate::Origin) of LevelDB, or if it is
-    ///   compressed in a way that this build cannot read.
-    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Limit`] if the index or the metaindex is too
-    ///   large.
+    /// - [`Error::Unsupported`] if the metaindex has entries that are not filters, since the blocks that
+    ///   they lead to would be lost, if it bears the mark of a [relative](crate::Origin) of LevelDB, or if
+    ///   it is compressed in a way that this build cannot read.
+    /// - [`Error::Corrupt`] if the index is damaged, [`Error::Limit`] if the index, the metaindex or a name
+    ///   in the metaindex is too large.
     /// - [`Error::Io`] or [`Error::NeedRange`] if the index or the metaindex cannot be read.
     pub fn new(table: &'t Table<R>, writer: W, options: &WriteOptions) -> Result<Self> {
         let filters = options.filter_builders()?;
@@ -182,9 +182,9 @@ impl<'t, R: ReadAt, W: Write> Rewriter<'t, R, W> {
     ///
     /// # Errors
     ///
-    /// Those of [`copy_block`](Self::copy_block). They give the writer back; `?` keeps the
-    /// [`Error`] alone. [`Error::NeedRange`] is among them unless all blocks have been copied
-    /// before.
+    /// Those of [`copy_block`](Self::copy_block). The error gives the writer back; `?` keeps the
+    /// [`Error`] alone. After [`Error::NeedRange`], too, the new table is lost, so copy all blocks
+    /// beforehand if the source can return that error.
     pub fn finish(mut self) -> std::result::Result<(W, RewriteSummary), FinishError<W>> {
         match self.finish_file() {
             Ok(summary) => Ok((self.out.into_writer(), summary)),

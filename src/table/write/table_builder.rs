@@ -130,7 +130,7 @@ impl<W: Write> TableBuilder<W> {
     /// After these errors the entry is not added, and the table can go on without it:
     ///
     /// - [`Error::KeyOrder`] if the key does not come after the previous one,
-    /// - [`Error::ShortInternalKey`] if it should be an internal key and has fewer than eight
+    /// - [`Error::ShortInternalKey`] if the key should be an internal key and has fewer than eight
     ///   bytes,
     /// - [`Error::Limit`] if the entry could make its block longer than 4 GiB.
     ///
@@ -166,7 +166,7 @@ impl<W: Write> TableBuilder<W> {
         self.or_abandon(result)
     }
 
-    /// The number of bytes written so far. The current data block is not among them.
+    /// The number of bytes written so far, without those of the current data block.
     pub fn file_size(&self) -> u64 {
         self.out.offset()
     }
@@ -182,7 +182,7 @@ impl<W: Write> TableBuilder<W> {
     ///
     /// # Errors
     ///
-    /// Those of [`add`](Self::add) after which the table is lost. They give the writer back; `?`
+    /// Those of [`add`](Self::add) after which the table is lost. The error gives the writer back; `?`
     /// keeps the [`Error`] alone.
     pub fn finish(mut self) -> std::result::Result<(W, TableSummary), FinishError<W>> {
         match self.finish_file() {

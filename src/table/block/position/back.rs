@@ -1,8 +1,8 @@
 //! Going backwards within a block (`Iter::Prev` and `Iter::SeekToLast` of LevelDB's
 //! `table/block.cc`).
 //!
-//! An entry does not record where the previous entry begins, so LevelDB parses all entries from the last
-//! restart for each step. Here these entries are parsed once: [`Back`] keeps the offset of each entry, and
+//! An entry does not record where the previous entry begins, so for each step LevelDB parses all entries
+//! from the restart before. Here these entries are parsed once: [`Back`] keeps the offset of each entry, and
 //! the bytes of its key that the next key replaced, so that a step back costs about as much as a step
 //! forward.
 
@@ -72,8 +72,8 @@ impl Position {
         }
     }
 
-    /// Moves to the entry that ends at `end`, from a restart before it, and notes the entries on the
-    /// way.
+    /// Moves to the entry that ends at `end`, starting from a restart at or before that entry, and notes
+    /// the entries on the way.
     fn walk(&mut self, block: &Block, back: &mut Back, restart: usize, end: usize) -> Result<bool> {
         back.clear();
         self.stand_before(block, restart)?;

@@ -19,7 +19,7 @@ pub(in crate::table) const INTERNAL: InternalKeyComparator = InternalKeyComparat
 /// assumed to be in the cache.
 pub(super) const CACHED_STEPS: usize = 1 << 6;
 
-/// The key of an entry that was sought bytewise: the first `shared` bytes of the target, then those
+/// The key of an entry that was sought bytewise: the first `shared` bytes of the target, then the bytes
 /// in the range `rest` of the block.
 pub(in crate::table) struct Found {
     shared: usize,
@@ -63,7 +63,8 @@ impl Position {
         self.go_on(block, |key| !is_before(key))
     }
 
-    /// Goes on from a restart to the first entry whose key `is_sought` accepts.
+    /// Goes on from a restart to the first entry whose key `is_sought` accepts. Returns false if there is no such
+    /// entry.
     #[inline(always)]
     pub(super) fn go_on(
         &mut self,
@@ -96,7 +97,7 @@ impl Position {
         self.leave_bytewise(block, target)
     }
 
-    /// Goes on from a restart to the first entry at or after `target`.
+    /// Goes on from a restart to the first entry at or after `target`. Returns false if there is no such entry.
     #[inline(always)]
     pub(super) fn leave_bytewise(&mut self, block: &Block<impl AsRef<[u8]>>, target: &[u8]) -> Result<bool> {
         if self.pass_known(block) {

@@ -41,8 +41,9 @@ fn seek_internal(block: &Block, target: &[u8]) {
     assert_eq!((&found, other.key(block), other.next), (&expected, plain.key(block), plain.next));
 }
 
-/// Seeks by a comparator, bytewise, and in the plain way. All lead to the same entry, or to the same error.
-/// After the first two, a walk also finds the same entries.
+/// Seeks by a comparator, bytewise with and without moving to the entry, and in the plain way. All four ways
+/// lead to the same entry, or to the same error. Walks that go on after the first two ways also find the same
+/// entries.
 fn seek(block: &Block, target: &[u8]) -> Result<Option<Vec<u8>>> {
     let mut at = Position::default();
     let plain = plain_seek(&mut at, block, target, &BytewiseComparator);
@@ -202,7 +203,7 @@ fn long_keys_are_not_put_together_but_read_where_they_lie() {
         for _ in 0..2 {
             assert!(at.next(&block).unwrap());
             assert_eq!(at.key(&block), b"abcdefgh");
-            // "abx" and "abxyz" share bytes with their predecessors.
+            // "abx", "abxyz" and "a" share bytes with the previous keys.
             let mut found = Ok(true);
             for expected in [&b"abx"[..], b"abxyz", b"a"] {
                 found = at.next(&block);

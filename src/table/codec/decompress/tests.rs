@@ -59,7 +59,7 @@ fn damage_is_told_by_the_codec_meant() {
 #[cfg(feature = "zstd")]
 #[test]
 fn a_declared_length_is_held_to_the_limit_before_the_data() {
-    // A single segment with a length of one byte, and one raw block of five bytes, the last.
+    // A single segment with a one-byte length field, and a raw block of five bytes, marked as the last block.
     let frame =
         |declared: u8| Bytes::from([b"\x28\xb5\x2f\xfd\x20", &[declared][..], b"\x29\0\0hello"].concat());
     assert_eq!(decompress(3, frame(5), 0, 5, MEMORY).unwrap().0, "hello");
@@ -127,7 +127,7 @@ fn what_is_made_is_counted_also_where_it_is_damaged() {
     assert_eq!(made(2, b"\x05\0\0\0\x50hello"), (true, 5));
 }
 
-/// Contents, window and decoder are counted.
+/// Contents, window and decoder count against the limit on memory.
 #[cfg(feature = "zstd")]
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
@@ -171,8 +171,8 @@ fn data_with_a_mark_that_go_over_the_limit_are_not_taken_for_others() {
     assert!(matches!(error, Error::Limit { limit: 0x9c78, .. }), "{error}");
 }
 
-/// One byte may stand for 255. The greatest length that ten bytes can stand for is tried, and one more
-/// than that.
+/// One byte can stand for 255 bytes. The greatest length that ten bytes can stand for is tried, and a
+/// length one byte greater.
 #[cfg(feature = "lz4")]
 #[test]
 fn lz4_can_hold_so_much() {

@@ -1,4 +1,5 @@
-//! Takes a group of keys through index, filters and blocks: each step is done for all keys before the next step.
+//! Takes a group of keys through index, filters and blocks: each step is done for all keys before the next step. If the
+//! blocks take much memory, some are searched before others are read.
 
 use std::ops::Range;
 
@@ -102,8 +103,8 @@ impl<R: ReadAt> Table<R> {
     }
 
     /// Finds the block that may hold each key, for at most [`TOGETHER`] keys, and puts these blocks into
-    /// `scratch.places`. A key that the index or the filter excludes gets none. Calls `alone` for keys whose place in
-    /// the index cannot be found because the index is damaged or has no entries.
+    /// `scratch.places`. A key that the index or the filter excludes gets no block. Calls `alone` for keys whose place
+    /// in the index cannot be found because the index is damaged or has no entries.
     pub(super) fn locate_group<'k>(
         &self,
         keys: &[&'k [u8]],
@@ -149,7 +150,7 @@ impl<R: ReadAt> Table<R> {
         self.blocks.span(handle, self.index.footer.index.offset).map(Some)
     }
 
-    /// Announces the coming reads to the source, if there are several.
+    /// Announces the upcoming reads to the source, if there are several.
     fn announce(&self, places: &[KeyBlock]) {
         if places.len() < 2 {
             return;
