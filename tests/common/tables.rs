@@ -95,15 +95,15 @@ impl Comparator for Reversed {
     }
 }
 
-/// Writes down what is read.
-pub(crate) struct Recording<S> {
-    pub(crate) inner: S,
+/// Writes down what is read. One type for all files, since each type that tables are read from is compiled by itself.
+pub(crate) struct Recording {
+    pub(crate) inner: Bytes,
     reads: Mutex<Vec<(u64, usize)>>,
 }
 
-impl<S> Recording<S> {
-    pub(crate) fn new(inner: S) -> Self {
-        Self { inner, reads: Mutex::new(Vec::new()) }
+impl Recording {
+    pub(crate) fn new(inner: impl Into<Bytes>) -> Self {
+        Self { inner: inner.into(), reads: Mutex::new(Vec::new()) }
     }
 
     /// What has been read since this was last asked.
@@ -112,9 +112,9 @@ impl<S> Recording<S> {
     }
 }
 
-impl<S: ReadAt> ReadAt for Recording<S> {
+impl ReadAt for Recording {
     fn len(&self) -> io::Result<u64> {
-        self.inner.len()
+        Ok(self.inner.len() as u64)
     }
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
         self.reads.lock().unwrap().push((offset, len));
@@ -122,16 +122,19 @@ impl<S: ReadAt> ReadAt for Recording<S> {
     }
 }
 
+/// Returns the bytes of a range; the first number says how often the source has been asked before.
+type Answer<'a> = dyn Fn(usize, u64, usize) -> io::Result<Bytes> + 'a;
+
 /// A source that answers by a function of what is asked: the range, and how often it has been asked before.
-pub(crate) struct Answering<F> {
+pub(crate) struct Answering<'a> {
     pub(crate) len: u64,
-    pub(crate) answer: F,
+    pub(crate) answer: Box<Answer<'a>>,
     asked: Mutex<usize>,
 }
 
-impl<F: Fn(usize, u64, usize) -> io::Result<Bytes>> Answering<F> {
-    pub(crate) fn new(len: u64, answer: F) -> Self {
-        Self { len, answer, asked: Mutex::new(0) }
+impl<'a> Answering<'a> {
+    pub(crate) fn new(len: u64, answer: impl Fn(usize, u64, usize) -> io::Result<Bytes> + 'a) -> Self {
+        Self { len, answer: Box::new(answer), asked: Mutex::new(0) }
     }
 
     pub(crate) fn asked(&self) -> usize {
@@ -139,7 +142,7 @@ impl<F: Fn(usize, u64, usize) -> io::Result<Bytes>> Answering<F> {
     }
 }
 
-impl<F: Fn(usize, u64, usize) -> io::Result<Bytes>> ReadAt for Answering<F> {
+impl ReadAt for Answering<'_> {
     fn len(&self) -> io::Result<u64> {
         Ok(self.len)
     }

@@ -172,7 +172,7 @@ fn damage_is_told_for_each_key_as_it_is_for_one() {
 
 /// A source that writes down what it is told will be needed.
 struct Told {
-    inner: Recording<Bytes>,
+    inner: Recording,
     told: Mutex<Vec<Range<u64>>>,
 }
 
