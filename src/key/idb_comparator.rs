@@ -28,9 +28,9 @@ use std::cmp::Ordering;
 use super::comparator::Comparator;
 use crate::bytes::coding::get_varint64;
 
-/// In the metadata of all databases, types below this one have nothing after them.
+/// In the global metadata (database id 0), a key of a type below this one ends after the type.
 const GLOBAL_SIMPLE: u8 = 7;
-/// In the metadata of one database, types below this one have nothing after them.
+/// In a database's own metadata (object store id 0), a key of a type below this one ends after the type.
 const DATABASE_SIMPLE: u8 = 6;
 /// The number of the first index that a page can make.
 const FIRST_INDEX: u64 = 30;

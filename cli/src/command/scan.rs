@@ -40,7 +40,8 @@ pub(crate) struct Arguments {
     /// MiB are found, after damage of up to 1 MiB. Tables and logs of a folder are shown one by one.
     #[arg(long)]
     carve: bool,
-    /// Correct one wrong bit of each block of tables, and of each record of logs and the MANIFEST
+    /// Correct one wrong bit of each data block, of the footer or index, and of each fragment of logs and
+    /// the MANIFEST
     ///
     /// The wrong bit is found with the checksum, if only one bit fits it. A corrected block has to decode, with
     /// its keys in order and within the bounds that the index gives. Each correction is reported on standard

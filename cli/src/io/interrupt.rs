@@ -87,7 +87,7 @@ impl Drop for Unfinished {
 pub(crate) struct Deferred(());
 
 impl Deferred {
-    /// Puts off the end from now on.
+    /// Puts off the end of the program until the returned value is dropped.
     pub(crate) fn begin() -> io::Result<Self> {
         let mut state = state();
         state.watch()?;

@@ -123,7 +123,7 @@ impl ObjectLocation {
         key::parsed(self.key.as_bytes())
     }
 
-    /// The beginning of the keys in the folder of this key.
+    /// The prefix of all keys in the folder that this key names: the key, unless it is empty, with a slash at its end.
     pub(super) fn prefix(&self) -> String {
         let slash = if self.is_folder() { "" } else { "/" };
         format!("{}{slash}", self.key)

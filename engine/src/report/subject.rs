@@ -16,7 +16,7 @@ pub struct Subject<'a> {
     pub path: &'a Path,
     /// Notes in addition to the result.
     pub remarks: &'a [Remark],
-    /// The cost of reading the path, if it is in object storage.
+    /// The facts about reading the path, if it is in object storage. For a file, `inspect` gives only the depth.
     pub fetched: Option<&'a Fetched>,
 }
 

@@ -216,8 +216,8 @@ impl Totals {
         }
     }
 
-    /// The bits of filters for each entry of the tables that have filters. `None`: there are no bits, or no number of
-    /// entries is known or above 0.
+    /// The bits of filters for each entry of the tables that have filters. `None`: there are no bits or no entries, or
+    /// the number of entries is known for no table.
     pub fn bits_per_entry(&self) -> Option<f64> {
         bits_per_entry(self.bits, self.filtered_entries.count)
     }
@@ -267,8 +267,8 @@ impl LevelTotals {
         self.states.values().sum()
     }
 
-    /// The bits of filters for each entry in the tables whose filters can be judged. `None`: there are no bits, or no
-    /// number of entries is known or above 0.
+    /// The bits of filters for each entry in the tables whose filters can be judged. `None`: there are no bits or
+    /// no entries, or the number of entries is known for no table.
     pub fn bits_per_entry(&self) -> Option<f64> {
         bits_per_entry(self.judged_bits, self.judged_entries.count)
     }

@@ -18,7 +18,7 @@ use crate::report::ErrorKind;
 /// The search for tables below a folder ends at this number of names.
 const MAX_NAMES_BELOW: u32 = 10_000;
 
-/// A file, or a folder.
+/// The kind of file that a path leads to.
 pub(crate) enum PathKind {
     File,
     Folder(Arc<Folder>),

@@ -9,7 +9,7 @@ use filterblock_engine::words::{count, counted, size};
 
 use crate::io::{Console, Tone};
 
-/// The advised rebuilds, one database after another.
+/// Collects the advised rebuilds of several databases, to list those first that save most reads.
 #[derive(Default)]
 pub(crate) struct Ranking {
     rebuilds: Vec<Gain>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use filterblock::KeyFormat;
 use filterblock::table::{BlockCursor, BytewiseComparator, Comparator as _, IdbComparator, SharedComparator};
 
-/// The known orders that fit the entries of a table that were seen.
+/// The orders that the keys of a table may be in, judging by the entries seen so far.
 #[derive(Clone)]
 pub(crate) struct KeyOrders(Vec<KeyOrder>);
 

@@ -144,7 +144,7 @@ mod tests {
         random_rate(filters, &FilterWeights::new(filters, blocks), most)
     }
 
-    /// Filters of 20 keys in every eighth range of 2 KiB: the data blocks, and their filters.
+    /// The offsets of data blocks, one in every eighth range of 2 KiB, and their filters, of 20 keys each.
     fn filters(policy: SharedPolicy) -> (Offsets, FilterStats) {
         let mut builder = FilterBlockBuilder::new(Arc::clone(&policy));
         let mut blocks = Offsets::default();

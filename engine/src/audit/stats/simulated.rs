@@ -8,7 +8,7 @@ use crate::audit::rates::SplitMix;
 use crate::audit::rates::simulated::{Held, TABLES, printed_quantile};
 use crate::audit::reading::read_options;
 
-/// A table, and its entries and different keys block by block.
+/// A table, and the numbers of entries and of different keys in each of its data blocks.
 struct Simulated {
     table: Table<Bytes>,
     entries: Vec<f64>,

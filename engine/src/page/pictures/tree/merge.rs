@@ -56,9 +56,9 @@ pub(super) struct Block {
     pub(super) multiple: f64,
     /// The sum of the tables' sizes in bytes.
     pub(super) size: u64,
-    /// The left end, from 0 to 1: the smallest start of the tables' ranges, if these are known.
+    /// The left end, from 0 to 1: the smallest start of the tables' ranges that are known; 1 if none is.
     pub(super) start: f64,
-    /// The right end, from 0 to 1: the greatest end of the tables' ranges, if these are known.
+    /// The right end, from 0 to 1: the greatest end of the tables' ranges that are known; 0 if none is.
     pub(super) end: f64,
     /// The name of the first table.
     pub(super) first: String,
