@@ -101,7 +101,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
 impl Arguments {
     fn status(&self, outcome: &InspectOutcome) -> u8 {
         match () {
-            () if outcome.list_failed => EXIT_ERROR,
+            () if outcome.list_failed || outcome.not_started.is_some() => EXIT_ERROR,
             () if self.paths.sources.keep_going => 0,
             () if outcome.unreadable => EXIT_ERROR,
             () if outcome.damage => EXIT_DAMAGE,
@@ -143,5 +143,31 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             write_line(console, &unreadable)
         }
         InspectLine::Totals(totals) => write_line(console, &totals),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn what_was_not_looked_at_counts_even_if_unreadable_files_do_not() {
+        let status = |outcome: InspectOutcome| {
+            let arguments = Line::parse_from(["inspect", "--keep-going", "db"]).arguments;
+            arguments.status(&outcome)
+        };
+        let unreadable = InspectOutcome { unreadable: true, damage: true, ..Default::default() };
+        assert_eq!(status(unreadable.clone()), 0);
+        assert_eq!(status(InspectOutcome { list_failed: true, ..unreadable.clone() }), EXIT_ERROR);
+        let not_started = Some("cannot start threads".to_owned());
+        assert_eq!(status(InspectOutcome { not_started, ..unreadable }), EXIT_ERROR);
     }
 }
