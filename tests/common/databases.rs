@@ -13,7 +13,7 @@ pub(crate) const LAST: u8 = 4;
 pub(crate) const BYTEWISE: &[u8] = b"leveldb.BytewiseComparator";
 
 pub(crate) fn testdata(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata").join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(path)
 }
 
 /// A folder with the same files.

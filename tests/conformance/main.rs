@@ -16,7 +16,7 @@ use judge::{Verdict, judge};
 use serde_json::{Value, json};
 
 fn cases() -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/cases");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../conformance/cases");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
     let texts = files.iter().map(|path| fs::read_to_string(path).unwrap());

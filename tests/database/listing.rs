@@ -265,7 +265,7 @@ fn a_reader_that_fails_leaves_the_manifest_unknown_and_says_why() {
 /// A reader is read only as far as its contents can be sound.
 #[test]
 fn contents_may_come_from_readers() {
-    let dir = Path::new("testdata/databases/levels");
+    let dir = &testdata("databases/levels");
     let mut listed = DatabaseListing::new(listing(dir));
     while let Some(name) = listed.wanted() {
         let file = fs::File::open(dir.join(name));

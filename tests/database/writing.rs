@@ -5,9 +5,11 @@ use std::path::PathBuf;
 
 use filterblock::database::{FileKind, LogReader, LogWriter, Manifest};
 
+use crate::databases::testdata;
+
 /// All logs and MANIFESTs of the test databases.
 fn files() -> Vec<PathBuf> {
-    let folders = fs::read_dir("testdata/databases").unwrap().map(|entry| entry.unwrap().path());
+    let folders = fs::read_dir(testdata("databases")).unwrap().map(|entry| entry.unwrap().path());
     let files = folders.filter(|path| path.is_dir()).flat_map(|path| fs::read_dir(path).unwrap());
     let files = files.map(|entry| entry.unwrap().path());
     let kind = |path: &PathBuf| FileKind::parse(path.file_name()?.to_str()?).map(|(kind, _)| kind);

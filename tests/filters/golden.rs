@@ -7,7 +7,7 @@ use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, Filt
 
 /// The lines of a golden file, cut into fields, without the comments.
 fn lines(name: &str) -> Vec<Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/golden").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/golden").join(name);
     let text = fs::read_to_string(path).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| line.split(' ').map(str::to_owned).collect()).collect()

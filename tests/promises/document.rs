@@ -6,7 +6,7 @@ use std::path::Path;
 /// Every test that is named there, as `folder/file.rs::name`, exists and is a test.
 #[test]
 fn every_promise_has_its_test() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let document = fs::read_to_string(root.join("SECURITY.md")).unwrap();
     let mut named = 0;
     for code in document.split('`').skip(1).step_by(2) {
@@ -21,7 +21,7 @@ fn every_promise_has_its_test() {
 
 /// The Rust examples of a page.
 fn examples(page: &str) -> Vec<String> {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(page)).unwrap();
     let code = page.split("```rust").skip(1).map(|code| code.split("```").next().unwrap().to_owned());
     code.collect()
 }

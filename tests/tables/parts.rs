@@ -8,7 +8,7 @@ use bytes::Bytes;
 use filterblock::table::{Meter, ReadAt, ReadOptions, Table};
 use filterblock::{BloomFilterPolicy, Error};
 
-const PATH: &str = "testdata/databases/levels/000005.ldb";
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/databases/levels/000005.ldb");
 
 /// Counts every call.
 struct Counted {

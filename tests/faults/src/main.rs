@@ -309,7 +309,8 @@ impl Project {
 
         let built = |arguments: &[&str]| programs::build(&copy, &target.join("target"), arguments);
         // Most programs have no tests without features.
-        let mut portable = vec!["-p", "filterblock", "--no-default-features", "--lib"];
+        let mut portable =
+            vec!["-p", "filterblock", "-p", "filterblock-tests", "--no-default-features", "--lib"];
         let named = self.rows.iter().flat_map(|row| &row.tests);
         for selection in named.filter(|selection| selection.build == Build::Portable) {
             if !UNIT_TESTS.contains(&selection.program.as_str()) {
@@ -317,7 +318,8 @@ impl Project {
             }
         }
         // The tool asks for all features of the library. Its own, for object storage, takes long to build.
-        let full = ["-p", "filterblock", "-p", "filterblock-engine", "-p", "filterblock-cli", "--tests"];
+        let packages = ["filterblock", "filterblock-engine", "filterblock-cli", "filterblock-tests"];
+        let full: Vec<_> = packages.into_iter().flat_map(|name| ["-p", name]).chain(["--tests"]).collect();
         let explain = |text: String| format!("{text}\n{}", self.culprits(&text, &copy));
         Ok(Tester {
             full: built(&full).map_err(explain)?,

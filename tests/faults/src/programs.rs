@@ -45,7 +45,7 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
     if !output.status.success() {
         return Err(text);
     }
-    // `  Executable tests/keys.rs (target/debug/deps/keys-0123456789abcdef)`
+    // `  Executable filters/main.rs (target/debug/deps/filters-0123456789abcdef)`
     let listed = text.lines().filter_map(|line| {
         let (source, path) =
             line.trim_start().strip_prefix("Executable ")?.strip_suffix(')')?.split_once(" (")?;
@@ -68,7 +68,8 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
             let folder = match () {
                 () if is_engines => copy.join("engine"),
                 () if is_programs => cli.clone(),
-                () => copy.to_owned(),
+                () if name.starts_with("filterblock") => copy.to_owned(),
+                () => copy.join("tests"),
             };
             let is_tools = is_engines || is_programs;
             (name, Program { path, folder, is_tools })
