@@ -49,8 +49,8 @@ pub struct QueryOutcome {
     pub found: Vec<bool>,
     /// A table that was read without a fault may hold one of the keys, or a log has a value for one of them.
     pub may_match: bool,
-    /// A table or a log is damaged or missing, or a path could not be read. A MANIFEST that cannot be relied on does
-    /// not count: all tables and logs are asked then.
+    /// A table or a log is damaged or missing, a path could not be read, or a MANIFEST cannot be relied on. Without it a
+    /// table may be missing unnoticed.
     pub is_unsound: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
@@ -226,6 +226,7 @@ impl Query<'_> {
         let mut remarks: Vec<_> = passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
         remarks.extend(not_asked(folder).map(|text| Remark::new(&place.path, text)));
         let folder_line = FolderReport::new(&place.subject(&remarks), folder, logs);
+        self.outcome.is_unsound |= folder_line.error.is_some();
         (self.sink)(QueryLine::Folder(folder_line))?;
         let keys = self.question.keys.given().len();
         self.lookups = folder.is_bytewise().then(|| LookupCosts {
