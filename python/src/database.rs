@@ -11,7 +11,7 @@ use filterblock_engine::report::{ErrorKind, Fault};
 use filterblock_engine::{Engine, ScanRequest};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 
 use crate::bounds::{Bounds, RangeArguments};
 use crate::bytes_like::borrow;
@@ -19,10 +19,11 @@ use crate::errors::{from_error, from_fault};
 use crate::iterators::{Pairs, Parts, Scan, lock};
 use crate::kept::{Found, Kept, Version};
 use crate::keys::Keys;
+use crate::lookup::value_of;
 use crate::scan::{begin, is_bytewise};
 use crate::stream::Stream;
-use crate::table::value_of;
 use crate::walk::{self, Wanted};
+use crate::with::closed_by_with;
 
 /// A database, for reading only.
 #[pyclass(frozen, module = "filterblock")]
@@ -96,6 +97,8 @@ impl Database {
 fn closed() -> PyErr {
     PyRuntimeError::new_err("the database is closed")
 }
+
+closed_by_with!(Database);
 
 #[pymethods]
 impl Database {
@@ -229,15 +232,6 @@ impl Database {
     #[getter]
     fn closed(&self) -> bool {
         self.kept.is_closed()
-    }
-
-    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
-        self.close(py);
     }
 
     /// All tables: the live ones by level and number, then the others.

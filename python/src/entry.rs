@@ -32,7 +32,7 @@ pub(crate) fn fields(names: Option<Vec<String>>) -> PyResult<Fields> {
 }
 
 /// A version of a key, and where it lies.
-#[pyclass(frozen, freelist = 64, module = "filterblock")]
+#[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Entry {
     /// User key, or the stored key of a table whose keys are no internal keys.
     #[pyo3(get)]

@@ -12,6 +12,7 @@ use crate::columns::{Columns, Gathered};
 use crate::entry::{Entry, Fields};
 use crate::errors::from_fault;
 use crate::stream::{Next, Stream};
+use crate::with::closed_by_with;
 
 /// Iterator over entries.
 #[pyclass(frozen, module = "filterblock")]
@@ -90,12 +91,42 @@ fn columns(stream: &Mutex<Stream>, py: Python<'_>, count: Option<usize>) -> PyRe
     gathered.finish(py)
 }
 
+/// Adds what both iterators have: how they are iterated over, taken at once, and closed.
+macro_rules! iterator {
+    ($class:ident) => {
+        closed_by_with!($class);
+
+        #[pymethods]
+        impl $class {
+            fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
+                this
+            }
+
+            /// Takes up to `count` entries at once, as arrays of bytes and offsets.
+            #[pyo3(signature = (count = None))]
+            fn columns(&self, py: Python<'_>, count: Option<usize>) -> PyResult<Columns> {
+                columns(&self.stream, py, count)
+            }
+
+            /// Gives files and memory back.
+            fn close(&self, py: Python<'_>) {
+                lock(&self.stream, py).close();
+            }
+
+            /// True once it was closed.
+            #[getter]
+            fn closed(&self, py: Python<'_>) -> bool {
+                lock(&self.stream, py).is_closed()
+            }
+        }
+    };
+}
+
+iterator!(Scan);
+iterator!(Pairs);
+
 #[pymethods]
 impl Scan {
-    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Entry>> {
         loop {
             let mut stream = lock(&self.stream, py);
@@ -127,32 +158,6 @@ impl Scan {
         lock(&self.stream, py).notes().to_vec()
     }
 
-    /// Takes up to `count` entries at once, as arrays of bytes and offsets.
-    #[pyo3(signature = (count = None))]
-    fn columns(&self, py: Python<'_>, count: Option<usize>) -> PyResult<Columns> {
-        columns(&self.stream, py, count)
-    }
-
-    /// Gives files and memory back.
-    fn close(&self, py: Python<'_>) {
-        lock(&self.stream, py).close();
-    }
-
-    /// True once it was closed.
-    #[getter]
-    fn closed(&self, py: Python<'_>) -> bool {
-        lock(&self.stream, py).is_closed()
-    }
-
-    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
-        self.close(py);
-    }
-
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.on_error)
     }
@@ -160,10 +165,6 @@ impl Scan {
 
 #[pymethods]
 impl Pairs {
-    fn __iter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let found = match lock(&self.stream, py).next(py)? {
             Next::Entry { key, value, .. } => match self.parts {
@@ -176,31 +177,5 @@ impl Pairs {
             Next::Fault(path, fault) => return Err(from_fault(py, Some(&path), &fault)),
         };
         Ok(Some(found))
-    }
-
-    /// Takes up to `count` entries at once, as arrays of bytes and offsets.
-    #[pyo3(signature = (count = None))]
-    fn columns(&self, py: Python<'_>, count: Option<usize>) -> PyResult<Columns> {
-        columns(&self.stream, py, count)
-    }
-
-    /// Gives files and memory back.
-    fn close(&self, py: Python<'_>) {
-        lock(&self.stream, py).close();
-    }
-
-    /// True once it was closed.
-    #[getter]
-    fn closed(&self, py: Python<'_>) -> bool {
-        lock(&self.stream, py).is_closed()
-    }
-
-    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
-        self.close(py);
     }
 }

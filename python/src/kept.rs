@@ -16,8 +16,8 @@ use filterblock::{Error, Result};
 use filterblock_engine::report::{ErrorKind, Fault};
 use filterblock_engine::{SharedFile, SharedFiles, read_options};
 
+use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
-use crate::table::value_of;
 
 /// The most tables that a database keeps open, with their indexes and filters in memory.
 const MAX_TABLES: usize = 128;

@@ -11,6 +11,7 @@ mod filter_block;
 mod iterators;
 mod kept;
 mod keys;
+mod lookup;
 mod policy;
 mod producer;
 mod reports;
@@ -19,17 +20,20 @@ mod scan;
 mod stream;
 mod table;
 mod walk;
+mod with;
 mod work;
 
 /// Reads LevelDB's tables, databases and Bloom filters.
 #[pyo3::pymodule]
 mod _filterblock {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::columns::Columns;
     #[pymodule_export]
     use crate::database::{Database, LogFile, TableFile};
     #[pymodule_export]
-    use crate::entry::{_entry, Entry};
+    use crate::entry::Entry;
     #[pymodule_export]
     use crate::filter_block::FilterBlockReader;
     #[pymodule_export]
@@ -48,4 +52,10 @@ mod _filterblock {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Adds what `pickle` finds by its name, and what `*` is not to import.
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.setattr("_entry", wrap_pyfunction!(crate::entry::_entry, module)?)
+    }
 }

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use filterblock::table::{Lookup, Origin, ReadAt, ReadOptions};
+use filterblock::table::{Origin, ReadAt, ReadOptions};
 use filterblock::{Error, KeyFormat, SharedPolicy, escape_path};
 use filterblock_engine::{decode_limit, has_internal_keys};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 
 use crate::bounds::{Bounds, RangeArguments};
 use crate::bytes_like::{borrow, is_bytes_like, share};
@@ -18,8 +18,10 @@ use crate::errors::from_error;
 use crate::filter_block::FilterBlockReader;
 use crate::iterators::{Pairs, Parts, Scan, lock};
 use crate::keys::Keys;
+use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
 use crate::walk::{self, TableWanted};
+use crate::with::closed_by_with;
 
 /// The greatest sequence number and the type of a value.
 const NEWEST_TAG: [u8; 8] = [1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
@@ -90,14 +92,6 @@ impl Table {
     }
 }
 
-/// The value of a key, if it has one.
-pub(crate) fn value_of(found: Lookup) -> Option<Bytes> {
-    match found {
-        Lookup::Value(value) => Some(value),
-        _ => None,
-    }
-}
-
 /// Names the file in the table, or in the error.
 fn name(table: Result<Opened, Error>, path: Option<&Path>) -> Result<Opened, Error> {
     match path {
@@ -105,6 +99,8 @@ fn name(table: Result<Opened, Error>, path: Option<&Path>) -> Result<Opened, Err
         None => table,
     }
 }
+
+closed_by_with!(Table);
 
 #[pymethods]
 impl Table {
@@ -242,15 +238,6 @@ impl Table {
     #[getter]
     fn closed(&self) -> bool {
         self.open().is_err()
-    }
-
-    fn __enter__(this: Bound<'_, Self>) -> Bound<'_, Self> {
-        this
-    }
-
-    #[pyo3(signature = (*_exception))]
-    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) {
-        self.close(py);
     }
 
     /// Path of the file; None for bytes.

@@ -24,11 +24,16 @@ def test_reports_are_what_the_program_prints(program, path):
     assert filterblock.verify(path) == program("verify", "--json", path)[0]
 
 
-def test_all_classes_of_reports_are_in_the_package():
-    from filterblock import _reports
+def test_the_package_has_all_public_names_of_its_modules_and_no_others():
+    from filterblock import _errors, _filterblock, _reports
 
-    assert set(_reports.__all__) <= set(filterblock.__all__)
+    errors = [name for name in vars(_errors) if not name.startswith("_")]
+    assert all(getattr(filterblock, name).__module__ == "filterblock" for name in errors) and len(errors) == 9
+    assert filterblock.__all__ == sorted([*errors, *_filterblock.__all__, *_reports.__all__])
     assert all(getattr(filterblock, name) is getattr(_reports, name) for name in _reports.__all__)
+    public = [name for name in vars(filterblock) if not name.startswith("_") or name == "__version__"]
+    assert sorted(public) == filterblock.__all__
+    assert not hasattr(filterblock, "_entry")
 
 
 def test_fields_come_in_the_order_of_the_program(program):

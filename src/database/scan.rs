@@ -15,7 +15,7 @@ use super::memtable::Memtable;
 use super::open_files::OpenFiles;
 use super::opener::{FileOpener, Opener};
 use super::scan_sources::{Arranged, Current, Run, Source, Start, TableOpener, Way};
-use crate::key::parts::{DELETION, TAG_LEN};
+use crate::key::parts::{DELETION, TAG_LEN, kind};
 use crate::table::{ReadOptions, SharedComparator};
 use crate::{Error, InternalKey, Result, Structure, quote};
 
@@ -257,7 +257,8 @@ impl<'d, O: Opener> Scan<'d, O> {
     }
 
     /// The current entry, or `None` if there is none.
-    #[inline]
+    // Entries are large. Where all of this is inlined, only the parts that the caller uses are put together.
+    #[inline(always)]
     pub fn entry(&self) -> Option<DatabaseEntry<'_>> {
         if self.newest && self.way == Some(Way::Back) {
             return self.saved.as_ref().filter(|_| !self.gathering).map(Saved::entry);
@@ -269,7 +270,7 @@ impl<'d, O: Opener> Scan<'d, O> {
     }
 
     /// The entry on top.
-    #[inline]
+    #[inline(always)]
     fn top(&self) -> Option<DatabaseEntry<'_>> {
         let source = self.sources.get(*self.heap.first()?)?;
         let file = source.file()?;
@@ -324,38 +325,40 @@ impl<'d, O: Opener> Scan<'d, O> {
 
     /// Returns `true` if the entry on top should be returned.
     fn is_wanted(&mut self) -> Result<bool> {
-        let mut last = self.last.take();
-        let Some(DatabaseEntry { key, file, offset, .. }) = self.top() else {
-            self.last = last;
-            return Err(self.short_key());
-        };
-        let order = last
-            .as_deref()
-            .map_or(Ordering::Less, |last| self.on_the_way(self.order.compare(last, key.user_key)));
-        let wanted = !self.newest || (order.is_ne() && key.kind != DELETION);
-        let unordered = order.is_gt().then(|| {
-            let found = format!("{} behind it", quote(key.user_key));
-            let side = if self.way == Some(Way::Back) { "before" } else { "after" };
-            let expected = format!("keys {side} {}", quote(last.as_deref().unwrap_or_default()));
-            let error = Error::corrupt(Structure::InternalKey, offset, expected, found);
-            match file.path() {
-                Some(path) => error.with_path(path),
-                None => error,
-            }
-        });
+        let top = self.heap.first().and_then(|&at| self.sources.get(at));
+        let Some((user_key, tag)) = top.and_then(Source::key) else { return Err(self.short_key()) };
+        let last = self.last.as_deref();
+        let order = last.map_or(Ordering::Less, |last| self.on_the_way(self.order.compare(last, user_key)));
+        let wanted = !self.newest || (order.is_ne() && kind(tag) != DELETION);
+        let unordered = if order.is_gt() { self.unordered() } else { None };
         if order.is_ne() {
-            let last = last.get_or_insert_default();
+            let last = self.last.get_or_insert_default();
             last.clear();
-            last.extend_from_slice(key.user_key);
+            last.extend_from_slice(user_key);
         }
-        self.last = last;
-        let top = self.heap.first().and_then(|&at| self.sources.get_mut(at));
-        if let (Some(error), Some(Source::Tables(run))) = (unordered, top)
-            && !std::mem::replace(&mut run.unordered, true)
-        {
-            self.errors.push_back(error);
+        if let Some(error) = unordered {
+            let top = self.heap.first().and_then(|&at| self.sources.get_mut(at));
+            if let Some(Source::Tables(run)) = top
+                && !std::mem::replace(&mut run.unordered, true)
+            {
+                self.errors.push_back(*error);
+            }
         }
         Ok(wanted)
+    }
+
+    /// The error for an entry on top that should have come before the last one.
+    #[cold]
+    fn unordered(&self) -> Option<Box<Error>> {
+        let DatabaseEntry { key, file, offset, .. } = self.top()?;
+        let found = format!("{} behind it", quote(key.user_key));
+        let side = if self.way == Some(Way::Back) { "before" } else { "after" };
+        let expected = format!("keys {side} {}", quote(self.last.as_deref().unwrap_or_default()));
+        let error = Error::corrupt(Structure::InternalKey, offset, expected, found);
+        Some(Box::new(match file.path() {
+            Some(path) => error.with_path(path),
+            None => error,
+        }))
     }
 
     #[cold]

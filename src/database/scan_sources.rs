@@ -135,6 +135,7 @@ impl<'d, O: Opener> Source<'d, O> {
     }
 
     /// The file of the current entry.
+    #[inline]
     pub(super) fn file(&self) -> Option<EntryFile<'d>> {
         match self {
             Self::Logs { table, next } => Some(EntryFile::Log(table.get(next.checked_sub(1)?)?.3)),
@@ -195,7 +196,8 @@ impl<'d, O: Opener> Current<'d, O> {
         if !moved.as_ref().is_err_and(Error::needs_range) {
             self.place = CursorPosition::Within;
         }
-        moved
+        // Results have room for an error, and are slow to move.
+        if let Ok(moved) = moved { Ok(moved) } else { moved }
     }
 
     /// Returns `true` if nothing of the table is left in this direction after a step with the result
@@ -229,6 +231,9 @@ impl<'d, O: Opener> Run<'d, O> {
                         Some(start) => cursor.seek(&start.target),
                         None => cursor.next(),
                     });
+                if let Ok(true) = moved {
+                    return Ok(true);
+                }
                 if !current.is_done(&moved) {
                     return moved;
                 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::bucket::Bucket;
 use super::probe::Probe;
+use super::process::with_s3;
 use super::{known, run, table};
 
 /// The fields of an object that say where it is and what reading it took.
@@ -76,6 +78,60 @@ fn a_sample_takes_four_requests() {
         line.as_object_mut().unwrap().remove(count);
     }
     agree(&local, &line, &[]);
+}
+
+/// A table of three data blocks of more than 200 KiB, written by the library.
+fn table_of_large_blocks() -> Vec<u8> {
+    use filterblock::BloomFilterPolicy;
+    use filterblock::table::{Compression, TableBuilder, WriteOptions};
+
+    let options = WriteOptions::default().filter_policy(BloomFilterPolicy::new(10));
+    let options = options.compression(Compression::None).block_size(200 << 10);
+    let mut builder = TableBuilder::new(Vec::new(), options);
+    (0..300).for_each(|key| builder.add(format!("key{key:03}").as_bytes(), &[7; 2100]).unwrap());
+    builder.finish().unwrap().0
+}
+
+#[test]
+fn a_large_block_at_the_beginning_of_a_table_is_part_of_a_sample() {
+    let bytes = table_of_large_blocks();
+    let file = tempfile::Builder::new().suffix(".ldb").tempfile().unwrap();
+    std::fs::write(file.path(), &bytes).unwrap();
+    let server = Bucket::new([(&b"t/000005.ldb"[..], bytes)]).serve();
+    let file = file.path().to_str().unwrap();
+    for (command, behind, object) in [("inspect", &[][..], "table"), ("query", &["--", "key001"], "answer")] {
+        let local = run([&[command, "--json", file], behind].concat());
+        let depth: &[&str] = if command == "inspect" { &["--depth", "sample"] } else { &[] };
+        let url = &["s3://bucket/t/000005.ldb"][..];
+        let found = with_s3(&server, &[&[command, "--json"], depth, url, behind].concat());
+        assert_eq!((found.status, found.lines.len()), (i32::from(local.status), 1), "{found:#?}");
+        let (local, mut line) = (local.one(object), found.lines[0].clone());
+        // Measured with other questions.
+        if let Some(filter) = line["filter"].as_object_mut() {
+            ["random_fpr", "neighbour_fpr", "larger_ranges"].map(|rate| filter.remove(rate));
+        }
+        agree(&local, &line, &[]);
+    }
+    let largest = server
+        .requests()
+        .iter()
+        .filter_map(|request| request.range())
+        .map(|(first, last)| last - first)
+        .max();
+    assert!(largest > Some(600 << 10), "{largest:?}");
+}
+
+#[test]
+fn of_a_large_table_that_was_cut_short_only_both_ends_are_read() {
+    for depth in ["tail", "sample"] {
+        let mut bytes = table(60_000);
+        bytes.truncate(5 << 20);
+        let store = known(&format!("cut-{depth}"), Probe::default());
+        store.place("t/000005.ldb", bytes);
+        let found = run(["inspect", "--json", "--depth", depth, &format!("memory://cut-{depth}/t/")]);
+        assert_eq!((found.status, &found.one("table")["error_kind"]), (2, &"damaged".into()), "{found:#?}");
+        assert_eq!((store.gets(), store.bytes()), (2, 2 * 65_536), "{depth}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::scan::rows::{Moved, Rows as _};
 /// The maximum number of bytes at the start of a file that are checked for its kind.
 const LOOKED_AT: u64 = 64 << 10;
 /// The maximum number of bytes, from the start of a table that was cut short, in which entries are counted.
-const SALVAGED: u64 = 4 << 20;
+pub(crate) const SALVAGED: u64 = 4 << 20;
 /// The limit on the bytes of data blocks and their keys that are decoded to count these entries.
 const MAX_DECODED: u64 = 64 << 20;
 /// The minimum number of bytes that are considered text.

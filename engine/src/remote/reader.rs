@@ -9,6 +9,7 @@ use futures_util::future::try_join_all;
 use tokio::{runtime::Handle, task::spawn_blocking};
 
 use super::{object::Object, stream::Stream};
+use crate::audit::file_type::SALVAGED;
 use crate::audit::stats::{Blocks, Clusters};
 use crate::report::{Depth, ErrorKind, Fetched};
 use crate::walk::PathError;
@@ -19,9 +20,6 @@ const TAIL: u64 = 64 << 10;
 const MAX_GAP: u64 = 64 << 10;
 /// The maximum number of bytes of a range that has to be in memory completely.
 const MAX_RANGE: u64 = 256 << 20;
-/// The maximum length of a read at offset 0, unless it covers the whole file. The start of a damaged file
-/// is read only to find out what the file is.
-const MAX_START: usize = 64 << 10;
 /// The maximum number of rounds. Each round fetches something new, and no table is known to need more than
 /// four.
 const MAX_ROUNDS: u32 = 32;
@@ -52,7 +50,8 @@ impl ReadAt for Known {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        if offset == 0 && len > MAX_START && self.0.len()? > len as u64 {
+        // The start of a damaged table is not fetched to count its entries, unless that is the whole table.
+        if offset == 0 && len as u64 == SALVAGED && self.0.len()? > SALVAGED {
             return Err(io::Error::other("not fetched"));
         }
         self.0.read_at(offset, len)

@@ -2,85 +2,10 @@
 
 from collections.abc import Sequence as _Sequence
 
-from ._errors import (
-    ArgumentError,
-    CorruptionError,
-    DeniedError,
-    Error,
-    InUseError,
-    MissingError,
-    ReadError,
-    RefusedError,
-    UnsupportedError,
-)
-from ._filterblock import (
-    BloomFilterPolicy,
-    Columns,
-    Database,
-    Entry,
-    FilterBlockReader,
-    LogFile,
-    Pairs,
-    Scan,
-    Table,
-    TableFile,
-    __version__,
-    inspect,
-    rebuild,
-    repair,
-    report,
-    scan,
-    tune,
-    verify,
-)
-from ._reports import (
-    DistinctKeys,
-    EntryCount,
-    Finding,
-    InspectFilter,
-    InspectFilterCost,
-    InspectFolder,
-    InspectLargerRanges,
-    InspectLevel,
-    InspectLostKeys,
-    InspectMeasuredRate,
-    InspectOneFilter,
-    InspectTable,
-    InspectTotals,
-    InspectUnreadable,
-    RebuildDatabase,
-    RebuildFilters,
-    RebuildTable,
-    RepairDatabase,
-    RepairFile,
-    RepairKey,
-    RepairLoss,
-    Report,
-    TuneAdvice,
-    TuneBudget,
-    TuneChoice,
-    TuneEstimate,
-    TuneLeftOut,
-    TuneLevel,
-    TuneLevelBits,
-    TuneLevelOutcome,
-    TuneLookups,
-    TuneMemory,
-    TuneNearRates,
-    TuneNearReads,
-    TuneOutcome,
-    TunePassingRate,
-    TuneRates,
-    TuneReads,
-    TuneSample,
-    TuneSampledKeys,
-    TuneSetting,
-    TuneVisits,
-    Tuning,
-    Verdict,
-    VerifyLost,
-    VerifyNeighbourRate,
-)
+from . import _errors
+from ._errors import *
+from ._filterblock import *
+from ._reports import *
 
 __all__ = [
     "ArgumentError",
@@ -159,18 +84,9 @@ __all__ = [
 ]
 
 # They are known by the name of the package.
-for _class in (
-    ArgumentError,
-    CorruptionError,
-    DeniedError,
-    Error,
-    InUseError,
-    MissingError,
-    ReadError,
-    RefusedError,
-    UnsupportedError,
-):
-    _class.__module__ = __name__
+for _class in vars(_errors).values():
+    if isinstance(_class, type) and issubclass(_class, Error):
+        _class.__module__ = __name__
 del _class
 
 # What takes named tuples takes entries, too.

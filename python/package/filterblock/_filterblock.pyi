@@ -37,7 +37,6 @@ __all__ = [
     "Database",
     "LogFile",
     "TableFile",
-    "_entry",
     "Entry",
     "Pairs",
     "Scan",

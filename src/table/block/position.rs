@@ -148,9 +148,16 @@ impl Position {
         if self.state == State::End {
             return Ok(false);
         }
-        let step = self.advance(block);
-        self.state = if matches!(step, Ok(true)) { State::Entry } else { State::End };
-        step
+        match self.advance(block) {
+            Ok(true) => {
+                self.state = State::Entry;
+                Ok(true)
+            }
+            ended => {
+                self.state = State::End;
+                ended
+            }
+        }
     }
 
     #[inline]

@@ -185,8 +185,11 @@ impl<'t, R: ReadAt> Cursor<'t, R> {
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
     #[inline]
     pub fn next(&mut self) -> Result<bool> {
-        let result = self.try_next();
-        self.settle(result)
+        match self.try_next() {
+            // Results have room for an error, and are slow to move.
+            Ok(true) => Ok(true),
+            ended => self.settle(ended),
+        }
     }
 
     #[inline]
