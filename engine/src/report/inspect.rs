@@ -7,7 +7,7 @@ use filterblock::database::LiveTable;
 use serde::Serialize;
 
 use super::{
-    count::{DistinctKeys, EntryCount, bits_per_entry},
+    count::{BitsPerEntry, DistinctKeys, EntryCount},
     error_kind::ErrorKind,
     filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat},
     frame::Frame,
@@ -361,8 +361,8 @@ impl Table {
     }
 
     /// The bits of the table's filters for each of its entries; `None` if either number is 0 or not known.
-    pub fn bits_per_entry(&self) -> Option<f64> {
-        bits_per_entry(self.filter.as_ref()?.bits, self.entries.map(|entries| entries.count))
+    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
+        BitsPerEntry::of(self.filter.as_ref()?.bits, self.entries)
     }
 
     /// The share of the bits of the table's filters that its different keys are expected to set: about half if every

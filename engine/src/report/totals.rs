@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use super::count::{BitsPerEntry, EntrySum};
 #[cfg(feature = "schema")]
 use super::count::{DistinctKeys, EntryCount};
-use super::count::{EntrySum, bits_per_entry};
 use super::distinct::DistinctSum;
 use super::frame::Frame;
 use super::inspect::{Table, TableLevel, TableState};
@@ -218,8 +218,8 @@ impl Totals {
 
     /// The bits of filters for each entry of the tables that have filters. `None`: there are no bits, or no number of
     /// entries is known or above 0.
-    pub fn bits_per_entry(&self) -> Option<f64> {
-        bits_per_entry(self.bits, self.filtered_entries.count)
+    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
+        BitsPerEntry::of(self.bits, self.filtered_entries.number())
     }
 }
 
@@ -269,8 +269,8 @@ impl LevelTotals {
 
     /// The bits of filters for each entry in the tables whose filters can be judged. `None`: there are no bits, or no
     /// number of entries is known or above 0.
-    pub fn bits_per_entry(&self) -> Option<f64> {
-        bits_per_entry(self.judged_bits, self.judged_entries.count)
+    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
+        BitsPerEntry::of(self.judged_bits, self.judged_entries.number())
     }
 }
 
