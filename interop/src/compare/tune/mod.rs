@@ -163,10 +163,9 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         rows: Vec::new(),
     };
     // By what other keys than the user's read, as the rates of present keys are not told by level.
-    database.best = match case.lookups {
-        true => Tuning::of(folder.path(), case.all, None)?.best()?,
-        false => tuned.best()?,
-    };
+    let without_lookups = case.lookups.then(|| Tuning::of(folder.path(), case.all, None)).transpose()?;
+    let (settings, tuning) = without_lookups.as_ref().unwrap_or(&tuned).lines();
+    database.best = best::compare(settings, tuning).context("the best filters")?;
     let now = tuned.now()?;
     let compared = asked.compare(&before, &now, size)?;
     let absent = now.absent().value;
