@@ -240,15 +240,15 @@ fn of_lookups(lookups: Lookups, absent: f64, present: f64) -> f64 {
     (1.0 - share) * absent + share * present
 }
 
-/// The filters that LevelDB holds on the heap: those of all tables after the first 1,000. It maps the first
-/// 1,000 into memory.
+/// The filters that LevelDB holds on the heap: those of all tables that can be read after the first 1,000. It maps the
+/// first 1,000 into memory.
 fn memory_of(survey: &Survey) -> Memory {
-    let tables = survey.len() as u64;
-    let last = survey.iter().skip(MAPPED as usize);
+    let sizes = || survey.iter().filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size);
+    let tables = sizes().count() as u64;
     Memory {
         mapped_tables: tables.min(MAPPED),
         heap_tables: tables.saturating_sub(MAPPED),
-        heap_bytes: last.filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size).sum(),
+        heap_bytes: sizes().skip(MAPPED as usize).sum(),
     }
 }
 
@@ -268,6 +268,11 @@ mod tests {
             memory(1003),
             Memory { mapped_tables: 1000, heap_tables: 3, heap_bytes: 1000 + 1001 + 1002 }
         );
+        // A table that cannot be read takes no place.
+        let mut some: Survey = survey(1003).collect();
+        some[7] = Err(TuneFailure { text: String::new(), kind: None });
+        assert_eq!(memory_of(&some).heap_tables, 2);
+        assert_eq!(memory_of(&some).heap_bytes, 1001 + 1002);
     }
 
     #[test]

@@ -20,9 +20,12 @@ const MAX_LOOKUPS: usize = 100_000;
 /// The approximate maximum number of bytes of stored keys from which the keys of each kind are made.
 const MAX_NEAR_BYTES: usize = 16 << 20;
 
-/// A bound on the number of tables that a lookup can reach if the order of the keys is known: all of level 0,
-/// and one table of each level.
+/// A bound on the number of tables that a lookup can reach: all of level 0, and one table of each level; all tables if
+/// the order of the keys is not known.
 pub(super) fn most_visits(input: &Input<'_>) -> u64 {
+    if input.manifest.is_none() {
+        return input.tables.len() as u64;
+    }
     let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
     top + u64::from(filterblock::database::NUM_LEVELS)
 }

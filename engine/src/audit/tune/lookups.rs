@@ -4,6 +4,7 @@ use filterblock::table::{ReadAt, Table};
 use rayon::prelude::*;
 
 use super::{input::Input, sample_keys::entry_type};
+use crate::audit::reading::decode_limit_of;
 use crate::report::{NearKind, TuneFailure};
 use crate::{audit::key_encoding::KeyEncoding, audit::reading::decode_limit};
 
@@ -131,7 +132,7 @@ fn find<'k, R: ReadAt>(
     encoding: KeyEncoding,
 ) -> filterblock::Result<Vec<(u32, End)>> {
     let mut found = Vec::new();
-    let mut left = decode_limit(None, table.file_size());
+    let mut left = decode_limit_of(table);
     let mut sought = sought.iter().peekable();
     let mut index = table.index();
     let mut block = table.index();

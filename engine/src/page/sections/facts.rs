@@ -131,7 +131,9 @@ fn tuned(tuning: &Tuning) -> Markup {
         }))
         (fact("Budget", html! { (size(tuning.budget.bytes)) ", " (origin) }))
         @if tuning.policy_assumed {
-            (fact("Advice for", html! { code { (tuning.policy.name()) } ", LevelDB's own policy" }))
+            (fact("Advice for", html! {
+                code { (tuning.policy.name()) } ", " (tuning.policy.program()) "'s own policy"
+            }))
         }
         @for note in &tuning.notes { (fact("Note", html! { (message(note)) })) }
         @for fault in tuning.faults.iter().take(MOST) {
