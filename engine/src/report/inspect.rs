@@ -15,7 +15,7 @@ use super::{
     subject::{Fetched, Remark, Subject},
     verify::Verdict,
 };
-use crate::audit::{CutKey, LostKeys, stats::KeySketch};
+use crate::audit::{CutKey, LostKeys, rates::Marks, stats::KeySketch};
 use crate::walk::TableRecord;
 
 /// A table, or a filter block without its table.
@@ -96,6 +96,9 @@ pub struct Table {
     /// The keys of the table, if all of them were seen and they were not too many to be noted.
     #[serde(skip)]
     pub(crate) seen: Option<KeySketch>,
+    /// The places of the table's entries in the range of keys, if they are internal keys.
+    #[serde(skip)]
+    pub(crate) marks: Marks,
     /// The path of the table, not escaped.
     #[serde(skip)]
     pub path: PathBuf,
