@@ -130,8 +130,10 @@ fn a_damaged_table_is_part_of_no_number() {
     assert_eq!(found["sample"]["of_tables"], 1);
     let visits = level["visits"]["absent"].as_f64().unwrap();
     assert!(visits > 0.5 && visits < 1.0, "{visits}");
-    let reads = found["now"]["reads"]["near"]["changed"]["value"].as_f64().unwrap();
-    assert!((reads - visits).abs() < 1e-9, "{reads} {visits}");
+    // Both are about the likeliest kind that reads most.
+    let reads = &found["now"]["reads"];
+    let of_worst = reads["near"][reads["worst"].as_str().unwrap()]["value"].as_f64().unwrap();
+    assert!((of_worst - visits).abs() < 1e-9, "{reads} {visits}");
 }
 
 #[test]
@@ -307,7 +309,8 @@ fn a_database_that_goleveldb_opened_is_advised_its_name() {
 /// No block is larger than the limit, but the blocks of one table are together.
 #[test]
 fn the_limit_on_what_is_decoded_holds_for_a_whole_table() {
-    let line = tuning(&run_long(&args!["tune", "--json", "--max-output", "16000", database("levels")]).expect(1));
+    let line =
+        tuning(&run_long(&args!["tune", "--json", "--max-output", "22000", database("levels")]).expect(1));
     let faults = line["faults"].as_array().unwrap();
     let names: Vec<_> = faults.iter().map(|fault| fault["path"].as_str().unwrap()).collect();
     assert!(names.len() == 1 && names[0].ends_with("000005.ldb"), "{line:#}");

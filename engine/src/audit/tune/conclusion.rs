@@ -60,11 +60,13 @@ impl TuneResults<'_> {
             same_bits(None, &no_rise),
             self.by_level(budget.bytes, lookups, &no_rise),
         ];
+        let worst = now.reads.and_then(|reads| reads.worst).unwrap_or(NearKind::Changed);
+        let absent = if lookups.is_some() { Question::Own } else { Question::Near(worst) };
         let mut tuning = Tuning {
             policy: self.policy,
             policy_assumed: self.policy_assumed,
             sample: self.sample(),
-            levels: facts.levels.iter().map(|level| self.level(level, lookups.is_some())).collect(),
+            levels: facts.levels.iter().map(|level| self.level(level, absent)).collect(),
             now,
             budget,
             uniform,
@@ -112,9 +114,9 @@ impl TuneResults<'_> {
         }
     }
 
-    fn level(&self, level: &LevelFacts, has_own: bool) -> Level {
+    /// `absent`: the kind of lookups of absent keys whose visits are told.
+    fn level(&self, level: &LevelFacts, absent: Question) -> Level {
         let lookups = &self.facts.lookups;
-        let absent = if has_own { Question::Own } else { Question::Near(NearKind::Changed) };
         Level {
             number: level.number,
             tables: level.tables,

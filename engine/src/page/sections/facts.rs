@@ -146,6 +146,10 @@ fn sampled(tuning: &Tuning) -> String {
     let sample = &tuning.sample;
     let entries = about_count(sample.entries);
     match sample.all {
+        true if !tuning.faults.is_empty() => {
+            let tables = counted(sample.tables, "table");
+            format!("For other filters: all {entries} entries of the {tables} that could be read.")
+        }
         true => format!("For other filters: all {entries} entries."),
         false => format!(
             "For other filters: every entry of {} of {}, {} of {}, which stand for {entries} entries.",
