@@ -6,7 +6,7 @@ use filterblock::{escape, escape_path};
 use filterblock_engine::USUAL_BITS_PER_KEY;
 use filterblock_engine::report::{Depth, FilterBlock, KeyFormat, Table, TableState, Totals};
 use filterblock_engine::words::{
-    count, counted, distinct_keys, entries_of_keys, measured, or_dash, percent, ratio, size,
+    bits_per_entry, count, counted, distinct_keys, entries_of_keys, measured, or_dash, percent, ratio, size,
 };
 
 use super::columns::{Cell, Column, Layout};
@@ -99,8 +99,8 @@ fn filter_columns() -> [ListColumn; 10] {
         (right("filter size", 11, 2), filter_size_cell, |all| size(all.filter_size)),
         (
             right("bits/entry", 10, 5),
-            |table, _| bits(table.bits_per_entry()).into(),
-            |all| bits(all.bits_per_entry()),
+            |table, _| or_dash(table.bits_per_entry().map(bits_per_entry)).into(),
+            |all| or_dash(all.bits_per_entry().map(bits_per_entry)),
         ),
         (
             right("filters", 7, 0).extra(),
@@ -290,10 +290,6 @@ fn rate_cell(table: &Table, _: ListingKind) -> Cell {
 /// A number about the filter block; a dash if there is no filter block.
 fn of(table: &Table, number: impl Fn(&FilterBlock) -> String) -> Cell {
     or_dash(table.filter.as_ref().map(number)).into()
-}
-
-fn bits(bits_per_entry: Option<f64>) -> String {
-    or_dash(bits_per_entry.map(|bits| format!("{bits:.1}")))
 }
 
 fn share(part: u64, all: u64) -> String {

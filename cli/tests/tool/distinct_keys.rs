@@ -169,6 +169,15 @@ fn a_sample_of_several_tables_has_bounds() {
         out.contains(" to ") && out.contains("distinct keys of several tables lie between bounds"),
         "{out}"
     );
+    // Bits an entry are as good as the number of entries.
+    let is_about =
+        |line: &str| line.split_whitespace().any(|word| word.starts_with("~1") && word.contains('.'));
+    let bits = |out: &str| {
+        let lines = out.lines().filter(|line| line.contains(".ldb") || line.starts_with("3 tables"));
+        lines.map(is_about).collect::<Vec<_>>()
+    };
+    assert_eq!(bits(&run(&args!["inspect", folder.path()]).expect(0).out), [true; 4]);
+    assert_eq!(bits(&run(&args!["inspect", "--depth", "all", folder.path()]).expect(0).out), [false; 4]);
     // What reads every entry knows it, within a hundredth.
     let page = run(&args!["report", "--no-tune", folder.path(), "-o", "-"]).expect(0).out;
     assert!(

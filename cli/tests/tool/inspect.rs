@@ -49,7 +49,7 @@ table          level        size      entries      +-  filter size  bits/entry  
 000005.ldb         2    12.1 KiB          450                601 B        10.1     0.9 %  ok
 000007.ldb         1     6.4 KiB          215                290 B        10.0    0.60 %  ok
 000009.ldb         0     4.9 KiB          146                207 B        10.2    0.70 %  ok
-3 tables                23.4 KiB          811              1.1 KiB        10.1    0.73 %
+3 tables                23.4 KiB          811              1.1 KiB        10.1    0.72 %
 (811 entries of 464 distinct keys)
 
    level  tables  no filter        size       entries   of all  distinct keys  filter size      rate

@@ -48,6 +48,15 @@ impl Policy {
             Self::Own(policy) => policy.name(),
         }
     }
+
+    /// The program whose own policy it is.
+    pub const fn program(self) -> &'static str {
+        match self {
+            Self::Builtin2 => "LevelDB",
+            Self::Builtin(_) => "goleveldb",
+            Self::Own(_) => "filterblock",
+        }
+    }
 }
 
 impl From<Policy> for String {

@@ -22,6 +22,12 @@ pub fn decode_limit(given: Option<u64>, file_size: u64) -> u64 {
     given.unwrap_or_else(|| file_size.saturating_mul(MAX_EXPANSION).max(MIN_DECODED))
 }
 
+/// The limit on the bytes decoded from a table: the one that it was opened with, or that of [`decode_limit`].
+pub(crate) fn decode_limit_of<R>(table: &Table<R>) -> u64 {
+    let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
+    decode_limit(given, table.file_size())
+}
+
 /// Sets the limit of [`decode_limit`] for walks through tables of any size.
 pub(crate) fn limit_walks(options: ReadOptions, given: Option<u64>) -> ReadOptions {
     match given {

@@ -136,7 +136,7 @@ fn an_inspection_resumed_at_each_missing_range_finds_what_the_whole_file_holds()
                 let report = inspect::table::look(
                     source,
                     options,
-                    ProbeBudget { random_keys: 2048, neighbours: 16 },
+                    ProbeBudget { random_keys: 2048, neighbours: 16, marks: 4 },
                     reach,
                 )?;
                 let filters: Vec<_> =

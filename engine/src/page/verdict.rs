@@ -6,7 +6,7 @@ use super::shown::Shown;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
 use crate::report::{Code, LevelTotals, TableState, Tuning};
-use crate::words::{count, counted, counted_as, measured, path_word, rebuild_command, size};
+use crate::words::{bits_per_entry, count, counted, counted_as, measured, path_word, rebuild_command, size};
 
 /// The verdict on a database, folder or table.
 #[derive(Debug)]
@@ -159,7 +159,10 @@ fn state(sums: &LevelTotals) -> String {
     let rate = sums.random_fpr.mean().map(measured);
     let pass = rate.as_ref().map(|rate| format!(" and let {rate} of random keys pass")).unwrap_or_default();
     let bytes = size(sums.judged_size);
-    let what = sums.bits_per_entry().map(|bits| format!(" ({bits:.1} bits an entry)")).unwrap_or_default();
+    let what = sums
+        .bits_per_entry()
+        .map(|bits| format!(" ({} bits an entry)", bits_per_entry(bits)))
+        .unwrap_or_default();
     match (filtered(sums), unfiltered) {
         _ if all == 0 => "There are no tables.".to_owned(),
         (0, unfiltered) if unfiltered == all => match all {

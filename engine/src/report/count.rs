@@ -48,11 +48,21 @@ pub struct EntrySum {
     squared_error: f64,
 }
 
-/// The bits of filters for each of the entries that they are made for. `None`: there are no bits or no entries,
-/// or the number of entries is not known.
-pub(super) fn bits_per_entry(bits: u64, entries: Option<u64>) -> Option<f64> {
-    let entries = entries.filter(|entries| *entries > 0 && bits > 0)?;
-    Some(bits as f64 / entries as f64)
+/// The bits of filters for each of the entries that they are made for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BitsPerEntry {
+    /// The number of bits.
+    pub value: f64,
+    /// All entries were counted.
+    pub exact: bool,
+}
+
+impl BitsPerEntry {
+    /// `None`: there are no bits or no entries, or the number of entries is not known.
+    pub(super) fn of(bits: u64, entries: Option<EntryCount>) -> Option<Self> {
+        let entries = entries.filter(|entries| entries.count > 0 && bits > 0)?;
+        Some(Self { value: bits as f64 / entries.count as f64, exact: entries.exact })
+    }
 }
 
 impl EntryCount {

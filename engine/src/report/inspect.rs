@@ -7,7 +7,7 @@ use filterblock::database::LiveTable;
 use serde::Serialize;
 
 use super::{
-    count::{DistinctKeys, EntryCount, bits_per_entry},
+    count::{BitsPerEntry, DistinctKeys, EntryCount},
     error_kind::ErrorKind,
     filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat},
     frame::Frame,
@@ -15,7 +15,7 @@ use super::{
     subject::{Fetched, Remark, Subject},
     verify::Verdict,
 };
-use crate::audit::{CutKey, LostKeys, stats::KeySketch};
+use crate::audit::{CutKey, LostKeys, rates::Marks, stats::KeySketch};
 use crate::walk::TableRecord;
 
 /// A table, or a filter block without its table.
@@ -96,6 +96,9 @@ pub struct Table {
     /// The keys of the table, if all of them were seen and they were not too many to be noted.
     #[serde(skip)]
     pub(crate) seen: Option<KeySketch>,
+    /// The places of the table's entries in the range of keys, if they are internal keys.
+    #[serde(skip)]
+    pub(crate) marks: Marks,
     /// The path of the table, not escaped.
     #[serde(skip)]
     pub path: PathBuf,
@@ -361,8 +364,8 @@ impl Table {
     }
 
     /// The bits of the table's filters for each of its entries; `None` if either number is 0 or not known.
-    pub fn bits_per_entry(&self) -> Option<f64> {
-        bits_per_entry(self.filter.as_ref()?.bits, self.entries.map(|entries| entries.count))
+    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
+        BitsPerEntry::of(self.filter.as_ref()?.bits, self.entries)
     }
 
     /// The share of the bits of the table's filters that its different keys are expected to set: about half if every

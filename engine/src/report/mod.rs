@@ -28,7 +28,7 @@ mod verify;
 pub use crate::audit::rates::{MeanRate, MeasuredRate};
 pub use crate::audit::stats::FilterState;
 pub use crate::audit::{CutKey, LostKeys};
-pub use count::{DistinctKeys, EntryCount, EntrySum};
+pub use count::{BitsPerEntry, DistinctKeys, EntryCount, EntrySum};
 pub use distinct::DistinctSum;
 pub use error_kind::ErrorKind;
 pub use filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat, LargerRanges, ListedFilter};

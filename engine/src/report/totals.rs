@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
+use super::count::{BitsPerEntry, EntrySum};
 #[cfg(feature = "schema")]
 use super::count::{DistinctKeys, EntryCount};
-use super::count::{EntrySum, bits_per_entry};
 use super::distinct::DistinctSum;
 use super::frame::Frame;
 use super::inspect::{Table, TableLevel, TableState};
-use crate::audit::rates::{LookupWeights, MeanRate, MeasuredRate};
+use crate::audit::rates::{LookupWeights, MeanRate, MeasuredRate, TableEntries};
 
 /// Sums over the tables of a folder.
 #[derive(Clone, Default, Debug, Serialize)]
@@ -79,6 +79,9 @@ pub struct Totals {
     /// The rates of tables whose weight follows from all tables of the database.
     #[serde(skip)]
     rated: Vec<TableRates>,
+    /// The entries of the live tables, by the numbers of the tables.
+    #[serde(skip)]
+    live_entries: BTreeMap<u64, TableEntries>,
 }
 
 /// Sums over the tables of one level.
@@ -173,6 +176,10 @@ impl Totals {
         }
         self.entries.add(table.entries);
         self.distinct_keys.add(table);
+        if let (Some(number), Some(entries)) = (table.number, table.entries) {
+            let entries = TableEntries { entries: entries.count, marks: table.marks.clone() };
+            self.live_entries.insert(number, entries);
+        }
         self.rate(table);
         let Some(filter) = &table.filter else { return };
         self.filtered_entries.add(table.entries);
@@ -198,9 +205,9 @@ impl Totals {
         add(&mut self.random_fpr, rates.random, weight);
     }
 
-    /// The numbers of entries of the live tables whose rates wait for a weight, by the numbers of the tables.
-    pub(crate) fn unweighted(&self) -> BTreeMap<u64, u64> {
-        self.rated.iter().filter_map(|rates| Some((rates.number?, rates.entries))).collect()
+    /// Takes out the entries of the live tables, by the numbers of the tables.
+    pub(crate) fn take_entries(&mut self) -> BTreeMap<u64, TableEntries> {
+        std::mem::take(&mut self.live_entries)
     }
 
     /// Adds the rates that wait for a weight.
@@ -218,8 +225,8 @@ impl Totals {
 
     /// The bits of filters for each entry of the tables that have filters. `None`: there are no bits or no entries, or
     /// the number of entries is known for no table.
-    pub fn bits_per_entry(&self) -> Option<f64> {
-        bits_per_entry(self.bits, self.filtered_entries.count)
+    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
+        BitsPerEntry::of(self.bits, self.filtered_entries.number())
     }
 }
 
@@ -269,8 +276,8 @@ impl LevelTotals {
 
     /// The bits of filters for each entry in the tables whose filters can be judged. `None`: there are no bits or
     /// no entries, or the number of entries is known for no table.
-    pub fn bits_per_entry(&self) -> Option<f64> {
-        bits_per_entry(self.judged_bits, self.judged_entries.count)
+    pub fn bits_per_entry(&self) -> Option<BitsPerEntry> {
+        BitsPerEntry::of(self.judged_bits, self.judged_entries.number())
     }
 }
 

@@ -214,7 +214,7 @@ pub struct Level {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Visits {
     /// Mean number of tables that a lookup of a key without a value reaches in vain. The keys are those of `--lookups`
-    /// or, without that option, stored keys with a byte changed.
+    /// or, without that option, of the kind that `worst` names in the reads of the filters in use.
     #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
     pub absent: f64,
     /// Mean number of tables that a lookup of a stored key reaches in vain before it finds the key.

@@ -46,12 +46,15 @@ pub fn small_text(taken: u64, least: u64) -> String {
 
 /// Advice to leave the filters as they are, without its last full stop. `ten_bits`: the outcome of ten bits a
 /// key, if they would save many reads at the cost of more space.
-pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>) -> String {
+///
+/// `is_at_a_price`: other filters save enough, but make keys of some kind read more.
+pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>, is_at_a_price: bool) -> String {
     let within = match budget.origin {
         BudgetOrigin::Given => format!("of at most {}", size(budget.bytes)),
         BudgetOrigin::InUse | BudgetOrigin::TenBits => "of the same size".to_owned(),
     };
-    let mut text = format!("leave the filters as they are, as no others {within} save enough");
+    let price = if is_at_a_price { " for some keys without costing others more" } else { "" };
+    let mut text = format!("leave the filters as they are, as no others {within} save enough{price}");
     if let Some((reads, then)) = now.reads.zip(ten_bits) {
         let fewer = then.reads.map_or(0.0, |reads| reads.absent().value);
         let more = then.size.value - now.size.value;
@@ -187,9 +190,14 @@ mod tests {
         let now = outcome(4096.0, 0.5, 1.25);
         let budget = Budget { bytes: 16 << 20, origin: BudgetOrigin::Given };
         assert_eq!(
-            leave_text(budget, &now, Some(&outcome(5120.0, 0.031, 1.0))),
+            leave_text(budget, &now, Some(&outcome(5120.0, 0.031, 1.0)), false),
             "leave the filters as they are, as no others of at most 16 MiB save enough. With 1 KiB more, 10 bits a key, \
              an absent key would read 0.031 data blocks instead of 0.500"
+        );
+        assert_eq!(
+            leave_text(budget, &now, None, true),
+            "leave the filters as they are, as no others of at most 16 MiB save enough for some keys without costing \
+             others more"
         );
         let bits = [(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)];
         let choice = Choice { outcome: outcome(1024.0, 0.0625, 1.0), ..choice(14, &bits) };

@@ -8,14 +8,13 @@ use crate::report::Estimate;
 const MOST_DECIMALS: i32 = 6;
 
 /// A number with decimals up to its third significant digit at most, and without decimals worth less than a
-/// tenth of the distance to the interval's farther end. An estimate of 0 is shown as an upper bound.
+/// tenth of the distance to the interval's farther end. An estimate of which no digit is known is shown as an upper bound.
 pub fn estimate(estimate: Estimate) -> String {
     let Estimate { value, .. } = estimate;
-    match distance(estimate) {
-        Some(_) if value <= 0.0 => format!("<{}", upper_bound(estimate.high)),
-        Some(distance) => with_decimals(value, decimals_of(distance).min(decimals(value))),
-        None => number(value),
-    }
+    let Some(distance) = distance(estimate) else { return number(value) };
+    let text = (value > 0.0).then(|| with_decimals(value, decimals_of(distance).min(decimals(value))));
+    let known = text.filter(|text| text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)));
+    known.unwrap_or_else(|| format!("<{}", upper_bound(estimate.high)))
 }
 
 /// The interval of an estimate, with the digits of [`estimate`]. `None` if both ends are the same with
@@ -114,6 +113,7 @@ mod tests {
             (12.345, 12.3, 12.4, "12.3", "12.3 to 12.4"),
             (0.0, 0.0, 0.00031, "<0.0004", "0.0000 to 0.0003"),
             (0.0, 0.0, 2.1, "<3", "0 to 2"),
+            (0.000_015, 0.0, 0.000_5, "<0.0005", "0.0000 to 0.0005"),
             (250.0, 200.0, 300.0, "250", "200 to 300"),
         ] {
             let shown = (estimate(of(value, low, high)), interval(of(value, low, high)));

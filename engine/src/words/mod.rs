@@ -19,7 +19,7 @@ pub use estimates::{about_count, about_size, estimate, interval, number, size_in
 pub use fill::versions_text;
 pub use fill_bins::{Fill, FillBin, FillBins};
 pub use numbers::{
-    count, counted, counted_as, distinct_keys, entries, entries_of_keys, measured, or_dash, percent,
-    rate_interval, ratio, size,
+    bits_per_entry, count, counted, counted_as, distinct_keys, entries, entries_of_keys, measured, or_dash,
+    percent, rate_interval, ratio, size,
 };
 pub use shell_word::path_word;

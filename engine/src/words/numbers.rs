@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 use crate::audit::rates::MeasuredRate;
-use crate::report::{DistinctKeys, EntryCount};
+use crate::report::{BitsPerEntry, DistinctKeys, EntryCount};
 
 /// A size: in bytes below 1 KiB, otherwise in the unit that leaves one to four digits before the
 /// point.
@@ -48,6 +48,11 @@ pub fn counted_as(number: u64, one: &str, many: &str) -> String {
 /// A number of entries, preceded by `~` if it is an estimate.
 pub fn entries(entries: EntryCount) -> String {
     format!("{}{}", if entries.exact { "" } else { "~" }, count(entries.count))
+}
+
+/// A number of bits for each entry, preceded by `~` if the entries are an estimate.
+pub fn bits_per_entry(bits: BitsPerEntry) -> String {
+    format!("{}{:.1}", if bits.exact { "" } else { "~" }, bits.value)
 }
 
 /// A number of entries and that of their different keys: `811 entries of 464 distinct keys`.
@@ -166,6 +171,12 @@ mod tests {
         );
         let entries = [0, 1, 2, 1_234_567].map(|number| counted_as(number, "entry", "entries"));
         assert_eq!(entries, ["0 entries", "1 entry", "2 entries", "1,234,567 entries"]);
+    }
+
+    #[test]
+    fn bits_of_estimated_entries_are_marked() {
+        assert_eq!(bits_per_entry(BitsPerEntry { value: 10.04, exact: true }), "10.0");
+        assert_eq!(bits_per_entry(BitsPerEntry { value: 10.06, exact: false }), "~10.1");
     }
 
     #[test]

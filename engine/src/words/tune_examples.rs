@@ -172,7 +172,7 @@ pub fn leave() -> Tuning {
     let outcome = tuning.settings.iter().find(|tried| tried.in_use).unwrap().outcome.clone();
     let choice = choice(11, [(Some(1), 9), (Some(3), 9)], outcome);
     let budget = Budget { bytes: 16 << 20, origin: BudgetOrigin::Given };
-    let text = leave_text(budget, &tuning.now, None);
+    let text = leave_text(budget, &tuning.now, None, false);
     Tuning {
         sample: all(4, 2 << 30, 12_000.0),
         budget,

@@ -63,7 +63,7 @@ fn policy_text(tuning: &Tuning, tables: u64, unfiltered: u64) -> String {
     let name = tuning.policy.name();
     match unfiltered {
         _ if tuning.policy_assumed => {
-            format!("no known policy; what follows is for LevelDB's own, {name}")
+            format!("no known policy; what follows is for {}'s own, {name}", tuning.policy.program())
         }
         0 => name.to_owned(),
         _ => format!("{name}; {} of {} have none", count(unfiltered), counted(tables, "table")),

@@ -131,6 +131,14 @@ fn meet(one: Option<[f64; 2]>, other: Option<[f64; 2]>) -> bool {
     one.zip(other).is_none_or(|([low, high], [other_low, other_high])| low <= other_high && other_low <= high)
 }
 
+/// Returns true if two rates of random keys are the same or, if `tuning` is about some of the tables only, may be.
+fn same_rate(tuning: &Value, one: &Value, other: &Value) -> bool {
+    match (one["rate"].as_f64(), other["rate"].as_f64()) {
+        (Some(one), Some(other)) if tuning["sample"]["all"] == true => (one - other).abs() <= 1e-9,
+        _ => meet(ends(one), ends(other)),
+    }
+}
+
 /// Returns true if a number as it is shown lies within an interval of JSON.
 fn is_within(text: &str, of: &Value) -> bool {
     match (shown_number(text), ends(of)) {
@@ -307,7 +315,8 @@ fn sums(faces: &mut Faces) {
             let sizes = [now["size"]["value"].as_f64(), level["filter_size"].as_f64()];
             faces.must(sizes[0] == sizes[1], || format!("{name}: filters of {sizes:?} bytes"));
             let (one, other) = (&now["rates"]["random"], &level["random_fpr"]);
-            faces.must(meet(ends(one), ends(other)) && one.is_null() == other.is_null(), || {
+            let is_same = tuning.as_ref().is_none_or(|tuning| same_rate(tuning, one, other));
+            faces.must(is_same && one.is_null() == other.is_null(), || {
                 format!("{name}: random keys pass {one} by tune, {other} by inspect")
             });
         }
@@ -328,12 +337,10 @@ fn filters_in_use(faces: &mut Faces) {
         format!("filters of {} and {size} bytes", now["size"])
     });
     let rate = if is_folder { &all["random_fpr"] } else { &all["filter"]["random_fpr"] };
-    // Both ask each table the same. The weights of tables are estimated in different ways, which no interval covers.
-    let pair = rate["rate"].as_f64().zip(now["rates"]["random"]["rate"].as_f64());
-    let slack = |one: f64| if is_folder { 0.03 * one } else { 1e-9 };
-    let is_close = pair.is_some_and(|(one, other)| (one - other).abs() <= slack(one));
+    // Both ask each table the same, and weigh tables in the same way.
+    let is_same = same_rate(&tuning, rate, &now["rates"]["random"]);
     // Without filters, all keys pass.
-    let is_so = rate.is_null() && now["rates"]["random"]["rate"] == 1.0 || is_close;
+    let is_so = rate.is_null() && now["rates"]["random"]["rate"] == 1.0 || is_same;
     faces.must(is_so, || format!("random keys pass {} by tune, {rate} by inspect", now["rates"]["random"]));
     let near = faces.head().get("keys near stored ones passing").cloned();
     let shown = near.as_deref().and_then(|text| text.trim_matches(['<', '>', '%', ' ']).parse::<f64>().ok());

@@ -7,7 +7,7 @@ use filterblock::{Result, SharedPolicy};
 
 use super::bare_block::read;
 use super::table::{bare_block, look};
-use crate::audit::rates::{LookupWeights, ProbeBudget, TableRange};
+use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
 use crate::audit::stats::Reach;
 use crate::engine::{Engine, Sink};
 use crate::report::{
@@ -118,12 +118,17 @@ impl Survey for InspectSurvey {
         depth: Option<Depth>,
         _: &dyn Observer,
     ) -> Result<Self::Found> {
-        let (reach, tables) = match depth {
-            None => (Reach::of_file(self.depth), target.tables),
-            Some(Depth::All) => (Reach::All, target.tables),
-            Some(depth) => (Reach::of_object(depth), ENOUGH_TABLES),
+        let of_all = ProbeBudget::for_each_of(target.tables);
+        let (reach, effort) = match depth {
+            None => (Reach::of_file(self.depth), of_all),
+            Some(Depth::All) => (Reach::All, of_all),
+            // The same effort for each object, however many there are.
+            Some(depth) => {
+                let marks = of_all.marks;
+                (Reach::of_object(depth), ProbeBudget { marks, ..ProbeBudget::for_each_of(ENOUGH_TABLES) })
+            }
         };
-        look(source, &self.read, ProbeBudget::for_each_of(tables), reach).map(Box::new)
+        look(source, &self.read, effort, reach).map(Box::new)
     }
 
     fn failed(&self, error: &filterblock::Error) -> Self::Found {
@@ -151,15 +156,14 @@ pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table
     })
 }
 
-/// The weights of the tables of a folder in the mean of their rates. `entries`: the numbers of entries of tables, by the
-/// tables' numbers.
-pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, u64>) -> LookupWeights {
+/// The weights of the tables of a folder in the mean of their rates. `entries`: the entries of tables, by the tables'
+/// numbers.
+pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableEntries>) -> LookupWeights {
     let Ok(manifest) = folder.database().manifest() else { return LookupWeights::default() };
     if !folder.is_bytewise() {
         return LookupWeights::default();
     }
-    let ranges: Vec<_> = manifest.tables().iter().map(|table| TableRange::of(table, entries)).collect();
-    LookupWeights::bytewise(&ranges)
+    LookupWeights::of_tables(manifest.tables(), entries)
 }
 
 /// Makes lines from the events of a run.
@@ -204,7 +208,8 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 let frame = Frame::new("totals", &place.subject(&[]), None).into_owned();
                 let mut totals = std::mem::take(&mut self.totals);
                 totals.frame = frame;
-                totals.weigh(&lookup_weights(&place.folder, &totals.unweighted()));
+                let entries = totals.take_entries();
+                totals.weigh(&lookup_weights(&place.folder, &entries));
                 self.sink.line(InspectLine::Totals(Box::new(totals)))
             }
             Event::NotStarted(reason) => {
@@ -240,6 +245,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         self.outcome.unreadable |= found.table.unreadable;
         self.totals.add(&found.table);
         found.table.seen = None;
+        found.table.marks = Marks::default();
         self.sink.line(InspectLine::Table(found))
     }
 

@@ -9,6 +9,7 @@ use filterblock::{Error, Result};
 use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
 use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_unreadable};
+use crate::audit::rates::TableEntries;
 use crate::audit::verify::{VerifySurvey, verdicts_on_folder};
 use crate::engine::Engine;
 use crate::report::{Depth, Finding, Inspected, Remark, Table, Verdict, name_of};
@@ -164,8 +165,11 @@ impl Fold {
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));
         let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();
         overview.tables.splice(0..0, missing);
-        let entries = |table: &Table| Some((table.number?, table.entries?.count));
-        let entries = overview.tables.iter().filter_map(entries).collect();
+        let entries = |table: &mut Table| {
+            let (entries, marks) = (table.entries?.count, std::mem::take(&mut table.marks));
+            Some((table.number?, TableEntries { entries, marks }))
+        };
+        let entries = overview.tables.iter_mut().filter_map(entries).collect();
         overview.weights = lookup_weights(&newest.folder, &entries);
         overview.spans = spans(&begun.folder);
         overview.spans.extend(spans(&newest.folder));

@@ -3,31 +3,32 @@
 //!
 //! Absent keys are assumed to be distributed like the stored ones. A lookup reaches every table of level 0 whose range
 //! holds the key, and at most one table of each level below. So a small table over a wide range is asked as often as a
-//! large one. The entries of a table are assumed to be spread evenly over the ends of tables in its range and the
-//! stretches between these ends.
+//! large one. The index cuts a table into parts with about as many entries each. The entries of a part are assumed to be
+//! spread evenly over the ends of tables in its range and the stretches between these ends.
 
 use std::collections::BTreeMap;
 
 use filterblock::database::LiveTable;
 
+use super::marks::Marks;
 use crate::report::ends_of;
+
+/// The entries of a table.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct TableEntries {
+    /// The number of entries; 0 if it is not known.
+    pub entries: u64,
+    /// The places of the entries in the range of keys.
+    pub marks: Marks,
+}
 
 /// A table's range of keys.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TableRange<'a> {
-    pub number: u64,
+struct TableRange<'a> {
+    number: u64,
     /// The first and the last user key.
-    pub ends: [&'a [u8]; 2],
-    /// The number of entries in the table; 0 if it is not known.
-    pub entries: u64,
-}
-
-impl<'a> TableRange<'a> {
-    /// `entries`: the numbers of entries of tables, by the tables' numbers.
-    pub(crate) fn of(table: &'a LiveTable, entries: &BTreeMap<u64, u64>) -> Self {
-        let entries = entries.get(&table.number).copied().unwrap_or_default();
-        Self { number: table.number, ends: ends_of(table), entries }
-    }
+    ends: [&'a [u8]; 2],
+    entries: &'a TableEntries,
 }
 
 /// The weights of tables, by their numbers.
@@ -35,24 +36,36 @@ impl<'a> TableRange<'a> {
 pub(crate) struct LookupWeights(Option<BTreeMap<u64, f64>>);
 
 impl LookupWeights {
-    /// The weights if user keys are in bytewise order.
-    pub(crate) fn bytewise(tables: &[TableRange<'_>]) -> Self {
+    /// The weights of the tables of a database whose user keys are in bytewise order. `entries`: the entries of tables, by
+    /// the tables' numbers.
+    pub(crate) fn of_tables(tables: &[LiveTable], entries: &BTreeMap<u64, TableEntries>) -> Self {
+        let none = TableEntries::default();
+        let range = |table| Self::range(table, entries, &none);
+        Self::bytewise(&tables.iter().map(range).collect::<Vec<_>>())
+    }
+
+    fn range<'a>(
+        table: &'a LiveTable,
+        entries: &'a BTreeMap<u64, TableEntries>,
+        none: &'a TableEntries,
+    ) -> TableRange<'a> {
+        let entries = entries.get(&table.number).unwrap_or(none);
+        TableRange { number: table.number, ends: ends_of(table), entries }
+    }
+
+    fn bytewise(tables: &[TableRange<'_>]) -> Self {
         let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
         ends.sort_unstable();
         ends.dedup();
-        // Positions alternate: an end, then the stretch between it and the next end.
-        let at = |key: &[u8]| 2 * ends.partition_point(|end| *end < key);
-        let places = |table: &TableRange<'_>| {
-            let [first, last] = table.ends.map(at);
-            (first, last.max(first))
-        };
-        let mut changes = vec![0.0; 2 * ends.len() + 1];
-        let mut change = |at: usize, by: f64| changes.get_mut(at).into_iter().for_each(|sum| *sum += by);
+        let scale = Scale(ends);
+        let mut changes = vec![0.0; 2 * scale.0.len() + 1];
         for table in tables {
-            let (first, last) = places(table);
-            let each = table.entries as f64 / (last - first + 1) as f64;
-            change(first, each);
-            change(last + 1, -each);
+            scale.parts(table, |entries, [first, last]| {
+                let each = entries / (last - first + 1) as f64;
+                for (at, by) in [(first, each), (last + 1, -each)] {
+                    changes.get_mut(at).into_iter().for_each(|sum| *sum += by);
+                }
+            });
         }
         // The entries before each position.
         let (mut before, mut here, mut sum) = (Vec::with_capacity(changes.len() + 1), 0.0, 0.0);
@@ -65,7 +78,7 @@ impl LookupWeights {
         before.push(sum);
         let until = |at: usize| before.get(at).copied().unwrap_or(sum);
         let weight = |table: &TableRange<'_>| {
-            let (first, last) = places(table);
+            let [first, last] = scale.ends(table);
             (table.number, until(last + 1) - until(first))
         };
         Self(Some(tables.iter().map(weight).collect()))
@@ -81,17 +94,68 @@ impl LookupWeights {
     }
 }
 
+/// The ends of all tables, in order and each once. Positions on the scale alternate: an end, then the stretch between it
+/// and the next end.
+struct Scale<'a>(Vec<&'a [u8]>);
+
+impl Scale<'_> {
+    /// The positions of a table's first and last key.
+    fn ends(&self, table: &TableRange<'_>) -> [usize; 2] {
+        let [first, last] = table.ends.map(|key| self.at(key));
+        [first, last.max(first)]
+    }
+
+    fn at(&self, key: &[u8]) -> usize {
+        let place = self.0.partition_point(|end| *end < key);
+        let is_end = self.0.get(place).is_some_and(|end| *end == key);
+        if is_end { 2 * place } else { (2 * place).saturating_sub(1) }
+    }
+
+    /// The position of the keys right after `key`.
+    fn after(&self, key: &[u8]) -> usize {
+        (2 * self.0.partition_point(|end| *end <= key)).saturating_sub(1)
+    }
+
+    /// Calls `part` for each part of a table, with its number of entries and its first and last position.
+    fn parts(&self, table: &TableRange<'_>, mut part: impl FnMut(f64, [usize; 2])) {
+        let TableEntries { entries, marks } = table.entries;
+        let [mut start, last] = self.ends(table);
+        let mut before = 0;
+        let share = |blocks: u64| *entries as f64 * blocks as f64 / marks.blocks.max(1) as f64;
+        for (blocks, key) in &marks.keys {
+            let end = self.at(key).clamp(start, last);
+            part(share(blocks - before), [start, end]);
+            start = self.after(key).clamp(end, last);
+            before = *blocks;
+        }
+        let rest = if before > 0 { share(marks.blocks - before) } else { *entries as f64 };
+        part(rest, [start, last]);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn table<'a>(number: u64, first: &'a str, last: &'a str, entries: u64) -> TableRange<'a> {
-        TableRange { number, ends: [first.as_bytes(), last.as_bytes()], entries }
+    /// A table: its number, its ends, its entries, and its marks.
+    type Row<'a> = (u64, &'a str, &'a str, TableEntries);
+
+    fn table<'a>(number: u64, first: &'a str, last: &'a str, entries: u64) -> Row<'a> {
+        (number, first, last, TableEntries { entries, marks: Marks::default() })
     }
 
-    fn weights<const N: usize>(tables: [TableRange<'_>; N]) -> [f64; N] {
-        let weights = LookupWeights::bytewise(&tables);
-        tables.map(|table| (weights.of(Some(table.number), 7) * 1e6).round() / 1e6)
+    fn all<'a>(tables: &'a [Row<'_>]) -> LookupWeights {
+        let range = |(number, first, last, entries): &'a Row<'_>| TableRange {
+            number: *number,
+            ends: [first.as_bytes(), last.as_bytes()],
+            entries,
+        };
+        LookupWeights::bytewise(&tables.iter().map(range).collect::<Vec<_>>())
+    }
+
+    fn weights<const N: usize>(tables: [Row<'_>; N]) -> [f64; N] {
+        let weights = all(&tables);
+        tables.map(|(number, ..)| (weights.of(Some(number), 7) * 1e6).round() / 1e6)
     }
 
     #[test]
@@ -110,7 +174,40 @@ mod tests {
         assert!(wide == 105.0 && (5.0..60.0).contains(&single), "{wide} {single}");
         // Only a damaged MANIFEST has ends the wrong way round.
         assert!(weights([table(1, "z", "a", 100)])[0] >= 0.0);
-        assert_eq!(LookupWeights::bytewise(&[]).of(Some(3), 9), 0.0);
+        assert_eq!(all(&[]).of(Some(3), 9), 0.0);
         assert_eq!(LookupWeights::default().of(None, 9), 9.0);
+    }
+
+    /// A large table, and small ones that begin and end near its ends: nearly all of its keys lie between these ends.
+    #[test]
+    fn the_index_says_where_entries_lie() {
+        let small = |number, first, last| table(number, first, last, 10);
+        let tables = |marks: Marks| {
+            let large = (1, "a", "z", TableEntries { entries: 1000, marks });
+            [large, small(2, "ab", "y"), small(3, "ac", "yb"), small(4, "ad", "yc")]
+        };
+        let key = |blocks: u64, key: &str| (blocks, key.as_bytes().into());
+        // Without marks, the seven stretches are assumed to have as many entries each.
+        let without = weights(tables(Marks::default()));
+        assert!(without[1] < 800.0, "{without:?}");
+        // Two of a hundred blocks hold the keys up to the beginning of the small tables, and two those from their end on.
+        let marks = Marks { keys: vec![key(2, "ae"), key(50, "m"), key(98, "x")], blocks: 100 };
+        let found = weights(tables(marks.clone()));
+        assert_eq!(found[0], 1030.0);
+        assert!(found[1..].iter().all(|weight| (980.0..1030.1).contains(weight)), "{found:?}");
+        // Damaged: the keys of the index are not in order, or outside the table.
+        let mut marks = marks;
+        marks.keys[0].1 = b"zz".as_slice().into();
+        assert!(weights(tables(marks))[0] <= 1030.1);
+    }
+
+    #[test]
+    fn a_mark_at_an_end_belongs_to_the_part_before_it() {
+        let marks = Marks { keys: vec![(3, b"m".as_slice().into())], blocks: 4 };
+        let left = (1, "a", "z", TableEntries { entries: 400, marks });
+        let [all, low, high] = weights([left, table(2, "a", "m", 0), table(3, "n", "z", 0)]);
+        assert_eq!((all, low), (400.0, 300.0));
+        // The last part: the stretch from "m" to "n", "n", the stretch from "n" to "z", and "z".
+        assert_eq!(high, 75.0);
     }
 }

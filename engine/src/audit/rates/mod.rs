@@ -6,6 +6,7 @@
 
 pub(crate) mod clusters;
 pub(crate) mod lookups;
+pub(crate) mod marks;
 pub(crate) mod measured;
 pub(crate) mod neighbours;
 pub(crate) mod random;
@@ -14,7 +15,8 @@ pub(crate) mod simulated;
 pub(crate) mod weights;
 
 pub(crate) use clusters::{Clusters, student};
-pub(crate) use lookups::{LookupWeights, TableRange};
+pub(crate) use lookups::{LookupWeights, TableEntries};
+pub(crate) use marks::Marks;
 pub use measured::{MeanRate, MeasuredRate};
 pub(crate) use neighbours::{Neighbours, hash};
 pub(crate) use random::{ProbeBudget, SplitMix, mix, random_rate};

@@ -106,6 +106,11 @@ const RANDOM_KEYS_OF_ALL: u64 = 50_000_000;
 const NEIGHBOURS: RangeInclusive<u64> = 64..=256;
 /// The approximate sum over all tables of the number of neighbours for a data block.
 const NEIGHBOURS_OF_ALL: u64 = 160_000;
+/// The maximum number of keys of a table's index to keep.
+const MARKS: u64 = 31;
+/// The maximum number of keys of indexes to keep for all tables. Of so many tables that there are none for each, hardly
+/// any has an end of another within its range.
+const MARKS_OF_ALL: u64 = 40_000;
 
 /// The maximum numbers of questions to ask of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,6 +118,8 @@ pub(crate) struct ProbeBudget {
     pub random_keys: u64,
     /// The maximum number of neighbours to make for each sampled data block.
     pub neighbours: usize,
+    /// The maximum number of keys of the table's index to keep, see [`Marks`](super::Marks).
+    pub marks: u64,
 }
 
 impl ProbeBudget {
@@ -124,6 +131,7 @@ impl ProbeBudget {
         Self {
             random_keys: share(RANDOM_KEYS_OF_ALL, RANDOM_KEYS),
             neighbours: share(NEIGHBOURS_OF_ALL, NEIGHBOURS) as usize,
+            marks: share(MARKS_OF_ALL, 0..=MARKS),
         }
     }
 }
@@ -250,11 +258,11 @@ mod tests {
     #[test]
     fn the_more_tables_the_fewer_questions_to_each() {
         let effort = |tables| {
-            let ProbeBudget { random_keys, neighbours } = ProbeBudget::for_each_of(tables);
-            (random_keys, neighbours)
+            let ProbeBudget { random_keys, neighbours, marks } = ProbeBudget::for_each_of(tables);
+            (random_keys, neighbours, marks)
         };
-        assert_eq!([0, 1, 125].map(effort), [(400_000, 256); 3]);
-        assert_eq!(effort(250), (200_000, 256));
-        assert_eq!([2500, 1_000_000].map(effort), [(20_000, 64); 2]);
+        assert_eq!([0, 1, 125].map(effort), [(400_000, 256, 31); 3]);
+        assert_eq!(effort(250), (200_000, 256, 31));
+        assert_eq!([2500, 1_000_000].map(effort), [(20_000, 64, 16), (20_000, 64, 0)]);
     }
 }

@@ -16,8 +16,9 @@ const MAX_BASE_LG: u8 = 63;
 #[derive(Clone, Debug)]
 pub(crate) struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
-    /// The filters share bytes. A damaged offset array can name the same bytes for a million filters. Filters that
-    /// share bytes are not described, as describing them needs a pass over each.
+    /// The filters have more bytes together than the filter block, so that some share bytes. A damaged offset array can
+    /// name the same bytes for a million filters. Such filters are not described, as that needs a pass over each; a
+    /// few shared bytes that do not exceed the block cost no more than a sound block.
     overlap: bool,
 }
 

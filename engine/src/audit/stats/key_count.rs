@@ -13,7 +13,7 @@ use filterblock::table::{BlockHandle, ReadAt, Table};
 use super::block_keys::{BlockKeys, KeyCounter, keys_before};
 use super::distinct::KeySketch;
 use super::{blocks::Blocks, sample::Sample};
-use crate::audit::{rates::mix, reading::decode_limit};
+use crate::audit::{rates::mix, reading::decode_limit_of};
 use crate::report::{DistinctKeys, EntryCount};
 
 /// The number of parts to begin with.
@@ -89,8 +89,7 @@ impl Counts {
     /// [`estimate`](Self::estimate).
     pub(super) fn count<R: ReadAt>(table: &Table<R>, blocks: &mut Blocks, sample: &Sample) -> Result<Self> {
         let parts = blocks.entries.saturating_sub(1);
-        let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
-        let decoded = decode_limit(given, table.file_size());
+        let decoded = decode_limit_of(table);
         Self::by_parts(table, blocks, sample, [parts; 3], decoded)
     }
 

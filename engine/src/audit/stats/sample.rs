@@ -12,7 +12,7 @@ use super::filters::FilterStats;
 use super::offsets::Offsets;
 use crate::audit::key_encoding::{KeyEncoding, has_timed_type, is_internal};
 use crate::audit::rates::{Clusters, MeasuredRate, Neighbours};
-use crate::audit::reading::decode_limit;
+use crate::audit::reading::decode_limit_of;
 use crate::report::Dialect;
 
 pub(crate) use crate::report::KeyFormat;
@@ -92,8 +92,7 @@ impl Sample {
             count: neighbours,
             neighbours: [0, 1].map(Neighbours::new),
         };
-        let given = Some(table.max_output()).filter(|&limit| limit != u64::MAX);
-        let mut left = decode_limit(given, table.file_size());
+        let mut left = decode_limit_of(table);
         for handle in handles {
             // A block is read even if it exceeds what is left: the limit on a block bounds its size.
             if left == 0 {

@@ -61,11 +61,11 @@ pub(super) fn policy_of(
     }
 }
 
-/// Advises for or against a rebuild. `own_range`: the best choice with the `base_lg` in use. `has_tree`:
-/// block reads are known.
+/// Advises for or against a rebuild. `choices`: the best choices that make no kind of key read more, those with the
+/// `base_lg` in use first. `has_tree`: block reads are known.
 pub(super) fn advise(
     tuning: &Tuning,
-    own_range: Option<Choice>,
+    choices: impl IntoIterator<Item = Choice>,
     base_lg: u8,
     has_mixed_ranges: bool,
     has_tree: bool,
@@ -86,7 +86,7 @@ pub(super) fn advise(
         return Advice { action: Action::Leave, text: small_text(size, least_size), ..Advice::default() };
     }
     let mut best: Option<Choice> = None;
-    for choice in [own_range, tuning.uniform.clone(), tuning.by_level.clone()].into_iter().flatten() {
+    for choice in choices {
         let is_better = match &best {
             None => pays(&tuning.now, &choice.outcome),
             // The tables are rewritten anyway, so a smaller advantage is enough.
@@ -108,7 +108,10 @@ pub(super) fn advise(
             choice: Some(choice),
         },
         None => {
-            let text = leave_text(tuning.budget, &tuning.now, ten_bits(tuning));
+            let choices = [&tuning.uniform, &tuning.by_level].into_iter().flatten();
+            let is_at_a_price =
+                choices.map(|choice| saves_reads(&tuning.now, &choice.outcome)).any(|saves| saves);
+            let text = leave_text(tuning.budget, &tuning.now, ten_bits(tuning), is_at_a_price);
             Advice { action: Action::Leave, text, ..Advice::default() }
         }
     }
@@ -118,43 +121,52 @@ fn reads(outcome: &Outcome) -> (f64, f64) {
     outcome.reads.map_or((0.0, 0.0), |reads| (reads.absent().value, reads.present.value))
 }
 
+/// Returns true if lookups of no kind of key read more blocks with `then` than with `now`, as far as can be told.
+pub(super) fn has_no_rise(now: &Outcome, then: &Outcome) -> bool {
+    lost(now, then) <= READS_LOST
+}
+
 /// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest increase. For the
-/// individual kinds of absent keys, an increase that may be chance does not count, nor does one of up to a tenth of the
-/// blocks saved for absent keys.
+/// individual kinds of absent keys, only an increase counts that is greater than half the width of its interval of 95 %.
 fn lost(now: &Outcome, then: &Outcome) -> f64 {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let certain = (absent_then - absent_now).max(present_then - present_now);
     let (Some(now), Some(then)) = (now.reads, then.reads) else { return certain };
-    let least = SHARE_WORTH * (absent_now - absent_then);
     let kinds =
         now.near.all().into_iter().zip(then.near.all()).chain([(Some(now.random), Some(then.random))]);
     let of_kinds = kinds.filter_map(|(now, then)| {
         let (now, then) = (now?, then?);
         let more = then.value - now.value;
-        (then.value > now.high && then.low > now.value && more > least).then_some(more)
+        let half = (then.value - then.low).hypot(now.high - now.value);
+        (more > half).then_some(more)
     });
     of_kinds.fold(certain, f64::max)
 }
 
 /// Returns true if `then` takes much less space than `now`, and lookups read hardly more.
 fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
-    now.size.value - then.size.value >= SIZE_WORTH * now.size.value && lost(now, then) <= READS_LOST
+    now.size.value - then.size.value >= SIZE_WORTH * now.size.value && has_no_rise(now, then)
 }
 
 /// Returns true if `then` reads fewer blocks for absent keys than another choice. The saving may be too small to
 /// rebuild for, but the tables are rewritten anyway.
 fn is_better_still(other: &Outcome, then: &Outcome) -> bool {
     let ((absent_other, _), (absent_then, _)) = (reads(other), reads(then));
-    absent_then < absent_other * (1.0 - SHARE_BETTER) && lost(other, then) <= READS_LOST
+    absent_then < absent_other * (1.0 - SHARE_BETTER) && has_no_rise(other, then)
+}
+
+/// Returns true if `then` saves enough reads to be worth a rebuild, for the kinds of keys that decide.
+fn saves_reads(now: &Outcome, then: &Outcome) -> bool {
+    let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
+    let saved = (absent_now - absent_then).max(present_now - present_then);
+    let share = saved / absent_now.max(f64::MIN_POSITIVE);
+    saved >= READS_WORTH && share >= SHARE_WORTH
 }
 
 /// Returns true if replacing `now` with `then` is worth a rebuild.
 fn pays(now: &Outcome, then: &Outcome) -> bool {
-    let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
-    let saved = (absent_now - absent_then).max(present_now - present_then);
-    let share = saved / absent_now.max(f64::MIN_POSITIVE);
-    let fewer_reads = saved >= READS_WORTH && share >= SHARE_WORTH && lost(now, then) <= READS_LOST;
-    fewer_reads || (is_smaller(now, then) && now.size.value - then.size.value >= BYTES_WORTH)
+    (saves_reads(now, then) && has_no_rise(now, then))
+        || (is_smaller(now, then) && now.size.value - then.size.value >= BYTES_WORTH)
 }
 
 /// The outcome of ten bits a key. `None`: ten bits were not tried, or would not save much.
@@ -207,16 +219,19 @@ mod tests {
         let now = with(outcome(1000.0, 0.03, 1.02), 0.01);
         assert!(pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0109)));
         assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)), "cut keys read more");
-        // The increase is next to nothing compared with the saving.
+        // However much others save.
         let now = with(outcome(1000.0, 0.9, 1.02), 0.01);
-        assert!(pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)));
-        assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.2)));
+        assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)));
+        assert!(saves_reads(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)));
         // The increase may be chance.
-        let vague = Estimate { value: 0.013, low: 0.009, high: 0.02 };
-        let then = with(outcome(1000.0, 0.02, 1.02), 0.0);
-        let near = NearReads { cut: Some(vague), ..NearReads::default() };
-        let then = Outcome { reads: then.reads.map(|reads| Reads { near, ..reads }), ..then };
-        assert!(pays(&with(outcome(1000.0, 0.03, 1.02), 0.01), &then));
+        let vague = |low| {
+            let near =
+                NearReads { cut: Some(Estimate { value: 0.013, low, high: 0.02 }), ..NearReads::default() };
+            let then = with(outcome(1000.0, 0.02, 1.02), 0.0);
+            Outcome { reads: then.reads.map(|reads| Reads { near, ..reads }), ..then }
+        };
+        let now = with(outcome(1000.0, 0.03, 1.02), 0.01);
+        assert!(pays(&now, &vague(0.009)) && !pays(&now, &vague(0.011)));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::input::{Input, Request};
 use super::outcome::{LevelFacts, TuneModel};
 use super::search::{Item, best_by_level, least};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula};
-use super::{advice::advise, lookups::Survey, questions::Question};
+use super::{advice::advise, advice::has_no_rise, lookups::Survey, questions::Question};
 use crate::audit::policies::Policy;
 use crate::audit::stats::KeySketch;
 use crate::report::{
@@ -49,14 +49,24 @@ impl TuneResults<'_> {
         let settings: Vec<Tried> = self.settings.iter().enumerate().map(all).collect();
         let budget = self.budget(&now, &settings);
         let base_lg = self.most_used.map_or(USUAL_BASE_LG, |(base_lg, _)| base_lg);
-        let own_range = self.uniform(&settings, budget.bytes, Some(base_lg), lookups);
-        let uniform = self.uniform(&settings, budget.bytes, None, lookups);
-        let by_level = self.by_level(budget.bytes, lookups);
+        let no_rise = |then: &Outcome| has_no_rise(&now, then);
+        let same_bits = |base_lg, is_allowed: &dyn Fn(&Outcome) -> bool| {
+            self.uniform(&settings, budget.bytes, base_lg, lookups, is_allowed)
+        };
+        let uniform = same_bits(None, &|_| true);
+        let by_level = self.by_level(budget.bytes, lookups, &|_| true);
+        let choices = [
+            same_bits(Some(base_lg), &no_rise),
+            same_bits(None, &no_rise),
+            self.by_level(budget.bytes, lookups, &no_rise),
+        ];
+        let worst = now.reads.and_then(|reads| reads.worst).unwrap_or(NearKind::Changed);
+        let absent = if lookups.is_some() { Question::Own } else { Question::Near(worst) };
         let mut tuning = Tuning {
             policy: self.policy,
             policy_assumed: self.policy_assumed,
             sample: self.sample(),
-            levels: facts.levels.iter().map(|level| self.level(level, lookups.is_some())).collect(),
+            levels: facts.levels.iter().map(|level| self.level(level, absent)).collect(),
             now,
             budget,
             uniform,
@@ -71,7 +81,8 @@ impl TuneResults<'_> {
         let has_mixed_ranges = self.base_lgs().len() > 1;
         let has_tree = self.input.manifest.is_some();
         let least_size = self.request.least_size;
-        tuning.advice = advise(&tuning, own_range, base_lg, has_mixed_ranges, has_tree, least_size);
+        let choices = choices.into_iter().flatten();
+        tuning.advice = advise(&tuning, choices, base_lg, has_mixed_ranges, has_tree, least_size);
         tuning
     }
 
@@ -103,9 +114,9 @@ impl TuneResults<'_> {
         }
     }
 
-    fn level(&self, level: &LevelFacts, has_own: bool) -> Level {
+    /// `absent`: the kind of lookups of absent keys whose visits are told.
+    fn level(&self, level: &LevelFacts, absent: Question) -> Level {
         let lookups = &self.facts.lookups;
-        let absent = if has_own { Question::Own } else { Question::Near(NearKind::Changed) };
         Level {
             number: level.number,
             tables: level.tables,
@@ -171,10 +182,13 @@ impl TuneResults<'_> {
         budget: u64,
         base_lg: Option<u8>,
         lookups: Option<Lookups>,
+        is_allowed: &dyn Fn(&Outcome) -> bool,
     ) -> Option<Choice> {
         let levels = &self.facts.levels;
         let sized = self.candidates(base_lg).filter_map(|(at, _)| {
-            let size = settings.get(at)?.outcome.size.value;
+            let outcome =
+                settings.get(at).map(|tried| &tried.outcome).filter(|outcome| is_allowed(outcome))?;
+            let size = outcome.size.value;
             let reads = levels.iter().map(|level| self.reads(level, at, lookups)).sum();
             (size <= budget as f64).then_some((size, reads, at))
         });
@@ -184,7 +198,12 @@ impl TuneResults<'_> {
         Some(self.choice(setting.base_lg, &chosen, formula(setting)))
     }
 
-    fn by_level(&self, budget: u64, lookups: Option<Lookups>) -> Option<Choice> {
+    fn by_level(
+        &self,
+        budget: u64,
+        lookups: Option<Lookups>,
+        is_allowed: &dyn Fn(&Outcome) -> bool,
+    ) -> Option<Choice> {
         let levels = &self.facts.levels;
         if levels.len() < 2 || !self.facts.has_tree {
             return None;
@@ -212,14 +231,15 @@ impl TuneResults<'_> {
                     .collect()
             };
             let items: Vec<_> = levels.iter().map(items).collect();
-            let chosen = best_by_level(&items, budget as f64)?;
+            let is_allowed =
+                |chosen: &[Item]| is_allowed(&self.facts.of_settings(&settings_of(chosen), None));
+            let chosen = best_by_level(&items, budget as f64, is_allowed)?;
             let size = chosen.iter().map(|item| item.size).sum();
             let reads = chosen.iter().map(|item| item.reads).sum();
             Some((size, reads, (base_lg, chosen)))
         });
         let (base_lg, chosen) = least(best)?;
-        let chosen: Vec<_> = chosen.iter().map(|item| (item.setting, item.bits_per_key)).collect();
-        Some(self.choice(base_lg, &chosen, None))
+        Some(self.choice(base_lg, &settings_of(&chosen), None))
     }
 
     fn choice(&self, base_lg: u8, chosen: &[(usize, u32)], formula: Option<f64>) -> Choice {
@@ -234,21 +254,26 @@ impl TuneResults<'_> {
     }
 }
 
+/// The settings of the levels, each with its bits a key.
+fn settings_of(chosen: &[Item]) -> Vec<(usize, u32)> {
+    chosen.iter().map(|item| (item.setting, item.bits_per_key)).collect()
+}
+
 /// The mean number of reads in vain of the user's lookups, some of which find a value.
 fn of_lookups(lookups: Lookups, absent: f64, present: f64) -> f64 {
     let share = lookups.present as f64 / lookups.used as f64;
     (1.0 - share) * absent + share * present
 }
 
-/// The filters that LevelDB holds on the heap: those of all tables after the first 1,000. It maps the first
-/// 1,000 into memory.
+/// The filters that LevelDB holds on the heap: those of all tables that can be read after the first 1,000. It maps the
+/// first 1,000 into memory.
 fn memory_of(survey: &Survey) -> Memory {
-    let tables = survey.len() as u64;
-    let last = survey.iter().skip(MAPPED as usize);
+    let sizes = || survey.iter().filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size);
+    let tables = sizes().count() as u64;
     Memory {
         mapped_tables: tables.min(MAPPED),
         heap_tables: tables.saturating_sub(MAPPED),
-        heap_bytes: last.filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size).sum(),
+        heap_bytes: sizes().skip(MAPPED as usize).sum(),
     }
 }
 
@@ -268,6 +293,11 @@ mod tests {
             memory(1003),
             Memory { mapped_tables: 1000, heap_tables: 3, heap_bytes: 1000 + 1001 + 1002 }
         );
+        // A table that cannot be read takes no place.
+        let mut some: Survey = survey(1003).collect();
+        some[7] = Err(TuneFailure { text: String::new(), kind: None });
+        assert_eq!(memory_of(&some).heap_tables, 2);
+        assert_eq!(memory_of(&some).heap_bytes, 1001 + 1002);
     }
 
     #[test]

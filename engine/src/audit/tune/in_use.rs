@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
-use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
+use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of};
 
 /// The greatest number of tables of a level whose bits a key are determined.
 const SURVEYED: usize = 2;
@@ -71,7 +71,7 @@ fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncodin
     let Some(reader) = table.filter().filter(|reader| reader.policy().name() == name) else {
         return Ok(None);
     };
-    let mut left = decode_limit(None, table.file_size());
+    let mut left = decode_limit_of(table);
     let mut counts: Vec<(u64, u64)> = Vec::new();
     let mut block = table.index();
     let mut end = 0;
@@ -120,7 +120,7 @@ fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Opt
     let Some(filter) = table.filter() else { return Ok(None) };
     let reader = |hash| FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filter.contents());
     let (signed, unsigned) = (reader(LegacyHash::Signed), reader(LegacyHash::Unsigned));
-    let mut left = decode_limit(None, table.file_size());
+    let mut left = decode_limit_of(table);
     let mut block = table.index();
     let mut end = 0;
     for handle in table.data_blocks() {

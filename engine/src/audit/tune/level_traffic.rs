@@ -20,9 +20,12 @@ const MAX_LOOKUPS: usize = 100_000;
 /// The approximate maximum number of bytes of stored keys from which the keys of each kind are made.
 const MAX_NEAR_BYTES: usize = 16 << 20;
 
-/// A bound on the number of tables that a lookup can reach if the order of the keys is known: all of level 0,
-/// and one table of each level.
+/// A bound on the number of tables that a lookup can reach: all of level 0, and one table of each level; all tables if
+/// the order of the keys is not known.
 pub(super) fn most_visits(input: &Input<'_>) -> u64 {
+    if input.manifest.is_none() {
+        return input.tables.len() as u64;
+    }
     let top = input.tables.iter().filter(|table| table.level == Some(0)).count() as u64;
     top + u64::from(filterblock::database::NUM_LEVELS)
 }
@@ -118,7 +121,7 @@ pub(super) fn levels_of(
 /// The number of lookups of each kind, and the share that finds a deletion among those of the user's lookups
 /// that find no value.
 pub(super) struct Counted {
-    lookups: [u64; KINDS],
+    pub(super) lookups: [u64; KINDS],
     deleted: f64,
 }
 
@@ -185,9 +188,9 @@ pub(super) fn count_visits(
             }
             for (facts, &(visits, unfiltered)) in levels.iter_mut().zip(&numbers) {
                 if let Some(sum) = facts.visits.get_mut(kind.place()) {
-                    sum.visits += visits;
-                    sum.squares += visits * visits;
-                    sum.unfiltered += unfiltered;
+                    sum.visits += visits as f64;
+                    sum.squares += (visits * visits) as f64;
+                    sum.unfiltered += unfiltered as f64;
                 }
             }
         }
@@ -197,15 +200,14 @@ pub(super) fn count_visits(
     counted
 }
 
-/// For each table, the numbers of lookups of absent keys near stored ones that reach it.
+/// For each table, the numbers of lookups of absent keys near its own keys that reach it.
 pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Visits> {
     let mut visits = vec![tally::Visits::default(); input.tables.len()];
     for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
         let Kind::Near { table: home, kind } = lookup.kind else { continue };
         for table in &lookup.visits {
             if let Some(visits) = visits.get_mut(*table as usize) {
-                visits.all += 1.0;
-                if let Some(of_home) = visits.home.get_mut(kind as usize).filter(|_| *table == home) {
+                if let Some(of_home) = visits.get_mut(kind as usize).filter(|_| *table == home) {
                     *of_home += 1.0;
                 }
             }

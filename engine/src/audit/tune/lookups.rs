@@ -4,8 +4,9 @@ use filterblock::table::{ReadAt, Table};
 use rayon::prelude::*;
 
 use super::{input::Input, sample_keys::entry_type};
+use crate::audit::reading::decode_limit_of;
 use crate::report::{NearKind, TuneFailure};
-use crate::{audit::key_encoding::KeyEncoding, audit::reading::decode_limit};
+use crate::{audit::key_encoding::KeyEncoding, audit::rates::Marks, audit::rates::ProbeBudget};
 
 /// The type of a deletion in the last eight bytes of an internal key.
 const DELETION: u8 = 0;
@@ -73,6 +74,8 @@ pub(super) struct TableFilters {
     /// The size of the filter block in bytes.
     pub(super) size: u64,
     pub(super) base_lg: Option<u8>,
+    /// The places of the table's entries in the range of keys.
+    pub(super) marks: Marks,
 }
 
 /// The filters of each table, or the error that prevented reading it.
@@ -90,11 +93,12 @@ pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
         }
     }
     let shared: &[Lookup] = lookups;
+    let marks = ProbeBudget::for_each_of(input.tables.len()).marks;
     let key = |number: u32| shared.get(number as usize).map_or(&[][..], |lookup| &lookup.key);
     let look = |(table, sought): (usize, &Vec<(u32, u32)>)| {
         let table = input.open(table)?;
         let ends = find(&table, sought, &key, input.encoding)?;
-        Ok::<_, TuneFailure>((filters(&table), ends))
+        Ok::<_, TuneFailure>((filters(&table, marks), ends))
     };
     let found: Vec<_> = of_tables.par_iter().enumerate().map(look).collect();
     let mut survey = Vec::with_capacity(found.len());
@@ -111,13 +115,14 @@ pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
     survey
 }
 
-fn filters<R: ReadAt>(table: &Table<R>) -> TableFilters {
+fn filters<R: ReadAt>(table: &Table<R>, marks: u64) -> TableFilters {
     let reader = table.filter();
     TableFilters {
         name: table.filter_name().map(str::to_owned),
         sound: reader.is_some_and(|reader| reader.check().is_ok()),
         size: table.filter_handle().map_or(0, |handle| handle.size),
         base_lg: reader.map(|reader| reader.base_lg()),
+        marks: Marks::of(table, marks),
     }
 }
 
@@ -131,7 +136,7 @@ fn find<'k, R: ReadAt>(
     encoding: KeyEncoding,
 ) -> filterblock::Result<Vec<(u32, End)>> {
     let mut found = Vec::new();
-    let mut left = decode_limit(None, table.file_size());
+    let mut left = decode_limit_of(table);
     let mut sought = sought.iter().peekable();
     let mut index = table.index();
     let mut block = table.index();

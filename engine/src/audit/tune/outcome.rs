@@ -27,11 +27,11 @@ pub(super) struct LevelFacts {
 /// The visits in vain of lookups of one kind to the tables of a level.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(super) struct VisitSum {
-    pub(super) visits: u64,
+    pub(super) visits: f64,
     /// The sum over the lookups of the squared numbers of visits.
-    pub(super) squares: u64,
+    pub(super) squares: f64,
     /// Visits to tables without filters that can be asked.
-    pub(super) unfiltered: u64,
+    pub(super) unfiltered: f64,
 }
 
 /// All levels, and the numbers of lookups by [`Question`].
@@ -96,7 +96,7 @@ impl LevelFacts {
 
     /// The mean number of tables that a lookup of this kind visits in vain.
     pub(super) fn visits(&self, kind: Question, lookups: &[u64; KINDS]) -> f64 {
-        kind.of(&self.visits).visits as f64 / kind.of(lookups).max(1) as f64
+        kind.of(&self.visits).visits / kind.of(lookups).max(1) as f64
     }
 
     /// The rate of one setting among the keys of one kind. `None`: no such keys were asked for.
@@ -119,8 +119,8 @@ impl LevelFacts {
     /// for.
     fn rate_now(&self, kind: Question) -> Option<MeasuredRate> {
         let VisitSum { visits, unfiltered, .. } = kind.of(&self.visits);
-        let share = if visits > 0 {
-            unfiltered as f64 / visits as f64
+        let share = if visits > 0.0 {
+            unfiltered / visits
         } else {
             self.unfiltered as f64 / self.tables.max(1) as f64
         };
@@ -236,7 +236,7 @@ impl TuneModel {
         if weight > 0.0 {
             mean.add(rate, weight);
         }
-        let spread = kind.of(&level.visits).squares as f64 / lookups - visits * visits;
+        let spread = kind.of(&level.visits).squares / lookups - visits * visits;
         let by_visits = (Z * rate.rate).powi(2) * spread.max(0.0) / lookups;
         reads.add_squares(
             visits * rate.rate,

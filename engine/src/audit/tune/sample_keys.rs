@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::input::Input;
 use crate::report::TuneFailure;
-use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit};
+use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit_of};
 
 /// Longer keys are left out: thousands of them would take too much memory.
 pub(super) const MAX_KEY: usize = 4096;
@@ -82,7 +82,7 @@ fn of_table<R: ReadAt>(
     let mut handles: Vec<BlockHandle> = table.data_blocks().collect::<Result<_>>()?;
     handles.sort_unstable_by_key(|handle| handle.offset);
     let mut random = SplitMix(number as u64);
-    let mut left = decode_limit(None, table.file_size());
+    let mut left = decode_limit_of(table);
     let mut drawn = Vec::with_capacity(places.len());
     let mut places = places.iter().peekable();
     while let Some(&place) = places.next() {

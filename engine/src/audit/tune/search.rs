@@ -25,13 +25,17 @@ struct State {
     chosen: Vec<Item>,
 }
 
-/// Chooses an item for each level, so that together they stay within the budget and read the least. Among
-/// nearly equal choices, takes the smallest. `None` if nothing fits.
+/// Chooses an item for each level, so that together they stay within the budget and read the least of those that
+/// `is_allowed` returns true for. Among nearly equal choices, takes the smallest. `None` if nothing fits.
 ///
-/// Tries all combinations except those that another combination beats in size and reads. If more than
-/// `MAX_STATES` remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in
+/// Tries all combinations. If there are more than `MAX_STATES` before a level, those that another combination beats in
+/// size and reads are left out, and if too many remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in
 /// closed form for a tree of ideal filters; with measured rates and few levels, trying is enough.
-pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Item>> {
+pub(super) fn best_by_level(
+    levels: &[Vec<Item>],
+    budget: f64,
+    is_allowed: impl Fn(&[Item]) -> bool,
+) -> Option<Vec<Item>> {
     let mut states = vec![State { size: 0.0, reads: 0.0, chosen: Vec::new() }];
     for items in levels {
         let mut next = Vec::with_capacity(states.len().saturating_mul(items.len()));
@@ -42,9 +46,25 @@ pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Ite
                 next.push(State { size: state.size + item.size, reads: state.reads + item.reads, chosen });
             }
         }
-        states = undominated(next);
+        states = if next.len() > MAX_STATES { undominated(next) } else { next };
     }
-    least(states.into_iter().map(|state| (state.size, state.reads, state.chosen)))
+    states.sort_by(|a, b| a.reads.total_cmp(&b.reads).then(a.size.total_cmp(&b.size)));
+    let (mut most, mut good) = (f64::INFINITY, Vec::new());
+    for State { size, reads, chosen } in states {
+        if reads > most {
+            break;
+        }
+        if is_allowed(&chosen) {
+            most = most.min(nearly(reads));
+            good.push((size, reads, chosen));
+        }
+    }
+    least(good.into_iter())
+}
+
+/// The most reads that are about as good as `reads`.
+fn nearly(reads: f64) -> f64 {
+    reads * 1.01 + NO_GAIN
 }
 
 /// Returns `what` of the `(size, reads, what)` that reads the least, or of a smaller one that is nearly as
@@ -52,7 +72,7 @@ pub(super) fn best_by_level(levels: &[Vec<Item>], budget: f64) -> Option<Vec<Ite
 pub(super) fn least<T>(all: impl Iterator<Item = (f64, f64, T)>) -> Option<T> {
     let all: Vec<_> = all.collect();
     let fewest = all.iter().map(|(_, reads, _)| *reads).min_by(f64::total_cmp)?;
-    let good = all.into_iter().filter(|(_, reads, _)| *reads <= fewest * 1.01 + NO_GAIN);
+    let good = all.into_iter().filter(|(_, reads, _)| *reads <= nearly(fewest));
     good.min_by(|(a, ..), (b, ..)| a.total_cmp(b)).map(|(.., what)| what)
 }
 
@@ -98,7 +118,7 @@ mod tests {
     fn small_levels_get_more_bits() {
         let levels = tree(&[1e3, 1e4, 1e5, 1e6]);
         let budget = 1.111e6 * 10.0 / 8.0;
-        let chosen = best_by_level(&levels, budget).unwrap();
+        let chosen = best_by_level(&levels, budget, |_| true).unwrap();
         let bits: Vec<_> = chosen.iter().map(|item| item.bits_per_key).collect();
         assert!(bits.is_sorted_by(|a, b| a >= b), "{bits:?}");
         assert!(bits.last() == Some(&9) && bits.first() >= Some(&17), "{bits:?}");
@@ -121,11 +141,24 @@ mod tests {
                     }
                 }
             }
-            let chosen = best_by_level(&levels, budget).unwrap();
+            let chosen = best_by_level(&levels, budget, |_| true).unwrap();
             assert!(reads(&chosen) <= fewest * 1.01 + NO_GAIN && reads(&chosen) >= fewest, "{budget}");
         }
-        assert_eq!(best_by_level(&levels, 1e4), None);
-        assert_eq!(best_by_level(&[], 1.0), Some(vec![]));
+        assert_eq!(best_by_level(&levels, 1e4, |_| true), None);
+        assert_eq!(best_by_level(&[], 1.0, |_| true), Some(vec![]));
+    }
+
+    /// The best one with at most 10 bits on the first level, however good the others are.
+    #[test]
+    fn what_is_not_allowed_is_not_chosen() {
+        let levels = tree(&[1e3, 1e4]);
+        let best = |is_allowed: fn(&[Item]) -> bool| best_by_level(&levels, 1.5e4, is_allowed);
+        let chosen = best(|chosen| chosen[0].bits_per_key <= 10).unwrap();
+        assert!(chosen[0].bits_per_key == 10 && reads(&chosen) > 1.2 * reads(&best(|_| true).unwrap()));
+        let fewest = levels[1].iter().filter(|item| item.size + levels[0][6].size <= 1.5e4);
+        let fewest = fewest.map(|item| item.reads + levels[0][6].reads).min_by(f64::total_cmp).unwrap();
+        assert!(reads(&chosen) <= nearly(fewest), "{chosen:?}");
+        assert_eq!(best(|_| false), None);
     }
 
     #[test]
@@ -145,7 +178,7 @@ mod tests {
 
     #[test]
     fn space_that_saves_nothing_is_not_taken() {
-        let chosen = best_by_level(&tree(&[1e3]), 1e9).unwrap();
+        let chosen = best_by_level(&tree(&[1e3]), 1e9, |_| true).unwrap();
         assert!(chosen[0].bits_per_key < 20, "{chosen:?}");
         assert_eq!(least([(5.0, 1.0, 'a'), (4.0, 1.005, 'b'), (1.0, 1.02, 'c')].into_iter()), Some('b'));
     }

@@ -39,11 +39,11 @@ fn level(of: &Level, lookups: u64, random: &mut SplitMix) -> (LevelFacts, f64, f
     let mut visits = VisitSum::default();
     for _ in 0..lookups {
         let number: u64 = (0..of.each.unwrap_or(1)).map(|_| u64::from(random.share() < of.visited)).sum();
-        visits.visits += number;
-        visits.squares += number * number;
+        visits.visits += number as f64;
+        visits.squares += (number * number) as f64;
     }
     let unfiltered = if of.rate < 1.0 { 0 } else { of.tables };
-    visits.unfiltered = if of.rate < 1.0 { 0 } else { visits.visits };
+    visits.unfiltered = if of.rate < 1.0 { 0.0 } else { visits.visits };
     let mean = rates.iter().sum::<f64>() / of.tables as f64;
     let each = of.each.unwrap_or(1) as f64;
     let of_visits = each * of.visited * (1.0 - of.visited) / lookups as f64 * mean * mean;

@@ -7,13 +7,8 @@ use crate::{audit::rates::Clusters, audit::rates::student, report::Estimate};
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
 
-/// The numbers of lookups of keys near stored ones that reach a table: in all and, for keys made from its own
-/// keys, by kind.
-#[derive(Clone, Copy, Default, PartialEq, Debug)]
-pub(super) struct Visits {
-    pub(super) all: f64,
-    pub(super) home: [f64; 4],
-}
+/// The numbers of lookups of keys near stored ones that reach the table whose keys they were made from, by kind.
+pub(super) type Visits = [f64; 4];
 
 /// The trials of some tables of a level.
 #[derive(Debug)]
@@ -56,6 +51,11 @@ impl Sum {
         }
     }
 
+    /// The mean for each byte of the files; `None` if nothing was added.
+    pub(super) fn per_byte(&self) -> Option<f64> {
+        (self.size > 0.0).then(|| self.sum / self.size)
+    }
+
     /// The sum over all `tables` tables of the level, with files of `total` bytes, as a ratio
     /// estimate.
     pub(super) fn of_all(&self, tables: u64, total: u64) -> Estimate {
@@ -93,7 +93,8 @@ impl LevelTally {
         }
     }
 
-    /// Adds the trial of a table. `visits`: the lookups of neighbours that reach the table.
+    /// Adds the trial of a table, except for its answers for random keys. `visits`: the lookups of neighbours that reach
+    /// the table.
     pub(super) fn add(&mut self, trial: &Trial, file_size: u64, visits: Visits) {
         self.tried += 1;
         self.tried_size += file_size;
@@ -102,9 +103,9 @@ impl LevelTally {
             for (question, &(passed, asked)) in QUESTIONS.into_iter().zip(&answers.passed) {
                 // Keys of lookups are asked for once for each lookup: their number is their weight.
                 let (kind, weight) = match question {
-                    Question::Random => (question, visits.all),
+                    Question::Random => continue,
                     Question::Near(near) => {
-                        (question, visits.home.get(near as usize).copied().unwrap_or_default())
+                        (question, visits.get(near as usize).copied().unwrap_or_default())
                     }
                     Question::Present | Question::Own => (question, asked as f64),
                     Question::Stranger(near) => (Question::Near(near), asked as f64),

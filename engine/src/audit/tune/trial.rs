@@ -12,7 +12,7 @@ use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats, KeySketch};
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
-use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit};
+use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of};
 
 /// The number of entries to hold in memory, exceeded by less than a block. The filters of a table with more entries are
 /// tried in parts.
@@ -80,7 +80,7 @@ pub(super) fn run<R: ReadAt>(
     let mut trial = Trial { settings: vec![Answers::default(); plan.settings.len()], ..Trial::default() };
     let mut random = SplitMix(plan.seed);
     let mut entries = Entries::new(policies.len());
-    let mut left = decode_limit(None, table.file_size());
+    let mut left = decode_limit_of(table);
     let mut block = table.index();
     let mut end = 0;
     let mut handles = table.data_blocks().peekable();

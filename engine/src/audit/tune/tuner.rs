@@ -15,7 +15,7 @@ use super::tally::{self, LevelTally};
 use super::trial::{self, Plan, Trial};
 use super::{
     advice::policy_of, conclusion::TuneResults, lookups::settle, near_keys::NearKeys, questions::Question,
-    sample::choose, sample_keys::draw,
+    random_visits::RandomVisits, random_visits::Waiting, sample::choose, sample_keys::draw,
 };
 use crate::audit::policies::Policy;
 use crate::audit::rates::ProbeBudget;
@@ -74,11 +74,15 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
         keys: Mutex::default(),
         watch,
     };
-    let (mut tallies, bytes) = trials.run(&chosen, &neighbours(input, &lookups), &mut faults);
+    let Tried { mut tallies, bytes, waiting } =
+        trials.run(&chosen, &neighbours(input, &lookups), &mut faults);
     let keys = trials.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
     let usable = usable(&survey, policy, &faults);
+    let random_visits = RandomVisits::of(input, &survey, &waiting, &tallies);
+    random_visits.weigh(input, &waiting, &mut tallies);
     let mut levels = levels_of(input, &survey, &usable, &mut tallies, settings.len());
     let counted = count_visits(input, &lookups, &usable, &mut levels);
+    random_visits.replace(input, &usable, &mut levels, &counted.lookups);
     let facts = counted.facts(levels, &near, input.manifest.is_some());
     let done = TuneResults {
         input,
@@ -113,21 +117,28 @@ struct Trials<'a> {
     watch: &'a dyn Watch,
 }
 
+/// The results of trying tables.
+struct Tried {
+    tallies: BTreeMap<Option<u8>, LevelTally>,
+    /// The total size in bytes of the tables that could be tried.
+    bytes: u64,
+    waiting: Vec<Waiting>,
+}
+
 impl Trials<'_> {
-    /// Tries tables and adds up the results by level. Also returns the total size in bytes of the tables that could be
-    /// tried.
+    /// Tries tables and adds up the results by level.
     fn run(
         &self,
         chosen: &[usize],
         neighbours: &[tally::Visits],
         faults: &mut BTreeMap<usize, TuneFailure>,
-    ) -> (BTreeMap<Option<u8>, LevelTally>, u64) {
+    ) -> Tried {
         let input = self.input;
         let mut counts: BTreeMap<Option<u8>, u64> = BTreeMap::new();
         chosen.iter().for_each(|&table| *counts.entry(input.level(table)).or_default() += 1);
         let count = |table| counts.get(&input.level(table)).copied().unwrap_or_default();
         let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
-        let mut bytes = 0;
+        let (mut bytes, mut waiting) = (0, Vec::with_capacity(chosen.len()));
         for batch in chosen.chunks(BATCH) {
             let trials: Vec<_> =
                 batch.par_iter().map(|&table| (table, self.try_one(table, count(table)))).collect();
@@ -136,11 +147,8 @@ impl Trials<'_> {
                 match trial {
                     Ok(trial) => {
                         bytes += size;
-                        let mut visits = neighbours.get(table).copied().unwrap_or_default();
-                        if input.manifest.is_none() {
-                            // It is not known which tables a lookup reaches, so a table is weighted by its entries.
-                            visits.all = trial.entries as f64;
-                        }
+                        let visits = neighbours.get(table).copied().unwrap_or_default();
+                        waiting.push(Waiting::new(table, &trial));
                         let tally = tallies.entry(input.level(table));
                         tally
                             .or_insert_with(|| LevelTally::new(trial.settings.len()))
@@ -152,7 +160,7 @@ impl Trials<'_> {
                 }
             }
         }
-        (tallies, bytes)
+        Tried { tallies, bytes, waiting }
     }
 
     /// Tries a table. `tables`: the number of chosen tables on its level.

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::plot::{self, Interval, Key};
 use super::scale::{Linear, Log};
 use super::svg::{self, Anchor, Shape};
+use crate::{report::Estimate, words::estimate};
 
 /// A kind of lookup.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -111,7 +112,7 @@ fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64
         return svg::text(0.0, top + 11.0, Anchor::RIGHT, "p-dim", "not known");
     }
     let Interval { value, low, high } = interval;
-    let title = format!("{} ({} to {})", short(value), short(low), short(high));
+    let title = format!("{} ({} to {})", told(interval), short(low), short(high));
     let middle = top + BAR / 2.0;
     let [place, from, to] = [value, low, high].map(|value| scale.place(value));
     html! {
@@ -123,8 +124,14 @@ fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64
             (svg::line("p-whisker", (from, middle), (to, middle)))
             @for end in [from, to] { (svg::line("p-whisker", (end, middle - 3.0), (end, middle + 3.0))) }
         }
-        (plot::after(to, middle + 4.0, short(value)))
+        (plot::after(to, middle + 4.0, told(interval)))
     }
+}
+
+/// A number of reads as the table beside the picture has it; a dash if it is not sound.
+fn told(interval: Interval) -> String {
+    let Interval { value, low, high } = interval;
+    if interval.is_sound() { estimate(Estimate { value, low, high }) } else { "-".to_owned() }
 }
 
 /// A number of reads to three significant digits, or to an integer if that has more. Numbers below 10⁻⁶ other than
@@ -144,8 +151,8 @@ fn short(value: f64) -> String {
 
 fn description(pairs: &[ReadsPair]) -> String {
     let text = |pair: &ReadsPair| {
-        let then = pair.advised.map(|then| format!(", advised {}", short(then.value)));
-        format!("{}: {}{}", pair.name, short(pair.now.value), then.unwrap_or_default())
+        let then = pair.advised.map(|then| format!(", advised {}", told(then)));
+        format!("{}: {}{}", pair.name, told(pair.now), then.unwrap_or_default())
     };
     match pairs {
         [] => "Nothing is known.".to_owned(),
@@ -168,7 +175,7 @@ mod tests {
         // The scale ends with the interval, at 1.
         assert!(text.contains(r#"<rect class="p-now" x="0%" y="19" width="60.8%""#), "{text}");
         assert!(text.contains(r#"<rect class="p-then" x="0%" y="33" width="15.2%""#), "{text}");
-        assert!(text.contains("absent: 0.8, advised 0.2"), "{text}");
+        assert!(text.contains("absent: 0.8, advised 0.20"), "{text}");
         assert!(text.contains(r#"<line class="p-whisker" x1="54.72%" y1="25" x2="76%" y2="25">"#), "{text}");
         assert!(!text.contains("logarithmic"));
     }

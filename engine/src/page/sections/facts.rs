@@ -131,7 +131,9 @@ fn tuned(tuning: &Tuning) -> Markup {
         }))
         (fact("Budget", html! { (size(tuning.budget.bytes)) ", " (origin) }))
         @if tuning.policy_assumed {
-            (fact("Advice for", html! { code { (tuning.policy.name()) } ", LevelDB's own policy" }))
+            (fact("Advice for", html! {
+                code { (tuning.policy.name()) } ", " (tuning.policy.program()) "'s own policy"
+            }))
         }
         @for note in &tuning.notes { (fact("Note", html! { (message(note)) })) }
         @for fault in tuning.faults.iter().take(MOST) {
@@ -144,6 +146,10 @@ fn sampled(tuning: &Tuning) -> String {
     let sample = &tuning.sample;
     let entries = about_count(sample.entries);
     match sample.all {
+        true if !tuning.faults.is_empty() => {
+            let tables = counted(sample.tables, "table");
+            format!("For other filters: all {entries} entries of the {tables} that could be read.")
+        }
         true => format!("For other filters: all {entries} entries."),
         false => format!(
             "For other filters: every entry of {} of {}, {} of {}, which stand for {entries} entries.",

@@ -5,7 +5,9 @@ use maud::{Markup, html};
 use super::grid::{Cell, grid};
 use crate::page::pictures::{LevelSize, levels as picture};
 use crate::report::{Estimate, Level, LevelTotals, TableLevel, TableState};
-use crate::words::{about_size, count, distinct_keys, entries, measured, number, or_dash, size};
+use crate::words::{
+    about_size, bits_per_entry, count, distinct_keys, entries, measured, number, or_dash, size,
+};
 use crate::{page::shown::Shown, page::words::place};
 
 /// The meaning of `~` and of bounds.
@@ -79,7 +81,7 @@ fn cells(at: TableLevel, sums: &LevelTotals) -> Vec<Cell> {
         Cell::Number(or_dash(sums.entries.number().map(entries))),
         Cell::Number(or_dash(sums.distinct_keys.number().map(distinct_keys))),
         Cell::Number(size(sums.judged_size)),
-        Cell::Number(or_dash(sums.bits_per_entry().map(|bits| format!("{bits:.1}")))),
+        Cell::Number(or_dash(sums.bits_per_entry().map(bits_per_entry))),
         Cell::Number(or_dash(sums.random_fpr.mean().map(measured))),
     ]
 }

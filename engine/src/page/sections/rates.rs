@@ -7,7 +7,7 @@ use super::grid::{Cell, folded, grid};
 use crate::page::pictures::{Interval, RatePoint, Rates, rates as picture};
 use crate::page::words::{name, place, text};
 use crate::report::{FilterBlock, Table};
-use crate::words::{counted, measured, or_dash, percent, rate_interval, size};
+use crate::words::{bits_per_entry, counted, measured, or_dash, percent, rate_interval, size};
 use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 
 /// The greatest number of tables that are listed with their rates.
@@ -24,8 +24,12 @@ pub(crate) fn rates(page: &Shown<'_>) -> Markup {
     for table in page.overview.in_use() {
         let rate = table.judged().and_then(|filter| Some((filter, filter.random_fpr?)));
         match (rate, table.bits_per_entry()) {
-            (Some((filter, rate)), Some(bits_per_entry)) => {
-                points.push(RatePoint { name: text(table.name()), bits_per_entry, rate: interval_of(rate) });
+            (Some((filter, rate)), Some(bits)) => {
+                points.push(RatePoint {
+                    name: text(table.name()),
+                    bits_per_entry: bits.value,
+                    rate: interval_of(rate),
+                });
                 rated.push((table, filter, rate));
             }
             _ => left_out += 1,
@@ -95,7 +99,7 @@ fn line(table: &Table, filter: &FilterBlock, rate: MeasuredRate) -> Vec<Cell> {
         Cell::Head(name(table.name())),
         Cell::text(place(table.place())),
         Cell::Number(size(table.size())),
-        Cell::Number(or_dash(table.bits_per_entry().map(|bits| format!("{bits:.1}")))),
+        Cell::Number(or_dash(table.bits_per_entry().map(bits_per_entry))),
         Cell::Number(measured(rate)),
         Cell::Number(rate_interval(rate)),
         Cell::Number(or_dash(filter.neighbour_fpr.map(measured))),

@@ -6,7 +6,7 @@ use super::grid::{Cell, grid};
 use crate::page::shown::Shown;
 use crate::page::words::{message, name, place, state};
 use crate::report::{Table, TableState};
-use crate::words::{count, counted, distinct_keys, entries, measured, or_dash, size};
+use crate::words::{bits_per_entry, count, counted, distinct_keys, entries, measured, or_dash, size};
 
 /// The greatest number of tables that are listed.
 const MOST: usize = 800;
@@ -79,7 +79,7 @@ fn line(table: &Table, has_ends: bool) -> Vec<Cell> {
         Cell::Number(or_dash(table.entries.map(entries))),
         Cell::Number(or_dash(table.distinct_keys.map(distinct_keys))),
         Cell::Number(or_dash(filter.map(|filter| size(filter.size)))),
-        Cell::Number(or_dash(filter.and_then(|_| table.bits_per_entry()).map(|bits| format!("{bits:.1}")))),
+        Cell::Number(or_dash(filter.and_then(|_| table.bits_per_entry()).map(bits_per_entry))),
         Cell::Number(or_dash(filter.and_then(|filter| filter.random_fpr).map(measured))),
         Cell::Number(or_dash(filter.and_then(|filter| filter.neighbour_fpr).map(measured))),
         match table.state() {

@@ -68,7 +68,7 @@ fn all_tables_of_a_smaller_one_are_listed() {
             "~20,000",
             "-",
             "28.3 KiB",
-            "10.0",
+            "~10.0",
             "1.00 %",
             "1.1 %",
             "ok",
@@ -85,7 +85,7 @@ fn the_verdict_follows_the_advice() {
     let (line, html) = page(&overview, Some(&leave));
     assert_eq!(
         line,
-        "All 100 tables have filters, which take 2.8 MiB (10.0 bits an entry) and let 1.012 % of random keys pass. Leave the \
+        "All 100 tables have filters, which take 2.8 MiB (~10.0 bits an entry) and let 1.012 % of random keys pass. Leave the \
          filters as they are, as no others of the same size save enough."
     );
     assert!(!html.contains("<pre>") && html.contains("verdict good"));

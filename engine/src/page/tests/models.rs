@@ -162,9 +162,11 @@ pub(super) fn tuning(advises: bool) -> Tuning {
                 choice: Some(choice),
                 arguments: Some(vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()]),
             },
-            false => {
-                Advice { action: Action::Leave, text: leave_text(budget, &now, None), ..Advice::default() }
-            }
+            false => Advice {
+                action: Action::Leave,
+                text: leave_text(budget, &now, None, false),
+                ..Advice::default()
+            },
         },
         now,
         lookups: Some(Lookups { given: 100, used: 90, present: 30 }),

@@ -1,19 +1,25 @@
-//! The best filters within the budget, found by trying every combination of bits by level and range.
+//! The best filters within the budget, found by trying every combination of bits by level and range: of all, and of those
+//! with which no kind of key reads more than with the filters in use.
 //!
 //! Sizes and rates are those that `tune` tells for each setting and level; beside those LevelDB's counts are compared.
 //! What is found here is the choice among them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
+use super::least_squares::solve;
 use super::predicted::NEAR;
 
 /// What is chosen may read so many times the blocks of the best, and so many more: `tune` takes the smaller one of nearly
 /// equal filters, and no program can measure less.
 const FACTOR: f64 = 1.05;
 const NO_GAIN: f64 = 0.001;
+/// Filters that save so many reads, and so much of all, must not be missed. It is twice what a rebuild has to save.
+const MUST_SAVE: f64 = 0.01;
+const MUST_SAVE_SHARE: f64 = 0.2;
 /// The bits a key of the tables that the program writes, if none in use tell.
 const USUAL_BITS: u64 = 10;
 
@@ -25,23 +31,108 @@ pub(super) struct Best {
     pub(super) advised: Option<f64>,
     /// The best of the two choices that `tune` tells: the same bits on all levels, and bits by level.
     pub(super) chosen: f64,
-    pub(super) best: f64,
+    pub(super) best: Found,
+    /// The best with which no kind of key reads more. `None`: there is none.
+    pub(super) without_rise: Option<Found>,
     /// The number of combinations within the budget.
     pub(super) tried: u64,
-    pub(super) filters: String,
+}
+
+/// Filters, and the reads in vain of an absent key.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) reads: f64,
+    bits: Vec<u64>,
+    base_lg: u64,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.4}: {:?}; {}", self.reads, self.bits, self.base_lg)
+    }
 }
 
 impl Best {
     pub(super) fn fault(&self) -> Option<String> {
-        let most = FACTOR * self.best + NO_GAIN;
-        if self.chosen > most {
-            return Some(format!(
-                "chosen {:.4} instead of {:.4} with {}",
-                self.chosen, self.best, self.filters
-            ));
+        let most = |best: &Found| FACTOR * best.reads + NO_GAIN;
+        if self.chosen > most(&self.best) {
+            return Some(format!("chosen {:.4} instead of {}", self.chosen, self.best));
         }
-        let advised = self.advised.filter(|advised| *advised > most)?;
-        Some(format!("advised {advised:.4} instead of {:.4} with {}", self.best, self.filters))
+        let best = self.without_rise.as_ref()?;
+        let advised = self.advised.filter(|advised| *advised > most(best))?;
+        Some(format!("advised {advised:.4} instead of {best}"))
+    }
+
+    /// What is wrong with the advice to leave the filters as they are.
+    pub(super) fn missed(&self) -> Option<String> {
+        let best = self.without_rise.as_ref()?;
+        let saved = self.now - best.reads;
+        let is_missed = saved > MUST_SAVE.max(MUST_SAVE_SHARE * self.now);
+        is_missed.then(|| format!("left with {:.4} in spite of {best}", self.now))
+    }
+}
+
+/// The kinds of keys that may read more: those near stored ones, and random ones.
+const KINDS: usize = NEAR.len() + 1;
+
+/// The mean number of tables of a level that a lookup of each kind reaches.
+type Visits = [f64; KINDS];
+
+/// The rates or reads of each kind.
+fn by_kind(of: &Value) -> [&Value; KINDS] {
+    let [changed, between, cut, longer] = NEAR.map(|kind| &of["near"][kind]);
+    [changed, between, cut, longer, &of["random"]]
+}
+
+/// The tables of each level that lookups of each kind reach. `tune` tells it of one kind only; but the reads of a kind,
+/// which it tells for each setting, are the sum over the levels of the tables reached, each times its rate.
+fn visits_of(settings: &[&Value], levels: usize) -> Result<Vec<Visits>> {
+    let mut visits = vec![Visits::default(); levels];
+    for kind in 0..KINDS {
+        let equation = |line: &&Value| {
+            let outcome = &line["outcome"];
+            let rate = |level: &Value| by_kind(&level["rates"])[kind]["rate"].as_f64();
+            let rates = outcome["levels"].as_array()?.iter().map(|level| rate(level).unwrap_or_default());
+            Some((rates.collect(), by_kind(&outcome["reads"])[kind]["value"].as_f64()?))
+        };
+        let equations: Vec<(Vec<f64>, f64)> = settings.iter().filter_map(equation).collect();
+        for (visits, found) in visits.iter_mut().zip(solve(&equations, levels)) {
+            visits[kind] = found;
+        }
+        for (rates, reads) in &equations {
+            let found: f64 = rates.iter().zip(&visits).map(|(rate, visits)| rate * visits[kind]).sum();
+            ensure!((found - reads).abs() < 1e-4, "{reads} reads of kind {kind}, found {found}");
+        }
+    }
+    Ok(visits)
+}
+
+/// The reads for each kind of key, and the squares of half the width of their intervals.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reads([(f64, f64); KINDS]);
+
+impl Reads {
+    /// Of the filters of one level with these rates. `visits`: the tables that a lookup of each kind reaches.
+    fn of(rates: &Value, visits: &Visits) -> Self {
+        let mut reads = Self::default();
+        for ((reads, rate), visits) in reads.0.iter_mut().zip(by_kind(rates)).zip(visits) {
+            let number = |name: &str| rate[name].as_f64();
+            if let (Some(rate), Some(low), Some(high)) = (number("rate"), number("low"), number("high")) {
+                *reads = (visits * rate, (visits * (high - low) / 2.0).powi(2));
+            }
+        }
+        reads
+    }
+
+    fn add(&mut self, of: &Self) {
+        for (sum, of) in self.0.iter_mut().zip(of.0) {
+            *sum = (sum.0 + of.0, sum.1 + of.1);
+        }
+    }
+
+    /// Whether no kind reads more than in `now`, as far as can be told.
+    fn has_no_rise(&self, now: &Self) -> bool {
+        self.0.iter().zip(now.0).all(|(then, now)| then.0 - now.0 <= NO_GAIN.max((then.1 + now.1).sqrt()))
     }
 }
 
@@ -50,7 +141,9 @@ impl Best {
 struct OnLevel {
     bits: u64,
     size: f64,
+    /// Of the kinds near stored ones, smoothed.
     reads: [f64; 4],
+    told: Reads,
 }
 
 /// Levels, the kinds of keys that count, and for each range the settings of each level.
@@ -59,6 +152,7 @@ struct Model {
     counts: [bool; 4],
     ranges: BTreeMap<u64, Vec<Vec<OnLevel>>>,
     program_bits: u64,
+    now: Reads,
 }
 
 fn number(json: &Value, what: &str) -> Result<f64> {
@@ -70,11 +164,8 @@ impl Model {
         let policy = &tuning["policy"];
         let of_levels = tuning["levels"].as_array().context("levels")?;
         let levels = of_levels.iter().map(|level| level["level"].as_u64()).collect::<Option<Vec<_>>>();
-        let visits: Vec<f64> = of_levels
-            .iter()
-            .map(|level| number(&level["visits"]["absent"], "visits"))
-            .collect::<Result<_>>()?;
         let own: Vec<&Value> = settings.iter().filter(|line| line["policy"] == *policy).collect();
+        let visits = visits_of(&own, of_levels.len())?;
         let in_use = own.iter().find(|line| line["in_use"] == true);
         let program_bits = in_use.and_then(|line| line["bits_per_key"].as_u64()).unwrap_or(USUAL_BITS);
         let mut ranges: BTreeMap<u64, Vec<Vec<OnLevel>>> = BTreeMap::new();
@@ -97,14 +188,22 @@ impl Model {
                     // None of few that passed does not mean that none ever does.
                     Some((rate * asked + 0.5) / (asked + 1.0))
                 };
+                let reads = |kind: usize| visits[kind] * rate(NEAR[kind]).unwrap_or_default();
                 settings.push(OnLevel {
                     bits: level["bits_per_key"].as_u64().context("bits_per_key")?,
                     size: number(&level["size"]["value"], "a size")?,
-                    reads: NEAR.map(|kind| visits * rate(kind).unwrap_or_default()),
+                    reads: std::array::from_fn(reads),
+                    told: Reads::of(&level["rates"], visits),
                 });
             }
         }
-        Ok(Self { levels: levels.context("a level")?, counts, ranges, program_bits })
+        let mut now = Reads::default();
+        let on_levels = tuning["now"]["levels"].as_array().context("levels now")?;
+        on_levels
+            .iter()
+            .zip(&visits)
+            .for_each(|(level, visits)| now.add(&Reads::of(&level["rates"], visits)));
+        Ok(Self { levels: levels.context("a level")?, counts, ranges, program_bits, now })
     }
 
     /// The reads of the worst kind.
@@ -130,20 +229,40 @@ impl Model {
         Ok(self.worst(sum))
     }
 
-    fn best(&self, budget: f64) -> Option<Search<'_>> {
-        let mut best: Option<Search<'_>> = None;
-        let mut tried = 0;
+    fn search(&self, budget: f64) -> Search<'_> {
+        let mut search = Search { model: self, best: None, without_rise: None, tried: 0 };
         for (base_lg, levels) in &self.ranges {
-            let mut search = Search { model: self, levels, base_lg: *base_lg, best: None, tried: 0 };
-            search.level(0, budget, [0.0; 4], &mut Vec::new());
-            search.same_on_all(budget);
-            tried += search.tried;
-            let reads = |of: &Search<'_>| of.best.as_ref().map_or(f64::INFINITY, |(reads, _)| *reads);
-            if best.as_ref().is_none_or(|best| reads(&search) < reads(best)) {
-                best = Some(search);
-            }
+            let range = Range { base_lg: *base_lg, levels };
+            search.level(&range, budget, &Sum::default());
+            search.same_on_all(&range, budget);
         }
-        best.filter(|best| best.best.is_some()).map(|best| Search { tried, ..best })
+        search
+    }
+}
+
+/// The settings of one range, by level.
+struct Range<'a> {
+    base_lg: u64,
+    levels: &'a [Vec<OnLevel>],
+}
+
+/// The filters of some levels together.
+#[derive(Debug, Clone, Default)]
+struct Sum {
+    bits: Vec<u64>,
+    size: f64,
+    reads: [f64; 4],
+    told: Reads,
+}
+
+impl Sum {
+    fn and(&self, of: &OnLevel) -> Self {
+        let mut sum = self.clone();
+        sum.bits.push(of.bits);
+        sum.size += of.size;
+        add(&mut sum.reads, of.reads);
+        sum.told.add(&of.told);
+        sum
     }
 }
 
@@ -151,54 +270,51 @@ fn add(sum: &mut [f64; 4], of: [f64; 4]) {
     sum.iter_mut().zip(of).for_each(|(sum, of)| *sum += of);
 }
 
-/// Every combination of one range.
+/// The best of the combinations tried so far.
 struct Search<'a> {
     model: &'a Model,
-    levels: &'a [Vec<OnLevel>],
-    base_lg: u64,
-    best: Option<(f64, Vec<u64>)>,
+    best: Option<Found>,
+    without_rise: Option<Found>,
     tried: u64,
 }
 
 impl Search<'_> {
-    /// The same bits on all levels.
-    fn same_on_all(&mut self, budget: f64) {
-        let bits: Vec<u64> = self.levels.iter().flatten().map(|setting| setting.bits).collect();
-        for bits in bits {
-            let settings =
-                self.levels.iter().filter_map(|level| level.iter().find(|setting| setting.bits == bits));
-            let (mut size, mut sum) = (0.0, [0.0; 4]);
-            settings.for_each(|setting| {
-                size += setting.size;
-                add(&mut sum, setting.reads);
-            });
-            let reads = self.model.worst(sum);
-            if size <= budget && self.best.as_ref().is_none_or(|(best, _)| reads < *best) {
-                self.best = Some((reads, vec![bits; self.levels.len()]));
+    /// Tries the same bits on all levels.
+    fn same_on_all(&mut self, range: &Range<'_>, budget: f64) {
+        for bits in range.levels.iter().flatten().map(|setting| setting.bits) {
+            let of_level = |level: &'_ Vec<OnLevel>| level.iter().position(|setting| setting.bits == bits);
+            let settings = range.levels.iter().filter_map(|level| level.get(of_level(level)?));
+            let sum = settings.fold(Sum::default(), |sum, setting| sum.and(setting));
+            if sum.size <= budget {
+                self.take(&sum, range.base_lg);
             }
         }
     }
 
-    fn level(&mut self, at: usize, left: f64, sum: [f64; 4], bits: &mut Vec<u64>) {
-        let Some(settings) = self.levels.get(at) else {
+    /// Tries all bits on the levels that `sum` does not have yet.
+    fn level(&mut self, range: &Range<'_>, budget: f64, sum: &Sum) {
+        let at = sum.bits.len();
+        let Some(settings) = range.levels.get(at) else {
             self.tried += 1;
-            let reads = self.model.worst(sum);
-            if self.best.as_ref().is_none_or(|(best, _)| reads < *best) {
-                self.best = Some((reads, bits.clone()));
-            }
-            return;
+            return self.take(sum, range.base_lg);
         };
         // Tables of level 0 are replaced soonest, by some with the program's own bits; unless all levels have the same.
         let is_top = self.model.levels.get(at) == Some(&0);
-        for setting in settings.iter().filter(|setting| setting.size <= left) {
-            if is_top && setting.bits != self.model.program_bits {
-                continue;
+        for setting in settings.iter().filter(|setting| sum.size + setting.size <= budget) {
+            if !is_top || setting.bits == self.model.program_bits {
+                self.level(range, budget, &sum.and(setting));
             }
-            let mut sum = sum;
-            add(&mut sum, setting.reads);
-            bits.push(setting.bits);
-            self.level(at + 1, left - setting.size, sum, bits);
-            bits.pop();
+        }
+    }
+
+    fn take(&mut self, sum: &Sum, base_lg: u64) {
+        let reads = self.model.worst(sum.reads);
+        let has_no_rise = sum.told.has_no_rise(&self.model.now);
+        let better = [Some(&mut self.best), has_no_rise.then_some(&mut self.without_rise)];
+        for best in better.into_iter().flatten() {
+            if best.as_ref().is_none_or(|best| reads < best.reads) {
+                *best = Some(Found { reads, bits: sum.bits.clone(), base_lg });
+            }
         }
     }
 }
@@ -207,8 +323,8 @@ impl Search<'_> {
 pub(super) fn compare(settings: &[Value], tuning: &Value) -> Result<Option<Best>> {
     let model = Model::of(settings, tuning)?;
     let budget = number(&tuning["budget"]["bytes"], "a budget")?;
-    let Some(search) = model.best(budget) else { return Ok(None) };
-    let (best, bits) = search.best.clone().context("a best combination")?;
+    let Search { best, without_rise, tried, .. } = model.search(budget);
+    let Some(best) = best else { return Ok(None) };
     let choice = |json: &Value| (!json.is_null()).then(|| model.of_choice(json)).transpose();
     let chosen = [&tuning["uniform"], &tuning["by_level"]].map(choice);
     let chosen = chosen.into_iter().collect::<Result<Vec<_>>>()?;
@@ -218,7 +334,7 @@ pub(super) fn compare(settings: &[Value], tuning: &Value) -> Result<Option<Best>
         advised: choice(&tuning["advice"]["choice"])?,
         chosen,
         best,
-        tried: search.tried,
-        filters: format!("{bits:?}; {}", search.base_lg),
+        without_rise,
+        tried,
     }))
 }

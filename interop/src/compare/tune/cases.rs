@@ -192,6 +192,14 @@ impl Case {
             )
             .writer(Writer::Goleveldb { table_size: 64 << 10, base_lg: 11 })
             .all(),
+            Self::new("level 0 alone", Keys::Random, 20_000, (200, 400), vec![layer(0, ALL, 6000, 3, ten)]),
+            Self::new(
+                "every second number, %016x",
+                Keys::Hexadecimal,
+                60_000,
+                (60, 60),
+                vec![layer(2, ALL, 60_000, 4, ten)],
+            ),
         ]
     }
 
@@ -259,13 +267,6 @@ impl Case {
                 vec![layer(2, ALL, 60_000, 4, ten)],
             ),
             Self::new(
-                "every second number, %016x",
-                Keys::Hexadecimal,
-                60_000,
-                (60, 60),
-                vec![layer(2, ALL, 60_000, 4, ten)],
-            ),
-            Self::new(
                 "every second number, %016d",
                 Keys::Decimal,
                 60_000,
@@ -279,7 +280,6 @@ impl Case {
                 (60, 60),
                 vec![layer(2, ALL, 60_000, 4, ten), layer(1, ALL, 5000, 2, ten)],
             ),
-            Self::new("level 0 alone", Keys::Random, 20_000, (200, 400), vec![layer(0, ALL, 6000, 3, ten)]),
             Self::new(
                 "one level alone",
                 Keys::Counter,

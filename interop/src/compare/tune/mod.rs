@@ -5,6 +5,7 @@ mod best;
 mod cases;
 mod emulated;
 mod keys;
+mod least_squares;
 mod measure;
 mod model;
 mod predicted;
@@ -41,7 +42,7 @@ const OWN_LOOKUPS: usize = 5000;
 /// What is compared.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Seven small databases only, of every kind.
+    /// Ten small databases only, of every kind.
     pub quick: bool,
     /// Only databases whose name has this in it.
     pub only: Option<String>,
@@ -85,7 +86,7 @@ pub fn make(to: &Path, seed: u64) -> Result<usize> {
     Ok(made)
 }
 
-/// Makes databases, seven small ones if it shall be quick, and compares the blocks that LevelDB counts with those that the
+/// Makes databases, ten small ones if it shall be quick, and compares the blocks that LevelDB counts with those that the
 /// library's tables lead to, exactly. Returns the number of keys.
 pub fn check_counts(quick: bool, seed: u64, lookups: usize) -> Result<usize> {
     let programs = tempfile::tempdir()?;
@@ -163,10 +164,9 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         rows: Vec::new(),
     };
     // By what other keys than the user's read, as the rates of present keys are not told by level.
-    database.best = match case.lookups {
-        true => Tuning::of(folder.path(), case.all, None)?.best()?,
-        false => tuned.best()?,
-    };
+    let without_lookups = case.lookups.then(|| Tuning::of(folder.path(), case.all, None)).transpose()?;
+    let (settings, tuning) = without_lookups.as_ref().unwrap_or(&tuned).lines();
+    database.best = best::compare(settings, tuning).context("the best filters")?;
     let now = tuned.now()?;
     let compared = asked.compare(&before, &now, size)?;
     let absent = now.absent().value;

@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
-use super::best::{self, Best};
 use crate::compare::tool::{self, Outcome};
 
 /// The lines about a database.
@@ -165,9 +164,9 @@ impl Tuning {
         Predicted::of(&self.tuning["now"]).context("now")
     }
 
-    /// The best filters, found by trying all.
-    pub(super) fn best(&self) -> Result<Option<Best>> {
-        best::compare(&self.settings, &self.tuning).context("the best filters")
+    /// The line of each setting, and the line about the database.
+    pub(super) fn lines(&self) -> (&[Value], &Value) {
+        (&self.settings, &self.tuning)
     }
 
     /// The bytes of all tables.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{best::Best, verdict::Compared};
+use super::best::{Best, Found};
+use super::verdict::Compared;
 
 /// What was compared.
 #[derive(Debug, Default)]
@@ -45,6 +46,9 @@ pub(super) struct Row {
     pub(super) is_repeated: bool,
 }
 
+/// A rise by fewer blocks is none.
+const THOUSANDTH: f64 = 0.001;
+
 /// A database with fewer bytes of tables is left as it is.
 const FLOOR: u64 = 1 << 20;
 
@@ -68,15 +72,15 @@ impl Database {
         self.rows.iter().find(|row| row.what == what)
     }
 
-    /// The kinds of keys for which LevelDB reads more with the filters advised than before, apart from chance and from a
-    /// tenth of the blocks saved for the likely kind, which the advice takes into account.
+    /// The kinds of keys for which LevelDB reads more with the filters advised than before, apart from chance, from what
+    /// the intervals of the predictions cannot tell apart, and from a thousandth of a block.
     fn rises(&self) -> Vec<String> {
         let (Some(now), Some(advised)) = (self.row("now"), self.row("advice")) else { return Vec::new() };
-        let saved = now.absent - advised.absent;
         let pairs = now.compared.iter().filter(|now| now.what != "size").filter_map(|now| {
             let then = advised.compared.iter().find(|then| then.what == now.what)?;
             let chance = 4.0 * ((now.measured + then.measured) / self.lookups as f64).sqrt();
-            let is_more = then.measured > now.measured + chance.max(0.1 * saved);
+            let slack = chance.max(now.half.hypot(then.half)).max(THOUSANDTH);
+            let is_more = then.measured > now.measured + slack;
             is_more
                 .then(|| format!("{}: {:.4} blocks instead of {:.4}", now.what, then.measured, now.measured))
         });
@@ -87,6 +91,9 @@ impl Database {
     fn faults_of_advice(&self) -> Vec<String> {
         let mut faults = self.rises();
         faults.extend(self.best.as_ref().and_then(Best::fault));
+        if self.bytes >= FLOOR && self.action == "leave" {
+            faults.extend(self.best.as_ref().and_then(Best::missed));
+        }
         if self.bytes < FLOOR && self.action != "leave" {
             faults.push(format!("{} for {} bytes of tables", self.action, self.bytes));
         }
@@ -204,17 +211,22 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "| database | tables | now | advice | | chosen | best | combinations |\n|---|---|---|---|---|---|---|---|"
+            "| database | tables | now | advice | | chosen | best | best without a rise | combinations |\n\
+             |---|---|---|---|---|---|---|---|---|"
         )?;
         for database in &self.databases {
             let Database { name, action, bytes, .. } = database;
             write!(f, "| {name} | {bytes} bytes |")?;
-            let Some(Best { now, advised, chosen, best, tried, filters }) = &database.best else {
-                writeln!(f, " | {action} | | | nothing fits | |")?;
+            let Some(Best { now, advised, chosen, best, without_rise, tried }) = &database.best else {
+                writeln!(f, " | {action} | | | nothing fits | | |")?;
                 continue;
             };
             let advised = advised.map_or_else(String::new, |advised| format!("{advised:.4}"));
-            writeln!(f, " {now:.4} | {action} | {advised} | {chosen:.4} | {best:.4}: {filters} | {tried} |")?;
+            let without_rise = without_rise.as_ref().map_or_else(String::new, Found::to_string);
+            writeln!(
+                f,
+                " {now:.4} | {action} | {advised} | {chosen:.4} | {best} | {without_rise} | {tried} |"
+            )?;
         }
         let (held, reads) = self.held();
         write!(

@@ -26,6 +26,8 @@ pub(super) struct Compared {
     pub(super) what: &'static str,
     pub(super) predicted: f64,
     pub(super) measured: f64,
+    /// Half the width of the interval told; 0 for a size.
+    pub(super) half: f64,
     /// The difference in standard errors; `None` for a size, where there are none.
     pub(super) errors: Option<f64>,
     /// What was measured is in the interval told, but for its own error.
@@ -57,7 +59,8 @@ impl Compared {
             None
         };
         let (measured, errors) = (measured.value, Some(errors));
-        Self { what, predicted: predicted.value, measured, errors, is_held, fault }
+        let half = (predicted.high - predicted.low) / 2.0;
+        Self { what, predicted: predicted.value, measured, half, errors, is_held, fault }
     }
 
     /// The size of filter blocks in bytes.
@@ -65,7 +68,7 @@ impl Compared {
         let (predicted, measured) = (predicted.value, measured as f64);
         let is_close = (predicted - measured).abs() <= SIZE_SHARE * measured;
         let fault = (!is_close).then(|| format!("size: {predicted:.0} instead of {measured:.0}"));
-        Self { what: "size", predicted, measured, errors: None, is_held: is_close, fault }
+        Self { what: "size", predicted, measured, half: 0.0, errors: None, is_held: is_close, fault }
     }
 
     /// What was predicted beside what was measured; 1 if both are nothing.

@@ -1,0 +1,77 @@
+//! Keys of a table's index, which say where in the range of keys its entries lie.
+
+use filterblock::table::Table;
+
+use crate::audit::key_encoding::KeyEncoding;
+
+/// The number of bytes after which a key is cut off. What is left sorts before the whole key and next to it.
+const MAX_KEY: usize = 128;
+
+/// User keys that cut a table into parts with about the same number of data blocks.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Marks {
+    /// The number of data blocks up to each key, and the key, in the order of the index. No entry of these blocks
+    /// comes after the key, and every other entry does.
+    pub(super) keys: Vec<(u64, Box<[u8]>)>,
+    /// The number of all data blocks.
+    pub(super) blocks: u64,
+}
+
+impl Marks {
+    /// Takes at most `most` keys from the index of a table with internal keys. There are none if the index is damaged.
+    pub(crate) fn of<R>(table: &Table<R>, most: u64) -> Self {
+        let blocks = if most == 0 { 0 } else { table.data_blocks().count() as u64 };
+        let parts = blocks.min(most.saturating_add(1));
+        let end_of = |part: u64| (u128::from(blocks) * u128::from(part) / u128::from(parts.max(1))) as u64;
+        let mut ends = (1..parts).map(end_of).peekable();
+        let (mut keys, mut index, mut at) = (Vec::new(), table.index(), 0);
+        while ends.peek().is_some() {
+            let (Ok(true), Some(key)) = (index.next(), KeyEncoding::Internal.filtered(index.key())) else {
+                return Self::default();
+            };
+            at += 1;
+            if ends.next_if_eq(&at).is_some() {
+                keys.push((at, key.get(..MAX_KEY).unwrap_or(key).into()));
+            }
+        }
+        Self { keys, blocks }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::table::{TableBuilder, WriteOptions};
+
+    use super::*;
+    use crate::audit::reading::read_options;
+
+    /// The marks of a table with this many data blocks, each with one key: a number of four digits.
+    fn marks(blocks: u32, most: u64, len: usize) -> Vec<(u64, Vec<u8>)> {
+        let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
+        for number in 0..blocks {
+            let user_key = [format!("{number:04}").as_bytes(), &vec![b'.'; len]].concat();
+            builder.add(&[&user_key[..], &[1, 9, 0, 0, 0, 0, 0, 0]].concat(), b"").unwrap();
+        }
+        let table = Table::open(builder.finish().unwrap().0, &read_options()).unwrap();
+        let marks = Marks::of(&table, most);
+        assert!(marks.blocks == u64::from(blocks) || most == 0);
+        marks.keys.into_iter().map(|(blocks, key)| (blocks, key.into_vec())).collect()
+    }
+
+    #[test]
+    fn keys_are_spread_over_the_index() {
+        let found = marks(1000, 4, 0);
+        assert_eq!(found.iter().map(|(blocks, _)| *blocks).collect::<Vec<_>>(), [200, 400, 600, 800]);
+        for (blocks, key) in found {
+            let [last, next] = [blocks - 1, blocks].map(|number| format!("{number:04}").into_bytes());
+            assert!(last <= key && key < next, "{blocks} {key:?}");
+        }
+        assert_eq!(marks(3, 15, 0).iter().map(|(blocks, _)| *blocks).collect::<Vec<_>>(), [1, 2]);
+        assert!(marks(1, 15, 0).is_empty() && marks(0, 15, 0).is_empty() && marks(1000, 0, 0).is_empty());
+    }
+
+    #[test]
+    fn long_keys_are_cut_off() {
+        assert!(marks(9, 4, 5000).iter().all(|(_, key)| key.len() <= MAX_KEY));
+    }
+}

@@ -1,0 +1,118 @@
+//! The visits of lookups of random keys, by the weights that all commands share.
+
+use std::collections::BTreeMap;
+
+use super::input::Input;
+use super::lookups::{Survey, TableFilters};
+use super::outcome::{LevelFacts, VisitSum};
+use super::questions::{KINDS, Question};
+use super::tally::LevelTally;
+use super::trial::{Answers, Trial};
+use crate::audit::rates::{Clusters, LookupWeights, TableEntries};
+use crate::report::TuneFailure;
+
+/// The entries of a table that was tried, and its answers for random keys, which wait until the entries of all tables
+/// are known: the weight of a table depends on them.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    table: usize,
+    entries: u64,
+    /// The numbers of keys that passed and that were asked for: by setting, and of the filters in use.
+    settings: Vec<[u32; 2]>,
+    now: Option<[u32; 2]>,
+}
+
+impl Waiting {
+    pub(super) fn new(table: usize, trial: &Trial) -> Self {
+        let random = |answers: &Answers| {
+            let (passed, asked) = Question::Random.of(&answers.passed);
+            [passed, asked].map(|number| u32::try_from(number).unwrap_or(u32::MAX))
+        };
+        let settings = trial.settings.iter().map(random).collect();
+        Self { table, entries: trial.entries, settings, now: trial.now.as_ref().map(random) }
+    }
+}
+
+/// The mean number of times that a lookup of a random key reaches each table.
+#[derive(Debug)]
+pub(super) struct RandomVisits(Vec<f64>);
+
+impl RandomVisits {
+    /// The visits if the entries of the tables tried are known. The entries of other tables are estimated from those of
+    /// the tables of the same level.
+    pub(super) fn of(
+        input: &Input<'_>,
+        survey: &Survey,
+        tried: &[Waiting],
+        tallies: &BTreeMap<Option<u8>, LevelTally>,
+    ) -> Self {
+        let counted: BTreeMap<usize, u64> = tried.iter().map(|tried| (tried.table, tried.entries)).collect();
+        let estimated = |table: usize| {
+            let each = tallies.get(&input.level(table)).and_then(|tally| tally.entries.per_byte());
+            each.map_or(0, |each| (each * input.size(table) as f64).round() as u64)
+        };
+        let entries = |(table, filters): (usize, &Result<TableFilters, TuneFailure>)| {
+            let Ok(filters) = filters else { return TableEntries::default() };
+            let entries = counted.get(&table).copied().unwrap_or_else(|| estimated(table));
+            TableEntries { entries, marks: filters.marks.clone() }
+        };
+        let entries: Vec<TableEntries> = survey.iter().enumerate().map(entries).collect();
+        let sum = entries.iter().map(|of| of.entries as f64).sum::<f64>().max(1.0);
+        let Some(manifest) = input.manifest else {
+            return Self(entries.iter().map(|of| of.entries as f64 / sum).collect());
+        };
+        let numbers = || manifest.tables().iter().map(|table| table.number);
+        let weights = LookupWeights::of_tables(manifest.tables(), &numbers().zip(entries).collect());
+        Self(numbers().map(|number| weights.of(Some(number), 0) / sum).collect())
+    }
+
+    fn of_table(&self, table: usize) -> f64 {
+        self.0.get(table).copied().unwrap_or_default()
+    }
+
+    /// Adds the answers that wait for a weight.
+    pub(super) fn weigh(
+        &self,
+        input: &Input<'_>,
+        waiting: &[Waiting],
+        tallies: &mut BTreeMap<Option<u8>, LevelTally>,
+    ) {
+        for Waiting { table, settings, now, .. } in waiting {
+            let Some(tally) = tallies.get_mut(&input.level(*table)) else { continue };
+            let weight = self.of_table(*table);
+            let add = |kinds: &mut [Clusters; KINDS], &[passed, asked]: &[u32; 2]| {
+                if let Some(clusters) = kinds.get_mut(Question::Random.place()) {
+                    clusters.add(passed.into(), asked.into(), weight);
+                }
+            };
+            for (tally, answers) in tally.settings.iter_mut().zip(settings) {
+                add(&mut tally.passed, answers);
+            }
+            now.iter().for_each(|answers| add(&mut tally.now, answers));
+        }
+    }
+
+    /// Replaces the visits of the lookups that were followed. The differences between lookups stay as they were.
+    pub(super) fn replace(
+        &self,
+        input: &Input<'_>,
+        usable: &[Option<bool>],
+        levels: &mut [LevelFacts],
+        lookups: &[u64; KINDS],
+    ) {
+        let lookups = Question::Random.of(lookups).max(1) as f64;
+        for level in levels {
+            let Some(sum) = level.visits.get_mut(Question::Random.place()) else { continue };
+            let spread = sum.squares - sum.visits * sum.visits / lookups;
+            let (mut visits, mut unfiltered) = (0.0, 0.0);
+            for (table, usable) in usable.iter().enumerate() {
+                if let Some(usable) = usable.filter(|_| input.level(table) == level.number) {
+                    let of_table = self.of_table(table) * lookups;
+                    visits += of_table;
+                    unfiltered += if usable { 0.0 } else { of_table };
+                }
+            }
+            *sum = VisitSum { visits, squares: spread + visits * visits / lookups, unfiltered };
+        }
+    }
+}
