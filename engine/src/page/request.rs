@@ -9,7 +9,7 @@ use super::{document::document, pictures::FillStrip, words::text};
 use crate::audit::{overview::Kind, stats::FilterStats, tune::Request};
 use crate::report::{Filters, Table};
 use crate::walk::{Inputs, Storage, open_listed};
-use crate::{engine::Engine, words::FillBins};
+use crate::{engine::Engine, words::FillBins, words::ratio};
 
 /// The greatest number of tables whose filters are shown as a strip.
 const MOST: usize = 8;
@@ -76,6 +76,8 @@ impl Engine {
         let opened = filterblock::table::Table::open(source, &self.read).ok()?;
         let filters = Filters { stats: FilterStats::new(opened.filter()?.clone()), blocks: None };
         let bins = FillBins::of_block(&filters, FillBins::OF_PICTURE);
-        Some(Strip { picture: FillStrip { name: text(table.name()), bins }, table: table.clone() })
+        let set = table.filter.as_ref().filter(|filter| filter.bits > 0);
+        let set = set.map(|filter| ratio(filter.bits_set, filter.bits));
+        Some(Strip { picture: FillStrip { name: text(table.name()), set, bins }, table: table.clone() })
     }
 }

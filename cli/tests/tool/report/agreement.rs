@@ -264,6 +264,21 @@ fn tables(faces: &mut Faces) {
     }
 }
 
+/// The picture of the filters along tables, and the table beside it.
+fn strips(faces: &mut Faces) {
+    let words = faces.page.words();
+    for grid in faces.grids("bits set") {
+        for (name, _) in grid.iter().filter(|(name, line)| !name.is_empty() && line.len() > 1) {
+            let cell = |title: &str| cell(&grid, name, title).unwrap_or("-").to_owned();
+            let (filters, set) = (cell("filters"), cell("bits set"));
+            let what = if filters == "1" { "filter" } else { "filters" };
+            // The picture cuts long names.
+            let text = format!(": {filters} {what}, {set} set");
+            faces.must(set == "-" || words.contains(&text), || format!("{name}: expected {text}"));
+        }
+    }
+}
+
 /// The levels, and all tables together.
 fn sums(faces: &mut Faces) {
     let (head, all) = (faces.head(), faces.all().clone());
@@ -357,6 +372,7 @@ fn check(path: &Path, with_tune: bool) -> Vec<String> {
     let mut faces = Faces::of(path, with_tune);
     counts(&mut faces);
     tables(&mut faces);
+    strips(&mut faces);
     sums(&mut faces);
     filters_in_use(&mut faces);
     faces.wrong

@@ -12,6 +12,8 @@ use crate::words::{FillBin, FillBins, count, counted, percent, ratio};
 pub(crate) struct FillStrip {
     /// The name of the file, safe to print.
     pub name: String,
+    /// The share of all bits of the filters that are set; `None`: no bits are known.
+    pub set: Option<f64>,
     pub bins: FillBins,
 }
 
@@ -58,7 +60,7 @@ fn description(strips: &[FillStrip]) -> String {
 /// The lines above a strip: one, or two if some filters are empty or not known.
 fn names(strip: &FillStrip) -> Vec<String> {
     let sum = strip.bins.sum();
-    let set = if sum.known() > 0 { format!(", {} set", percent(sum.mean)) } else { String::new() };
+    let set = strip.set.map(|set| format!(", {} set", percent(set))).unwrap_or_default();
     let first = format!("{}: {}{set}", svg::cut(&strip.name, MOST_NAME), counted(sum.filters, "filter"));
     let empty = (sum.empty > 0).then(|| format!("{} empty", percent(ratio(sum.empty, sum.filters))));
     let unknown = (sum.unknown > 0).then(|| format!("{} not known", count(sum.unknown)));
@@ -167,9 +169,10 @@ mod tests {
     #[test]
     fn strips_say_what_they_are_of() {
         let fills = [Fill::Share(0.5), Fill::Empty, Fill::Unknown, Fill::Empty];
-        let strip = FillStrip { name: "7.ldb".to_owned(), bins: FillBins::new(4, 400, fills) };
-        assert_eq!(names(&strip), ["7.ldb: 4 filters, 50.0 % set", "50.0 % empty, 1 not known"]);
-        let none = FillStrip { name: "8.ldb".to_owned(), bins: FillBins::default() };
+        let strip =
+            FillStrip { name: "7.ldb".to_owned(), set: Some(0.48), bins: FillBins::new(4, 400, fills) };
+        assert_eq!(names(&strip), ["7.ldb: 4 filters, 48.0 % set", "50.0 % empty, 1 not known"]);
+        let none = FillStrip { name: "8.ldb".to_owned(), set: None, bins: FillBins::default() };
         assert_eq!(names(&none), ["8.ldb: 0 filters"]);
         let text = fill(&[strip, none]).into_string();
         assert!(text.contains("each of 4 filters of 2 tables") && text.contains("0 0 1 46"), "{text}");

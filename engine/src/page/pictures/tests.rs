@@ -68,7 +68,7 @@ fn strip(name: &str, filters: u32, empty: impl Fn(u32) -> bool) -> FillStrip {
         _ => Fill::Share(0.35 + 0.2 * numbers.share()),
     };
     let bins = FillBins::new(filters.into(), FillBins::OF_PICTURE, (0..filters).map(fill));
-    FillStrip { name: name.to_owned(), bins }
+    FillStrip { name: name.to_owned(), set: Some(bins.sum().mean), bins }
 }
 
 fn some_levels() -> Vec<LevelSize> {
@@ -212,7 +212,11 @@ fn strange() -> Vec<Markup> {
                 left_out: u64::MAX,
             }));
             let shares = [Fill::Share(a), Fill::Share(b)];
-            pictures.push(fill(&[FillStrip { name: HOSTILE.to_owned(), bins: FillBins::new(2, 2, shares) }]));
+            pictures.push(fill(&[FillStrip {
+                name: HOSTILE.to_owned(),
+                set: Some(a),
+                bins: FillBins::new(2, 2, shares),
+            }]));
             let pair = |now| ReadsPair { name: HOSTILE.to_owned(), now, advised: Some(Interval::exact(b)) };
             pictures.push(reads(&[pair(interval), pair(Interval::exact(a))]));
             let curve_point = |rate| CurvePoint { bits_per_key: u32::MAX, size: b, rate };

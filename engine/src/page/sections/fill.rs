@@ -48,15 +48,16 @@ pub(crate) fn fill(page: &Shown<'_>) -> Markup {
 }
 
 /// Returns true if the strip is nearly a flat line: no part of the table is much fuller or emptier than the
-/// mean, and all filters are known.
+/// mean, and all filters are known. The last of several parts may be emptier, as few keys may be left for its filter.
 fn is_even(strip: &FillStrip) -> bool {
     const FLAT: f64 = 0.06;
     let mean = strip.bins.sum().mean;
-    strip
-        .bins
-        .bins
-        .iter()
-        .all(|bin| bin.unknown == 0 && (bin.known() == 0 || (bin.mean - mean).abs() <= FLAT))
+    let bins = &strip.bins.bins;
+    bins.iter().enumerate().all(|(at, bin)| {
+        let is_last = at > 0 && at + 1 == bins.len();
+        let is_near = bin.known() == 0 || (bin.mean - mean).abs() <= FLAT || is_last && bin.mean < mean;
+        bin.unknown == 0 && is_near
+    })
 }
 
 fn line(table: &Table) -> Option<Vec<Cell>> {
@@ -83,11 +84,18 @@ mod tests {
     fn a_strip_is_even_if_no_part_is_fuller_than_another() {
         let strip = |fills: &[Fill]| FillStrip {
             name: "1.ldb".to_owned(),
+            set: None,
             bins: FillBins::new(fills.len() as u64, 400, fills.iter().copied()),
         };
         let share = Fill::Share;
         assert!(is_even(&strip(&[share(0.45), share(0.5), Fill::Empty, share(0.47)])));
-        assert!(!is_even(&strip(&[share(0.45), share(0.5), share(0.3)])));
+        assert!(!is_even(&strip(&[share(0.45), share(0.3), share(0.5)])));
+        assert!(
+            is_even(&strip(&[share(0.45), share(0.47), share(0.46), share(0.47), share(0.3)])),
+            "the last one"
+        );
+        assert!(!is_even(&strip(&[share(0.45), share(0.47), share(0.46), share(0.6)])));
+        assert!(!is_even(&strip(&[share(0.45), Fill::Unknown])));
         assert!(!is_even(&strip(&[share(0.5), Fill::Unknown])));
     }
 }
