@@ -166,7 +166,7 @@ fn save_beginning<R: ReadAt>(
 ) -> io::Result<()> {
     let len = gap.end.saturating_sub(gap.start).min(MAX_BEGINNING);
     let bytes = source.read_at(gap.start, len as usize)?;
-    let end = match partial::zeroed(&bytes, gap.start) {
+    let end = match partial::zeroed(&bytes, gap.start).first() {
         Some(zeros) => zeros.start,
         None if is_cut => bytes.len(),
         None => return Ok(()),
@@ -177,7 +177,7 @@ fn save_beginning<R: ReadAt>(
     // give internal keys.
     let kinds = table.stored().map_or(vec![Stored::Snappy, Stored::Raw], |stored| vec![stored]);
     let found =
-        kinds.into_iter().map(|kind| partial::entries(&bytes, &(end..bytes.len()), false, kind, &between));
+        kinds.into_iter().map(|kind| partial::entries(&bytes, &[end..bytes.len()], false, kind, &between));
     let found = found.max_by_key(Vec::len).unwrap_or_default();
     table.add_partial(found, expected.limits);
     Ok(())
