@@ -59,7 +59,7 @@ impl Survey {
         let (order, comparator, is_order_assumed) = order(input, &files, &manifests, request)?;
         watch.expect(files.iter().map(|file| file.len).sum(), false);
         let mut members = tables(input, &files, &manifests, (&order, request), watch)?;
-        let mut operations = Operations::new(order.clone(), scratch.to_owned());
+        let mut operations = Operations::new(order, scratch.to_owned());
         for file in files.iter().filter(|file| file.kind == FileKind::Log) {
             check(watch)?;
             let place = members.len();
@@ -220,7 +220,7 @@ fn order(
         }
     }
     match orders.into_iter().next() {
-        Some(order) => Ok((order.clone(), order.name().as_bytes().to_vec(), true)),
+        Some(order) => Ok((order, order.name().as_bytes().to_vec(), true)),
         None => {
             let why = "expected keys in an order that is known (leveldb.BytewiseComparator, idb_cmp1), found another, and \
                        no MANIFEST that names it";

@@ -21,6 +21,7 @@ mod notation;
 mod outcome;
 mod paths;
 mod questions;
+mod routes;
 mod sample;
 mod sample_keys;
 mod search;
