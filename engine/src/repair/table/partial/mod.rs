@@ -131,6 +131,8 @@ fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use bytes::Bytes;
     use filterblock::table::{BlockHandle, Compression, TableBuilder, WriteOptions};
 
@@ -180,7 +182,7 @@ mod tests {
             let contents = block(compression);
             let mut before = 0;
             for cut in (0..contents.len()).step_by(13) {
-                let found = numbers(&saved(&contents[..cut], &[cut..cut], false, stored));
+                let found = numbers(&saved(&contents[..cut], slice::from_ref(&(cut..cut)), false, stored));
                 assert!(found.len() >= before && found == (0..found.len() as u32).collect::<Vec<_>>());
                 before = found.len();
             }
@@ -194,7 +196,7 @@ mod tests {
         contents[1000..2600].fill(0);
         let [damage] = &zeroed(&contents, 300)[..] else { panic!("one run of zeros") };
         assert!(damage.contains(&1000) && damage.contains(&2599) && damage.len() < 1610, "{damage:?}");
-        let found = numbers(&saved(&contents, &[damage.clone()], true, Stored::Raw));
+        let found = numbers(&saved(&contents, slice::from_ref(damage), true, Stored::Raw));
         let gap = found.windows(2).position(|pair| pair[1] != pair[0] + 1).unwrap();
         assert!(
             found[gap + 1].is_multiple_of(16) && found.len() > 50 && found.last() == Some(&99),
@@ -248,7 +250,7 @@ mod tests {
         let mut bytes = vec![1; 3000];
         bytes[600..1400].fill(0);
         assert_eq!(zeroed(&bytes, 0), []);
-        assert_eq!(zeroed(&bytes, 400), [600..1400]);
+        assert_eq!(zeroed(&bytes, 400).first(), Some(&(600..1400)));
         assert_eq!(zeroed(&[], 5), []);
     }
 }
