@@ -19,8 +19,8 @@ const TAIL: u64 = 64 << 10;
 const MAX_GAP: u64 = 64 << 10;
 /// The maximum number of bytes of a range that has to be in memory completely.
 const MAX_RANGE: u64 = 256 << 20;
-/// The maximum length of a read at offset 0, unless it covers the whole file. The start of a damaged file
-/// is read only to find out what the file is.
+/// The maximum length of a read at offset 0 that is fetched on demand, unless it covers the whole file. The start of a
+/// damaged file is read only to find out what the file is.
 const MAX_START: usize = 64 << 10;
 /// The maximum number of rounds. Each round fetches something new, and no table is known to need more than
 /// four.
@@ -52,10 +52,12 @@ impl ReadAt for Known {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        if offset == 0 && len > MAX_START && self.0.len()? > len as u64 {
+        let read = self.0.read_at(offset, len);
+        // The first data block may be as long, and has then been fetched as one of a sample.
+        if read.is_err() && offset == 0 && len > MAX_START && self.0.len()? > len as u64 {
             return Err(io::Error::other("not fetched"));
         }
-        self.0.read_at(offset, len)
+        read
     }
 }
 
@@ -181,6 +183,21 @@ fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The first data block of a table may be large. What was fetched of it is there, but it is not fetched to find out
+    /// what a file is.
+    #[test]
+    fn a_large_start_is_read_only_if_it_was_fetched() {
+        let len = MAX_START + 1;
+        let known = Known(Arc::new(FetchedRanges::new(1 << 20, 0, vec![7; len].into())));
+        assert_eq!(known.read_at(0, len).unwrap().len(), len);
+        let other = Known(Arc::new(FetchedRanges::new(1 << 20, 1 << 19, vec![7; len].into())));
+        let needs = |offset: u64, len: usize| {
+            let error = other.read_at(offset, len).unwrap_err();
+            matches!(error.downcast::<Error>(), Ok(Error::NeedRange { .. }))
+        };
+        assert!(!needs(0, len) && needs(0, len - 1) && needs(1, len));
+    }
 
     #[test]
     fn ranges_with_small_gaps_are_merged() {
