@@ -189,7 +189,7 @@ fn filters_are_those_of_the_tables_or_others() {
 }
 
 /// Ids of one byte each, then a number.
-fn idb_key(store: u8, number: f64) -> Vec<u8> {
+pub(super) fn idb_key(store: u8, number: f64) -> Vec<u8> {
     [&[0, 1, store, 1, 3][..], &number.to_le_bytes()].concat()
 }
 

@@ -4,7 +4,12 @@
 
 use serde_json::json;
 
-use super::manifest::copy_of;
+use std::fs;
+
+use filterblock::table::{IdbComparator, TableBuilder, WriteOptions};
+
+use super::manifest::{Edit, copy_of, log};
+use super::repair::idb_key;
 use super::*;
 
 /// The last object that is printed: what follows from the settings.
@@ -154,6 +159,42 @@ fn keys_in_an_order_that_is_not_known_are_not_followed() {
     assert!(tuning["levels"].as_array().unwrap().iter().all(|level| level["visits"].is_null()), "{tuning}");
     // The best is chosen by the rate among random keys: not the smallest filters that there are.
     assert!(tuning["uniform"]["bits_per_key"][0]["bits_per_key"].as_u64().unwrap() >= 10, "{tuning}");
+}
+
+/// Numbers of Chromium's IndexedDB: little-endian doubles, some below zero. On level 1 a table with a few of them from
+/// the whole range, on level 2 eight tables, each with a part of it.
+#[test]
+fn lookups_follow_chromiums_order() {
+    let dir = folder();
+    let mut edit = Edit(Vec::new()).comparator(b"idb_cmp1").number(2, 90).number(3, 91).number(4, 9000);
+    let sparse: Vec<i64> = (0..501).map(|number| number * 16 - 3001).collect();
+    let dense: Vec<i64> = (0..4000).map(|number| number * 2 - 3000).collect();
+    for (at, numbers) in [&sparse[..]].into_iter().chain(dense.chunks(500)).enumerate() {
+        let options = WriteOptions::default().internal_keys(true).comparator(IdbComparator);
+        let mut builder = TableBuilder::new(Vec::new(), options);
+        let internal = |number: i64| [idb_key(5, number as f64), 257_u64.to_le_bytes().into()].concat();
+        numbers.iter().for_each(|&number| builder.add(&internal(number), &[7; 400]).unwrap());
+        let file = builder.finish().unwrap().0;
+        let [first, last] = [numbers[0], numbers[numbers.len() - 1]].map(internal);
+        edit = edit.add(1 + u64::from(at > 0), 10 + at as u64, file.len() as u64, &first, &last);
+        fs::write(dir.path().join(format!("{:06}.ldb", 10 + at)), file).unwrap();
+    }
+    fs::write(dir.path().join("MANIFEST-000004"), log(&[edit.0]).0).unwrap();
+    fs::write(dir.path().join("CURRENT"), "MANIFEST-000004\n").unwrap();
+    let numbers = (-3001..4999).map(|number| idb_key(5, f64::from(number)));
+    let hex = |key: Vec<u8>| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + "\n";
+    let list = file(&dir, "keys", numbers.map(hex).collect::<String>());
+    let found = tuning(&run_long(&args!["tune", "--json", "--hex", "--lookups", list, dir.path()]).expect(0));
+    assert_eq!(found["lookups"], json!({"given": 8000, "used": 8000, "present": 4500}));
+    assert_ne!(found["advice"]["action"], "none", "{found}");
+    let visits = |level: usize| {
+        let visits = &found["levels"][level]["visits"];
+        ["absent", "present"].map(|kind| visits[kind].as_f64().unwrap())
+    };
+    // Stored keys are found in the one table of level 1, or in one of level 2 after that one. Of the numbers that are not
+    // stored, four lie between two tables.
+    assert_eq!(visits(0), [1.0, 4000.0 / 4500.0]);
+    assert_eq!(visits(1), [3496.0 / 3500.0, 0.0]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub(crate) mod inspect;
 pub(crate) mod key_encoding;
 pub(crate) mod lost_keys;
 pub(crate) mod manifest;
+pub(crate) mod order;
 #[cfg(feature = "page")]
 pub(crate) mod overview;
 pub(crate) mod policies;

@@ -73,7 +73,12 @@ fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
         survey.members.iter().any(|member| member.log().is_some() && member.standing == Standing::Live);
     if survey.manifests.trusted().is_none() {
         unknown.push("no MANIFEST can be trusted, so a table or a log may be missing unnoticed".to_owned());
-    } else if !live_log {
+    }
+    if survey.manifests.trusted().is_some_and(|trusted| trusted.is_torn) {
+        unknown
+            .push("the end of the MANIFEST is lost, so a table or a log may be missing unnoticed".to_owned());
+    }
+    if survey.manifests.trusted().is_some() && !live_log {
         unknown.push("there is no live log, so what was written last may be missing".to_owned());
     }
     if !logs.is_empty() {

@@ -19,6 +19,8 @@ pub(super) struct FoundManifest {
     pub(super) name: String,
     pub(super) len: u64,
     pub(super) manifest: Manifest,
+    /// The file ends within a record, or in zeros: what was written last may be lost.
+    pub(super) is_torn: bool,
     /// Wrong bits that were corrected.
     pub(super) patches: Vec<Patch>,
     /// The reason not to trust this MANIFEST, if there is one.
@@ -105,14 +107,14 @@ pub(super) fn is_newer(manifest: &Manifest, number: u64) -> bool {
 /// Reads a MANIFEST, with wrong bits corrected.
 fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     let source = input.open(&file.name)?;
-    let (mut patches, mut lost) = (Vec::new(), None);
+    let (mut patches, mut lost, mut is_torn) = (Vec::new(), None, false);
     let mut fragments = Fragments::new(&source)?;
     while let Some(piece) = fragments.next()? {
         match piece {
             Piece::Fragment(fragment) if fragment.is_sound => patches.extend(fragment.patch),
             Piece::Fragment(fragment) => lost = lost.or(Some(fragment.offset)),
             Piece::Lost(range) => lost = lost.or(Some(range.start)),
-            Piece::Torn(_) | Piece::Blank => {}
+            Piece::Torn(_) | Piece::Blank => is_torn = true,
         }
     }
     let scan =
@@ -122,6 +124,7 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     Ok(FoundManifest {
         name: file.name.clone(),
         len: file.len,
+        is_torn: is_torn || scan.manifest.incomplete_tail().is_some(),
         manifest: scan.manifest,
         patches,
         distrust: lost.or(damage),

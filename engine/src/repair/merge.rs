@@ -132,11 +132,11 @@ impl<'m> Merge<'m> {
 
     fn head(&self, key: &[u8], source: usize) -> Option<Head> {
         let (user_key, tag) = KeyFormat::LevelDb.split(key)?;
-        Some(Head { user_key: user_key.to_vec(), tag, source, order: self.order.clone() })
+        Some(Head { user_key: user_key.to_vec(), tag, source, order: *self.order })
     }
 
     fn head_of(&self, entry: &LogEntry<'_>, source: usize) -> Head {
-        Head { user_key: entry.key.to_vec(), tag: entry.tag(), source, order: self.order.clone() }
+        Head { user_key: entry.key.to_vec(), tag: entry.tag(), source, order: *self.order }
     }
 
     fn run_failed(&self, error: &io::Error) -> Failure {

@@ -27,7 +27,6 @@ mod members;
 mod merge;
 mod open_files;
 mod operations;
-mod order;
 mod output;
 mod place;
 mod request;
@@ -39,6 +38,7 @@ mod table;
 mod tests;
 
 use crate::audit::correct::{fragments, patched};
+use crate::audit::order;
 
 pub use self::decide::SavedKey;
 pub use self::dry_run::dry_run;

@@ -1,13 +1,14 @@
 //! The operations of logs, and entries of damaged blocks, in sorted runs: the last run in memory, the other runs in
 //! unnamed temporary files.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use filterblock::KeyFormat;
 use filterblock::table::{Compression, Cursor, Table, TableBuilder, WriteOptions};
-use filterblock::{Error, KeyFormat};
 
 use super::batch::Operation;
 use super::order::Order;
@@ -16,8 +17,8 @@ use super::table::{PartialEntry, options};
 /// The number of bytes in memory above which operations are written to a file as a run.
 const RUN: usize = 128 << 20;
 /// The length of what precedes each value in a run on disk: the index among the members of the file that the value is
-/// from, and a byte that is 1 if the operation's checksum is correct, and otherwise 0.
-const PREFIX: usize = 5;
+/// from, a byte that is 1 if the operation's checksum is correct and otherwise 0, and the length of the value.
+const PREFIX: usize = 9;
 
 /// Operations of logs, and entries of damaged blocks.
 pub(super) struct Operations {
@@ -111,21 +112,23 @@ impl Operations {
         let write = WriteOptions::default().internal_keys(true).comparator(self.order.comparator());
         let write = write.compression(Compression::None).block_size(64 << 10);
         let mut builder = TableBuilder::new(tempfile::tempfile_in(&self.scratch)?, write);
-        let (mut key, mut value) = (Vec::new(), Vec::new());
-        for at in 0..self.all.len() {
-            let Some(entry) = self.get(at) else { break };
+        let (mut key, mut value, mut at) = (Vec::new(), Vec::new(), 0);
+        while let Some(first) = self.get(at) {
             key.clear();
-            key.extend_from_slice(entry.key);
-            key.extend_from_slice(&entry.tag().to_le_bytes());
+            key.extend_from_slice(first.key);
+            key.extend_from_slice(&first.tag().to_le_bytes());
             value.clear();
-            value.extend_from_slice(&u32::try_from(entry.file).unwrap_or(u32::MAX).to_le_bytes());
-            value.push(u8::from(entry.is_right));
-            value.extend_from_slice(entry.value.unwrap_or_default());
-            match builder.add(&key, &value) {
-                // Of operations with the same key, sequence number and type, only the first is written.
-                Ok(()) | Err(Error::KeyOrder { .. }) => {}
-                Err(error) => return Err(io::Error::other(error)),
+            let mut files = BTreeSet::new();
+            while let Some(entry) = self.get(at).filter(|entry| {
+                entry.tag() == first.tag() && self.order.compare(entry.key, first.key).is_eq()
+            }) {
+                at = at.saturating_add(1);
+                // One file may be obsolete and another live. Of one file only the first is ever used.
+                if files.insert(entry.file) {
+                    put(&mut value, &entry);
+                }
             }
+            builder.add(&key, &value).map_err(io::Error::other)?;
         }
         let (file, _) = builder.finish().map_err(|failed| io::Error::other(failed.into_error()))?;
         let read = options().comparator(self.order.comparator()).filter_policies(Vec::new());
@@ -144,25 +147,55 @@ impl Operations {
 
     /// The runs that are in files.
     pub(super) fn runs(&self) -> impl Iterator<Item = RunCursor<'_>> {
-        self.runs.iter().map(|run| RunCursor(run.cursor()))
+        self.runs.iter().map(|run| RunCursor { cursor: run.cursor(), at: 0 })
     }
 }
 
+/// Appends an operation of those with the same key, sequence number and type to their value in a run.
+fn put(run: &mut Vec<u8>, entry: &LogEntry<'_>) {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
+    let value = entry.value.unwrap_or_default();
+    run.extend_from_slice(&number(entry.file));
+    run.push(u8::from(entry.is_right));
+    run.extend_from_slice(&number(value.len()));
+    run.extend_from_slice(value);
+}
+
 /// Reads the operations of a run in a file, in order.
-pub(super) struct RunCursor<'r>(Cursor<'r, File>);
+pub(super) struct RunCursor<'r> {
+    cursor: Cursor<'r, File>,
+    /// The position of the operation among those with the same key, sequence number and type.
+    at: usize,
+}
 
 impl RunCursor<'_> {
     /// Moves to the next operation. Returns false at the end.
     pub(super) fn next(&mut self) -> io::Result<bool> {
-        self.0.next().map_err(io::Error::other)
+        if let Some((_, _, end)) = self.parts()
+            && end < self.cursor.value().len()
+        {
+            self.at = end;
+            return Ok(true);
+        }
+        self.at = 0;
+        self.cursor.next().map_err(io::Error::other)
+    }
+
+    /// File and checksum, the value, and the position of the next operation.
+    fn parts(&self) -> Option<((usize, bool), &[u8], usize)> {
+        let (&[a, b, c, d, is_right, len @ ..], rest) =
+            self.cursor.value().get(self.at..)?.split_first_chunk::<PREFIX>()?;
+        let file = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
+        let len = usize::try_from(u32::from_le_bytes(len)).ok()?;
+        let end = self.at.checked_add(PREFIX)?.checked_add(len)?;
+        Some(((file, is_right != 0), rest.get(..len)?, end))
     }
 
     pub(super) fn entry(&self) -> Option<LogEntry<'_>> {
-        let (key, tag) = KeyFormat::LevelDb.split(self.0.key())?;
-        let (&[a, b, c, d, is_right], value) = self.0.value().split_first_chunk::<PREFIX>()?;
-        let file = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
+        let (key, tag) = KeyFormat::LevelDb.split(self.cursor.key())?;
+        let ((file, is_right), value, _) = self.parts()?;
         let value = (tag & 0xff != 0).then_some(value);
-        Some(LogEntry { key, sequence: tag >> 8, value, file, is_right: is_right != 0 })
+        Some(LogEntry { key, sequence: tag >> 8, value, file, is_right })
     }
 }
 
@@ -204,5 +237,29 @@ mod tests {
         (0..).map_while(|at| operations.get(at)).for_each(|entry| add(entry, &mut last));
         found.sort_unstable();
         assert_eq!(found, (1..1000).collect::<Vec<_>>());
+    }
+
+    /// Which of several files with the same operation is live is not known yet.
+    #[test]
+    fn runs_in_files_hold_the_operation_of_each_file() {
+        let mut operations =
+            Operations { most: 2000, ..Operations::new(Order::Bytewise, std::env::temp_dir()) };
+        for key in [b"one", b"two"] {
+            for file in [3, 1, 2, 1] {
+                let value = format!("of {file}");
+                let operation = Operation { sequence: 7, key, value: Some(value.as_bytes()) };
+                operations.add(operation, file, file != 3).unwrap();
+            }
+        }
+        operations.write_run().unwrap();
+        let (mut run, mut found) = (operations.runs().next().unwrap(), Vec::new());
+        while run.next().unwrap() {
+            let entry = run.entry().unwrap();
+            assert_eq!((entry.sequence, entry.is_right), (7, entry.file != 3));
+            assert_eq!(entry.value, Some(format!("of {}", entry.file).as_bytes()));
+            found.push((entry.key.to_vec(), entry.file));
+        }
+        let of = |key: &[u8]| [2, 1, 3].map(|file| (key.to_vec(), file));
+        assert_eq!(found, [of(b"one"), of(b"two")].concat());
     }
 }

@@ -96,7 +96,7 @@ pub(super) fn decide(
     report: &mut RepairReport,
 ) -> Result<()> {
     let Survey { members, operations, order, .. } = survey;
-    let losses = Losses::new(ledger::table_losses(members), order.clone());
+    let losses = Losses::new(ledger::table_losses(members), *order);
     let logs = ledger::log_losses(survey);
     let mut decider = Decider::new(members, order, request.prefer, losses);
     let merge = Merge { input, members, operations, order, watch };

@@ -50,7 +50,7 @@ pub(super) fn choose(
     let snappy = sum(|table| table.facts.snappy_blocks);
     let largest = live.iter().map(|(member, _)| member.len).max().unwrap_or_default();
     let mut shape = Shape {
-        order: order.clone(),
+        order: *order,
         block_size: power_of_two_near(block),
         compression: if snappy > 0 { Compression::Snappy } else { Compression::None },
         table_size: largest.clamp(TABLE_SIZES.0, TABLE_SIZES.1),

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::input::{Input, InputFile};
 use super::log;
-use super::manifests::{Manifests, check_dialect, is_newer, unknown_order};
+use super::manifests::{FoundManifest, Manifests, check_dialect, is_newer, unknown_order};
 use super::members::{Member, Saved, Shares, Standing};
 use super::merge::Merge;
 use super::operations::Operations;
@@ -59,7 +59,7 @@ impl Survey {
         let (order, comparator, is_order_assumed) = order(input, &files, &manifests, request)?;
         watch.expect(files.iter().map(|file| file.len).sum(), false);
         let mut members = tables(input, &files, &manifests, (&order, request), watch)?;
-        let mut operations = Operations::new(order.clone(), scratch.to_owned());
+        let mut operations = Operations::new(order, scratch.to_owned());
         for file in files.iter().filter(|file| file.kind == FileKind::Log) {
             check(watch)?;
             let place = members.len();
@@ -85,7 +85,7 @@ impl Survey {
     /// Decides which files are live.
     fn decide(&mut self, input: &dyn Input, watch: &dyn Watch) -> Result<()> {
         if let Some(trusted) = self.manifests.trusted() {
-            match self.own_entries(&trusted.manifest, input, watch)? {
+            match self.own_entries(trusted, input, watch)? {
                 Some(why) => self.manifests.distrust(why),
                 None => {
                     by_manifest(&mut self.members, &trusted.manifest);
@@ -112,22 +112,27 @@ struct Same {
     sequence: u64,
     /// One of the entries is in a file that the MANIFEST knows as live.
     is_known: bool,
-    /// The index of a table that is newer than the MANIFEST and has one of the entries.
-    newer: Option<usize>,
+    /// The index of a table that the MANIFEST may have missed and that has one of the entries.
+    missed: Option<usize>,
 }
 
 impl Survey {
-    /// The evidence, if any, that a table newer than the MANIFEST is more than a leftover of a compaction that was cut
-    /// off: an entry that no live file has.
+    /// The evidence, if any, that a table which the MANIFEST may have missed is more than a leftover of a compaction that
+    /// was cut off: an entry that no live file has. It may have missed tables that are newer than it is and, if its end is
+    /// lost, all tables that it does not list.
     fn own_entries(
         &self,
-        manifest: &Manifest,
+        trusted: &FoundManifest,
         input: &dyn Input,
         watch: &dyn Watch,
     ) -> Result<Option<String>> {
         let Self { members, operations, order, .. } = self;
-        let is_newer = |member: &Member| member.table().is_some() && is_newer(manifest, member.number);
-        if !members.iter().any(is_newer) {
+        let manifest = &trusted.manifest;
+        let is_unlisted = |number| trusted.is_torn && manifest.table(number).is_none();
+        let is_missed = |member: &Member| {
+            member.table().is_some() && (is_newer(manifest, member.number) || is_unlisted(member.number))
+        };
+        if !members.iter().any(is_missed) {
             return Ok(None);
         }
         let (mut same, mut own) = (Same::default(), None);
@@ -136,13 +141,13 @@ impl Survey {
             let is_other =
                 same.sequence != entry.sequence || order.compare(&same.key, entry.user_key).is_ne();
             if is_other {
-                own = own.or(same.newer.filter(|_| !same.is_known));
+                own = own.or(same.missed.filter(|_| !same.is_known));
                 same.key.clear();
                 same.key.extend_from_slice(entry.user_key);
-                (same.sequence, same.is_known, same.newer) = (entry.sequence, false, None);
+                (same.sequence, same.is_known, same.missed) = (entry.sequence, false, None);
             }
             match members.get(entry.file) {
-                Some(member) if is_newer(member) => same.newer = Some(entry.file),
+                Some(member) if is_missed(member) => same.missed = Some(entry.file),
                 Some(member) if member.log().is_some() => {
                     same.is_known |= manifest.is_log_live(member.number);
                 }
@@ -151,8 +156,12 @@ impl Survey {
             }
             Ok(())
         })?;
-        let own = own.or(same.newer.filter(|_| !same.is_known)).and_then(|at| members.get(at));
-        Ok(own.map(|own| format!("{} is newer, and has entries that no table of the MANIFEST has", own.name)))
+        let own = own.or(same.missed.filter(|_| !same.is_known)).and_then(|at| members.get(at));
+        Ok(own.map(|own| {
+            let missed =
+                if is_newer(manifest, own.number) { "newer" } else { "not in it, whose end is lost" };
+            format!("{} is {missed}, and has entries that no table of the MANIFEST has", own.name)
+        }))
     }
 }
 
@@ -220,7 +229,7 @@ fn order(
         }
     }
     match orders.into_iter().next() {
-        Some(order) => Ok((order.clone(), order.name().as_bytes().to_vec(), true)),
+        Some(order) => Ok((order, order.name().as_bytes().to_vec(), true)),
         None => {
             let why = "expected keys in an order that is known (leveldb.BytewiseComparator, idb_cmp1), found another, and \
                        no MANIFEST that names it";

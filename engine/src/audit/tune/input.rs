@@ -6,9 +6,10 @@ use std::sync::Arc;
 use filterblock::database::Manifest;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
+use super::routes::Routes;
 use crate::report::TuneFailure;
 use crate::walk::{Storage, open_listed};
-use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy};
+use crate::{audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy};
 
 /// A table to tune.
 pub(super) struct TableInfo {
@@ -30,6 +31,10 @@ pub(super) struct Input<'d> {
     /// The MANIFEST of the database. `None` if the tables that a lookup reaches are not known: for a single
     /// table, and if keys are in an unknown order.
     pub(super) manifest: Option<&'d Manifest>,
+    /// The order of the keys; bytewise if it is not known.
+    pub(super) order: Order,
+    /// The ways of lookups, if keys are not in bytewise order.
+    pub(super) routes: Option<Routes>,
     /// The part of stored keys that filters are made from.
     pub(super) encoding: KeyEncoding,
     /// goleveldb opened the database last.
@@ -62,6 +67,9 @@ impl Input<'_> {
     /// `manifest` is `None`, the indices of all tables.
     pub(super) fn visits(&self, key: &[u8]) -> Vec<u32> {
         let Some(manifest) = self.manifest else { return (0..self.tables.len() as u32).collect() };
+        if let Some(routes) = &self.routes {
+            return routes.visits(key);
+        }
         let all = manifest.tables();
         let place =
             |level, number| all.partition_point(|table| (table.level, table.number) < (level, number));

@@ -56,7 +56,8 @@ pub(super) fn make_lookups(
         add(key.clone(), Kind::Stored { table: *table });
         for kind in NearKind::ALL.into_iter().filter(|_| at % step == 0) {
             let mut made = Vec::new();
-            if near.make(kind, key, next.as_deref(), &mut random, &mut made) {
+            let is_made = near.make(kind, key, next.as_deref(), &mut random, &mut made);
+            if is_made && input.order.can_be_filtered(&made) {
                 add(made, Kind::Near { table: *table, kind });
             }
         }
@@ -216,7 +217,7 @@ pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Vi
     visits
 }
 
-/// For each table, the keys of lookups that search it in vain, in bytewise order.
+/// For each table, the keys of lookups that search it in vain, in the order of the table.
 pub(super) fn sought<'l>(input: &Input<'_>, lookups: &'l [Lookup]) -> Vec<Vec<(&'l [u8], Question)>> {
     let mut sought = vec![Vec::new(); input.tables.len()];
     let has_own = has_own(lookups);

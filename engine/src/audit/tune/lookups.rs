@@ -6,7 +6,9 @@ use rayon::prelude::*;
 use super::{input::Input, sample_keys::entry_type};
 use crate::audit::reading::decode_limit_of;
 use crate::report::{NearKind, TuneFailure};
-use crate::{audit::key_encoding::KeyEncoding, audit::rates::Marks, audit::rates::ProbeBudget};
+use crate::{
+    audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::Marks, audit::rates::ProbeBudget,
+};
 
 /// The type of a deletion in the last eight bytes of an internal key.
 const DELETION: u8 = 0;
@@ -83,7 +85,7 @@ pub(super) type Survey = Vec<Result<TableFilters, TuneFailure>>;
 
 /// Sorts the lookups by key, finds the end of each, and learns which filters each table has.
 pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
-    lookups.sort_by(|a, b| a.key.cmp(&b.key));
+    lookups.sort_by(|a, b| input.order.compare(&a.key, &b.key));
     let mut of_tables: Vec<Vec<(u32, u32)>> = vec![Vec::new(); input.tables.len()];
     for (number, lookup) in (0..).zip(&*lookups) {
         for (after, &table) in (0..).zip(&lookup.visits) {
@@ -97,7 +99,7 @@ pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
     let key = |number: u32| shared.get(number as usize).map_or(&[][..], |lookup| &lookup.key);
     let look = |(table, sought): (usize, &Vec<(u32, u32)>)| {
         let table = input.open(table)?;
-        let ends = find(&table, sought, &key, input.encoding)?;
+        let ends = find(&table, sought, &key, (input.encoding, input.order))?;
         Ok::<_, TuneFailure>((filters(&table, marks), ends))
     };
     let found: Vec<_> = of_tables.par_iter().enumerate().map(look).collect();
@@ -126,14 +128,14 @@ fn filters<R: ReadAt>(table: &Table<R>, marks: u64) -> TableFilters {
     }
 }
 
-/// Finds which of the keys `sought`, which are in bytewise order, are in the table. Returns their numbers,
+/// Finds which of the keys `sought`, which are in the order of the table, are in it. Returns their numbers,
 /// with the ends of their lookups. A block is decoded at most once, and only if it may hold one of the
 /// keys according to the index and the filter.
 fn find<'k, R: ReadAt>(
     table: &Table<R>,
     sought: &[(u32, u32)],
     key: &impl Fn(u32) -> &'k [u8],
-    encoding: KeyEncoding,
+    (encoding, order): (KeyEncoding, Order),
 ) -> filterblock::Result<Vec<(u32, End)>> {
     let mut found = Vec::new();
     let mut left = decode_limit_of(table);
@@ -152,7 +154,9 @@ fn find<'k, R: ReadAt>(
         }
         end = handle.end().unwrap_or(u64::MAX);
         in_block.clear();
-        while let Some(&&(number, after)) = sought.peek().filter(|(number, _)| key(*number) <= last) {
+        while let Some(&&(number, after)) =
+            sought.peek().filter(|(number, _)| order.compare(key(*number), last).is_le())
+        {
             sought.next();
             let may_match =
                 table.filter().is_none_or(|filter| filter.key_may_match(handle.offset, key(number)));
@@ -167,9 +171,11 @@ fn find<'k, R: ReadAt>(
         while waiting.peek().is_some() && block.next()? {
             left = left.saturating_sub(block.key().len() as u64);
             let Some(stored) = encoding.filtered(block.key()) else { break };
-            while waiting.next_if(|(number, _)| key(*number) < stored).is_some() {}
+            while waiting.next_if(|(number, _)| order.compare(key(*number), stored).is_lt()).is_some() {}
             // The same key may be sought twice.
-            while let Some(&&(number, after)) = waiting.peek().filter(|(number, _)| key(*number) == stored) {
+            while let Some(&&(number, after)) =
+                waiting.peek().filter(|(number, _)| order.compare(key(*number), stored).is_eq())
+            {
                 waiting.next();
                 let is_internal = encoding != KeyEncoding::Whole;
                 let is_deletion = is_internal && entry_type(block.key()) == Some(DELETION);

@@ -23,6 +23,7 @@ mod outcome;
 mod paths;
 mod questions;
 mod random_visits;
+mod routes;
 mod sample;
 mod sample_keys;
 mod search;

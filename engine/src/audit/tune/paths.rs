@@ -6,12 +6,16 @@ use filterblock::Error;
 use filterblock::table::{ReadAt as _, ReadOptions, Table};
 
 use super::input::{Input, Request, TableInfo};
+use super::routes::Routes;
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
 use crate::run::{Watch, threads};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
-use crate::{audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of};
+use crate::{
+    audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::order::Order,
+    audit::stats::encoding_of,
+};
 
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
@@ -147,11 +151,14 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
         level: Some(table.level),
         size: table.size,
     });
+    let order = manifest.comparator().and_then(Order::of);
     let input = Input {
         tables: tables.collect(),
         storage: folder.storage().cloned(),
         read,
-        manifest: Some(manifest).filter(|manifest| manifest.is_bytewise()),
+        manifest: order.map(|_| manifest),
+        order: order.unwrap_or(Order::Bytewise),
+        routes: order.filter(|_| !manifest.is_bytewise()).map(|order| Routes::new(manifest.tables(), order)),
         encoding: KeyEncoding::Internal,
         is_goleveldb: is_goleveldb(folder),
     };
@@ -204,6 +211,8 @@ fn table(
     let encoding = encoding_of(&table).map_err(failure)?;
     let tables = vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size() }];
     let storage = storage.cloned();
-    let input = Input { tables, storage, read, manifest: None, encoding, is_goleveldb: false };
+    let order = Order::Bytewise;
+    let input =
+        Input { tables, storage, read, manifest: None, order, routes: None, encoding, is_goleveldb: false };
     Ok(tune(&input, request, watch))
 }

@@ -3,7 +3,7 @@
 use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy, table::Table};
 
 use crate::report::NearKind;
-use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix};
+use crate::{audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::SplitMix};
 
 /// The kinds of keys that are not in a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,12 +94,12 @@ impl Questions {
     }
 }
 
-/// The offset of the data block that the index names for each of `keys`, which are in bytewise
-/// order. Keys after the last entry have no offset.
+/// The offset of the data block that the index names for each of `keys`, which are in the order
+/// of the table. Keys after the last entry have no offset.
 pub(super) fn locate<'k, R>(
     table: &Table<R>,
     keys: impl Iterator<Item = &'k [u8]>,
-    encoding: KeyEncoding,
+    (encoding, order): (KeyEncoding, Order),
 ) -> filterblock::Result<Vec<u64>> {
     let mut keys = keys.peekable();
     let mut offsets = Vec::new();
@@ -107,7 +107,7 @@ pub(super) fn locate<'k, R>(
     while keys.peek().is_some() && index.next()? {
         let Some(last) = encoding.filtered(index.key()) else { break };
         let offset = index.handle()?.offset;
-        while keys.next_if(|key| *key <= last).is_some() {
+        while keys.next_if(|key| order.compare(key, last).is_le()).is_some() {
             offsets.push(offset);
         }
     }

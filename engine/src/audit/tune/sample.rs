@@ -56,6 +56,7 @@ mod tests {
 
     use super::*;
     use crate::audit::key_encoding::KeyEncoding;
+    use crate::audit::order::Order;
     use crate::audit::tune::input::TableInfo;
 
     /// Tables without files: no table is opened here.
@@ -70,6 +71,8 @@ mod tests {
             storage: None,
             read,
             manifest: None,
+            order: Order::Bytewise,
+            routes: None,
             encoding: KeyEncoding::Internal,
             is_goleveldb: false,
         }

@@ -174,6 +174,7 @@ mod tests {
     use filterblock::table::{ReadOptions, TableBuilder, WriteOptions};
 
     use super::*;
+    use crate::audit::order::Order;
     use crate::audit::reading::read_options;
     use crate::audit::tune::input::TableInfo;
 
@@ -193,6 +194,8 @@ mod tests {
             storage: None,
             read,
             manifest: None,
+            order: Order::Bytewise,
+            routes: None,
             encoding: KeyEncoding::Whole,
             is_goleveldb: false,
         }

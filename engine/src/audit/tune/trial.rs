@@ -12,7 +12,10 @@ use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats, KeySketch};
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
-use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of};
+use crate::{
+    audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy,
+    audit::reading::decode_limit_of,
+};
 
 /// The number of entries to hold in memory, exceeded by less than a block. The filters of a table with more entries are
 /// tried in parts.
@@ -36,6 +39,7 @@ pub(super) struct Plan<'a> {
     /// The policy with which the filters in use are asked.
     pub(super) policy: Policy,
     pub(super) encoding: KeyEncoding,
+    pub(super) order: Order,
     /// The form of stored keys.
     pub(super) near: &'a NearKeys,
     /// The number of random keys to ask for.
@@ -68,15 +72,15 @@ pub(super) struct Answers {
     pub(super) passed: [(u64, u64); ASKED],
 }
 
-/// Tries all settings on a table. `sought`: the keys of lookups that search this table in vain, in bytewise
-/// order, and their kinds.
+/// Tries all settings on a table. `sought`: the keys of lookups that search this table in vain, in the order
+/// of the table, and their kinds.
 pub(super) fn run<R: ReadAt>(
     table: &Table<R>,
     plan: &Plan<'_>,
     sought: &[(&[u8], Question)],
 ) -> std::result::Result<Trial, TuneFailure> {
     let policies: Vec<SharedPolicy> = plan.policies.iter().map(|policy| policy.with_bits(10)).collect();
-    let offsets = locate(table, sought.iter().map(|(key, _)| *key), plan.encoding)?;
+    let offsets = locate(table, sought.iter().map(|(key, _)| *key), (plan.encoding, plan.order))?;
     let mut trial = Trial { settings: vec![Answers::default(); plan.settings.len()], ..Trial::default() };
     let mut random = SplitMix(plan.seed);
     let mut entries = Entries::new(policies.len());
@@ -199,13 +203,16 @@ fn made_keys<R: ReadAt>(
         if bytes > MAX_MADE {
             break;
         }
-        let is_within = *first < key && key < entries.last;
+        let is_within =
+            plan.order.compare(first, &key).is_lt() && plan.order.compare(&key, &entries.last).is_lt();
+        // Another form of a stored key is no absent one, and nobody asks for what is no key.
+        let is_within = is_within && plan.order.can_be_filtered(&key);
         if is_within && entries.prints.binary_search(&hash(&key)).is_err() {
             made.push(key);
         }
     }
-    made.sort_unstable();
-    let offsets = locate(table, made.iter().map(Vec::as_slice), plan.encoding)?;
+    made.sort_by(|a, b| plan.order.compare(a, b));
+    let offsets = locate(table, made.iter().map(Vec::as_slice), (plan.encoding, plan.order))?;
     for at in in_rounds(offsets.len()) {
         let (Some(key), Some(&offset)) = (made.get(at), offsets.get(at)) else { continue };
         if entries.holds_block(offset) {

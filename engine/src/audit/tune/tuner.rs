@@ -170,6 +170,7 @@ impl Trials<'_> {
             policies: self.readers,
             policy: self.policy,
             encoding: self.input.encoding,
+            order: self.input.order,
             near: self.near,
             random: (RANDOM / tables.max(1)).max(FEWEST),
             made: (MADE / tables.max(1)).max(FEWEST),

@@ -46,6 +46,11 @@ impl Carved {
                     known.add_gap(&gap);
                     carved.stretches.push(FileRun::Gap(gap));
                 }
+                // Blocks in a row are found without decoding them.
+                Stretch::Block(handle) if budget.is_spent() => {
+                    let end = handle.end().unwrap_or(handle.offset);
+                    carved.stretches.push(FileRun::Gap(handle.offset..end));
+                }
                 Stretch::Block(handle) => {
                     match known.kind(source, handle, options) {
                         BlockKind::Data => carved.stretches.push(FileRun::Data(handle)),
@@ -166,7 +171,7 @@ fn save_beginning<R: ReadAt>(
 ) -> io::Result<()> {
     let len = gap.end.saturating_sub(gap.start).min(MAX_BEGINNING);
     let bytes = source.read_at(gap.start, len as usize)?;
-    let end = match partial::zeroed(&bytes, gap.start) {
+    let end = match partial::zeroed(&bytes, gap.start).first() {
         Some(zeros) => zeros.start,
         None if is_cut => bytes.len(),
         None => return Ok(()),
@@ -176,8 +181,9 @@ fn save_beginning<R: ReadAt>(
     // Without a sound block, both kinds are tried. Bytes of one kind, read as the other, are very unlikely to
     // give internal keys.
     let kinds = table.stored().map_or(vec![Stored::Snappy, Stored::Raw], |stored| vec![stored]);
-    let found =
-        kinds.into_iter().map(|kind| partial::entries(&bytes, &(end..bytes.len()), false, kind, &between));
+    let damage = end..bytes.len();
+    let damage = std::slice::from_ref(&damage);
+    let found = kinds.into_iter().map(|kind| partial::entries(&bytes, damage, false, kind, &between));
     let found = found.max_by_key(Vec::len).unwrap_or_default();
     table.add_partial(found, expected.limits);
     Ok(())

@@ -150,13 +150,14 @@ fn save_part<R: ReadAt>(
         return Ok(());
     }
     let Some(bytes) = stored::read(source, handle, &[])? else { return Ok(()) };
-    let Some(damage) = partial::zeroed(&bytes, handle.offset) else { return Ok(()) };
+    let damage = partial::zeroed(&bytes, handle.offset);
+    let Some(last) = damage.last() else { return Ok(()) };
     let Some((contents, trailer)) = bytes.split_at_checked(bytes.len().saturating_sub(stored::TRAILER))
     else {
         return Ok(());
     };
     let stored = match trailer.first() {
-        Some(0) if damage.end < contents.len() => Some(Stored::Raw),
+        Some(0) if last.end < contents.len() => Some(Stored::Raw),
         Some(1) => Some(Stored::Snappy),
         _ => table.stored(),
     };

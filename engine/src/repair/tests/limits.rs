@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use filterblock::table::Meter;
+use filterblock::table::{Meter, TableBuilder, WriteOptions};
 
 use super::{DATABASE, RepairRequest, TARGET, request, run};
 use crate::rebuild::tests::databases::Sample;
@@ -40,6 +40,27 @@ fn a_dry_run_in_memory_yields_what_a_repair_writes() {
     let new = super::damage::entries(&root.path().join(TARGET));
     assert!(keys.into_iter().eq(new));
     assert!(request.meter.bytes_decoded() > 0);
+}
+
+/// Without its footer a table is searched for blocks, of which no more are decoded than allowed.
+#[test]
+fn blocks_that_are_found_are_decoded_within_the_limit() {
+    let (mut memory, root) = files();
+    let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().internal_keys(true));
+    for number in 0_u64..300 {
+        let key = [format!("many{number:04}").as_bytes(), &257_u64.to_le_bytes()].concat();
+        builder.add(&key, &[0; 8000]).unwrap();
+    }
+    let mut file = builder.finish().unwrap().0;
+    file.truncate(file.len() - 20);
+    assert!(file.len() < 200_000);
+    memory.insert(Path::new(DATABASE).join("000012.ldb"), file);
+    let (max_output, meter) = (50_000, Arc::new(Meter::default()));
+    let request =
+        RepairRequest { max_output: Some(max_output), meter: Arc::clone(&meter), ..request(root.path()) };
+    let report = dry_run(&memory, Path::new(DATABASE), &request, &mut |_| ()).unwrap();
+    assert!(!report.is_complete, "{report:?}");
+    assert!(meter.bytes_decoded() < 6 * max_output, "{}", meter.bytes_decoded());
 }
 
 #[test]

@@ -8,15 +8,15 @@ use filterblock::table::{
 };
 
 /// An order that is known.
-#[derive(Clone)]
-pub(super) enum Order {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
     Bytewise,
     Idb,
 }
 
 impl Order {
     /// The order of the comparator of this name; `None`: the order is not known.
-    pub(super) fn of(name: &[u8]) -> Option<Self> {
+    pub(crate) fn of(name: &[u8]) -> Option<Self> {
         match name {
             name if name == BytewiseComparator.name().as_bytes() => Some(Self::Bytewise),
             name if name == IdbComparator::NAME.as_bytes() => Some(Self::Idb),
@@ -25,20 +25,20 @@ impl Order {
     }
 
     /// The name of the comparator.
-    pub(super) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Bytewise => "leveldb.BytewiseComparator",
             Self::Idb => IdbComparator::NAME,
         }
     }
 
-    pub(super) fn comparator(&self) -> SharedComparator {
+    pub(crate) fn comparator(&self) -> SharedComparator {
         known_comparator(self.name().as_bytes()).unwrap_or_else(|| std::sync::Arc::new(BytewiseComparator))
     }
 
     /// Compares user keys.
     #[inline]
-    pub(super) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+    pub(crate) fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
         match self {
             Self::Bytewise => a.cmp(b),
             Self::Idb => IdbComparator.compare(a, b),
@@ -47,13 +47,13 @@ impl Order {
 
     /// Compares internal keys.
     #[inline]
-    pub(super) fn compare_internal(&self, a: &[u8], b: &[u8]) -> Ordering {
+    pub(crate) fn compare_internal(&self, a: &[u8], b: &[u8]) -> Ordering {
         KeyFormat::LevelDb.compare(a, b, |a, b| self.compare(a, b))
     }
 
     /// Returns true if the comparator treats only identical bytes as equal to the key. A filter
     /// made from the key then never denies a key that is equal to it.
-    pub(super) fn can_be_filtered(&self, user_key: &[u8]) -> bool {
+    pub(crate) fn can_be_filtered(&self, user_key: &[u8]) -> bool {
         match self {
             Self::Bytewise => true,
             Self::Idb => IdbComparator::is_exact(user_key),

@@ -1,0 +1,152 @@
+//! The entries of a block of which some bytes are lost.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use filterblock::KeyFormat;
+
+use super::super::stored::Between;
+use super::{MAX_CONTENTS, PartialEntry};
+
+/// A byte; `None`: it is lost.
+pub(super) type Byte = Option<u8>;
+
+/// The entries between two restarts all of whose bytes are there, with the offsets at which they begin.
+pub(super) type Segment = Vec<(usize, PartialEntry)>;
+
+/// The work that an entry makes besides that of its key, in bytes.
+const ENTRY: usize = 16;
+
+/// Reads entries that ascend, within bounds.
+pub(super) struct Parser<'p> {
+    bytes: &'p [Byte],
+    between: &'p Between<'p>,
+    /// The work so far, in bytes.
+    work: Cell<usize>,
+}
+
+enum Step {
+    Entry {
+        key: Vec<Byte>,
+        value: Range<usize>,
+    },
+    /// The lengths of the entry are lost.
+    Lost,
+    /// These bytes are no entry.
+    Invalid,
+}
+
+impl<'p> Parser<'p> {
+    pub(super) const fn new(bytes: &'p [Byte], between: &'p Between<'p>) -> Self {
+        Self { bytes, between, work: Cell::new(0) }
+    }
+
+    /// The entries from the beginning of the block to the first bytes that are lost or cannot be an entry, and the
+    /// offset at which they stop.
+    pub(super) fn head(&self) -> (Vec<PartialEntry>, usize) {
+        let (mut entries, mut at): (Vec<PartialEntry>, _) = (Vec::new(), 0);
+        let mut key = Vec::new();
+        while at < self.bytes.len() {
+            let Step::Entry { key: next, value } = self.step(at, self.bytes.len(), &key) else { break };
+            let before = entries.last().map(|entry| &*entry.key).or(self.between.after);
+            let Some(entry) = self.complete(&next, &value) else { break };
+            if !self.fits(&entry.key, before, None) {
+                break;
+            }
+            entries.push(entry);
+            (key, at) = (next, value.end);
+        }
+        (entries, at)
+    }
+
+    /// The entries between the restart at `start` and `end`, where another restart or their array begins. All keys
+    /// precede `before`. `None`: these bytes are not the entries between two restarts.
+    pub(super) fn segment(
+        &self,
+        Range { start, end }: Range<usize>,
+        before: Option<&[u8]>,
+    ) -> Option<Segment> {
+        let mut found = Segment::new();
+        let (mut at, mut key, mut before_gap) = (start, Vec::new(), None);
+        while at < end {
+            let (next, value) = match self.step(at, end, &key) {
+                Step::Entry { key, value } => (key, value),
+                Step::Lost => {
+                    // Behind bytes that are lost, only the end of the segment proves that lengths were right.
+                    found.truncate(before_gap.unwrap_or(found.len()));
+                    return Some(found);
+                }
+                Step::Invalid => return None,
+            };
+            match self.complete(&next, &value) {
+                Some(entry) => {
+                    let last = found.last().map(|(_, entry)| &*entry.key).or(self.between.after);
+                    if !self.fits(&entry.key, last, before) {
+                        return None;
+                    }
+                    found.push((at, entry));
+                }
+                None => _ = before_gap.get_or_insert(found.len()),
+            }
+            (key, at) = (next, value.end);
+        }
+        Some(found)
+    }
+
+    fn step(&self, at: usize, end: usize, before: &[Byte]) -> Step {
+        let mut from = at;
+        let mut lengths = [0_usize; 3];
+        for length in &mut lengths {
+            match self.varint(from, end) {
+                Ok((value, next)) => (*length, from) = (value, next),
+                Err(step) => return step,
+            }
+        }
+        let [shared, own, value] = lengths;
+        let ends = from.checked_add(own).and_then(|key_end| Some((key_end, key_end.checked_add(value)?)));
+        let Some((key_end, value_end)) = ends.filter(|&(_, value_end)| value_end <= end) else {
+            return Step::Invalid;
+        };
+        let (Some(shared), Some(own)) = (before.get(..shared), self.bytes.get(from..key_end)) else {
+            return Step::Invalid;
+        };
+        let key = [shared, own].concat();
+        let work = self.work.get().saturating_add(key.len()).saturating_add(ENTRY);
+        self.work.set(work);
+        let kind = key.len().checked_sub(8).and_then(|tag| *key.get(tag)?);
+        let is_other = key.len() < 8 || kind.is_some_and(|kind| kind > 1);
+        // A database has no keys without sequence number and type.
+        if work > MAX_CONTENTS || is_other {
+            return Step::Invalid;
+        }
+        Step::Entry { key, value: key_end..value_end }
+    }
+
+    fn varint(&self, at: usize, end: usize) -> Result<(usize, usize), Step> {
+        let mut value = 0_u64;
+        for (width, byte) in self.bytes.get(at..end).unwrap_or_default().iter().enumerate().take(5) {
+            let Some(byte) = *byte else { return Err(Step::Lost) };
+            value |= u64::from(byte & 0x7f) << (7 * width);
+            if byte < 0x80 {
+                let value = usize::try_from(value).map_err(|_| Step::Invalid)?;
+                return Ok((value, at.saturating_add(width).saturating_add(1)));
+            }
+        }
+        Err(Step::Invalid)
+    }
+
+    /// The entry, if none of its bytes are lost.
+    fn complete(&self, key: &[Byte], value: &Range<usize>) -> Option<PartialEntry> {
+        let key = key.iter().copied().collect::<Option<Vec<u8>>>()?;
+        let value = self.bytes.get(value.clone())?.iter().copied().collect::<Option<Vec<u8>>>()?;
+        Some(PartialEntry { key, value })
+    }
+
+    fn fits(&self, key: &[u8], after: Option<&[u8]>, before: Option<&[u8]>) -> bool {
+        let Between { order, up_to, .. } = *self.between;
+        KeyFormat::LevelDb.split(key).is_some_and(|(_, tag)| tag & 0xff <= 1)
+            && after.is_none_or(|after| order.compare_internal(after, key).is_lt())
+            && before.is_none_or(|before| order.compare_internal(key, before).is_lt())
+            && up_to.is_none_or(|up_to| order.compare_internal(key, up_to).is_le())
+    }
+}
