@@ -1,5 +1,7 @@
 //! Keys of a table's index, which say where in the range of keys its entries lie.
 
+use std::collections::BTreeSet;
+
 use filterblock::table::Table;
 
 use crate::audit::key_encoding::KeyEncoding;
@@ -7,7 +9,8 @@ use crate::audit::key_encoding::KeyEncoding;
 /// The number of bytes after which a key is cut off. What is left sorts before the whole key and next to it.
 const MAX_KEY: usize = 128;
 
-/// User keys that cut a table into parts with about the same number of data blocks.
+/// User keys that cut a table into parts: about half of them into parts with the same number of data blocks, and the
+/// others into ever smaller ones towards both ends of the table. Near its ends, many other tables may begin or end.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Marks {
     /// The number of data blocks up to each key, and the key, in the order of the index. No entry of these blocks
@@ -21,9 +24,7 @@ impl Marks {
     /// Takes at most `most` keys from the index of a table with internal keys. There are none if the index is damaged.
     pub(crate) fn of<R>(table: &Table<R>, most: u64) -> Self {
         let blocks = if most == 0 { 0 } else { table.data_blocks().count() as u64 };
-        let parts = blocks.min(most.saturating_add(1));
-        let end_of = |part: u64| (u128::from(blocks) * u128::from(part) / u128::from(parts.max(1))) as u64;
-        let mut ends = (1..parts).map(end_of).peekable();
+        let mut ends = ends(blocks, most).into_iter().peekable();
         let (mut keys, mut index, mut at) = (Vec::new(), table.index(), 0);
         while ends.peek().is_some() {
             let (Ok(true), Some(key)) = (index.next(), KeyEncoding::Internal.filtered(index.key())) else {
@@ -36,6 +37,23 @@ impl Marks {
         }
         Self { keys, blocks }
     }
+}
+
+/// For each key to take, the number of data blocks up to it.
+fn ends(blocks: u64, most: u64) -> BTreeSet<u64> {
+    if blocks <= most.saturating_add(1) {
+        return (1..blocks).collect();
+    }
+    let parts = most / 2 + 1;
+    let end_of = |part: u64| (u128::from(blocks) * u128::from(part) / u128::from(parts)) as u64;
+    let mut ends: BTreeSet<u64> = (1..parts).map(end_of).collect();
+    for distance in (0..u64::BITS).map(|power| 1 << power) {
+        if distance >= blocks / parts || ends.len() as u64 + 2 > most {
+            break;
+        }
+        ends.extend([distance, blocks - distance]);
+    }
+    ends
 }
 
 #[cfg(test)]
@@ -60,12 +78,18 @@ mod tests {
 
     #[test]
     fn keys_are_spread_over_the_index() {
-        let found = marks(1000, 4, 0);
-        assert_eq!(found.iter().map(|(blocks, _)| *blocks).collect::<Vec<_>>(), [200, 400, 600, 800]);
+        let found = marks(1000, 7, 0);
+        assert_eq!(
+            found.iter().map(|(blocks, _)| *blocks).collect::<Vec<_>>(),
+            [1, 2, 250, 500, 750, 998, 999]
+        );
         for (blocks, key) in found {
             let [last, next] = [blocks - 1, blocks].map(|number| format!("{number:04}").into_bytes());
             assert!(last <= key && key < next, "{blocks} {key:?}");
         }
+        assert_eq!(ends(100_000, 31).len(), 31);
+        assert_eq!(ends(5, 1), BTreeSet::new());
+        assert_eq!(ends(u64::MAX, 2), BTreeSet::from([u64::MAX / 2]));
         assert_eq!(marks(3, 15, 0).iter().map(|(blocks, _)| *blocks).collect::<Vec<_>>(), [1, 2]);
         assert!(marks(1, 15, 0).is_empty() && marks(0, 15, 0).is_empty() && marks(1000, 0, 0).is_empty());
     }

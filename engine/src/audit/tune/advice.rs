@@ -148,11 +148,12 @@ fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && has_no_rise(now, then)
 }
 
-/// Returns true if `then` reads fewer blocks for absent keys than another choice. The saving may be too small to
-/// rebuild for, but the tables are rewritten anyway.
+/// Returns true if `then` reads fewer blocks for absent keys than another choice, and no more for stored ones. The saving
+/// may be too small to rebuild for, but the tables are rewritten anyway. Absent keys of a single kind may read more
+/// than with the other choice, as long as they do not read more than now.
 fn is_better_still(other: &Outcome, then: &Outcome) -> bool {
-    let ((absent_other, _), (absent_then, _)) = (reads(other), reads(then));
-    absent_then < absent_other * (1.0 - SHARE_BETTER) && has_no_rise(other, then)
+    let ((absent_other, present_other), (absent_then, present_then)) = (reads(other), reads(then));
+    absent_then < absent_other * (1.0 - SHARE_BETTER) && present_then - present_other <= READS_LOST
 }
 
 /// Returns true if `then` saves enough reads to be worth a rebuild, for the kinds of keys that decide.
@@ -240,6 +241,13 @@ mod tests {
         assert!(is_better_still(&one, &outcome(1000.0, 0.009, 1.02)));
         assert!(!is_better_still(&one, &outcome(900.0, 0.0098, 1.02)), "nearly the same");
         assert!(!is_better_still(&one, &outcome(1000.0, 0.008, 1.03)), "stored keys read more");
+        // Cut keys read more than with the other choice.
+        let with = |absent: f64, cut: f64| {
+            let near = NearReads { cut: Some(Estimate::exact(cut)), ..NearReads::default() };
+            let of = outcome(1000.0, absent, 1.02);
+            Outcome { reads: of.reads.map(|reads| Reads { near, ..reads }), ..of }
+        };
+        assert!(is_better_still(&with(0.05, 0.03), &with(0.03, 0.04)));
         // Too little for a rebuild by itself.
         assert!(!pays(&one, &outcome(1000.0, 0.009, 1.02)));
     }
