@@ -144,10 +144,10 @@ impl fmt::Display for Report {
 }
 
 /// Makes random databases, and repairs each with every kind of damage. Each of `judges` reads what comes of it alike.
-/// They write to one of the new databases in turns, for this time.
-pub fn run(databases: u64, seed: u64, judges: &[Judge], time: Duration) -> Result<Report> {
+/// To one new database of each they write in turns: so many turns, and more until this time is over.
+pub fn run(databases: u64, seed: u64, judges: &[Judge], (turns, time): (u64, Duration)) -> Result<Report> {
     let mut report = Report::default();
-    let each = time / u32::try_from(databases)?;
+    let each = (turns, time / u32::try_from(databases)?);
     for case in 0..databases {
         let mut random = Random::for_case(seed, case);
         let folder = tempfile::tempdir()?;
@@ -266,15 +266,16 @@ impl Case<'_> {
         Ok(Repaired { is_exact, right, right_by_leveldb, entries })
     }
 
-    /// The judges write to the new database and compact it in turns, once at least. Returns the number of their turns.
+    /// The judges write to the new database and compact it in turns: so many turns, and more until this time is over.
+    /// Returns the number of turns.
     fn go_on(
         &self,
         (dir, mut entries): (&Path, Entries),
-        time: Duration,
+        (least, time): (u64, Duration),
         random: &mut Random,
     ) -> Result<u64> {
         let (start, mut turns) = (Instant::now(), 0);
-        while turns == 0 || start.elapsed() < time {
+        while turns < least || start.elapsed() < time {
             for judge in self.judges {
                 judge.write(dir, self.options, &keys(), &mut entries, random)?;
             }

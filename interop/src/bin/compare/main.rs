@@ -96,6 +96,15 @@ enum Subject {
     #[cfg(feature = "tool")]
     #[command(subcommand)]
     Rebuild(rebuild::Mode),
+    /// `repair` of damaged databases of LevelDB: what LevelDB, goleveldb and plyvel read of the new ones, which they then write to and compact.
+    #[cfg(feature = "tool")]
+    Repaired {
+        #[command(flatten)]
+        cases: Cases<6>,
+        /// For how long they write.
+        #[arg(long, default_value_t = 60)]
+        seconds: u64,
+    },
     /// The lines and the speed of `scan --hex` and of LevelDB's iterator. Linux only.
     #[cfg(feature = "tool")]
     #[command(subcommand)]
@@ -155,6 +164,13 @@ fn main() -> Result<ExitCode> {
         }
         #[cfg(feature = "tool")]
         Subject::Rebuild(mode) => return rebuild::run(mode),
+        #[cfg(feature = "tool")]
+        Subject::Repaired { cases: Cases { cases, seed }, seconds } => {
+            let folder = tempfile::tempdir()?;
+            let judges = compare::judges::Judge::all(folder.path())?;
+            let time = std::time::Duration::from_secs(seconds);
+            println!("{}", compare::repaired::run(cases, seed, &judges, (1, time))?);
+        }
         #[cfg(feature = "tool")]
         Subject::Scan(mode) => scan::run(mode)?,
         #[cfg(feature = "tool")]
