@@ -139,10 +139,16 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         }
         if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
             let correction = self.correction.as_ref().map(|correction| correction.of(folder.database()));
+            #[cfg(not(target_os = "unknown"))]
             let files = &self.engine.files;
             return match (self.storage, correction) {
+                // Where there are no files, they are not compiled for.
+                #[cfg(target_os = "unknown")]
+                (None, _) => Ok(()),
+                #[cfg(not(target_os = "unknown"))]
                 (None, None) => self.database(subject, folder, || files.clone()).await,
                 (Some(storage), None) => self.database(subject, folder, || Stored(storage)).await,
+                #[cfg(not(target_os = "unknown"))]
                 (None, Some(correction)) => {
                     let opener =
                         || CorrectingOpener { opener: files.clone(), correction: correction.clone() };

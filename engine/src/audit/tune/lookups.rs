@@ -1,10 +1,10 @@
 //! Lookups: the tables that each reaches, and where it ends.
 
 use filterblock::table::{ReadAt, Table};
-use rayon::prelude::*;
 
 use super::{input::Input, sample_keys::entry_type};
 use crate::report::{NearKind, TuneFailure};
+use crate::run::map_each;
 use crate::{audit::key_encoding::KeyEncoding, audit::reading::decode_limit};
 
 /// The type of a deletion in the last eight bytes of an internal key.
@@ -95,7 +95,7 @@ pub(super) fn settle(input: &Input<'_>, lookups: &mut [Lookup]) -> Survey {
         let ends = find(&table, sought, &key, input.encoding)?;
         Ok::<_, TuneFailure>((filters(&table), ends))
     };
-    let found: Vec<_> = of_tables.par_iter().enumerate().map(look).collect();
+    let found = map_each(of_tables.iter().enumerate().collect(), look);
     let mut survey = Vec::with_capacity(found.len());
     for result in found {
         survey.push(result.map(|(filters, ends)| {

@@ -9,7 +9,7 @@ use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
-use crate::run::{Watch, threads};
+use crate::run::{Threads, Watch};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
 use crate::{audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::stats::encoding_of};
 
@@ -53,7 +53,7 @@ impl Engine {
         sink: &mut impl Sink<Tuned>,
     ) -> io::Result<TuneOutcome> {
         let mut outcome = TuneOutcome::default();
-        let pool = match threads(self.jobs) {
+        let pool = match Threads::start(self.jobs) {
             Ok(pool) => pool,
             Err(reason) => return Ok(TuneOutcome { not_started: Some(reason), ..outcome }),
         };
