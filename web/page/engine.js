@@ -17,17 +17,19 @@ export class Engine {
     /** @type {{ id: number, resolve: (result: any) => void, reject: (error: Error) => void } | undefined} */
     #asked;
     #id = 0;
-    #url;
-    #module;
+    #ready;
     /** What the last question has cost. @type {Counts | undefined} */
     counts;
     /** Called with what the present question has cost so far. @type {(counts: Counts) => void} */
     onprogress = () => {};
 
-    /** @param {string} script @param {Promise<WebAssembly.Module>} module */
+    /** @param {Promise<Uint8Array<ArrayBuffer>>} script @param {Promise<WebAssembly.Module>} module */
     constructor(script, module) {
-        this.#url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-        this.#module = module;
+        this.#ready = Promise.all([script, module]).then(([script, module]) => {
+            return { url: URL.createObjectURL(new Blob([script], { type: 'text/javascript' })), module };
+        });
+        // That it cannot be started is told when something is asked.
+        this.#ready.catch(() => {});
     }
 
     get isBusy() {
@@ -49,9 +51,9 @@ export class Engine {
         const id = this.#id += 1;
         const answer = new Promise((resolve, reject) => this.#asked = { id, resolve, reject });
         // It may be cancelled meanwhile.
-        this.#module.then(module => {
+        this.#ready.then(({ url, module }) => {
             if (!this.#isAsked(id)) return;
-            this.#worker ??= this.#start(module);
+            this.#worker ??= this.#start(url, module);
             this.#worker.postMessage({ id, call, args });
         }).catch(error => {
             if (this.#isAsked(id)) this.#end(new Error(`The engine cannot be started in this browser: ${error.message}`));
@@ -78,9 +80,9 @@ export class Engine {
         asked?.reject(error);
     }
 
-    /** @param {WebAssembly.Module} module */
-    #start(module) {
-        const worker = new Worker(this.#url);
+    /** @param {string} url @param {WebAssembly.Module} module */
+    #start(url, module) {
+        const worker = new Worker(url);
         worker.onmessage = event => this.#answer(worker, event.data);
         worker.onerror = event => {
             event.preventDefault();

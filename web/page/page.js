@@ -9,7 +9,7 @@ import { ofButton, ofDrop, ofHandle, ofSample, unpacked } from './files.js';
 /** @typedef {import('./types').Place} Place */
 /** @typedef {import('./types').Report} Report */
 
-const engine = new Engine(element('worker-data').textContent ?? '', unpacked('engine-data').then(bytes => WebAssembly.compile(bytes)));
+const engine = new Engine(unpacked('worker-data'), unpacked('engine-data').then(bytes => WebAssembly.compile(bytes)));
 const entries = new Entries((call, ...args) => step('Entries', () => engine.ask(call, ...args)), () => engine.isBusy, tell);
 
 /** Gives the folder once more, as it is by then. @type {(() => Promise<Given[]>) | undefined} */

@@ -226,3 +226,80 @@ pub fn value(
     );
     outcome.map_err(|error| error.to_string()).map(|_| found)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use filterblock::database::LogWriter;
+    use filterblock_engine::Memory;
+
+    use super::*;
+
+    /// A log with these keys and values. The first has this sequence number.
+    fn inputs(sequence: u64, entries: &[(&[u8], &[u8])]) -> Inputs {
+        let mut log = LogWriter::new(Vec::new());
+        for (sequence, (key, value)) in (sequence..).zip(entries) {
+            let (key_len, value_len) = (key.len() as u8, value.len() as u8);
+            let batch =
+                [&sequence.to_le_bytes()[..], &[1, 0, 0, 0, 1, key_len], key, &[value_len], value].concat();
+            log.add_record(&batch).unwrap();
+        }
+        let mut memory = Memory::default();
+        memory.insert("db/000003.log", log.into_writer());
+        Inputs {
+            paths: vec![PathBuf::from("db/000003.log")],
+            storage: Some(Arc::new(memory)),
+            ..Inputs::default()
+        }
+    }
+
+    #[test]
+    fn batches_have_all_entries_and_numbers_keep_their_digits() {
+        let inputs = inputs((1 << 53) + 1, &[(b"a", b"1"), (b"b", b"\xff"), (b"c", b"3")]);
+        let mut entries = Entries::new(&Engine::new().jobs(1), inputs, &Question::default(), 2);
+        let (mut rows, mut sizes) = (Vec::new(), Vec::new());
+        loop {
+            let batch = entries.next_batch().unwrap();
+            sizes.push(batch.rows.len());
+            rows.extend(batch.rows);
+            if batch.ended {
+                break;
+            }
+        }
+        assert!(sizes.iter().all(|size| *size <= 2), "{sizes:?}");
+        let found: Vec<_> =
+            rows.iter().map(|row| (&*row.key.text, row.sequence.as_deref().unwrap())).collect();
+        assert_eq!(found, [("a", "9007199254740993"), ("b", "9007199254740994"), ("c", "9007199254740995")]);
+        assert_eq!(rows[1].value.as_ref().map(|value| &*value.hex), Some("ff"));
+    }
+
+    #[test]
+    fn keys_are_bounded_and_values_found_again() {
+        let entries: [(&[u8], &[u8]); 4] = [(b"a", b"1"), (b"ba", b"2"), (b"bb", b"3"), (b"c", b"4")];
+        for (prefix, from, hex, expected) in [
+            ("b", "", false, vec!["2", "3"]),
+            ("62", "6262", true, vec!["3"]),
+            ("", "bb", false, vec!["3", "4"]),
+        ] {
+            let question = Question::new(prefix, from, hex, false).unwrap();
+            let value =
+                |before| value(&Engine::new().jobs(1), inputs(1, &entries), &question, before).unwrap();
+            let found: Vec<_> =
+                (0..).map_while(value).map(|value| String::from_utf8(value).unwrap()).collect();
+            assert_eq!(found, expected, "{prefix} {from}");
+        }
+        for wrong in ["6", "zz", "ä"] {
+            assert!(Question::new(wrong, "", true, false).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_between_characters() {
+        let part = Part::of("ä".repeat(200).as_bytes());
+        assert_eq!((part.size, part.hex.len()), (400, 512));
+        let part = Part::of(format!("x{}", "ä".repeat(200)).as_bytes());
+        assert_eq!((part.text, part.hex.len()), (format!("x{}", "ä".repeat(127)), 510));
+        assert_eq!(Part::of(b"\xff\x00").text, r"\xff\x00");
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
@@ -20,6 +20,8 @@ pub struct Files {
     host: Arc<dyn Host>,
     /// The bytes in the windows of all files.
     held: Arc<AtomicUsize>,
+    /// Files that are opened will be read as a whole.
+    is_whole: AtomicBool,
 }
 
 /// A folder in which there is something to look at.
@@ -39,7 +41,12 @@ impl Files {
     /// Files by their paths and sizes, numbered from 0 on.
     pub fn new(files: impl IntoIterator<Item = (String, u64)>, host: Arc<dyn Host>) -> Self {
         let numbered = (0..).zip(files).map(|(number, (path, len))| (PathBuf::from(path), (number, len)));
-        Self { files: numbered.collect(), host, held: Arc::default() }
+        Self { files: numbered.collect(), host, held: Arc::default(), is_whole: AtomicBool::default() }
+    }
+
+    /// Says whether the files that are opened from now on will be read as a whole.
+    pub fn read_whole(&self, is_whole: bool) {
+        self.is_whole.store(is_whole, Ordering::Relaxed);
     }
 
     /// The folders that hold databases, tables or logs, by their paths.
@@ -86,7 +93,8 @@ impl Storage for Files {
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
         let &(number, len) = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
-        Ok(Box::new(Source::new(Arc::clone(&self.host), number, len, Arc::clone(&self.held))))
+        let source = Source::new(Arc::clone(&self.host), number, len, Arc::clone(&self.held));
+        Ok(Box::new(source.whole(self.is_whole.load(Ordering::Relaxed))))
     }
 }
 

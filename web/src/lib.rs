@@ -143,6 +143,7 @@ impl Session {
     pub fn report(&self, path: &str, depth: &str, verify: bool, tune: bool) -> Result<Vec<String>, String> {
         let request = PageRequest { verify, tune: tune.then(Request::default) };
         let engine = self.engine(depth).few_reads(true);
+        self.files.read_whole(verify);
         let page = engine.page(Path::new(path), Some(&self.storage()), &request)?;
         let bad = if page.is_bad { "bad" } else { "" };
         Ok(vec![page.html, page.verdict, page.command.unwrap_or_default(), bad.to_owned()])
@@ -160,6 +161,7 @@ impl Session {
     ///
     /// Why there are none.
     pub fn json(&self, command: &str, path: &str, depth: &str, all: bool) -> Result<(), String> {
+        self.files.read_whole(command == "verify" || depth == "all");
         let mut text = Text(String::with_capacity(PIECE));
         let result = lines::write(command, &self.engine(depth), self.inputs(path), all, &mut text);
         text.hand_on();
@@ -180,6 +182,7 @@ impl Session {
         all: bool,
         wanted: usize,
     ) -> Result<Scan, String> {
+        self.files.read_whole(false);
         let question = Question::new(prefix, from, hex, all)?;
         Ok(Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question, wanted)))
     }
@@ -198,6 +201,7 @@ impl Session {
         all: bool,
         before: f64,
     ) -> Result<Option<Vec<u8>>, String> {
+        self.files.read_whole(false);
         let question = Question::new(prefix, from, hex, all)?;
         entries::value(&self.engine(""), self.inputs(path), &question, before as u64)
     }

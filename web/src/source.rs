@@ -15,11 +15,11 @@ use filterblock::table::ReadAt;
 const WINDOW: usize = 64 << 10;
 /// The bytes to read at a time where reading goes on.
 const LARGEST_WINDOW: usize = 1 << 20;
-/// The windows kept of a file.
-const MAX_WINDOWS: usize = 4;
+/// The windows kept of a file: more than the usual table has, as it may be walked through twice.
+const MAX_WINDOWS: usize = 8;
 /// The bytes in the windows of all files beyond which no window is larger than [`WINDOW`].
 const MAX_HELD: usize = 32 << 20;
-/// Ranges that will be needed are read together if they lie no further apart.
+/// Ranges that will be needed are read together, and reading goes on, if there is no larger gap.
 const MAX_GAP: u64 = 4 << 10;
 
 /// What reads files.
@@ -40,6 +40,8 @@ pub struct Source {
     len: u64,
     /// The bytes in the windows of all files.
     held: Arc<AtomicUsize>,
+    /// All of the file will be read: each of its parts is read in one large piece.
+    is_whole: bool,
     state: RefCell<State>,
 }
 
@@ -54,7 +56,14 @@ struct State {
 impl Source {
     /// The file with this number and length. `held`: the bytes in the windows of all files.
     pub fn new(host: Arc<dyn Host>, file: u32, len: u64, held: Arc<AtomicUsize>) -> Self {
-        Self { host, file, len, held, state: RefCell::default() }
+        Self { host, file, len, held, is_whole: false, state: RefCell::default() }
+    }
+
+    /// The same file, to be read as a whole if `is_whole` is true.
+    #[must_use]
+    pub fn whole(mut self, is_whole: bool) -> Self {
+        self.is_whole = is_whole;
+        self
     }
 
     fn read(&self, range: &Range<u64>) -> io::Result<Bytes> {
@@ -68,18 +77,22 @@ impl Source {
 
     /// The range to read for `wanted`.
     fn around(&self, wanted: &Range<u64>, state: &State) -> Range<u64> {
+        let has_room = self.held.load(Ordering::Relaxed) < MAX_HELD;
+        if self.is_whole && has_room {
+            let part = LARGEST_WINDOW as u64;
+            let start = wanted.start - wanted.start % part;
+            return start..start.saturating_add(part).min(self.len).max(wanted.end);
+        }
         let holds = |range: &&Range<u64>| range.start <= wanted.start && wanted.end <= range.end;
         if let Some(needed) = state.needed.iter().find(holds) {
             return needed.clone();
         }
         let goes_on = |window: &&(u64, Bytes)| {
             let end = window.0.saturating_add(window.1.len() as u64);
-            window.0 <= wanted.start && wanted.start <= end.saturating_add(WINDOW as u64)
+            window.0 <= wanted.start && wanted.start <= end.saturating_add(MAX_GAP)
         };
         let size = match state.windows.back().filter(goes_on) {
-            Some((_, before)) if self.held.load(Ordering::Relaxed) < MAX_HELD => {
-                before.len().saturating_mul(4).clamp(WINDOW, LARGEST_WINDOW)
-            }
+            Some((_, before)) if has_room => before.len().saturating_mul(4).clamp(WINDOW, LARGEST_WINDOW),
             _ => WINDOW,
         };
         let end = wanted.start.saturating_add(size as u64).min(self.len);
@@ -119,10 +132,17 @@ impl ReadAt for Source {
         if let Some(bytes) = state.windows.iter().rev().find_map(|window| part(window, &wanted)) {
             return Ok(bytes);
         }
-        let around = self.around(&wanted, &state);
-        if around == wanted && len > LARGEST_WINDOW {
+        if len > LARGEST_WINDOW {
             return self.read(&wanted);
         }
+        let boundary = end - end % LARGEST_WINDOW as u64;
+        if self.is_whole && (offset + 1..end).contains(&boundary) {
+            drop(state);
+            let before = self.read_at(offset, (boundary - offset) as usize)?;
+            let after = self.read_at(boundary, (end - boundary) as usize)?;
+            return Ok([before, after].concat().into());
+        }
+        let around = self.around(&wanted, &state);
         let window = match self.read(&around) {
             Ok(bytes) => (around.start, bytes),
             // A part of the window that cannot be read must not hide the part asked for.
@@ -248,9 +268,32 @@ mod tests {
         for megabyte in [50, 3, 90, 2, 20] {
             check(&source, megabyte << 20, 100);
         }
+        // These lie close to each other, but do not go on.
+        for kilobytes in [0, 70, 140, 210] {
+            check(&source, (60 << 20) + (kilobytes << 10), 100);
+        }
         assert!(reads(&host).iter().all(|(_, len)| *len == WINDOW));
         check(&source, 3 << 20, 2 << 20);
         assert_eq!(reads(&host), [(3 << 20, 2 << 20)]);
+    }
+
+    #[test]
+    fn of_a_whole_file_each_part_is_read_once_whatever_the_order() {
+        let len = (5 << 20) + 1000;
+        let (host, _, source) = made(len, u64::MAX);
+        let source = source.whole(true);
+        for offset in [len - 10, 4 << 20, 100, 3 << 20, 1 << 20, 2 << 20, 500, len - 500] {
+            check(&source, offset, 10);
+        }
+        let mut found = reads(&host);
+        found.sort_unstable();
+        let mut expected: Vec<_> = (0..5).map(|part| (part << 20, LARGEST_WINDOW)).collect();
+        expected.push((5 << 20, 1000));
+        assert_eq!(found, expected);
+        // What lies in two parts is put together.
+        check(&source, (2 << 20) - 5, 10);
+        check(&source, (3 << 20) - 500_000, 1_000_000);
+        assert_eq!(reads(&host), []);
     }
 
     #[test]

@@ -19,7 +19,6 @@ const FAULTS = [
     ['keys are HTML', 'cell.textContent = text;', 'cell.innerHTML = text;', 'are text'],
     ['the name of a folder is HTML', "element('path').textContent = safe(path);", "element('path').innerHTML = path;", 'are text'],
     ['marks turn the name of a folder around', "element('path').textContent = safe(path);", "element('path').textContent = path;", 'are text'],
-    ['two folders of one name become one', 'count === 1 ? entry.name : `${entry.name} (${count})`', 'entry.name', 'of one name'],
     ['a folder named file: is a URL', 'path.startsWith(\'file:\') ? `./${path}` : path', 'path', 'of one name'],
     ['cancelling waits for the end', '        this.#worker?.terminate();\n        this.#worker = undefined;\n', '', 'cancelled at once'],
     ['cancelling takes what was shown', "if (error instanceof Cancelled) return", "if (error instanceof Cancelled) element('look').replaceChildren(); if (error instanceof Cancelled) return", 'cancelled at once'],

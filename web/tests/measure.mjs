@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Server, ask, build, done, launch, open, scratch, status } from './browser.mjs';
 
-const SIZE = 2e9;
+const SIZE = Number(process.env.FILTERBLOCK_MEASURED ?? 2e9);
 const BARS = { seconds: 10, memory: 300, share: 0.1, reads: 4, speed: 80 };
 
 /** A table of 2 MB, as LevelDB makes them: Snappy, filters, blocks of 4 KiB. Half of each value is random. */

@@ -89,7 +89,7 @@ describe('what is shown', () => {
         await click(page, '#sample');
         await looked(page);
         assert.equal((await texts(page, '#path'))[0], 'sample');
-        assertSame(await lines(page, 'verify', 'sample'), (await native(path.dirname(database), ['verify', '--json', 'levels'])).replaceAll('"levels', '"sample'), 'sample');
+        assertSame(await lines(page, 'verify', 'sample'), (await native(path.dirname(database), ['verify', '--json', 'unfiltered'])).replaceAll('"unfiltered', '"sample'), 'sample');
     });
 
     test('all databases below a folder are listed with their sizes', async () => {
@@ -141,8 +141,7 @@ describe('what is shown', () => {
         assert.ok(!(await status(page)).includes('missing'));
         await page.evaluate(() => remove('000009.ldb'));
         await click(page, '#again');
-        await looked(page);
-        assert.match(await status(page), /damaged|missing/);
+        await page.waitForFunction(() => /damaged|missing/.test(document.querySelector('#status').textContent));
     });
 
     test('an empty folder and one that is no database say so', async () => {
@@ -232,26 +231,15 @@ describe('what may be hostile', () => {
         assert.deepEqual(Buffer.from(saved), createHash('sha256').update(value).digest());
     });
 
-    test('numbers beyond 2^53 keep their digits', async () => {
-        const folder = path.join(scratch, 'sequences');
-        const key = sequence => Buffer.concat([Buffer.from('key'), (() => {
-            const tag = Buffer.alloc(8);
-            tag.writeBigUInt64LE(sequence << 8n | 1n);
-            return tag;
-        })()]);
-        build(path.join(folder, '000005.ldb'), [[key(9007199254740993n), 'v']], '--no-filter');
-        await give(page, folder);
-        await entries(page);
-        assert.match((await texts(page, '.line .about'))[0], /^9007199254740993 · /);
-    });
-
     test('folders of one name stay two, and one with the name of a scheme is a folder', async () => {
         for (const [parent, name] of [['one', 'db'], ['two', 'db'], ['three', 'file:']]) {
             fs.cpSync(database, path.join(scratch, parent, name), { recursive: true });
         }
         await drop(...['one/db', 'two/db', 'three/file:'].map(folder => path.join(scratch, folder)));
         await page.waitForSelector('#places-list button');
-        assert.deepEqual(await texts(page, '#places-list code'), ['./file:', 'db', 'db (2)']);
+        const names = await texts(page, '#places-list code');
+        // The browser may have told the second apart already.
+        assert.match(names.join(), /^\.\/file:,db,db \(\d\)$/);
         await page.$$eval('#places-list button', all => all[0].click());
         await looked(page);
         assert.match(await status(page), /filters/);
@@ -269,6 +257,7 @@ describe('what may be hostile', () => {
             image.src = leak;
             const blob = new Worker(URL.createObjectURL(new Blob([worker])));
             const socket = new WebSocket(leak.replace('http', 'ws'));
+            const connected = failed(new Promise((resolve, reject) => [socket.onopen, socket.onerror] = [resolve, reject]));
             const form = document.createElement('form');
             form.action = leak;
             document.body.append(form);
@@ -280,7 +269,7 @@ describe('what may be hostile', () => {
                 fetch: await failed(fetch(leak)),
                 image: await loaded,
                 worker: await new Promise(resolve => blob.onmessage = event => resolve(event.data)),
-                socket: await failed(new Promise((resolve, reject) => [socket.onopen, socket.onerror] = [resolve, reject])),
+                socket: await connected,
                 script: globalThis.ran ? 'done' : 'refused',
             };
         }, leak);
@@ -353,7 +342,7 @@ describe('what does not go as planned', () => {
         // Another worker answers now, which knows of no scan.
         assert.equal(await ask(page, 'next'), undefined);
         const report = (await texts(page, '#alarm-text'))[0];
-        assert.match(report, /^filterblock \d+\.\d+\.\d+\n.*Chrome[\s\S]*panicked at .*asked for by a test/);
+        assert.match(report, /^filterblock \d+\.\d+\.\d+\n.*Chrome[\s\S]*panicked at [\s\S]*asked for by a test/);
         assert.ok(await page.$eval('#alarm', alarm => !alarm.hidden && alarm.getAttribute('role') === 'alert'));
         assert.equal((await page.$$('#look iframe')).length, 1);
         await show(page, 'verify', '[data-step=verify]');

@@ -1,6 +1,8 @@
 //! Makes the page one file: `filterblock-web-make ENGINE.wasm OUTPUT`, in the folder `web`. Prints the sizes, and fails if
 //! one is larger than it may be. The same input gives the same bytes.
 
+mod order;
+
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
@@ -19,12 +21,13 @@ const MAX_PAGE: usize = 650_000;
 /// The modules of the page, each after those that it imports.
 const MODULES: [&str; 5] = ["dom.js", "files.js", "engine.js", "entries.js", "page.js"];
 /// The database to try the page with.
-const SAMPLE: &str = "../testdata/databases/levels";
+const SAMPLE: &str = "../testdata/databases/unfiltered";
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().collect();
     let [_, engine, output] = &*arguments else { return Err("expected ENGINE.wasm and OUTPUT".into()) };
     let (glue, engine) = bindings(Path::new(engine))?;
+    let engine = order::reordered(&engine)?;
     let compressed = gzip(&engine)?;
     let page = page(&glue, &compressed)?;
     fs::write(output, &page)?;
@@ -43,15 +46,19 @@ fn bindings(engine: &Path) -> Result<(String, Vec<u8>)> {
     let folder = engine.with_extension("bindings");
     let mut bindgen = Bindgen::new();
     bindgen.input_path(engine).no_modules(true)?.typescript(false);
-    bindgen.remove_name_section(true).remove_producers_section(true).out_name("engine");
+    // With names, a profiler of the browser can say where the time goes.
+    bindgen
+        .remove_name_section(env::var_os("FILTERBLOCK_NAMES").is_none())
+        .remove_producers_section(true)
+        .out_name("engine");
     bindgen.generate(&folder)?;
     Ok((fs::read_to_string(folder.join("engine.js"))?, fs::read(folder.join("engine_bg.wasm"))?))
 }
 
 fn page(glue: &str, engine: &[u8]) -> Result<String> {
     let read = |name: &str| fs::read_to_string(Path::new("page").join(name));
-    let script = modules(&MODULES.map(read).into_iter().collect::<std::io::Result<Vec<_>>>()?);
-    let worker = [glue, &read("worker.js")?].concat();
+    let script = bare(&modules(&MODULES.map(read).into_iter().collect::<std::io::Result<Vec<_>>>()?));
+    let worker = bare(&[glue, &read("worker.js")?].concat());
     for script in [&script, &worker] {
         // These would end, or hide the end of, the element that the script is in.
         if script.to_ascii_lowercase().contains("</script") || script.contains("<!--") {
@@ -65,11 +72,11 @@ fn page(glue: &str, engine: &[u8]) -> Result<String> {
     );
     let parts = [
         ("POLICY", policy),
-        ("STYLE", read("style.css")?),
+        ("STYLE", bare(&read("style.css")?)),
         ("VERSION", env!("CARGO_PKG_VERSION").to_owned()),
         ("SAMPLE", STANDARD.encode(gzip(&sample()?)?)),
         ("ENGINE", STANDARD.encode(engine)),
-        ("WORKER", worker),
+        ("WORKER", STANDARD.encode(gzip(worker.as_bytes())?)),
         ("SCRIPT", script),
     ];
     let template = read("index.html")?;
@@ -94,6 +101,22 @@ fn modules(modules: &[String]) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
+/// A script or style sheet without comments on lines of their own, and without the space at the beginnings of lines.
+fn bare(text: &str) -> String {
+    let mut bare = String::new();
+    let mut is_comment = false;
+    for line in text.lines().map(str::trim) {
+        // What stands behind the end of a comment is kept.
+        is_comment |= line.starts_with("/*") && (line.ends_with("*/") || !line.contains("*/"));
+        if !is_comment && !line.is_empty() && !line.starts_with("//") {
+            bare.push_str(line);
+            bare.push('\n');
+        }
+        is_comment &= !line.ends_with("*/");
+    }
+    bare
+}
+
 /// The files of the sample: a line of JSON with their names and sizes, then their bytes.
 fn sample() -> Result<Vec<u8>> {
     let mut paths: Vec<_> =
@@ -111,6 +134,7 @@ fn sample() -> Result<Vec<u8>> {
 
 fn gzip(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut compressed = Vec::new();
-    zopfli::compress(zopfli::Options::default(), zopfli::Format::Gzip, bytes, &mut compressed)?;
+    let options = zopfli::Options { maximum_block_splits: 60, ..zopfli::Options::default() };
+    zopfli::compress(options, zopfli::Format::Gzip, bytes, &mut compressed)?;
     Ok(compressed)
 }

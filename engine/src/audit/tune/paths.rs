@@ -3,7 +3,7 @@
 use std::{io, path::Path, sync::Arc};
 
 use filterblock::Error;
-use filterblock::table::{ReadAt as _, ReadOptions, Table};
+use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::input::{Input, Request, TableInfo};
 use super::tuner::tune;
@@ -194,13 +194,14 @@ fn table(
     read: &ReadOptions,
     watch: &dyn Watch,
 ) -> Result<Tuning> {
-    let source = open_named(storage, path)?;
+    let source: Box<dyn ReadAt> = open_named(storage, path)?;
+    let source: &dyn ReadAt = &source;
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
-        let explained = explain(&source, &error, failure.text.clone());
+        let explained = explain(source, &error, failure.text.clone());
         TuneFailure { text: explained.unwrap_or(failure.text), ..failure }
     };
-    let table = Table::open(&source, read).map_err(failure)?;
+    let table = Table::open(source, read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;
     let tables = vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size() }];
     let storage = storage.cloned();

@@ -1,6 +1,7 @@
 //! All checks of one table.
 
-use std::{cell::Cell, collections::BTreeSet, sync::Arc, sync::mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{cell::Cell, collections::BTreeSet};
 
 use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, quote};
@@ -76,17 +77,18 @@ pub(crate) fn table<R: ReadAt>(
 /// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open;
 /// `None` if no such bit is found.
 fn wrong_bit(source: &dyn ReadAt, size: u64, engine: &Engine) -> Option<u64> {
-    let (tell, told) = mpsc::channel();
+    let found = Arc::<Mutex<Option<u64>>>::default();
+    let last = Arc::clone(&found);
     let limit = decode_limit(engine.max_output, size);
     Correcting::new(
         source,
         &KeyOrders::known(),
         &engine.read,
         limit,
-        Box::new(move |_, bit| _ = tell.send(bit)),
+        Box::new(move |_, bit| *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(bit)),
     )
     .ok()?;
-    told.try_iter().last()
+    *found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts the numbers of entries and keys into the verdict.
