@@ -49,6 +49,7 @@ pub struct Engine {
     pub(crate) seed: u64,
     pub(crate) is_bytewise: bool,
     pub(crate) depth: Depth,
+    pub(crate) few_reads: bool,
     pub(crate) watch: Arc<dyn Watch>,
     pub(crate) files: SharedFiles,
     #[cfg(feature = "remote")]
@@ -86,6 +87,7 @@ impl Engine {
             seed: 0,
             is_bytewise: false,
             depth: Depth::Sample,
+            few_reads: false,
             watch: Arc::new(()),
             files: SharedFiles::default(),
             #[cfg(feature = "remote")]
@@ -131,6 +133,15 @@ impl Engine {
     #[must_use]
     pub const fn depth(mut self, depth: Depth) -> Self {
         self.depth = depth;
+        self
+    }
+
+    /// If true, [`Depth::Sample`] reads at most 16 data blocks of a file, in up to three places, as it does in object
+    /// storage. The source is told the places by [`ReadAt::will_need`](filterblock::table::ReadAt::will_need). To be
+    /// set if each read takes long.
+    #[must_use]
+    pub const fn few_reads(mut self, few_reads: bool) -> Self {
+        self.few_reads = few_reads;
         self
     }
 

@@ -42,6 +42,7 @@ mod report;
 mod scan;
 mod scan_bounds;
 mod shell;
+mod storages;
 mod structure;
 mod tune;
 mod tune_truth;

@@ -41,7 +41,7 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
 /// # Errors
 ///
 /// Only [`Error::NeedRange`].
-pub(crate) fn explain<R: ReadAt>(source: &R, error: &Error, text: String) -> Result<String> {
+pub(crate) fn explain<R: ReadAt + ?Sized>(source: &R, error: &Error, text: String) -> Result<String> {
     let Error::Corrupt { .. } = error.without_path() else { return Ok(text) };
     if let Some(kind) = kind_of(&start(source, LOOKED_AT)?) {
         return Ok(format!("{text}; the file is {kind}"));
@@ -79,7 +79,7 @@ fn count_entries(start: Bytes) -> u64 {
 }
 
 /// The first bytes of a file, at most `most`; no bytes if they cannot be read.
-fn start<R: ReadAt>(source: &R, most: u64) -> Result<Bytes> {
+fn start<R: ReadAt + ?Sized>(source: &R, most: u64) -> Result<Bytes> {
     let Ok(file_len) = source.len() else { return Ok(Bytes::new()) };
     let len = usize::try_from(file_len.min(most)).unwrap_or_default();
     source.read_at(0, len).or_else(|error| match error.downcast::<Error>() {

@@ -37,6 +37,8 @@ pub struct Page {
     pub html: String,
     /// The verdict of the page in one line.
     pub verdict: String,
+    /// The command that the verdict advises; `None`: it advises none.
+    pub command: Option<String>,
     /// There are findings: files or filters are damaged or wrong, or something could not be read.
     pub is_bad: bool,
 }
@@ -66,7 +68,8 @@ impl Engine {
         let tuning = tuning.as_ref().map(|tuned| tuned.as_ref().map_err(|failure| &*failure.text));
         let shown = Shown { path, overview: &overview, strips: &strips, tuning };
         let verdict = Verdict::of(&shown);
-        Ok(Page { html: document(&shown, &verdict), verdict: verdict.line(), is_bad: verdict.is_bad() })
+        let (html, line, is_bad) = (document(&shown, &verdict), verdict.line(), verdict.is_bad());
+        Ok(Page { html, verdict: line, command: verdict.command, is_bad })
     }
 
     /// The filters along a table; `None` if the table has no filters that can be read, or cannot be read itself

@@ -43,6 +43,7 @@ impl ErrorKind {
         match error.kind() {
             IoErrorKind::NotFound => Self::Missing,
             IoErrorKind::PermissionDenied => Self::Denied,
+            IoErrorKind::StaleNetworkFileHandle => Self::Changed,
             _ => Self::Unreadable,
         }
     }

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io, sync::Arc};
 
+use filterblock::table::ReadAt;
+
 use super::survey::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey};
 use super::watch::{Observer, Watch};
-use super::{in_order::InOrder, in_use};
+use super::{InOrder, in_use};
 use crate::report::{Depth, ErrorKind, Remark};
 use crate::walk::{Discovered, InputPath, PathError, ReadAhead, Sources, Storage, open_file, open_log};
 
@@ -159,12 +161,12 @@ fn table<S: Survey>(
         None => {
             open_file(&target.path, target.listed).and_then(|file| Ok(ReadAhead::new(file)?)).map(|source| {
                 let observer = FileObserver { source: Some(&source), watch };
-                survey.table(&target, &source, None, &observer)
+                survey.table(&target, &(&source as &dyn ReadAt), None, &observer)
             })
         }
         Some(storage) => storage.open(&target.path).map_err(PathError::from).map(|source| {
             let observer = FileObserver { source: None, watch };
-            survey.table(&target, &source, None, &observer)
+            survey.table(&target, &(&source as &dyn ReadAt), None, &observer)
         }),
     };
     let result = result.map(|found| found.unwrap_or_else(|error| survey.failed(&error)));

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::{collections::VecDeque, io, sync::Arc};
 
+use rayon::prelude::*;
 use rayon::{Scope, ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 /// The greatest number of jobs. If there are several jobs, each runs on a thread of its own, and needs memory
@@ -18,6 +19,30 @@ pub const MAX_JOBS: i64 = 256;
 pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
     let threads = ThreadPoolBuilder::new().num_threads(jobs.unwrap_or_default().into());
     threads.build().map_err(|error| format!("starting threads: {error}"))
+}
+
+/// The threads that [`map_each`] works on.
+pub(crate) struct Threads(ThreadPool);
+
+impl Threads {
+    /// Starts `jobs` threads, or as many as there are processors if `jobs` is `None`.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the threads cannot be started.
+    pub(crate) fn start(jobs: Option<u16>) -> Result<Self, String> {
+        threads(jobs).map(Self)
+    }
+
+    /// Runs `work` on one of the threads.
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.0.install(work)
+    }
+}
+
+/// Calls `work` for each item, several at a time. Returns the results in the order of the items.
+pub(crate) fn map_each<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
+    items.into_par_iter().map(work).collect()
 }
 
 /// Gives out work, and shows its results in order.

@@ -1,7 +1,7 @@
 //! A log whose wrong bits are corrected as it is read.
 
 use std::io::{self, Read};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use filterblock::database::Manifest;
@@ -13,11 +13,13 @@ use super::patched::Sequential;
 /// Reads a MANIFEST with wrong bits corrected. Returns it with the offsets of the corrected bytes; `None` if it still
 /// cannot be relied on.
 pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
-    let (tell, bits) = mpsc::channel();
-    let tell = Box::new(move |_, bit| tell.send(bit).unwrap_or_default());
+    let bits = Arc::<Mutex<Vec<u64>>>::default();
+    let found = Arc::clone(&bits);
+    let tell = Box::new(move |_, bit| found.lock().unwrap_or_else(PoisonError::into_inner).push(bit));
     let contents = CorrectingLog::new(Sequential::new(source).ok()?, tell);
     let manifest = Manifest::scan(contents, Manifest::DEFAULT_MEMORY_LIMIT).into_result().ok()?;
-    Some((manifest, bits.into_iter().collect()))
+    let bits = std::mem::take(&mut *bits.lock().unwrap_or_else(PoisonError::into_inner));
+    Some((manifest, bits))
 }
 
 /// The bytes of a log. One wrong bit of each fragment is corrected if the checksum reveals which bit it is.
@@ -30,13 +32,18 @@ pub(crate) struct CorrectingLog<R> {
     /// The offset of the record that is being read.
     record: u64,
     /// Called with the offset of a record in the log, and with the offset, also in the log, of a corrected byte of the
-    /// record.
-    tell: Box<dyn Fn(u64, u64) + Send>,
+    /// record. `None`: nothing is corrected.
+    tell: Option<Box<dyn Fn(u64, u64) + Send>>,
 }
 
 impl<R: Read> CorrectingLog<R> {
     pub(crate) fn new(source: R, tell: Box<dyn Fn(u64, u64) + Send>) -> Self {
-        Self { source, block: Bytes::new(), offset: 0, record: 0, tell }
+        Self { source, block: Bytes::new(), offset: 0, record: 0, tell: Some(tell) }
+    }
+
+    /// The bytes as they are.
+    pub(crate) fn plain(source: R) -> Self {
+        Self { source, block: Bytes::new(), offset: 0, record: 0, tell: None }
     }
 
     fn next_block(&mut self) -> io::Result<()> {
@@ -45,6 +52,10 @@ impl<R: Read> CorrectingLog<R> {
         let start = self.offset;
         self.offset = start.saturating_add(block.len() as u64);
         let mut block = Bytes::from(block);
+        let Some(tell) = &self.tell else {
+            self.block = block;
+            return Ok(());
+        };
         // No fragment reaches into another block.
         let mut fragments = Fragments::new(block.clone())?;
         let mut wrong = Vec::new();
@@ -54,7 +65,7 @@ impl<R: Read> CorrectingLog<R> {
                 self.record = start.saturating_add(fragment.offset);
             }
             if let Some(patch) = fragment.patch {
-                (self.tell)(self.record, start.saturating_add(patch.offset));
+                tell(self.record, start.saturating_add(patch.offset));
                 wrong.push(patch);
             }
         }
@@ -87,6 +98,8 @@ impl<R: Read> Read for CorrectingLog<R> {
 #[cfg(test)]
 mod tests {
     use filterblock::database::LogWriter;
+
+    use std::sync::mpsc;
 
     use super::*;
 

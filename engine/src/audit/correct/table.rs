@@ -92,6 +92,12 @@ impl<R: ReadAt> Correcting<R> {
         Ok(Self { source, state: RefCell::new(State { patches, search }), tell })
     }
 
+    /// A table as it is.
+    pub(crate) fn plain(source: R) -> Self {
+        let state = State { patches: Vec::new(), search: None };
+        Self { source, state: RefCell::new(state), tell: Box::new(|_, _| ()) }
+    }
+
     pub(crate) const fn source(&self) -> &R {
         &self.source
     }

@@ -53,7 +53,7 @@ impl Engine {
     ///
     /// Those of `sink`, or an error of the system that prevents requests to object storage.
     pub fn inspect(&self, inputs: Inputs, sink: &mut impl Sink<InspectLine>) -> io::Result<InspectOutcome> {
-        let survey = InspectSurvey { read: self.read.clone(), depth: self.depth };
+        let survey = InspectSurvey::of(self);
         let mut fold = Fold::new(self.depth, sink);
         self.run(inputs, &survey.into(), &mut |event| fold.take(event))?;
         Ok(fold.outcome)
@@ -96,8 +96,16 @@ impl Engine {
 /// Looks at tables as `inspect` does.
 pub(crate) struct InspectSurvey {
     pub(crate) read: ReadOptions,
-    /// The depth to which files are read.
-    pub(crate) depth: Depth,
+    /// The parts of files that are read.
+    reach: Reach,
+}
+
+impl InspectSurvey {
+    pub(crate) fn of(engine: &Engine) -> Self {
+        let reach =
+            if engine.few_reads { Reach::of_object(engine.depth) } else { Reach::of_file(engine.depth) };
+        Self { read: engine.read.clone(), reach }
+    }
 }
 
 impl Survey for InspectSurvey {
@@ -120,7 +128,7 @@ impl Survey for InspectSurvey {
     ) -> Result<Self::Found> {
         let of_all = ProbeBudget::for_each_of(target.tables);
         let (reach, effort) = match depth {
-            None => (Reach::of_file(self.depth), of_all),
+            None => (self.reach, of_all),
             Some(Depth::All) => (Reach::All, of_all),
             // The same effort for each object, however many there are.
             Some(depth) => {

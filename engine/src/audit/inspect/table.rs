@@ -26,7 +26,9 @@ pub(crate) fn look<R: ReadAt>(
     effort: ProbeBudget,
     reach: Reach,
 ) -> Result<Inspected> {
-    match Table::open(&source, options) {
+    // One kind of source, so that what follows is compiled once.
+    let source: &dyn ReadAt = &source;
+    match Table::open(source, options) {
         Ok(table) => opened(&table, effort, reach),
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {

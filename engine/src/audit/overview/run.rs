@@ -25,7 +25,7 @@ impl Engine {
     /// The reason why there is nothing to show, or why the work cannot be started.
     pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, String> {
         let survey = OverviewSurvey {
-            inspect: InspectSurvey { read: self.read.clone(), depth: self.depth },
+            inspect: InspectSurvey::of(self),
             verify: verify.then(|| VerifySurvey { engine: self.clone(), notes_keys: true }),
         };
         let mut fold = Fold { overview: Overview::new(Kind::Table), begun: None, failed: None };

@@ -105,10 +105,10 @@ fn lock(found: &Mutex<Found>) -> MutexGuard<'_, Found> {
     found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens files with wrong bits corrected.
+/// Opens files, with wrong bits corrected if there is a correction.
 pub(super) struct CorrectingOpener<O> {
     pub(super) opener: O,
-    pub(super) correction: Correction,
+    pub(super) correction: Option<Correction>,
 }
 
 impl<O: Opener> Opener for CorrectingOpener<O> {
@@ -116,11 +116,19 @@ impl<O: Opener> Opener for CorrectingOpener<O> {
     type Log = CorrectingLog<O::Log>;
 
     fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
-        self.correction.table(self.opener.open_table(path)?, path)
+        let table = self.opener.open_table(path)?;
+        match &self.correction {
+            Some(correction) => correction.table(table, path),
+            None => Ok(Correcting::plain(table)),
+        }
     }
 
     fn open_log(&mut self, path: &Path) -> io::Result<Self::Log> {
-        Ok(self.correction.log(self.opener.open_log(path)?, path))
+        let log = self.opener.open_log(path)?;
+        Ok(match &self.correction {
+            Some(correction) => correction.log(log, path),
+            None => CorrectingLog::plain(log),
+        })
     }
 
     fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {

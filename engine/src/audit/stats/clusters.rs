@@ -60,7 +60,6 @@ impl Clusters {
     }
 
     /// The ranges of bytes that the blocks occupy in the file, each with its trailer.
-    #[cfg(any(test, feature = "remote"))]
     pub(crate) fn ranges(&self, file_size: u64) -> Vec<Range<u64>> {
         let end = |handle: &BlockHandle| handle.offset.saturating_add(handle.size).saturating_add(TRAILER);
         self.handles().map(|handle| handle.offset.min(file_size)..end(&handle).min(file_size)).collect()

@@ -90,6 +90,7 @@ impl TableStats {
             Reach::Tail => (Sample::default(), types, Counts::default()),
             Reach::Places => {
                 let clusters = Clusters::choose(table, &blocks);
+                table.source().will_need(&clusters.ranges(table.file_size()));
                 let types = types_of(table, clusters.handles())?;
                 let sample = Sample::of(clusters.handles(), table, &mut blocks, &types, filters, neighbours)?;
                 let counts = clusters.counts(&sample, &blocks);

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, Result};
-use rayon::prelude::*;
 
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
+use crate::run::map_each;
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of};
 
 /// The greatest number of tables of a level whose bits a key are determined.
@@ -39,16 +39,13 @@ pub(super) fn in_use(
         tables.into_iter().step_by(step).map(move |table| (table, weight))
     };
     let looked_at: Vec<_> = of_levels.into_values().flat_map(spread).collect();
-    let found: Vec<_> = looked_at
-        .into_par_iter()
-        .filter_map(|(table, weight)| {
-            let opened = input.open(table).ok()?;
-            let bits = bits_in_use(&opened, policy, input.encoding).ok()??;
-            Some(((opened.filter()?.base_lg(), bits), weight))
-        })
-        .collect();
+    let found = map_each(looked_at, |(table, weight)| {
+        let opened = input.open(table).ok()?;
+        let bits = bits_in_use(&opened, policy, input.encoding).ok()??;
+        Some(((opened.filter()?.base_lg(), bits), weight))
+    });
     let mut counts = BTreeMap::new();
-    found.into_iter().for_each(|(pair, weight)| *counts.entry(pair).or_default() += weight);
+    found.into_iter().flatten().for_each(|(pair, weight)| *counts.entry(pair).or_default() += weight);
     counts
 }
 

@@ -3,14 +3,14 @@
 use std::{io, path::Path, sync::Arc};
 
 use filterblock::Error;
-use filterblock::table::{ReadAt as _, ReadOptions, Table};
+use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::input::{Input, Request, TableInfo};
 use super::routes::Routes;
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
-use crate::run::{Watch, threads};
+use crate::run::{Threads, Watch};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::order::Order,
@@ -57,7 +57,7 @@ impl Engine {
         sink: &mut impl Sink<Tuned>,
     ) -> io::Result<TuneOutcome> {
         let mut outcome = TuneOutcome::default();
-        let pool = match threads(self.jobs) {
+        let pool = match Threads::start(self.jobs) {
             Ok(pool) => pool,
             Err(reason) => return Ok(TuneOutcome { not_started: Some(reason), ..outcome }),
         };
@@ -201,13 +201,14 @@ fn table(
     read: &ReadOptions,
     watch: &dyn Watch,
 ) -> Result<Tuning> {
-    let source = open_named(storage, path)?;
+    let source: Box<dyn ReadAt> = open_named(storage, path)?;
+    let source: &dyn ReadAt = &source;
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
-        let explained = explain(&source, &error, failure.text.clone());
+        let explained = explain(source, &error, failure.text.clone());
         TuneFailure { text: explained.unwrap_or(failure.text), ..failure }
     };
-    let table = Table::open(&source, read).map_err(failure)?;
+    let table = Table::open(source, read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;
     let tables = vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size() }];
     let storage = storage.cloned();

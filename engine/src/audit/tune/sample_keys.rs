@@ -6,10 +6,10 @@
 
 use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
-use rayon::prelude::*;
 
 use super::input::Input;
 use crate::report::TuneFailure;
+use crate::run::map_each;
 use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit_of};
 
 /// Longer keys are left out: thousands of them would take too much memory.
@@ -34,8 +34,8 @@ pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, Tu
             input.open(table).and_then(|opened| Ok(of_table(&opened, places, input.encoding, table)?));
         (table, drawn)
     };
-    let found: Vec<_> =
-        places.par_iter().enumerate().filter(|(_, places)| !places.is_empty()).map(of_table).collect();
+    let found =
+        map_each(places.iter().enumerate().filter(|(_, places)| !places.is_empty()).collect(), of_table);
     let (mut drawn, mut faults) = (Vec::new(), Vec::new());
     for (table, result) in found {
         match result {

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::in_use::{hash_in, in_use};
 use super::input::{Input, Request};
 use super::level_traffic::{
@@ -22,6 +20,7 @@ use crate::audit::rates::ProbeBudget;
 use crate::audit::stats::KeySketch;
 use crate::report::{Setting, TuneFailure, Tuning};
 use crate::run::Watch;
+use crate::run::map_each;
 
 /// The number of stored keys to draw, unless each lookup reaches very many tables.
 const DRAWN: u64 = 16_384;
@@ -140,8 +139,7 @@ impl Trials<'_> {
         let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
         let (mut bytes, mut waiting) = (0, Vec::with_capacity(chosen.len()));
         for batch in chosen.chunks(BATCH) {
-            let trials: Vec<_> =
-                batch.par_iter().map(|&table| (table, self.try_one(table, count(table)))).collect();
+            let trials = map_each(batch.to_vec(), |table| (table, self.try_one(table, count(table))));
             for (table, trial) in trials {
                 let size = input.size(table);
                 match trial {

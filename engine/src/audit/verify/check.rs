@@ -1,6 +1,7 @@
 //! All checks of one table.
 
-use std::{cell::Cell, collections::BTreeSet, sync::Arc, sync::mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{cell::Cell, collections::BTreeSet};
 
 use filterblock::table::{Meter, ReadAt, Table};
 use filterblock::{Error, LegacyHash, Result, quote};
@@ -35,6 +36,8 @@ pub(crate) fn table<R: ReadAt>(
     notes_keys: bool,
     observer: &dyn Observer,
 ) -> Result<Verdict> {
+    // One kind of source, so that what follows is compiled once.
+    let source: &dyn ReadAt = &source;
     let size = source.len().unwrap_or_default();
     let meter = Arc::new(Meter::default());
     let (reported, dealt_with) = (Cell::new(0_u64), Cell::new(0_u64));
@@ -48,7 +51,7 @@ pub(crate) fn table<R: ReadAt>(
         }
     };
     let mut verdict = Verdict::default();
-    let result = match Table::open(&source, &engine.read.clone().meter(Arc::clone(&meter))) {
+    let result = match Table::open(source, &engine.read.clone().meter(Arc::clone(&meter))) {
         Ok(table) => {
             let table = OpenTable { table: &table, meter: &meter, record, engine, notes_keys };
             table.check(&|| observer.begin_walk(), &progress, &mut verdict)
@@ -56,7 +59,7 @@ pub(crate) fn table<R: ReadAt>(
         Err(error) if error.needs_range() => Err(error),
         Err(error) => {
             let record = record.filter(|_| may_be_unfinished);
-            let finding = Finding::of(&error).with_wrong_bit(wrong_bit(&source, size, engine));
+            let finding = Finding::of(&error).with_wrong_bit(wrong_bit(source, size, engine));
             explain(&source, &error, finding.found.clone())
                 .map(|found| not_opened(&error, Finding { found, ..finding }, record, &mut verdict))
         }
@@ -73,18 +76,19 @@ pub(crate) fn table<R: ReadAt>(
 
 /// The offset of the byte with the only wrong bit in the footer or the index of a table that does not open;
 /// `None` if no such bit is found.
-fn wrong_bit<R: ReadAt>(source: &R, size: u64, engine: &Engine) -> Option<u64> {
-    let (tell, told) = mpsc::channel();
+fn wrong_bit(source: &dyn ReadAt, size: u64, engine: &Engine) -> Option<u64> {
+    let found = Arc::<Mutex<Option<u64>>>::default();
+    let last = Arc::clone(&found);
     let limit = decode_limit(engine.max_output, size);
     Correcting::new(
         source,
         &KeyOrders::known(),
         &engine.read,
         limit,
-        Box::new(move |_, bit| _ = tell.send(bit)),
+        Box::new(move |_, bit| *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(bit)),
     )
     .ok()?;
-    told.try_iter().last()
+    *found.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Puts the numbers of entries and keys into the verdict.

@@ -1,0 +1,151 @@
+//! Files outside the local file system: what is read of them, and what is said if they change.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::{io, ops::Range};
+
+use bytes::Bytes;
+use filterblock::table::{Compression, ReadAt, TableBuilder, WriteOptions};
+use filterblock_engine::report::{Depth, Entry, FaultAt, ScanLine, Verified, write_line};
+use filterblock_engine::{Engine, Inputs, InspectLine, Memory, ScanRequest, Storage};
+
+use super::*;
+
+/// Files in memory. Notes what is read of the tables, and can make a file change once it was opened.
+#[derive(Debug, Default)]
+struct Watched {
+    memory: Memory,
+    changed: Option<PathBuf>,
+    notes: Arc<Mutex<Notes>>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    reads: Vec<Range<u64>>,
+    needed: Vec<Vec<Range<u64>>>,
+}
+
+struct WatchedFile {
+    file: Box<dyn ReadAt + Send>,
+    has_changed: bool,
+    notes: Arc<Mutex<Notes>>,
+}
+
+impl Storage for Watched {
+    fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
+        self.memory.list(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
+        let (file, has_changed) = (self.memory.open(path)?, self.changed.as_deref() == Some(path));
+        Ok(Box::new(WatchedFile { file, has_changed, notes: Arc::clone(&self.notes) }))
+    }
+}
+
+impl ReadAt for WatchedFile {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        if self.has_changed {
+            return Err(io::ErrorKind::StaleNetworkFileHandle.into());
+        }
+        self.notes.lock().unwrap().reads.push(offset..offset + len as u64);
+        self.file.read_at(offset, len)
+    }
+
+    fn will_need(&self, ranges: &[Range<u64>]) {
+        self.notes.lock().unwrap().needed.push(ranges.to_vec());
+    }
+}
+
+fn inputs(path: &Path, storage: Watched) -> Inputs {
+    Inputs { paths: vec![path.to_owned()], storage: Some(Arc::new(storage)), ..Inputs::default() }
+}
+
+/// The lines that `inspect`, `verify` and `scan` write.
+fn lines(engine: &Engine, inputs: &Inputs) -> Vec<Value> {
+    let mut text = Vec::new();
+    let inspect = |line| match line {
+        InspectLine::Folder(folder) => write_line(&mut text, &folder),
+        InspectLine::Table(found) => write_line(&mut text, &found.table),
+        InspectLine::Unreadable(unreadable) => write_line(&mut text, &unreadable),
+        InspectLine::Totals(totals) => write_line(&mut text, &totals),
+    };
+    engine.inspect(inputs.clone(), &mut { inspect }).unwrap();
+    engine.verify(inputs.clone(), &mut |verified: Verified| write_line(&mut text, &verified)).unwrap();
+    let scan = |line: ScanLine<'_>| match line {
+        ScanLine::Entry(input, row) => write_line(&mut text, &Entry::new(input, &row, true)),
+        ScanLine::Fault(subject, fault) => write_line(&mut text, &FaultAt::new(subject, fault)),
+        ScanLine::End(..) => Ok(()),
+    };
+    engine.scan(inputs.clone(), &ScanRequest::default(), &mut { scan }).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Files in memory with the contents of the database `levels`.
+fn levels() -> Memory {
+    let mut memory = Memory::default();
+    for file in std::fs::read_dir(database("levels")).unwrap() {
+        let file = file.unwrap();
+        memory.insert(Path::new("/db").join(file.file_name()), std::fs::read(file.path()).unwrap());
+    }
+    memory
+}
+
+#[test]
+fn a_file_that_changes_is_changed_and_not_damaged() {
+    for (name, least) in [("000005.ldb", 3), ("000007.ldb", 3), ("000010.log", 1), ("CURRENT", 3)] {
+        let changed = Some(Path::new("/db").join(name));
+        let storage = Watched { memory: levels(), changed, ..Watched::default() };
+        let found = lines(&Engine::new().jobs(1), &inputs(Path::new("/db"), storage));
+        let kinds: Vec<&str> = found.iter().filter_map(|line| line["error_kind"].as_str()).collect();
+        assert!(kinds.len() >= least && kinds.iter().all(|kind| *kind == "changed"), "{name}: {kinds:?}");
+    }
+}
+
+/// A table of many blocks.
+fn large() -> Bytes {
+    let options = WriteOptions::default().compression(Compression::None);
+    let mut builder = TableBuilder::new(Vec::new(), options);
+    for key in 0..20_000 {
+        builder.add(format!("key/{key:010}").as_bytes(), &[b'v'; 100]).unwrap();
+    }
+    builder.finish().unwrap().0.into()
+}
+
+#[test]
+fn few_reads_are_in_three_places_that_are_told_before() {
+    let (path, table) = (Path::new("/tables/000005.ldb"), large());
+    let read = |few_reads: bool, depth: Depth| {
+        let mut memory = Memory::default();
+        memory.insert(path, table.clone());
+        let storage = Watched { memory, ..Watched::default() };
+        let notes = Arc::clone(&storage.notes);
+        let engine = Engine::new().jobs(1).depth(depth).few_reads(few_reads);
+        let mut tables = 0;
+        let mut count = |line| {
+            tables += usize::from(matches!(line, InspectLine::Table(found) if found.table.error.is_none()));
+            Ok(())
+        };
+        engine.inspect(inputs(path, storage), &mut count).unwrap();
+        assert_eq!(tables, 1);
+        std::mem::take(&mut *notes.lock().unwrap())
+    };
+    let Notes { reads, needed } = read(true, Depth::Sample);
+    let [places] = &*needed else { panic!("{needed:?}") };
+    assert_eq!(places.len(), 16);
+    // All but the end of the table, which is read first.
+    let others: Vec<_> = reads.iter().filter(|read| read.end != table.len() as u64).collect();
+    let is_told =
+        |read: &Range<u64>| places.iter().any(|place| place.start <= read.start && read.end <= place.end);
+    assert!(others.len() >= 16 && others.iter().all(|read| is_told(read)), "{others:?}");
+    let gaps = places.windows(2).filter(|pair| pair[0].end != pair[1].start).count();
+    assert_eq!(gaps, 2);
+    assert!(read(false, Depth::Sample).needed.is_empty());
+    for (few_reads, depth) in [(true, Depth::Tail), (true, Depth::All)] {
+        assert!(read(few_reads, depth).needed.is_empty());
+    }
+}

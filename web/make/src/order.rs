@@ -1,0 +1,119 @@
+//! The functions of a program in an order in which they compress well: each beside the one most like it. That of the
+//! compiler has copies of one generic function far apart, further than gzip looks back.
+
+use std::convert::Infallible;
+
+use wasm_encoder::reencode::{Error, Reencode, utils};
+use wasm_encoder::{CodeSection, FunctionSection, Module};
+use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef};
+
+/// The numbers that stand for a function when it is compared with others.
+const SKETCH: usize = 48;
+/// The bytes that are compared as one.
+const GRAM: usize = 4;
+
+/// The program with its functions in another order.
+pub(crate) fn reordered(program: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let (mut imported, mut bodies) = (0, Vec::new());
+    for payload in Parser::new(0).parse_all(program) {
+        match payload? {
+            Payload::ImportSection(section) => {
+                for import in section.into_imports() {
+                    imported += u32::from(matches!(import?.ty, TypeRef::Func(_)));
+                }
+            }
+            Payload::CodeSectionEntry(body) => bodies.push(program.get(body.range()).unwrap_or_default()),
+            _ => {}
+        }
+    }
+    let order = chain(&bodies);
+    let mut places = vec![0; order.len()];
+    for (place, &function) in (0..).zip(&order) {
+        places[function] = place;
+    }
+    let mut module = Module::new();
+    Order { imported, order, places }.parse_core_module(&mut module, Parser::new(0), program)?;
+    Ok(module.finish())
+}
+
+struct Order {
+    /// The number of functions that come before those of the program.
+    imported: u32,
+    /// The functions by their new places.
+    order: Vec<usize>,
+    /// The new places by the functions.
+    places: Vec<u32>,
+}
+
+impl Reencode for Order {
+    type Error = Infallible;
+
+    fn function_index(&mut self, function: u32) -> Result<u32, Error<Infallible>> {
+        let place = function.checked_sub(self.imported).and_then(|own| self.places.get(own as usize));
+        Ok(place.map_or(function, |place| self.imported + place))
+    }
+
+    fn parse_function_section(
+        &mut self,
+        to: &mut FunctionSection,
+        section: FunctionSectionReader<'_>,
+    ) -> Result<(), Error<Infallible>> {
+        let types = section.into_iter().collect::<Result<Vec<u32>, _>>()?;
+        for at in self.order.clone() {
+            to.function(utils::type_index(self, types[at]));
+        }
+        Ok(())
+    }
+
+    fn parse_code_section(
+        &mut self,
+        to: &mut CodeSection,
+        section: CodeSectionReader<'_>,
+    ) -> Result<(), Error<Infallible>> {
+        let bodies = section.into_iter().collect::<Result<Vec<FunctionBody<'_>>, _>>()?;
+        for at in self.order.clone() {
+            self.parse_function_body(to, bodies[at].clone())?;
+        }
+        Ok(())
+    }
+}
+
+/// The places of functions such that each is like the one before.
+fn chain(bodies: &[&[u8]]) -> Vec<usize> {
+    let sketches: Vec<[u32; SKETCH]> = bodies.iter().map(|body| sketch(body)).collect();
+    let mut left: Vec<usize> = (0..bodies.len()).collect();
+    let mut order = Vec::with_capacity(left.len());
+    let mut next = (0..left.len()).max_by_key(|&at| bodies[at].len());
+    while let Some(at) = next {
+        let last = left.swap_remove(at);
+        order.push(last);
+        let likeness = |at: &usize| {
+            let function = left[*at];
+            let same =
+                sketches[function].iter().zip(&sketches[last]).filter(|(one, other)| one == other).count();
+            let lengths = [function, last].map(|function| bodies[function].len());
+            (same, std::cmp::Reverse(lengths[0].abs_diff(lengths[1])), std::cmp::Reverse(function))
+        };
+        next = (0..left.len()).max_by_key(likeness);
+    }
+    order
+}
+
+/// For each of several hashes, the least one of a function's bytes: as many are equal in two functions as they have bytes
+/// in common.
+fn sketch(body: &[u8]) -> [u32; SKETCH] {
+    let mut least = [u32::MAX; SKETCH];
+    for gram in body.windows(GRAM) {
+        let hash = gram.iter().fold(0, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        for (number, least) in (1..).zip(&mut least) {
+            *least = (*least).min(mixed(hash ^ mixed(number)));
+        }
+    }
+    least
+}
+
+const fn mixed(hash: u32) -> u32 {
+    let hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
+    let hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+    hash ^ hash >> 16
+}

@@ -1,0 +1,100 @@
+// What page, worker and engine hand each other.
+
+/** A file, and its path below the folder that was given. */
+export interface Given {
+    path: string;
+    file: File;
+}
+
+/** A folder with something to look at. */
+export interface Place {
+    path: string;
+    is_database: boolean;
+    tables: number;
+    size: number;
+}
+
+/** What a question has cost: reads, bytes read and files read from; and the work done of that expected, in bytes. */
+export interface Counts {
+    reads: number;
+    bytes: number;
+    files: number;
+    done: number;
+    expected: number;
+}
+
+/** HTML, the verdict in a line, the command that it advises, and a word if something is bad. */
+export type Report = [html: string, verdict: string, command: string, bad: string];
+
+/** The start of a key or value. */
+export interface Part {
+    text: string;
+    hex: string;
+    size: number;
+}
+
+export interface Row {
+    file: string;
+    offset: number;
+    sequence: string | null;
+    kind: string | null;
+    state: string | null;
+    key: Part;
+    value: Part | null;
+}
+
+export interface Batch {
+    rows: Row[];
+    messages: string[];
+    ended: boolean;
+}
+
+/** What is asked for in a scan: path, prefix, first key, keys are in hexadecimal, all versions. */
+export type ScanFor = [path: string, prefix: string, from: string, hex: boolean, all: boolean];
+
+export type Question = { module: WebAssembly.Module; files: Given[] } | { id: number; call: string; args: unknown[] };
+
+export type Answer =
+    | { progress: Counts }
+    | { id: number; result: any; counts: Counts }
+    | { id: number; error: string; counts: Counts }
+    | { id: number; defect: string; counts: Counts };
+
+export interface Scan {
+    next_batch(): string;
+    free(): void;
+}
+
+export interface Session {
+    places(): string;
+    report(path: string, depth: string, verify: boolean, tune: boolean): Report;
+    repair_command(path: string): string;
+    json(command: string, path: string, depth: string, all: boolean): void;
+    scan(...scan: [...ScanFor, wanted: number]): Scan;
+    value(...scan: [...ScanFor, before: number]): Uint8Array | undefined;
+    panic(): void;
+}
+
+declare global {
+    const wasm_bindgen: {
+        initSync(of: { module: WebAssembly.Module }): void;
+        Session: new (paths: string[], sizes: Float64Array) => Session;
+    };
+    class FileReaderSync {
+        readAsArrayBuffer(blob: Blob): ArrayBuffer;
+    }
+    /** Chromium only. */
+    function showDirectoryPicker(options?: { id?: string; mode?: 'read' }): Promise<FileSystemDirectoryHandle>;
+    interface FileSystemDirectoryHandle {
+        entries(): AsyncIterable<[string, FileSystemFileHandle | FileSystemDirectoryHandle]>;
+    }
+    interface DataTransferItem {
+        getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
+    }
+    /** For tests, and for whoever wants to ask for more by the console. */
+    var filterblock: {
+        ask(call: string, ...args: unknown[]): Promise<any>;
+        counts(): Counts | undefined;
+        cancel(): void;
+    };
+}

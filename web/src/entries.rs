@@ -1,0 +1,305 @@
+//! The entries of a database, some at a time.
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use filterblock::{escape, escape_path};
+use filterblock_engine::report::{Row, ScanLine};
+use filterblock_engine::{Engine, Inputs, KeyRange, ScanRequest, ScanSteps, Sink, hex_byte};
+use serde::Serialize;
+
+/// The bytes of a key or value that are shown.
+const SHOWN: usize = 256;
+/// The messages that are kept of a batch.
+const MAX_MESSAGES: usize = 64;
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// What the keys begin with.
+    pub prefix: Vec<u8>,
+    /// The first key; empty: there is no such bound.
+    pub from: Vec<u8>,
+    /// Every version of each key is shown, and every deletion.
+    pub all: bool,
+}
+
+impl Question {
+    /// A question whose keys may be in hexadecimal.
+    ///
+    /// # Errors
+    ///
+    /// A message if they are not.
+    pub fn new(prefix: &str, from: &str, is_hex: bool, all: bool) -> Result<Self, String> {
+        let key = |text: &str| if is_hex { unhex(text) } else { Ok(text.as_bytes().to_vec()) };
+        Ok(Self { prefix: key(prefix)?, from: key(from)?, all })
+    }
+
+    fn request(&self, limit: Option<u64>) -> ScanRequest {
+        let some = |key: &Vec<u8>| Some(key.clone()).filter(|key| !key.is_empty());
+        let range = KeyRange { prefix: some(&self.prefix), from: some(&self.from), to: None };
+        ScanRequest { all: self.all, range, limit, ..ScanRequest::default() }
+    }
+}
+
+fn unhex(text: &str) -> Result<Vec<u8>, String> {
+    let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let (pairs, rest) = digits.as_chunks();
+    let bytes = pairs.iter().map(|pair| hex_byte(*pair)).collect::<Option<_>>();
+    bytes.filter(|_| rest.is_empty()).ok_or_else(|| "expected pairs of hexadecimal digits".to_owned())
+}
+
+/// An entry as it is shown. Text is safe to read: what would act on the text around it is escaped.
+#[derive(Debug, Serialize)]
+struct Shown {
+    file: String,
+    offset: u64,
+    /// In decimal, as it may be too large for a number of JavaScript's.
+    sequence: Option<String>,
+    kind: Option<String>,
+    state: Option<&'static str>,
+    key: Part,
+    /// `None`: a deletion.
+    value: Option<Part>,
+}
+
+/// The first bytes of a key or value, as text and in hexadecimal.
+#[derive(Debug, Serialize)]
+struct Part {
+    text: String,
+    hex: String,
+    size: usize,
+}
+
+impl Part {
+    fn of(bytes: &[u8]) -> Self {
+        let mut shown = bytes.get(..SHOWN).unwrap_or(bytes);
+        // Cuts at the end of a character, not inside it.
+        if let Err(error) = std::str::from_utf8(shown)
+            && error.error_len().is_none()
+            && bytes.len() > SHOWN
+        {
+            shown = shown.get(..error.valid_up_to()).unwrap_or(shown);
+        }
+        let hex = shown.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let hex = hex.filter_map(|digit| char::from_digit(digit.into(), 16)).collect();
+        Self { text: escape(shown).to_string(), hex, size: bytes.len() }
+    }
+}
+
+impl Shown {
+    fn of(row: &Row<'_>) -> Self {
+        let is_deletion = row.version.is_some_and(|version| version.is_deletion());
+        Self {
+            file: row.path.file_name().map(|name| escape_path(name).to_string()).unwrap_or_default(),
+            offset: row.offset,
+            sequence: row.version.map(|version| version.sequence.to_string()),
+            kind: row.version.map(|version| version.type_name().into_owned()),
+            state: row.state.map(|state| state.name()),
+            key: Part::of(row.key),
+            value: (!is_deletion).then(|| Part::of(row.value)),
+        }
+    }
+}
+
+/// Some entries, and what else was found on the way.
+#[derive(Debug, Default, Serialize)]
+pub struct Batch {
+    rows: Vec<Shown>,
+    /// What could not be shown, and notes.
+    messages: Vec<String>,
+    /// There are no more entries.
+    ended: bool,
+}
+
+/// What takes the lines of any scan, so that scans are compiled once.
+pub struct Taker<'t> {
+    /// Takes a line.
+    pub take: Box<dyn FnMut(ScanLine<'_>) -> io::Result<()> + Send + 't>,
+    /// Returns true if the scan is to pause.
+    pub wants_pause: Box<dyn Fn() -> bool + Send + 't>,
+}
+
+impl<'t> Taker<'t> {
+    /// Takes lines without a pause.
+    pub fn new(take: impl FnMut(ScanLine<'_>) -> io::Result<()> + Send + 't) -> Self {
+        Self { take: Box::new(take), wants_pause: Box::new(|| false) }
+    }
+}
+
+impl Sink<ScanLine<'_>> for Taker<'_> {
+    fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
+        (self.take)(line)
+    }
+
+    fn wants_pause(&self) -> bool {
+        (self.wants_pause)()
+    }
+}
+
+fn lock(batch: &Mutex<Batch>) -> MutexGuard<'_, Batch> {
+    batch.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Batch {
+    fn take(&mut self, line: ScanLine<'_>) {
+        match line {
+            ScanLine::Entry(_, row) => self.rows.push(Shown::of(&row)),
+            ScanLine::Fault(subject, fault) => {
+                self.tell(format!("{}: {}", escape_path(subject.path), fault.message));
+            }
+            ScanLine::End(subject, _) => {
+                for remark in subject.remarks {
+                    self.tell(format!("{}: {}", escape_path(&remark.about), remark.text));
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, message: String) {
+        if self.messages.len() < MAX_MESSAGES {
+            self.messages.push(message);
+        }
+    }
+}
+
+/// A scan that goes on when it is asked to.
+#[derive(Debug)]
+pub struct Entries {
+    steps: ScanSteps,
+    batch: Arc<Mutex<Batch>>,
+}
+
+impl Entries {
+    /// A scan of which each batch has up to `wanted` entries.
+    pub fn new(engine: &Engine, inputs: Inputs, question: &Question, wanted: usize) -> Self {
+        let batch = Arc::<Mutex<Batch>>::default();
+        let (to, read) = (Arc::clone(&batch), Arc::clone(&batch));
+        let taker = Taker {
+            take: Box::new(move |line| {
+                lock(&to).take(line);
+                Ok(())
+            }),
+            wants_pause: Box::new(move || lock(&read).rows.len() >= wanted),
+        };
+        Self { steps: engine.scan_steps(inputs, question.request(None), taker), batch }
+    }
+
+    /// The next batch. It may be empty though there are more.
+    ///
+    /// # Errors
+    ///
+    /// A message if the scan cannot go on.
+    pub fn next_batch(&mut self) -> Result<Batch, String> {
+        let outcome = self.steps.step().transpose().map_err(|error| error.to_string())?;
+        let mut batch = std::mem::take(&mut *lock(&self.batch));
+        batch.ended = outcome.is_some() || self.steps.has_ended();
+        Ok(batch)
+    }
+}
+
+/// The whole value of the entry that comes after `before` others. `None`: there is no such entry.
+///
+/// # Errors
+///
+/// A message if the scan cannot go on.
+pub fn value(
+    engine: &Engine,
+    inputs: Inputs,
+    question: &Question,
+    before: u64,
+) -> Result<Option<Vec<u8>>, String> {
+    let (mut left, mut found) = (before, None);
+    let request = question.request(Some(before.saturating_add(1)));
+    let outcome = engine.scan(
+        inputs,
+        &request,
+        &mut Taker::new(|line| {
+            if let ScanLine::Entry(_, row) = line {
+                match left.checked_sub(1) {
+                    Some(fewer) => left = fewer,
+                    None => found = Some(row.value.to_vec()),
+                }
+            }
+            Ok(())
+        }),
+    );
+    outcome.map_err(|error| error.to_string()).map(|_| found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use filterblock::database::LogWriter;
+    use filterblock_engine::Memory;
+
+    use super::*;
+
+    /// A log with these keys and values. The first has this sequence number.
+    fn inputs(sequence: u64, entries: &[(&[u8], &[u8])]) -> Inputs {
+        let mut log = LogWriter::new(Vec::new());
+        for (sequence, (key, value)) in (sequence..).zip(entries) {
+            let (key_len, value_len) = (key.len() as u8, value.len() as u8);
+            let batch =
+                [&sequence.to_le_bytes()[..], &[1, 0, 0, 0, 1, key_len], key, &[value_len], value].concat();
+            log.add_record(&batch).unwrap();
+        }
+        let mut memory = Memory::default();
+        memory.insert("db/000003.log", log.into_writer());
+        Inputs {
+            paths: vec![PathBuf::from("db/000003.log")],
+            storage: Some(Arc::new(memory)),
+            ..Inputs::default()
+        }
+    }
+
+    #[test]
+    fn batches_have_all_entries_and_numbers_keep_their_digits() {
+        let inputs = inputs((1 << 53) + 1, &[(b"a", b"1"), (b"b", b"\xff"), (b"c", b"3")]);
+        let mut entries = Entries::new(&Engine::new().jobs(1), inputs, &Question::default(), 2);
+        let (mut rows, mut sizes) = (Vec::new(), Vec::new());
+        loop {
+            let batch = entries.next_batch().unwrap();
+            sizes.push(batch.rows.len());
+            rows.extend(batch.rows);
+            if batch.ended {
+                break;
+            }
+        }
+        assert!(sizes.iter().all(|size| *size <= 2), "{sizes:?}");
+        let found: Vec<_> =
+            rows.iter().map(|row| (&*row.key.text, row.sequence.as_deref().unwrap())).collect();
+        assert_eq!(found, [("a", "9007199254740993"), ("b", "9007199254740994"), ("c", "9007199254740995")]);
+        assert_eq!(rows[1].value.as_ref().map(|value| &*value.hex), Some("ff"));
+    }
+
+    #[test]
+    fn keys_are_bounded_and_values_found_again() {
+        let entries: [(&[u8], &[u8]); 4] = [(b"a", b"1"), (b"ba", b"2"), (b"bb", b"3"), (b"c", b"4")];
+        for (prefix, from, hex, expected) in [
+            ("b", "", false, vec!["2", "3"]),
+            ("62", "6262", true, vec!["3"]),
+            ("", "bb", false, vec!["3", "4"]),
+        ] {
+            let question = Question::new(prefix, from, hex, false).unwrap();
+            let value =
+                |before| value(&Engine::new().jobs(1), inputs(1, &entries), &question, before).unwrap();
+            let found: Vec<_> =
+                (0..).map_while(value).map(|value| String::from_utf8(value).unwrap()).collect();
+            assert_eq!(found, expected, "{prefix} {from}");
+        }
+        for wrong in ["6", "zz", "ä"] {
+            assert!(Question::new(wrong, "", true, false).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn long_text_is_cut_between_characters() {
+        let part = Part::of("ä".repeat(200).as_bytes());
+        assert_eq!((part.size, part.hex.len()), (400, 512));
+        let part = Part::of(format!("x{}", "ä".repeat(200)).as_bytes());
+        assert_eq!((part.text, part.hex.len()), (format!("x{}", "ä".repeat(127)), 510));
+        assert_eq!(Part::of(b"\xff\x00").text, r"\xff\x00");
+    }
+}

@@ -1,0 +1,250 @@
+//! The engine in a worker of the browser: what the page asks for, and what it answers. The worker has the files, and
+//! reads them when it is asked to.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod entries;
+pub mod files;
+pub mod lines;
+pub mod source;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use filterblock_engine::page::PageRequest;
+use filterblock_engine::report::{Depth, write_line};
+use filterblock_engine::words::path_word;
+use filterblock_engine::{Engine, Inputs, Request, Storage, Watch};
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use crate::entries::Question;
+use crate::files::Files;
+use crate::source::Host;
+
+/// The text that is handed on in one piece, in bytes.
+const PIECE: usize = 1 << 20;
+
+// What the worker does for the engine.
+#[wasm_bindgen]
+extern "C" {
+    /// Reads a part of a file. Returns 0, or why it cannot be read: [`Worker::read`] has the numbers.
+    #[wasm_bindgen(js_name = hostRead)]
+    fn host_read(file: u32, offset: f64, into: &mut [u8]) -> u32;
+    #[wasm_bindgen(js_name = hostProgress)]
+    fn host_progress(done: f64, expected: f64);
+    #[wasm_bindgen(js_name = hostText)]
+    fn host_text(text: &str);
+    /// Takes the message of a panic, after which nothing can be asked for any more.
+    #[wasm_bindgen(js_name = hostPanic)]
+    fn host_panic(message: &str);
+}
+
+/// The worker as what reads files.
+#[derive(Debug)]
+struct Worker;
+
+impl Host for Worker {
+    fn read(&self, file: u32, offset: u64, into: &mut [u8]) -> io::Result<()> {
+        let (kind, message) = match host_read(file, offset as f64, into) {
+            0 => return Ok(()),
+            1 => {
+                let message = "the browser does not read it any longer, as it changed after it was given";
+                (io::ErrorKind::StaleNetworkFileHandle, message)
+            }
+            2 => (io::ErrorKind::NotFound, "it is not there any longer"),
+            3 => (io::ErrorKind::PermissionDenied, "the browser may not read it"),
+            _ => (io::ErrorKind::Other, "the browser cannot read it"),
+        };
+        Err(io::Error::new(kind, message))
+    }
+}
+
+/// Hands progress on.
+#[derive(Debug, Default)]
+struct Progress {
+    done: AtomicU64,
+    expected: AtomicU64,
+}
+
+impl Watch for Progress {
+    fn expect(&self, more: u64, _: bool) {
+        self.expected.fetch_add(more, Ordering::Relaxed);
+    }
+
+    fn add(&self, done: u64) {
+        let done = self.done.fetch_add(done, Ordering::Relaxed).saturating_add(done);
+        host_progress(done as f64, self.expected.load(Ordering::Relaxed) as f64);
+    }
+}
+
+/// Hands text on in large pieces. What is written is ASCII.
+struct Text(String);
+
+impl Text {
+    fn hand_on(&mut self) {
+        host_text(&self.0);
+        self.0.clear();
+    }
+}
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push_str(std::str::from_utf8(bytes).map_err(io::Error::other)?);
+        if self.0.len() >= PIECE {
+            self.hand_on();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The files that were given.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Session {
+    files: Arc<Files>,
+}
+
+/// A scan that goes on when it is asked to.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Scan(entries::Entries);
+
+#[wasm_bindgen]
+impl Session {
+    /// A session with files by their paths and sizes. The first has number 0.
+    #[wasm_bindgen(constructor)]
+    pub fn new(paths: Vec<String>, sizes: Vec<f64>) -> Self {
+        std::panic::set_hook(Box::new(|panic| host_panic(&panic.to_string())));
+        // The browser's sizes are whole numbers below 2^53.
+        let sizes = sizes.into_iter().map(|size| size as u64);
+        Self { files: Arc::new(Files::new(paths.into_iter().zip(sizes), Arc::new(Worker))) }
+    }
+
+    /// The folders in which there is something to look at, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// None that is expected.
+    pub fn places(&self) -> Result<String, String> {
+        json(&self.files.places())
+    }
+
+    /// A page about the folder or table at `path`: its HTML, its verdict in one line, the command that it advises or
+    /// nothing, and a word if something is damaged or could not be read, else nothing.
+    ///
+    /// # Errors
+    ///
+    /// Why there is nothing to report.
+    pub fn report(&self, path: &str, depth: &str, verify: bool, tune: bool) -> Result<Vec<String>, String> {
+        let request = PageRequest { verify, tune: tune.then(Request::default) };
+        let engine = self.engine(depth).few_reads(true);
+        self.files.read_whole(verify);
+        let page = engine.page(Path::new(path), Some(&self.storage()), &request)?;
+        let bad = if page.is_bad { "bad" } else { "" };
+        Ok(vec![page.html, page.verdict, page.command.unwrap_or_default(), bad.to_owned()])
+    }
+
+    /// The command that makes a new database of what can be saved of the one at `path`.
+    pub fn repair_command(&self, path: &str) -> String {
+        let to = format!("{path}-repaired");
+        format!("filterblock repair {} --to {}", path_word(Path::new(path)), path_word(Path::new(&to)))
+    }
+
+    /// Hands on the lines that `filterblock COMMAND --json` writes.
+    ///
+    /// # Errors
+    ///
+    /// Why there are none.
+    pub fn json(&self, command: &str, path: &str, depth: &str, all: bool) -> Result<(), String> {
+        self.files.read_whole(command == "verify" || depth == "all");
+        let mut text = Text(String::with_capacity(PIECE));
+        let result = lines::write(command, &self.engine(depth), self.inputs(path), all, &mut text);
+        text.hand_on();
+        result
+    }
+
+    /// Begins a scan of `wanted` entries a batch.
+    ///
+    /// # Errors
+    ///
+    /// If a key is not in hexadecimal, though it should be.
+    pub fn scan(
+        &self,
+        path: &str,
+        prefix: &str,
+        from: &str,
+        hex: bool,
+        all: bool,
+        wanted: usize,
+    ) -> Result<Scan, String> {
+        self.files.read_whole(false);
+        let question = Question::new(prefix, from, hex, all)?;
+        Ok(Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question, wanted)))
+    }
+
+    /// The whole value of the entry that comes after `before` others in that scan; `None`: there is no such entry.
+    ///
+    /// # Errors
+    ///
+    /// As for [`scan`](Self::scan), and if the scan cannot go on.
+    pub fn value(
+        &self,
+        path: &str,
+        prefix: &str,
+        from: &str,
+        hex: bool,
+        all: bool,
+        before: f64,
+    ) -> Result<Option<Vec<u8>>, String> {
+        self.files.read_whole(false);
+        let question = Question::new(prefix, from, hex, all)?;
+        entries::value(&self.engine(""), self.inputs(path), &question, before as u64)
+    }
+
+    /// Panics: for the test of what follows a panic.
+    #[allow(clippy::panic)]
+    pub fn panic(&self) {
+        panic!("asked for by a test");
+    }
+
+    fn storage(&self) -> Arc<dyn Storage> {
+        Arc::clone(&self.files) as _
+    }
+
+    fn inputs(&self, path: &str) -> Inputs {
+        Inputs { paths: vec![PathBuf::from(path)], storage: Some(self.storage()), ..Inputs::default() }
+    }
+
+    /// The engine. It has one thread.
+    fn engine(&self, depth: &str) -> Engine {
+        let depth = match depth {
+            "tail" => Depth::Tail,
+            "all" => Depth::All,
+            _ => Depth::Sample,
+        };
+        Engine::new().jobs(1).depth(depth).watch(Arc::new(Progress::default()))
+    }
+}
+
+#[wasm_bindgen]
+impl Scan {
+    /// The next batch, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// If the scan cannot go on.
+    pub fn next_batch(&mut self) -> Result<String, String> {
+        json(&self.0.next_batch()?)
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, String> {
+    let mut text = Vec::new();
+    write_line(&mut text, value).map_err(|error| error.to_string())?;
+    String::from_utf8(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,54 @@
+//! The lines of JSON that the program writes.
+
+use std::io::{self, Write};
+
+use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, Tuned, Verified, write_line};
+use filterblock_engine::{Engine, Inputs, InspectLine, Request, ScanRequest};
+
+use crate::entries::Taker;
+
+/// Writes what the program writes for `filterblock COMMAND --json`. `all`: every version of each key is shown by `scan`.
+///
+/// # Errors
+///
+/// Those of `to`, and a message if there is no such command or the work cannot be started.
+pub fn write(
+    command: &str,
+    engine: &Engine,
+    inputs: Inputs,
+    all: bool,
+    to: &mut (impl Write + Send),
+) -> Result<(), String> {
+    let text = |error: io::Error| error.to_string();
+    let not_started = match command {
+        "inspect" => {
+            let mut show = |line| match line {
+                InspectLine::Folder(folder) => write_line(&mut *to, &folder),
+                InspectLine::Table(found) => write_line(&mut *to, &found.table),
+                InspectLine::Unreadable(unreadable) => write_line(&mut *to, &unreadable),
+                InspectLine::Totals(totals) => write_line(&mut *to, &totals),
+            };
+            engine.inspect(inputs, &mut show).map_err(text)?.not_started
+        }
+        "verify" => {
+            let mut show = |verified: Verified| write_line(&mut *to, &verified);
+            engine.verify(inputs, &mut show).map_err(text)?.not_started
+        }
+        "tune" => {
+            let mut show = |tuned: Tuned| tuned.write_json(&mut *to);
+            engine.tune(inputs, &Request::default(), &mut show).map_err(text)?.not_started
+        }
+        "scan" => {
+            let request = ScanRequest { all, ..ScanRequest::default() };
+            let mut show = Taker::new(|line| match line {
+                ScanLine::Entry(input, row) => write_line(&mut *to, &Entry::new(input, &row, true)),
+                ScanLine::Fault(subject, fault) => write_line(&mut *to, &FaultAt::new(subject, fault)),
+                ScanLine::End(subject, entries) => write_line(&mut *to, &End::new(subject, entries)),
+            });
+            engine.scan(inputs, &request, &mut show).map_err(text)?;
+            None
+        }
+        other => Some(format!("there is no command {other}")),
+    };
+    not_started.map_or(Ok(()), Err)
+}

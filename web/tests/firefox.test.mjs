@@ -1,0 +1,63 @@
+// The page in Debian's Firefox, by WebDriver BiDi, which can give files there, but no folder.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { Server, ask, assertSame, click, copied, done, fileUrl, launch, lines, looked, native, open, scratch, status } from './browser.mjs';
+
+const server = await new Server().start();
+const browser = await launch('firefox');
+after(async () => {
+    await browser.close();
+    server.end();
+});
+
+const folder = copied('databases/levels', 'files');
+const files = fs.readdirSync(folder).map(name => path.join(folder, name));
+
+async function given(url) {
+    const opened = await open(browser, url);
+    await (await opened.page.$('#files')).uploadFile(...files);
+    await looked(opened.page);
+    return opened;
+}
+
+for (const url of [server.url, fileUrl]) {
+    test(`a database, from ${url.split(':')[0]}:`, async () => {
+        const { page, told, requests } = await given(url);
+        assert.match(await status(page), /samples.*filters/i);
+        for (const [command, all, args] of [['inspect', false, []], ['verify', false, []], ['tune', false, []], ['scan', true, ['--all']]]) {
+            assertSame(await lines(page, command, 'files', 'sample', all), await native(scratch, [command, '--json', ...args, 'files']), command);
+        }
+        await click(page, '#tab-verify');
+        await click(page, '[data-step=verify]');
+        await done(page, '#verify .dim', 'Every block was read');
+        await click(page, '#tab-entries');
+        await click(page, '#scan button');
+        await page.waitForSelector('#row-5');
+        await click(page, '#sample');
+        await page.waitForFunction(() => document.querySelector('#path').textContent === 'sample');
+        await looked(page);
+        assert.match(await ask(page, 'panic').catch(String), /asked for by a test/);
+        await ask(page, 'verified', 'sample');
+        assert.deepEqual(told, []);
+        assert.deepEqual(requests.filter(request => !/^(blob|data|about):/.test(request)), [url]);
+        assert.deepEqual(server.asked, []);
+        await page.close();
+    });
+}
+
+test('a file that becomes shorter is changed, and nothing leaves the page', async () => {
+    const { page } = await given(server.url);
+    fs.truncateSync(path.join(folder, '000005.ldb'), 5000);
+    const found = (await lines(page, 'verify', 'files')).split('\n').filter(line => line.includes('error_kind":"'));
+    assert.ok(found.length > 0 && found.every(line => line.includes('"error_kind":"changed"')), found.join('\n'));
+    const tried = await page.evaluate(async leak => {
+        const failed = promise => promise.then(() => 'done', () => 'refused');
+        const worker = new Worker(URL.createObjectURL(new Blob([`fetch('${leak}').then(() => postMessage('done'), () => postMessage('refused'))`])));
+        return [await failed(fetch(leak)), await new Promise(resolve => worker.onmessage = event => resolve(event.data))];
+    }, `${server.url}leak`);
+    assert.deepEqual(tried, ['refused', 'refused']);
+    assert.deepEqual(server.asked, []);
+    await page.close();
+});
