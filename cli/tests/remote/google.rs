@@ -43,7 +43,7 @@ fn a_database_is_read_as_from_a_folder() {
         let arguments =
             [&[command, "--json", "--ordered"], options, &["gs://bucket/backups/a db/"], behind].concat();
         let found = Found::of(program(&arguments, &environment));
-        let local = run([&[command, "--json", folder], behind].concat());
+        let local = run([&[command, "--json"], options, &[folder], behind].concat());
         assert_eq!(
             (facts(&found.lines), found.status),
             (facts(&local.lines()), i32::from(local.status)),

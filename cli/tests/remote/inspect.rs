@@ -88,7 +88,7 @@ fn table_of_large_blocks() -> Vec<u8> {
     let options = WriteOptions::default().filter_policy(BloomFilterPolicy::new(10));
     let options = options.compression(Compression::None).block_size(200 << 10);
     let mut builder = TableBuilder::new(Vec::new(), options);
-    (0..300).for_each(|key| builder.add(format!("key{key:03}").as_bytes(), &[7; 2100]).unwrap());
+    (0..294).for_each(|key| builder.add(format!("key{key:03}").as_bytes(), &[7; 2100]).unwrap());
     builder.finish().unwrap().0
 }
 
@@ -113,6 +113,7 @@ fn a_large_block_at_the_beginning_of_a_table_is_part_of_a_sample() {
             }
         }
         agree(&local, &line, &[]);
+        assert!(command != "inspect" || line["data_blocks"] == 3, "{line:#}");
     }
     let largest = server
         .requests()
@@ -120,7 +121,7 @@ fn a_large_block_at_the_beginning_of_a_table_is_part_of_a_sample() {
         .filter_map(|request| request.range())
         .map(|(first, last)| last - first)
         .max();
-    assert!(largest > Some(600 << 10), "{largest:?}");
+    assert!(largest > Some(500 << 10), "{largest:?}");
 }
 
 #[test]
@@ -131,7 +132,7 @@ fn of_a_large_table_that_was_cut_short_only_both_ends_are_read() {
         let store = known(&format!("cut-{depth}"), Probe::default());
         store.place("t/000005.ldb", bytes);
         let found = run(["inspect", "--json", "--depth", depth, &format!("memory://cut-{depth}/t/")]);
-        assert_eq!((found.status, &found.one("table")["error_kind"]), (2, &"damaged".into()), "{found:#?}");
+        assert_eq!((found.status, &found.one("table")["error_kind"]), (1, &"damaged".into()), "{found:#?}");
         assert_eq!((store.gets(), store.bytes()), (2, 2 * 65_536), "{depth}");
     }
 }
