@@ -126,7 +126,7 @@ class InspectMeasuredRate(Report):
 
     @property
     def rate(self) -> float:
-        """Share of the keys that passed, 0 to 1. A filter is weighted by the share of such keys that the index
+        """Share of the keys that passed, 0 to 1. A filter is weighted by the share of absent keys that the index
         sends to it.
         """
         return self["rate"]  # type: ignore[no-any-return]
@@ -388,9 +388,9 @@ class InspectTable(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -438,7 +438,7 @@ class InspectTable(Report):
 
     @property
     def distinct_keys(self) -> DistinctKeys | None:
-        """Different keys among the entries: all versions of a key, deletions among them, count once, as they set
+        """Different keys among the entries: all versions of a key, including deletions, count once, as they set
         the same bits of a filter. None: as for `entries`.
         """
         return self["distinct_keys"]  # type: ignore[no-any-return]
@@ -605,9 +605,9 @@ class InspectFolder(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -671,7 +671,7 @@ class InspectLevel(Report):
 
     @property
     def file_size(self) -> int:
-        """Bytes of all files that could be opened."""
+        """Bytes of all files whose `file_size` is known."""
         return self["file_size"]  # type: ignore[no-any-return]
 
     @property
@@ -744,9 +744,9 @@ class InspectTotals(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -789,7 +789,7 @@ class InspectTotals(Report):
 
     @property
     def file_size(self) -> int:
-        """Bytes of all files that could be opened."""
+        """Bytes of all files whose `file_size` is known."""
         return self["file_size"]  # type: ignore[no-any-return]
 
     @property
@@ -896,9 +896,9 @@ class InspectUnreadable(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -925,7 +925,7 @@ class VerifyNeighbourRate(Report):
 
     @property
     def rate(self) -> float:
-        """Share of the keys that passed, 0 to 1. A filter is weighted by the share of such keys that the index
+        """Share of the keys that passed, 0 to 1. A filter is weighted by the share of absent keys that the index
         sends to it.
         """
         return self["rate"]  # type: ignore[no-any-return]
@@ -1039,9 +1039,9 @@ class Verdict(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -1091,8 +1091,8 @@ class Verdict(Report):
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings. The first 16 of each code are listed. If there are more of a code, a last finding, of
-        the code `more`, counts them.
+        """The findings. The first 16 of each code are listed. If there are others, a last finding, of the code
+        `more`, gives their number for each code.
         """
         return self["findings"]  # type: ignore[no-any-return]
 
@@ -1307,15 +1307,15 @@ class TuneReads(Report):
 
     @property
     def lookups(self) -> TuneEstimate | None:
-        """Mean number of data blocks read for those keys of `--lookups` that are absent. None: there is no such
-        key.
+        """Mean number of data blocks read for those keys of `--lookups` that have no value, as they are absent
+        or deleted. None: there is no such key.
         """
         return self["lookups"]  # type: ignore[no-any-return]
 
     @property
     def present(self) -> TuneEstimate:
-        """Mean number of data blocks read for stored keys, or for those keys of `--lookups` that are stored. 1
-        if no such key was looked up.
+        """Mean number of data blocks read for those keys of `--lookups` that are stored or, without that option,
+        for stored keys. 1 if no such key was looked up.
         """
         return self["present"]  # type: ignore[no-any-return]
 
@@ -1429,9 +1429,9 @@ class TuneSetting(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -1545,12 +1545,15 @@ class TuneVisits(Report):
 
     @property
     def absent(self) -> float:
-        """Mean number of tables that a lookup of a key reaches if the key is stored nowhere."""
+        """Mean number of tables that a lookup of a key without a value reaches in vain. The keys are those of
+        `--lookups` or, without that option, of the kind that `worst` names in the reads of the filters in
+        use.
+        """
         return self["absent"]  # type: ignore[no-any-return]
 
     @property
     def present(self) -> float:
-        """Mean number of tables that a lookup of a key reaches in vain if the key is found on a level below."""
+        """Mean number of tables that a lookup of a stored key reaches in vain before it finds the key."""
         return self["present"]  # type: ignore[no-any-return]
 
 
@@ -1602,7 +1605,7 @@ class TuneBudget(Report):
 
     @property
     def bytes(self) -> int:
-        """The most bytes that all filter blocks together may take."""
+        """The maximum size of all filter blocks together, in bytes."""
         return self["bytes"]  # type: ignore[no-any-return]
 
     @property
@@ -1784,9 +1787,9 @@ class Tuning(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -1837,7 +1840,7 @@ class Tuning(Report):
 
     @property
     def budget(self) -> TuneBudget | None:
-        """The most bytes that filters may take."""
+        """The limit on the size of the filters."""
         return self["budget"]  # type: ignore[no-any-return]
 
     @property
@@ -1944,9 +1947,9 @@ class RebuildTable(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2045,9 +2048,9 @@ class RebuildDatabase(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2067,7 +2070,9 @@ class RebuildDatabase(Report):
 
     @property
     def error(self) -> str | None:
-        """Reason why the run did not succeed, and the state that the database is in. None: it succeeded."""
+        """Reason why the run did not succeed. If the run had begun to change the database, also the state that
+        the database is in. None: the run succeeded.
+        """
         return self["error"]  # type: ignore[no-any-return]
 
     @property
@@ -2107,7 +2112,9 @@ class RebuildDatabase(Report):
 
     @property
     def manifest(self) -> str | None:
-        """Name of the MANIFEST that CURRENT names now. None: nothing was committed by this run."""
+        """Name of the MANIFEST that CURRENT names now, with `--to` in the new database. None: this run committed
+        nothing, or did not succeed.
+        """
         return self["manifest"]  # type: ignore[no-any-return]
 
     @property
@@ -2117,13 +2124,14 @@ class RebuildDatabase(Report):
 
     @property
     def target(self) -> str | None:
-        """Folder of the new database, with `--to`. None: there is no new database."""
+        """Folder of the new database, with `--to`. None: no new database was made, or the run did not succeed.
+        """
         return self["target"]  # type: ignore[no-any-return]
 
     @property
     def undo(self) -> str | None:
         """Folder that keeps the tables from before the rebuild until `--undo` or `--discard`. None: there is no
-        such folder.
+        such folder, or the run did not rebuild a database in place.
         """
         return self["undo"]  # type: ignore[no-any-return]
 
@@ -2164,9 +2172,9 @@ class RepairFile(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2225,8 +2233,8 @@ class RepairFile(Report):
 
     @property
     def damaged(self) -> list[int]:
-        """Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. A gap
-        in the sequence numbers there shows that operations are lost.
+        """Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. If
+        sequence numbers are missing there, operations are lost.
         """
         return self["damaged"]  # type: ignore[no-any-return]
 
@@ -2239,8 +2247,8 @@ class RepairFile(Report):
 
     @property
     def remark(self) -> str | None:
-        """The way in which blocks were found without the index, or the reason why the file cannot be read or a
-        MANIFEST is not trusted. None: neither applies.
+        """The reason why the blocks of a table were searched for without its footer, why the file cannot be
+        read, or why a MANIFEST is not trusted. None: none of these applies.
         """
         return self["remark"]  # type: ignore[no-any-return]
 
@@ -2281,9 +2289,9 @@ class RepairLoss(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2348,9 +2356,7 @@ class RepairLoss(Report):
 
     @property
     def denied(self) -> int:
-        """Number of keys that are certain only because a sound filter rules out that a version of them is lost
-        in this range.
-        """
+        """Number of keys in this range for which sound filters rule out a lost version."""
         return self["denied"]  # type: ignore[no-any-return]
 
     @property
@@ -2395,9 +2401,9 @@ class RepairKey(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2470,9 +2476,9 @@ class RepairDatabase(Report):
     def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
         """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
         not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
-        replaced while it was being read, or since it was listed. `denied`: the system does not permit reading
-        it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
-        could not be read, for a reason that no other kind names. None: there is no fault.
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
         """
         return self["error_kind"]  # type: ignore[no-any-return]
 
@@ -2485,7 +2491,7 @@ class RepairDatabase(Report):
     def status(self) -> Literal["repaired", "dry-run", "refused", "in-use", "interrupted", "failed"]:
         """`repaired` and `dry-run`: the run did just that. `refused`: the request or the state of the files does
         not allow it. `in-use`: another program has the database open. `interrupted`: a signal ended the run.
-        `failed`: any other error. Only `repaired` leaves a new database.
+        `failed`: any other error. There is a new database only with `repaired`, or if the last sync failed.
         """
         return self["status"]  # type: ignore[no-any-return]
 
@@ -2599,7 +2605,7 @@ class RepairDatabase(Report):
 
     @property
     def target(self) -> str | None:
-        """Folder of the new database. None: there is no new database."""
+        """Folder of the new database. None: no new database was made, or the run did not succeed."""
         return self["target"]  # type: ignore[no-any-return]
 
 

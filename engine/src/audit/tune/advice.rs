@@ -108,9 +108,8 @@ pub(super) fn advise(
             choice: Some(choice),
         },
         None => {
-            let choices = [&tuning.uniform, &tuning.by_level].into_iter().flatten();
-            let is_at_a_price =
-                choices.map(|choice| saves_reads(&tuning.now, &choice.outcome)).any(|saves| saves);
+            let mut choices = [&tuning.uniform, &tuning.by_level].into_iter().flatten();
+            let is_at_a_price = choices.any(|choice| saves_reads(&tuning.now, &choice.outcome));
             let text = leave_text(tuning.budget, &tuning.now, ten_bits(tuning), is_at_a_price);
             Advice { action: Action::Leave, text, ..Advice::default() }
         }

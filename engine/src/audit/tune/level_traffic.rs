@@ -206,12 +206,9 @@ pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Vi
     let mut visits = vec![tally::Visits::default(); input.tables.len()];
     for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {
         let Kind::Near { table: home, kind } = lookup.kind else { continue };
-        for table in &lookup.visits {
-            if let Some(visits) = visits.get_mut(*table as usize) {
-                if let Some(of_home) = visits.get_mut(kind as usize).filter(|_| *table == home) {
-                    *of_home += 1.0;
-                }
-            }
+        let of_home = visits.get_mut(home as usize).and_then(|visits| visits.get_mut(kind as usize));
+        if let Some(of_home) = of_home.filter(|_| lookup.visits.contains(&home)) {
+            *of_home += 1.0;
         }
     }
     visits
