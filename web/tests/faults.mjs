@@ -9,7 +9,6 @@ import { pageFile, scratch } from './browser.mjs';
 /** What is wrong, what is replaced by what, and the test that notices, in page.test.mjs unless another file is named. */
 const FAULTS = [
     ['what the browser does not read any longer is unreadable', 'NotReadableError: 1,', 'NotReadableError: 4,', 'a file that changes'],
-    ['a file that is shorter is not noticed', 'if (bytes.length !== into.length) return CHANGED;', '', 'becomes shorter', 'firefox.test.mjs'],
     ['ends of tables are kept for ever', '    keepsEnds = false;\n    kept = 0;\n    ends.clear();\n', '', 'a file that changes'],
     ['requests are permitted', "connect-src 'none'", 'connect-src *', 'nothing leaves'],
     ['pictures are permitted', "default-src 'none'", "default-src 'none'; img-src *", 'nothing leaves'],
