@@ -123,8 +123,7 @@ pub struct Table {
     /// The file is too short for a table, or does not end like one.
     #[serde(skip)]
     pub(crate) is_not_whole: bool,
-    /// The contradiction between the size of the file and the size that the MANIFEST records. `None`: there
-    /// is no contradiction.
+    /// The contradiction between the size of the file and the one that the MANIFEST records; `None`: there is none.
     #[serde(skip)]
     pub size_mismatch: Option<String>,
     /// The number that the MANIFEST gives the table, if it is live.

@@ -11,10 +11,8 @@ pub(super) fn solve(equations: &[(Vec<f64>, f64)], unknowns: usize) -> Vec<f64> 
             }
         }
     }
+    // The matrix is symmetric and has no negative eigenvalue, so that no rows need to be exchanged.
     for column in 0..unknowns {
-        let size = |row: &usize| rows[*row][column].abs();
-        let pivot = (column..unknowns).max_by(|one, other| size(one).total_cmp(&size(other)));
-        rows.swap(column, pivot.unwrap_or(column));
         let pivot = rows[column].clone();
         // Nothing depends on this unknown.
         if pivot[column].abs() < 1e-15 {
