@@ -107,7 +107,7 @@ fn a_large_block_at_the_beginning_of_a_table_is_part_of_a_sample() {
         assert_eq!((found.status, found.lines.len()), (i32::from(local.status), 1), "{found:#?}");
         let (local, mut line) = (local.one(object), found.lines[0].clone());
         // Measured with other questions.
-        if let Some(filter) = line["filter"].as_object_mut() {
+        if let Some(filter) = line.get_mut("filter").and_then(Value::as_object_mut) {
             for rate in ["random_fpr", "neighbour_fpr", "larger_ranges"] {
                 filter.remove(rate);
             }
