@@ -164,7 +164,10 @@ impl DatabaseListing {
     /// ```
     pub fn supply_from(&mut self, contents: io::Result<impl Read>) {
         let State::Wanted(name) = &self.state else { return };
-        let contents = contents.map_err(|error| Error::io(IoAction::ReadAll, 0, error));
+        let contents = contents.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => Error::io(IoAction::Open, 0, error),
+            _ => Error::io(IoAction::ReadAll, 0, error),
+        });
         let read = contents.and_then(|contents| self.read(name, contents));
         self.state =
             read.unwrap_or_else(|error| State::Ended(Err(error.with_path(path_in(&self.dir, name)))));

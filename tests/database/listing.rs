@@ -375,3 +375,20 @@ fn a_listing_of_a_place_names_its_files_there() {
     let root = DatabaseListing::new([("000005.ldb", 1)]).in_dir("s3://b/").into_database();
     assert_eq!(root.table_path(5).to_str(), Some("s3://b/000005.ldb"));
 }
+
+/// As of a database in a folder.
+#[test]
+fn a_file_that_is_not_there_is_missing_rather_than_unreadable() {
+    let told = |kind: io::ErrorKind| {
+        let mut listed = DatabaseListing::new([("MANIFEST-000008", 226)]).in_dir("db");
+        assert_eq!(listed.wanted(), Some("CURRENT"));
+        listed.supply_from(Err::<fs::File, _>(kind.into()));
+        listed.into_database().manifest().unwrap_err().to_string()
+    };
+    assert!(
+        told(io::ErrorKind::NotFound).ends_with("CURRENT: does not exist"),
+        "{}",
+        told(io::ErrorKind::NotFound)
+    );
+    assert!(!told(io::ErrorKind::PermissionDenied).contains("does not exist"));
+}

@@ -78,7 +78,7 @@ pub(super) fn database_in(storage: &dyn Storage, dir: &Path, names: Vec<(String,
     let mut listing = DatabaseListing::new(names).in_dir(dir);
     while let Some(name) = listing.wanted() {
         let contents = read(storage, &dir.join(name));
-        listing.supply(contents);
+        listing.supply_from(contents.map(Cursor::new));
     }
     listing.into_database()
 }
