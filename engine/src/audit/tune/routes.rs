@@ -72,3 +72,31 @@ impl Routes {
         visits
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lookup_reaches_the_tables_whose_range_has_the_key() {
+        let internal = |key: &str| [key.as_bytes(), &[1, 9, 0, 0, 0, 0, 0, 0]].concat();
+        let table = |(level, smallest, largest): (u8, &str, &str)| {
+            LiveTable::new(level, 5, 4096, internal(smallest), internal(largest))
+        };
+        let tables =
+            [(0, "a", "d"), (0, "c", "e"), (1, "d", "f"), (1, "a", "b"), (2, "a", "c"), (2, "b", "d")];
+        let routes = Routes::new(&tables.map(table), Order::Bytewise);
+        for (key, visits) in [
+            ("a", &[0, 3, 4][..]),
+            ("b", &[0, 3, 4, 5]),
+            ("c", &[1, 0, 4, 5]),
+            ("d", &[1, 0, 2, 5]),
+            ("e", &[1, 2]),
+            ("f", &[2]),
+            ("0", &[]),
+            ("g", &[]),
+        ] {
+            assert_eq!(routes.visits(key.as_bytes()), visits, "{key}");
+        }
+    }
+}
