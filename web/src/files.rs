@@ -92,7 +92,8 @@ impl Storage for Files {
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
-        let &(number, len) = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "it is not among the files given");
+        let &(number, len) = self.files.get(path).ok_or_else(missing)?;
         let source = Source::new(Arc::clone(&self.host), number, len, Arc::clone(&self.held));
         Ok(Box::new(source.whole(self.is_whole.load(Ordering::Relaxed))))
     }
