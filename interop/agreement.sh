@@ -4,5 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cargo run --quiet -p filterblock-interop --bin compare -- make "$folder"
+cargo run --quiet --profile test -p filterblock-interop --bin compare -- make "$folder"
 FILTERBLOCK_DATABASES=$folder cargo test -p filterblock-cli --test tool -- report::agreement::databases_made_elsewhere

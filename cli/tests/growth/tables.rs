@@ -347,13 +347,13 @@ fn sharing(key_len: usize, entries: usize, value: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Blocks in which many entries share a key of half the block.
+/// Blocks in which many entries share a key of a quarter of their size, so that the keys come to some hundreds of times the block.
 fn shared_keys() -> Vec<Hostile> {
     vec![
         table("a long key shared in data blocks", |size| {
             let mut crafted = Crafted::default();
             let blocks = size.div_ceil(MOST_OF_BLOCK);
-            let contents = sharing(size / blocks / 2, size / blocks / 10, &[]);
+            let contents = sharing(size / blocks / 4, size / blocks / 20, &[]);
             let places: Vec<Place> = (0..blocks).map(|_| crafted.block(&contents)).collect();
             finish(crafted, &index_of(places.into_iter()), &plain_block([]))
         }),
@@ -361,7 +361,7 @@ fn shared_keys() -> Vec<Hostile> {
             let mut crafted = Crafted::default();
             let data = handle(crafted.block(&data_block(1000)));
             let size = size.min(MOST_OF_INDEX);
-            finish(crafted, &sharing(size / 2, size / 20, &data), &plain_block([]))
+            finish(crafted, &sharing(size / 4, size / 40, &data), &plain_block([]))
         }),
         table("a long key shared in the index, of many blocks", |size| {
             let mut crafted = Crafted::default();
@@ -370,12 +370,12 @@ fn shared_keys() -> Vec<Hostile> {
             let blocks = size / 100;
             let places: Vec<Place> =
                 (0..blocks).map(|at| crafted.block(&entry_block(&[(format!("k{at:07}"), "")]))).collect();
-            let mut index = sharing(size / 2, 0, &handle(places[0]));
+            let mut index = sharing(size / 4, 0, &handle(places[0]));
             index.truncate(index.len() - 8);
             for &place in &places[1..] {
                 let value = handle(place);
                 index.extend(
-                    [&varint(size as u64 / 2)[..], &[0], &varint(value.len() as u64), &value].concat(),
+                    [&varint(size as u64 / 4)[..], &[0], &varint(value.len() as u64), &value].concat(),
                 );
             }
             index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
@@ -385,7 +385,7 @@ fn shared_keys() -> Vec<Hostile> {
             let mut crafted = Crafted::default();
             let data = crafted.block(&data_block(1000));
             let size = size.min(MOST_OF_INDEX);
-            let metaindex = sharing(size / 2, size / 20, &handle(data));
+            let metaindex = sharing(size / 4, size / 40, &handle(data));
             finish(crafted, &index_of([data].into_iter()), &metaindex)
         }),
     ]

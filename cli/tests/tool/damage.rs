@@ -206,9 +206,9 @@ fn index_keys_that_share_a_long_start() {
     crafted.entries(&[(b"key", b"value")]);
     let metaindex = crafted.entries::<&[u8], &[u8]>(&[]);
     let value = handle(data());
-    let mut index = [&[0][..], &varint(100_000), &varint(2), &[b'x'; 100_000], &value].concat();
-    for _ in 0..100_000 {
-        index.extend([&varint(100_000)[..], &[0, 2], &value].concat());
+    let mut index = [&[0][..], &varint(30_000), &varint(2), &[b'x'; 30_000], &value].concat();
+    for _ in 0..30_000 {
+        index.extend([&varint(30_000)[..], &[0, 2], &value].concat());
     }
     index.extend([0, 0, 0, 0, 1, 0, 0, 0]);
     let index = crafted.block(&index);
@@ -268,17 +268,15 @@ fn every_truncation_and_every_flipped_bit() {
         }
     };
     try_it(&sample.file);
-    // Fewer where opening a file takes long, as under Wine.
-    let few = if cfg!(windows) { 5 } else { 3 };
-    for len in (0..sample.file.len()).step_by(7 * few) {
+    for len in (0..sample.file.len()).step_by(35) {
         try_it(&sample.file[..len]);
     }
     let mut contents = sample.file.to_vec();
-    for bit in (0..8 * contents.len()).step_by(19 * few) {
+    for bit in (0..8 * contents.len()).step_by(95) {
         contents[bit / 8] ^= 1 << (bit % 8);
         try_it(&contents);
         contents[bit / 8] ^= 1 << (bit % 8);
     }
     println!("fine, damaged, unreadable: {statuses:?}");
-    assert!(statuses[1] > 400 / few, "{statuses:?}");
+    assert!(statuses[1] > 80, "{statuses:?}");
 }

@@ -427,7 +427,7 @@ fn all_tables_of_the_test_data_agree() {
     let mut wrong = Vec::new();
     let mut number = 0;
     // To try other filters takes most of the time.
-    let step = if std::env::var_os("FILTERBLOCK_ALL_TABLES").is_some() { 1 } else { 10 };
+    let step = if std::env::var_os("FILTERBLOCK_ALL_TABLES").is_some() { 1 } else { 20 };
     for below in ["tables", "basho", "bedrock", "constructed"] {
         let files = fs::read_dir(tables::testdata().join(below)).unwrap();
         let mut paths: Vec<_> = files.map(|entry| entry.unwrap().path()).collect();
