@@ -20,6 +20,7 @@
 #include "leveldb/options.h"
 #include "leveldb/write_batch.h"
 #include "counting_env.h"
+#include "idb_order.h"
 #include "internals.h"
 #include "support.h"
 
@@ -213,6 +214,8 @@ const leveldb::Comparator* ComparatorOf(int32_t order) {
       return &reversed;
     case 2:
       return &ignoring_case;
+    case 3:
+      return shim::IdbComparator();
     default:
       return leveldb::BytewiseComparator();
   }

@@ -18,7 +18,7 @@ struct fb_store_options {
   int32_t filter;
   int32_t bits_per_key;
   int32_t compression;
-  // 0: bytewise; 1: reversed; 2: bytewise, but letters of either case are equal.
+  // 0: bytewise; 1: reversed; 2: bytewise, but letters of either case are equal; 3: that of idb_order.h.
   int32_t order;
   // 0: LevelDB's default.
   int32_t max_open_files;

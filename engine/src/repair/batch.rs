@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
+use super::fragments::MIN_ZEROS;
+
 const HEADER_LEN: usize = 12;
 const MAX_SEQUENCE: u64 = (1 << 56) - 1;
-/// The minimum number of zeros in a row that count as damage within a fragment. A disk zeroes whole sectors.
-const MIN_ZEROS: usize = 64;
 /// The minimum number of zeros in a row that count as damage at the start or the end of a fragment: the run may
 /// continue beyond the fragment.
 const MIN_ZEROS_AT_END: usize = 8;
@@ -49,13 +49,16 @@ pub(super) struct BatchSpan {
 }
 
 impl Record {
-    /// Adds a fragment whose checksum is wrong. Its long runs of zeros are damage. If it has no such run, all of it may
-    /// be damaged.
-    pub(super) fn add_damaged(&mut self, data: &[u8]) {
+    /// Adds a fragment whose checksum is wrong. Its long runs of zeros are damage, and the `zeroed_end` last bytes. If
+    /// there are none of either, all of it may be damaged.
+    pub(super) fn add_damaged(&mut self, data: &[u8], zeroed_end: usize) {
         self.is_damaged = true;
         let start = self.data.len();
         self.data.extend_from_slice(data);
-        let zeros: Vec<_> = runs_of_zeros(data).collect();
+        let mut zeros: Vec<_> = runs_of_zeros(data).collect();
+        if zeroed_end > 0 {
+            zeros.push(data.len().saturating_sub(zeroed_end)..data.len());
+        }
         match zeros.is_empty() {
             true => self.bad.push(start..self.data.len()),
             false => self.bad.extend(zeros.into_iter().map(|run| run.start + start..run.end + start)),
@@ -238,7 +241,7 @@ mod tests {
         let mut data = batch(OPERATIONS);
         data[range].fill(0);
         let mut record = Record::default();
-        record.add_damaged(&data);
+        record.add_damaged(&data, 0);
         record
     }
 
@@ -274,7 +277,7 @@ mod tests {
         let mut data = batch(OPERATIONS);
         data[40] ^= 3;
         let mut record = Record::default();
-        record.add_damaged(&data);
+        record.add_damaged(&data, 0);
         assert_eq!(keys(&record).0, []);
     }
 
@@ -286,7 +289,7 @@ mod tests {
         let len = data.len();
         data[len - 6] = 200;
         let mut record = Record::default();
-        record.add_damaged(&data);
+        record.add_damaged(&data, 0);
         assert_eq!(keys(&record).0, []);
     }
 }

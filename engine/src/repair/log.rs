@@ -111,7 +111,7 @@ impl Reader<'_> {
         }
         match fragment.is_sound {
             true => record.data.extend_from_slice(&fragment.data),
-            false => record.add_damaged(&fragment.data),
+            false => record.add_damaged(&fragment.data, fragment.zeroed_end),
         }
         if matches!(fragment.kind, FULL | LAST)
             && let Some(record) = self.record.take()
@@ -235,7 +235,44 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
 
 #[cfg(test)]
 mod tests {
+    use filterblock::database::LogWriter;
+
     use super::*;
+
+    /// What is saved of a batch of which the last `zeros` bytes are zero, with `behind` more zeros after it.
+    fn saved(zeros: usize, behind: usize, change: impl FnOnce(&mut [u8])) -> Vec<(u64, Vec<u8>, bool)> {
+        let mut log = LogWriter::new(Vec::new());
+        let batch = b"\x05\0\0\0\0\0\0\0\x02\0\0\0\x01\x03one\x05first\x01\x03two\x0clast of both";
+        log.add_record(batch).unwrap();
+        let mut file = log.into_writer();
+        change(&mut file);
+        let from = file.len() - zeros;
+        file[from..].fill(0);
+        file.resize(file.len() + behind, 0);
+        let mut saved = Vec::new();
+        let add = |operation: Operation<'_>, is_right| {
+            saved.push((operation.sequence, operation.value.unwrap_or_default().to_vec(), is_right));
+            Ok(())
+        };
+        assert_eq!(read(&file[..], add).unwrap().is_blank, behind > 0);
+        saved
+    }
+
+    #[test]
+    fn zeros_up_to_the_end_may_begin_with_the_last_bytes_of_a_record() {
+        assert_eq!(saved(0, 500, |_| ()).len(), 2);
+        for zeros in 1..12 {
+            assert_eq!(saved(zeros, 500, |_| ()), [(5, b"first".to_vec(), false)], "{zeros}");
+        }
+        // Without more zeros behind them, they may be meant to be there.
+        for (zeros, behind) in [(1, 50), (7, 50), (7, 0)] {
+            assert_eq!(saved(zeros, behind, |_| ()), [], "{zeros} {behind}");
+        }
+        // The checksum tells that there is other damage, too.
+        for zeros in 1..4 {
+            assert_eq!(saved(zeros, 500, |file| file[26] ^= 0x22), [], "{zeros}");
+        }
+    }
 
     fn log(spans: &[Span]) -> SavedLog {
         SavedLog { spans: spans.to_vec(), ..SavedLog::default() }

@@ -7,6 +7,8 @@ pub mod builder;
 mod damage;
 pub mod database;
 #[cfg(feature = "tool")]
+pub mod idb;
+#[cfg(feature = "tool")]
 pub mod judges;
 pub mod large;
 #[cfg(feature = "tool")]

@@ -24,7 +24,7 @@ const INCOMPLETE: u8 = 5;
 
 /// A kind of damage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Damage {
+pub(super) enum Damage {
     None,
     OneBit,
     TwoBits,
@@ -39,7 +39,7 @@ enum Damage {
 }
 
 impl Damage {
-    const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::None,
         Self::OneBit,
         Self::TwoBits,
@@ -54,11 +54,11 @@ impl Damage {
     ];
 
     /// Everything has to be saved.
-    const fn is_harmless(self) -> bool {
+    pub(super) const fn is_harmless(self) -> bool {
         matches!(self, Self::None | Self::OneBit | Self::NoManifest | Self::NoCurrent | Self::LogBit)
     }
 
-    fn apply(self, dir: &Path, random: &mut Random) -> Result<()> {
+    pub(super) fn apply(self, dir: &Path, random: &mut Random) -> Result<()> {
         let files = |extension: &str| -> Result<Vec<PathBuf>> {
             let mut files = Vec::new();
             for entry in fs::read_dir(dir)? {
@@ -130,23 +130,39 @@ pub struct Report {
     pub right_by_leveldb: u64,
     /// Keys of all databases.
     pub keys: u64,
-    /// Times that each judge wrote to a repaired database, compacted it and read it.
+    /// What each judge did with the repaired databases.
+    pub work: Vec<Work>,
+}
+
+/// What a judge did with repaired databases.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// The judge's name.
+    pub judge: &'static str,
+    /// Times that it wrote to a database, compacted it and read it.
     pub sessions: u64,
+    /// The time that this took.
+    pub time: Duration,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cases, exact, right, right_by_leveldb, keys, sessions } = self;
+        let Self { cases, exact, right, right_by_leveldb, keys, work } = self;
         writeln!(f, "{cases} damaged databases, {exact} of them saved to the last key, nothing invented")?;
-        writeln!(f, "  of {keys} keys {right} are right, and {right_by_leveldb} after LevelDB's own repair")?;
-        write!(f, "  written to and compacted {sessions} times by each judge")
+        write!(f, "  of {keys} keys {right} are right, and {right_by_leveldb} after LevelDB's own repair")?;
+        for Work { judge, sessions, time } in work {
+            write!(f, "\n  written to, compacted and read {sessions} times by {judge}, in {time:.1?}")?;
+        }
+        Ok(())
     }
 }
 
 /// Makes random databases, and repairs each with every kind of damage. Each of `judges` reads what comes of it alike.
-/// To one new database of each they write in turns: so many turns, and more until this time is over.
+/// To one new database of each they write in turns: so many turns, and each judge more until it has worked for this time,
+/// all databases taken together.
 pub fn run(databases: u64, seed: u64, judges: &[Judge], (turns, time): (u64, Duration)) -> Result<Report> {
-    let mut report = Report::default();
+    let work = judges.iter().map(|judge| Work { judge: judge.name(), sessions: 0, time: Duration::ZERO });
+    let mut report = Report { work: work.collect(), ..Report::default() };
     let each = (turns, time / u32::try_from(databases)?);
     for case in 0..databases {
         let mut random = Random::for_case(seed, case);
@@ -168,7 +184,7 @@ pub fn run(databases: u64, seed: u64, judges: &[Judge], (turns, time): (u64, Dur
             let repaired = case.repaired(folder.path(), damage, &mut random).with_context(place)?;
             if damage == Damage::Overwritten {
                 let new = (&*folder.path().join("new"), repaired.entries);
-                report.sessions += case.go_on(new, each, &mut random).with_context(place)?;
+                case.go_on(new, each, &mut random, &mut report.work).with_context(place)?;
             }
             report.cases += 1;
             report.exact += u64::from(repaired.is_exact);
@@ -266,25 +282,33 @@ impl Case<'_> {
         Ok(Repaired { is_exact, right, right_by_leveldb, entries })
     }
 
-    /// The judges write to the new database and compact it in turns: so many turns, and more until this time is over.
-    /// Returns the number of turns.
+    /// The judges write to the new database and compact it in turns: so many turns, and each judge more until it has worked
+    /// for this time. Adds what they did to `work`.
     fn go_on(
         &self,
         (dir, mut entries): (&Path, Entries),
         (least, time): (u64, Duration),
         random: &mut Random,
-    ) -> Result<u64> {
-        let (start, mut turns) = (Instant::now(), 0);
-        while turns < least || start.elapsed() < time {
-            for judge in self.judges {
+        work: &mut [Work],
+    ) -> Result<()> {
+        let mut left = vec![(least, time); self.judges.len()];
+        while left.iter().any(|left| *left != (0, Duration::ZERO)) {
+            for (judge, (left, work)) in self.judges.iter().zip(left.iter_mut().zip(&mut *work)) {
+                if *left == (0, Duration::ZERO) {
+                    continue;
+                }
+                let start = Instant::now();
                 judge.write(dir, self.options, &keys(), &mut entries, random)?;
+                let time = start.elapsed();
+                *left = (left.0.saturating_sub(1), left.1.saturating_sub(time));
+                work.sessions += 1;
+                work.time += time;
             }
-            turns += 1;
         }
         for judge in self.judges {
             judge.read(dir, self.options, &keys(), &entries)?;
         }
-        Ok(turns)
+        Ok(())
     }
 }
 
@@ -299,7 +323,7 @@ fn entries(dir: &Path, options: &StoreOptions) -> Result<Entries> {
     Ok(store.entries()?.into_iter().collect())
 }
 
-fn copy(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

@@ -50,6 +50,8 @@ pub enum Order {
     /// `filterblock.testdata.IgnoringCase`, to which keys that differ only in the case of ASCII
     /// letters are equal.
     IgnoringCase = 2,
+    /// `idb_cmp1`, of Chromium's IndexedDB. Keys that cannot be decoded are equal to all others.
+    Idb = 3,
 }
 
 /// LevelDB's options for a [`Store`]. Checksums are verified on every read.

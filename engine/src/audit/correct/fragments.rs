@@ -11,7 +11,7 @@ use bytes::Bytes;
 use filterblock::table::ReadAt;
 
 use super::patched::Patch;
-use super::{WrongBit, stored_crc, wrong_bits};
+use super::{WrongBit, may_end_otherwise, stored_crc, wrong_bits};
 
 pub(crate) const BLOCK_LEN: u64 = 32 << 10;
 const HEADER_LEN: usize = 7;
@@ -21,6 +21,8 @@ pub(crate) const FULL: u8 = 1;
 pub(crate) const FIRST: u8 = 2;
 pub(crate) const MIDDLE: u8 = 3;
 pub(crate) const LAST: u8 = 4;
+/// The minimum number of zeros in a row that count as damage: a disk zeroes whole sectors.
+pub(crate) const MIN_ZEROS: usize = 64;
 /// The maximum number of bytes whose checksums are tried in a block to find the next fragment.
 const MAX_TRIED: usize = 4 << 20;
 /// The maximum number of bytes whose checksums are tried in one block, all attempts taken together.
@@ -48,6 +50,9 @@ pub(crate) struct Fragment {
     /// The checksum is correct, if need be after one bit was corrected.
     pub(crate) is_sound: bool,
     pub(crate) patch: Option<Patch>,
+    /// The number of zeros at the end of a damaged fragment with which a longer run of zeros begins, of at least
+    /// [`MIN_ZEROS`]. 0 also if the checksum tells that more is wrong than these.
+    pub(crate) zeroed_end: usize,
     /// The fragment was found by its checksum alone, after a loss.
     pub(crate) is_found: bool,
 }
@@ -165,6 +170,7 @@ impl<R: ReadAt> Fragments<R> {
         let start = self.at;
         let from = start.saturating_add(HEADER_LEN);
         self.at = from.saturating_add(header.len).min(self.block.len());
+        let zeroed_end = if is_sound { 0 } else { self.zeroed_end(start, header) };
         let mut data = self.block.slice(from.min(self.at)..self.at);
         let patched = patch.and_then(|patch| patch.offset.checked_sub(self.offset_of(from)));
         if let Some((at, patch)) = patched.and_then(|at| usize::try_from(at).ok()).zip(patch) {
@@ -178,6 +184,7 @@ impl<R: ReadAt> Fragments<R> {
             data,
             is_sound,
             patch,
+            zeroed_end,
             is_found: std::mem::take(&mut self.is_found),
         })
     }
@@ -187,6 +194,16 @@ impl<R: ReadAt> Fragments<R> {
     fn is_boundary(&self, at: usize) -> bool {
         let Some(rest) = self.block.get(at..) else { return false };
         rest.len() < HEADER_LEN || rest.iter().all(|&byte| byte == 0) || is_sound(&self.block, at)
+    }
+
+    fn zeroed_end(&self, start: usize, header: Header) -> usize {
+        let is_zero = |byte: &&u8| **byte == 0;
+        let behind = self.block.get(self.at..).unwrap_or_default().iter().take_while(is_zero).count();
+        // The type before the data is not zero.
+        let data = checked(&self.block, start, header.len).unwrap_or_default();
+        let zeros = data.iter().rev().take_while(is_zero).count();
+        let is_run = zeros.saturating_add(behind) >= MIN_ZEROS;
+        if is_run && may_end_otherwise(data, zeros, header.crc) { zeros } else { 0 }
     }
 
     /// Corrects the one bit, possibly of the length, that makes the fragment at `start` sound.

@@ -64,6 +64,19 @@ pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     bits
 }
 
+/// Returns true if `data` could have the checksum `stored` with other bytes in place of the last `len`. There always are
+/// such bytes if `len` is at least 4. Other damage is taken for theirs with a probability of 2^-16 if there are two, and
+/// of 2^-8 if there are three.
+pub(crate) fn may_end_otherwise(data: &[u8], len: usize, stored: u32) -> bool {
+    let Some(rest) = data.len().checked_sub(len).and_then(|end| data.get(..end)) else { return false };
+    if len >= 4 {
+        return true;
+    }
+    let end = !stored.wrapping_sub(MASK_DELTA).rotate_left(15);
+    let before = (0..len).fold(end, |state, _| back(state));
+    (before ^ !crc32c::crc32c(rest)) >> (8 * len) == 0
+}
+
 /// Corrects the one wrong bit of a stored block, trailer included, with whose correction `accept` returns `Some`.
 /// Returns what `accept` returned, the position of the byte, and the bit in it. `None` unless there is exactly one such
 /// bit.
@@ -99,6 +112,23 @@ mod tests {
         assert_eq!(corrected(&wrong, |right| Some(right == sound)), Some((true, 700, 2)));
         assert_eq!(corrected(&wrong, |_| None::<()>), None);
         assert_eq!(corrected(&sound, Some), None);
+    }
+
+    #[test]
+    fn the_checksum_tells_whether_more_is_wrong_than_the_last_bytes() {
+        let stored = stored_crc(&data());
+        for len in 1..6 {
+            let mut wrong = data();
+            let from = wrong.len() - len;
+            wrong[from..].fill(0xa5);
+            assert!(may_end_otherwise(&wrong, len, stored), "{len}");
+            if len > 1 {
+                assert_eq!(may_end_otherwise(&wrong, len - 1, stored), len > 4, "{len}");
+            }
+            wrong[from - 1] ^= 0x42;
+            assert_eq!(may_end_otherwise(&wrong, len, stored), len > 3, "{len}");
+        }
+        assert!(!may_end_otherwise(&data(), usize::MAX, stored));
     }
 
     fn data() -> Vec<u8> {

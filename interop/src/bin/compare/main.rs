@@ -26,7 +26,8 @@ struct Arguments {
 #[derive(Args)]
 struct Cases<const N: u64> {
     /// Number of cases.
-    #[arg(long, default_value_t = N)]
+    // `default_value_t` would keep its text in a static, which all `N` share.
+    #[arg(long, default_value = &*N.to_string().leak())]
     cases: u64,
     /// The same seed makes the same cases.
     #[arg(long, default_value_t = 1)]
@@ -101,8 +102,8 @@ enum Subject {
     Repaired {
         #[command(flatten)]
         cases: Cases<6>,
-        /// For how long they write.
-        #[arg(long, default_value_t = 60)]
+        /// For how many seconds each of them writes, all databases taken together.
+        #[arg(long, default_value_t = 3)]
         seconds: u64,
     },
     /// The lines and the speed of `scan --hex` and of LevelDB's iterator. Linux only.
