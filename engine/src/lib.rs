@@ -42,4 +42,6 @@ pub use engine::{Engine, Sink};
 #[cfg(feature = "remote")]
 pub use remote::{FleetOptions, store::register};
 pub use run::{MAX_JOBS, Watch};
-pub use walk::{Inputs, Memory, SharedFile, SharedFiles, Storage, hex_byte, is_input, is_remote, open_file};
+pub use walk::{
+    InOrder, Inputs, Memory, SharedFile, SharedFiles, Storage, hex_byte, is_input, is_remote, open_file,
+};

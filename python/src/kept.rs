@@ -14,7 +14,7 @@ use filterblock::table::{
 };
 use filterblock::{Error, Result};
 use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{SharedFile, SharedFiles, read_options};
+use filterblock_engine::{InOrder, SharedFile, SharedFiles, read_options};
 
 use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
@@ -273,23 +273,25 @@ pub(crate) struct KeptOpener {
 }
 
 impl Opener for KeptOpener {
-    type Table = SharedFile;
+    type Table = InOrder<SharedFile>;
     type Log = fs::File;
 
-    fn open_table(&mut self, path: &Path) -> std::io::Result<SharedFile> {
+    fn open_table(&mut self, path: &Path) -> std::io::Result<Self::Table> {
         // What was opened before is the same file, or is found to be gone when it is read.
-        self.tables.get(path).map_or_else(|| self.files.open(path), |table| Ok(table.source().clone()))
+        let kept = self.tables.get(path).map(|table| table.source().clone());
+        kept.map_or_else(|| self.files.open(path), Ok).map(InOrder::new)
     }
 
     fn open_log(&mut self, path: &Path) -> std::io::Result<fs::File> {
         self.files.open_log(path)
     }
 
-    fn version(&mut self, table: &SharedFile) -> std::io::Result<Vec<u8>> {
+    fn version(&mut self, table: &Self::Table) -> std::io::Result<Vec<u8>> {
         self.files.version(table)
     }
 
-    fn index(&mut self, table: &SharedFile) -> Option<Arc<TableIndex>> {
+    fn index(&mut self, table: &Self::Table) -> Option<Arc<TableIndex>> {
+        let table = table.source();
         let kept = self.tables.get(table.path()).filter(|kept| kept.source().is_same(table));
         // What cannot be opened is opened again by the scan, which says why.
         let kept = kept.or_else(|| self.tables.open(table.path(), table.clone(), &self.options).ok())?;

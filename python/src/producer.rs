@@ -120,12 +120,16 @@ impl Producer {
         self.sender.send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 
+    #[inline]
     pub(crate) fn number_of(&mut self, file: &OsStr) -> usize {
-        if let Some((last, number)) = &self.last_file
-            && last == file
-        {
-            return *number;
+        match &self.last_file {
+            Some((last, number)) if last == file => *number,
+            _ => self.number_of_another(file),
         }
+    }
+
+    #[cold]
+    fn number_of_another(&mut self, file: &OsStr) -> usize {
         let number = match self.files.get(file) {
             Some(number) => *number,
             None => {
@@ -145,6 +149,7 @@ impl Producer {
         self.batch.items.is_empty()
     }
 
+    #[inline]
     pub(crate) fn entry(&mut self, row: &Row<'_>) -> io::Result<()> {
         let file = self.number_of(row.path.as_os_str());
         let place = Place { file, offset: row.offset, version: row.version, state: row.state };
@@ -170,6 +175,7 @@ impl Producer {
 }
 
 impl Sink<ScanLine<'_>> for Producer {
+    #[inline]
     fn line(&mut self, line: ScanLine<'_>) -> io::Result<()> {
         match line {
             ScanLine::Entry(_, row) => self.entry(&row),

@@ -2,6 +2,7 @@
 
 pub(crate) mod folder;
 pub(crate) mod folder_cache;
+mod in_order;
 pub(crate) mod input;
 pub(crate) mod paths;
 pub(crate) mod read_ahead;
@@ -12,6 +13,7 @@ pub(crate) mod url;
 
 pub use folder::is_input;
 pub(crate) use folder::{Folder, TableRecord, reopen};
+pub use in_order::InOrder;
 pub(crate) use input::PathError;
 pub use input::open_file;
 pub use paths::Inputs;

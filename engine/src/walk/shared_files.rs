@@ -11,6 +11,8 @@ use bytes::Bytes;
 use filterblock::database::{FileOpener, Opener as _};
 use filterblock::table::ReadAt;
 
+use super::in_order::InOrder;
+
 /// The maximum number of files that are open at a time by default.
 const MAX_OPEN: usize = 48;
 
@@ -222,19 +224,19 @@ impl ReadAt for SharedFile {
 }
 
 impl filterblock::database::Opener for SharedFiles {
-    type Table = SharedFile;
+    type Table = InOrder<SharedFile>;
     type Log = File;
 
-    fn open_table(&mut self, path: &Path) -> io::Result<SharedFile> {
-        self.open(path)
+    fn open_table(&mut self, path: &Path) -> io::Result<Self::Table> {
+        self.open(path).map(InOrder::new)
     }
 
     fn open_log(&mut self, path: &Path) -> io::Result<File> {
         self.0.open(path)
     }
 
-    fn version(&mut self, table: &SharedFile) -> io::Result<Vec<u8>> {
-        Ok(table.version().to_vec())
+    fn version(&mut self, table: &Self::Table) -> io::Result<Vec<u8>> {
+        Ok(table.source().version().to_vec())
     }
 }
 

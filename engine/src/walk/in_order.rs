@@ -1,0 +1,188 @@
+//! A source of which more is read at once, the longer it is read in order.
+
+use std::cell::RefCell;
+use std::fmt::{self, Debug};
+use std::io;
+use std::ops::Range;
+
+use bytes::Bytes;
+use filterblock::table::ReadAt;
+
+use super::read_ahead::part;
+
+/// The most bytes that are read at once.
+const MOST: usize = 64 << 10;
+
+/// A source for one reader. Each read that goes on where the last one ended may read ahead as many bytes as were read in
+/// order before it, up to 64 KiB. So no more than twice the bytes are read that are asked for.
+pub struct InOrder<R> {
+    source: R,
+    run: RefCell<Run>,
+}
+
+/// Reads in order.
+#[derive(Default)]
+struct Run {
+    /// The end of the last read.
+    end: u64,
+    /// The bytes that were asked for in order.
+    len: usize,
+    /// What was read ahead: its offset, and its bytes.
+    window: (u64, Bytes),
+}
+
+impl<R> InOrder<R> {
+    /// `source`, of which nothing has been read.
+    pub fn new(source: R) -> Self {
+        Self { source, run: RefCell::default() }
+    }
+
+    /// The source.
+    pub const fn source(&self) -> &R {
+        &self.source
+    }
+}
+
+impl<R: ReadAt> InOrder<R> {
+    /// Reads ahead, if that is more than `len` bytes.
+    fn window(&self, offset: u64, len: usize, before: usize) -> Option<Bytes> {
+        let left = self.source.len().ok()?.saturating_sub(offset);
+        let ahead = before.min(MOST).min(usize::try_from(left).unwrap_or(MOST));
+        // A part that cannot be read must not hide the part asked for, which is then read alone.
+        (ahead > len).then(|| self.source.read_at(offset, ahead).ok())?
+    }
+}
+
+impl<R: ReadAt> ReadAt for InOrder<R> {
+    fn len(&self) -> io::Result<u64> {
+        self.source.len()
+    }
+
+    fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+        let mut run = self.run.borrow_mut();
+        let before = if offset == run.end { run.len } else { 0 };
+        (run.end, run.len) = (offset.saturating_add(len as u64), before.saturating_add(len));
+        // What is given away is a copy, so that blocks that are kept keep no windows.
+        if let Some(bytes) = part(&run.window, offset, len) {
+            return Ok(Bytes::copy_from_slice(&bytes));
+        }
+        run.window = (0, Bytes::new());
+        match self.window(offset, len, before) {
+            Some(bytes) => {
+                let first = Bytes::copy_from_slice(bytes.get(..len).unwrap_or_default());
+                run.window = (offset, bytes);
+                Ok(first)
+            }
+            None => self.source.read_at(offset, len),
+        }
+    }
+
+    fn slice_at(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.source.slice_at(offset, len)
+    }
+
+    fn will_need(&self, ranges: &[Range<u64>]) {
+        self.source.will_need(ranges);
+    }
+}
+
+impl<R: Debug> Debug for InOrder<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InOrder").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes in memory, and which ranges were read. Those from `bad` on cannot be read.
+    struct Told {
+        bytes: Vec<u8>,
+        bad: usize,
+        reads: RefCell<Vec<Range<usize>>>,
+    }
+
+    impl Told {
+        fn new(len: usize, bad: usize) -> InOrder<Self> {
+            let bytes = (0..len).map(|at| (at / 7 % 251) as u8).collect();
+            InOrder::new(Self { bytes, bad, reads: RefCell::default() })
+        }
+    }
+
+    impl ReadAt for Told {
+        fn len(&self) -> io::Result<u64> {
+            Ok(self.bytes.len() as u64)
+        }
+
+        fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
+            let start = usize::try_from(offset).map_err(io::Error::other)?;
+            let range = start..start.checked_add(len).ok_or(io::ErrorKind::UnexpectedEof)?;
+            self.reads.borrow_mut().push(range.clone());
+            if range.end > self.bad {
+                return Err(io::Error::other("bad"));
+            }
+            self.bytes
+                .get(range)
+                .map(Bytes::copy_from_slice)
+                .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        }
+    }
+
+    fn check(source: &InOrder<Told>, offset: usize, len: usize) {
+        let read = source.read_at(offset as u64, len).ok();
+        let end = offset.checked_add(len).filter(|&end| end <= source.source.bad);
+        assert_eq!(
+            read.as_deref(),
+            end.and_then(|end| source.source.bytes.get(offset..end)),
+            "{offset} {len}"
+        );
+    }
+
+    #[test]
+    fn more_and_more_is_read_in_order_and_never_more_than_twice_what_is_asked_for() {
+        let len = 1 << 20;
+        let source = Told::new(len, len);
+        for at in 0..1000 {
+            check(&source, at * 1000, 1000);
+            let read: usize = source.source.reads.borrow().iter().map(Range::len).sum();
+            assert!(read <= 2000 * (at + 1), "{read} bytes for {}", 1000 * (at + 1));
+        }
+        let reads = source.source.reads.borrow();
+        assert!(reads.len() < 30 && reads.iter().all(|read| read.len() <= MOST), "{reads:?}");
+    }
+
+    #[test]
+    fn reads_that_are_not_in_order_are_left_alone() {
+        let source = Told::new(100_000, 100_000);
+        let asked = [(50_000, 100), (40_000, 100), (30_000, 100), (30_050, 100), (30_149, 100), (0, 10)];
+        asked.iter().for_each(|&(offset, len)| check(&source, offset, len));
+        let expected: Vec<_> = asked.iter().map(|&(offset, len)| offset..offset + len).collect();
+        assert_eq!(*source.source.reads.borrow(), expected);
+    }
+
+    #[test]
+    fn what_is_read_is_what_the_source_holds_up_to_where_it_cannot_be_read() {
+        for bad in [90_001, 100_000] {
+            let source = Told::new(100_000, bad);
+            for start in [0, 70_000, 99_000, 3] {
+                let mut at = start;
+                for len in [10, 1, 0, 9, 700, 4000, 4000, 20_000, 5, 1000, 70_000, 1000].repeat(3) {
+                    check(&source, at, len);
+                    at += len;
+                }
+            }
+            check(&source, usize::MAX, 1);
+        }
+    }
+
+    #[test]
+    fn what_a_reader_keeps_is_not_a_whole_window() {
+        let source = Told::new(100_000, 100_000);
+        let kept: Vec<_> = (0..50).map(|at| source.read_at(at * 1000, 1000).unwrap()).collect();
+        let window = source.run.borrow().window.1.clone();
+        assert!(window.len() > 10_000);
+        let inside = window.as_ptr_range();
+        assert!(kept.iter().all(|bytes| !inside.contains(&bytes.as_ptr())));
+    }
+}
