@@ -169,7 +169,7 @@ impl Fold {
             let (entries, marks) = (table.entries?.count, std::mem::take(&mut table.marks));
             Some((table.number?, TableEntries { entries, marks }))
         };
-        let entries = overview.tables.iter_mut().filter_map(entries).collect();
+        let entries = filterblock::map_of(overview.tables.iter_mut().filter_map(entries));
         overview.weights = lookup_weights(&newest.folder, &entries);
         overview.spans = spans(&begun.folder);
         overview.spans.extend(spans(&newest.folder));
