@@ -161,7 +161,7 @@ pub use policy::{CassandraBloomPolicy, Murmur3BloomPolicy};
 pub use policy::{LegacyBloomPolicy, LegacyHash, OpaquePolicy, Origin, PrefixPolicy};
 #[cfg(feature = "table")]
 #[doc(hidden)]
-pub use sort::{map_of, sort_by};
+pub use sort::{map_of, set_of, sort_by};
 
 /// Compiles the examples of the crate's page, including those of README.md, as doctests.
 #[cfg(all(doctest, feature = "table"))]

@@ -2,7 +2,7 @@
 //! several kilobytes each time; these are compiled once.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sorts like [`slice::sort_by`]: equal items keep their order. For hot code, that one is better.
 pub fn sort_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
@@ -34,6 +34,13 @@ pub fn map_of<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K,
     let mut map = BTreeMap::new();
     map.extend(pairs);
     map
+}
+
+/// A set of these items, as [`map_of`].
+pub fn set_of<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
+    let mut set = BTreeSet::new();
+    set.extend(items);
+    set
 }
 
 #[cfg(test)]

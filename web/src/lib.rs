@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{Depth, write_line};
+use filterblock_engine::report::Depth;
 use filterblock_engine::words::path_word;
 use filterblock_engine::{Engine, Inputs, Request, Storage, Watch};
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -245,6 +245,6 @@ impl Scan {
 
 fn json(value: &impl serde::Serialize) -> Result<String, String> {
     let mut text = Vec::new();
-    write_line(&mut text, value).map_err(|error| error.to_string())?;
+    lines::put(&mut text, value).map_err(|error| error.to_string())?;
     String::from_utf8(text).map_err(|error| error.to_string())
 }
