@@ -18,7 +18,6 @@ use filterblock_engine::words::path_word;
 use filterblock_engine::{Engine, Inputs, Request, Storage, Watch};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::entries::Question;
 use crate::files::Files;
 use crate::source::Host;
 
@@ -109,6 +108,24 @@ pub struct Session {
     files: Arc<Files>,
 }
 
+/// Which entries are asked for.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Question(entries::Question);
+
+#[wasm_bindgen]
+impl Question {
+    /// A question for the entries whose keys begin with `prefix`, from a key on. `all`: every version of each key.
+    ///
+    /// # Errors
+    ///
+    /// If a key is not in hexadecimal, though it should be.
+    #[wasm_bindgen(constructor)]
+    pub fn new(prefix: &str, from: &str, hex: bool, all: bool) -> Result<Self, String> {
+        entries::Question::new(prefix, from, hex, all).map(Self)
+    }
+}
+
 /// A scan that goes on when it is asked to.
 #[wasm_bindgen]
 #[derive(Debug)]
@@ -169,41 +186,19 @@ impl Session {
     }
 
     /// Begins a scan of `wanted` entries a batch.
-    ///
-    /// # Errors
-    ///
-    /// If a key is not in hexadecimal, though it should be.
-    pub fn scan(
-        &self,
-        path: &str,
-        prefix: &str,
-        from: &str,
-        hex: bool,
-        all: bool,
-        wanted: usize,
-    ) -> Result<Scan, String> {
+    pub fn scan(&self, path: &str, question: Question, wanted: usize) -> Scan {
         self.files.read_whole(false);
-        let question = Question::new(prefix, from, hex, all)?;
-        Ok(Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question, wanted)))
+        Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question.0, wanted))
     }
 
     /// The whole value of the entry that comes after `before` others in that scan; `None`: there is no such entry.
     ///
     /// # Errors
     ///
-    /// As for [`scan`](Self::scan), and if the scan cannot go on.
-    pub fn value(
-        &self,
-        path: &str,
-        prefix: &str,
-        from: &str,
-        hex: bool,
-        all: bool,
-        before: f64,
-    ) -> Result<Option<Vec<u8>>, String> {
+    /// If the scan cannot go on.
+    pub fn value(&self, path: &str, question: Question, before: f64) -> Result<Option<Vec<u8>>, String> {
         self.files.read_whole(false);
-        let question = Question::new(prefix, from, hex, all)?;
-        entries::value(&self.engine(""), self.inputs(path), &question, before as u64)
+        entries::value(&self.engine(""), self.inputs(path), &question.0, before as u64)
     }
 
     /// Panics: for the test of what follows a panic.
