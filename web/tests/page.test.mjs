@@ -298,6 +298,9 @@ describe('what does not go as planned', () => {
         await click(page, '#cancel');
         await page.waitForFunction(() => document.querySelector('#work').hidden, { timeout: 1000 });
         assert.match(await status(page), /^Cancelled/);
+        // The worker ends, whatever it is doing.
+        for (let left = 50; left > 0 && page.workers().length > 0; left -= 1) await new Promise(resolve => setTimeout(resolve, 100));
+        assert.equal(page.workers().length, 0);
         assert.equal((await page.$$('#look iframe')).length, 1);
         assert.equal((await page.$$('#verify iframe')).length, 0);
         // It goes on, and so does the list of entries.
