@@ -27,7 +27,7 @@ const FAULTS = [
     ['after a panic the same engine goes on', "if ('defect' in answer) return this.#end(new Defect(answer.defect));", "if ('defect' in answer) { this.#asked = undefined; return asked.reject(new Defect(answer.defect)); }", 'after a defect'],
     ['the message of a panic is lost', 'panic = message;', '', 'after a defect'],
     ['a folder is read again as it was', 'readAgain = canAgain ? give : undefined;', 'readAgain = canAgain ? async () => given : undefined;', 'can be read again'],
-    ['the files of an earlier folder win', 'if (mine !== turn) return;\nfor', 'for', 'another folder'],
+    ['the files of an earlier folder win', 'if (mine !== turn) return;\nfor', 'for', 'being listed'],
     ['a value is saved as it is shown', "engine.ask('value', ...scan, before)", "Promise.resolve(new TextEncoder().encode(row.value.text))", 'saved whole'],
     ['another value is saved', "engine.ask('value', ...scan, before)", "engine.ask('value', ...scan, before + 1)", 'saved whole'],
     ['arrows leave the list', "ArrowDown: this.#chosen + 1", 'ArrowDown: this.#rows.length + 1', 'by the keyboard'],
