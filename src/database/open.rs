@@ -1,7 +1,6 @@
 //! Opening the database in a folder, which a writer may be changing (`DBImpl::Recover` in LevelDB's
 //! `db/db_impl.cc`).
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::database::Database;
@@ -95,7 +94,7 @@ impl Database {
     fn is_confirmed_by(&self, before: &Self) -> bool {
         match (&self.manifest, &before.manifest) {
             (Ok(now), Ok(then)) => {
-                let missing: BTreeSet<u64> = before.missing().map(|table| table.number).collect();
+                let missing = crate::set_of(before.missing().map(|table| table.number));
                 now.incomplete_tail() == then.incomplete_tail()
                     && self.missing().all(|table| missing.contains(&table.number))
             }
@@ -112,8 +111,7 @@ impl Database {
             || self.files.unreadable().any(|file| (file.kind, file.number) == log);
         let log = (!is_listed).then(|| FileKind::Log.file_name(manifest.log_number()));
         // A set, as a table's number may be on two levels.
-        let mut names: BTreeSet<String> =
-            self.missing().flat_map(|table| table_names(table.number)).collect();
+        let mut names = crate::set_of(self.missing().flat_map(|table| table_names(table.number)));
         names.extend(log);
         self.files.look_again(&self.dir, names);
     }

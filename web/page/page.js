@@ -134,27 +134,27 @@ async function open(of) {
 /** What the buttons do. @type {Record<string, () => Promise<void>>} */
 const steps = {
     look: async () => {
-        await report('look', 'Ends of all tables', 'ends', 'This is from index and filters alone; blocks are being read.');
-        await report('look', 'Samples of all tables', 'samples', 'This is from index, filters and samples; not every block was read.');
+        const cost = await report('look', 'Ends of all tables', 'ends', 'This is from index and filters alone; blocks are being read.');
+        await report('look', 'Samples of all tables', 'samples', 'This is from index, filters and samples; not every block was read.', cost);
     },
-    verify: () => report('verify', 'Every block', 'verified', 'Every block was read.'),
-    tune: () => report('tune', 'Other filters', 'tuned', 'This is from index, filters and samples, and other filters tried on some tables.'),
+    verify: async () => void await report('verify', 'Every block', 'verified', 'Every block was read.'),
+    tune: async () => void await report('tune', 'Other filters', 'tuned', 'This is from index, filters and samples, and other filters tried on some tables.'),
 };
 
 /**
- * Makes a report, and shows it. Until then, what is shown stays.
+ * Makes a report, and shows it. Until then, what is shown stays. Returns what it has cost, together with what was read before.
  * @param {string} panel @param {string} name @param {string} call @param {string} about
  */
-async function report(panel, name, call, about) {
+async function report(panel, name, call, about, { bytes, begun } = { bytes: 0, begun: performance.now() }) {
     const of = path;
-    const begun = performance.now();
     /** @type {Report} */
     const found = await step(name, () => engine.ask(call, path));
-    if (of !== path) return;
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    const cost = engine.counts ? `${size(engine.counts.bytes)} read in ${seconds} s` : '';
-    show(panel, found, `${about} ${cost}.`);
-    say(`${name}: done. ${found[1]}`);
+    bytes += engine.counts?.bytes ?? 0;
+    if (of === path) {
+        show(panel, found, `${about} ${size(bytes)} read in ${((performance.now() - begun) / 1000).toFixed(1)} s.`);
+        say(`${name}: done. ${found[1]}`);
+    }
+    return { bytes, begun };
 }
 
 /** @param {string} panel @param {Report} report @param {string} about */

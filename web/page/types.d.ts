@@ -60,6 +60,11 @@ export type Answer =
     | { id: number; error: string; counts: Counts }
     | { id: number; defect: string; counts: Counts };
 
+/** What is asked for in a scan, as the engine takes it: once. */
+export interface Asked {
+    free(): void;
+}
+
 export interface Scan {
     next_batch(): string;
     free(): void;
@@ -70,8 +75,8 @@ export interface Session {
     report(path: string, depth: string, verify: boolean, tune: boolean): Report;
     repair_command(path: string): string;
     json(command: string, path: string, depth: string, all: boolean): void;
-    scan(...scan: [...ScanFor, wanted: number]): Scan;
-    value(...scan: [...ScanFor, before: number]): Uint8Array | undefined;
+    scan(path: string, asked: Asked, wanted: number): Scan;
+    value(path: string, asked: Asked, before: number): Uint8Array | undefined;
     panic(): void;
 }
 
@@ -79,6 +84,7 @@ declare global {
     const wasm_bindgen: {
         initSync(of: { module: WebAssembly.Module }): void;
         Session: new (paths: string[], sizes: Float64Array) => Session;
+        Question: new (prefix: string, from: string, hex: boolean, all: boolean) => Asked;
     };
     class FileReaderSync {
         readAsArrayBuffer(blob: Blob): ArrayBuffer;

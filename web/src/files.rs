@@ -41,7 +41,12 @@ impl Files {
     /// Files by their paths and sizes, numbered from 0 on.
     pub fn new(files: impl IntoIterator<Item = (String, u64)>, host: Arc<dyn Host>) -> Self {
         let numbered = (0..).zip(files).map(|(number, (path, len))| (PathBuf::from(path), (number, len)));
-        Self { files: numbered.collect(), host, held: Arc::default(), is_whole: AtomicBool::default() }
+        Self {
+            files: filterblock::map_of(numbered),
+            host,
+            held: Arc::default(),
+            is_whole: AtomicBool::default(),
+        }
     }
 
     /// Says whether the files that are opened from now on will be read as a whole.

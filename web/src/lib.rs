@@ -13,12 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use filterblock_engine::page::PageRequest;
-use filterblock_engine::report::{Depth, write_line};
+use filterblock_engine::report::Depth;
 use filterblock_engine::words::path_word;
 use filterblock_engine::{Engine, Inputs, Request, Storage, Watch};
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::entries::Question;
 use crate::files::Files;
 use crate::source::Host;
 
@@ -109,6 +108,24 @@ pub struct Session {
     files: Arc<Files>,
 }
 
+/// Which entries are asked for.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Question(entries::Question);
+
+#[wasm_bindgen]
+impl Question {
+    /// A question for the entries whose keys begin with `prefix`, from a key on. `all`: every version of each key.
+    ///
+    /// # Errors
+    ///
+    /// If a key is not in hexadecimal, though it should be.
+    #[wasm_bindgen(constructor)]
+    pub fn new(prefix: &str, from: &str, hex: bool, all: bool) -> Result<Self, String> {
+        entries::Question::new(prefix, from, hex, all).map(Self)
+    }
+}
+
 /// A scan that goes on when it is asked to.
 #[wasm_bindgen]
 #[derive(Debug)]
@@ -169,41 +186,19 @@ impl Session {
     }
 
     /// Begins a scan of `wanted` entries a batch.
-    ///
-    /// # Errors
-    ///
-    /// If a key is not in hexadecimal, though it should be.
-    pub fn scan(
-        &self,
-        path: &str,
-        prefix: &str,
-        from: &str,
-        hex: bool,
-        all: bool,
-        wanted: usize,
-    ) -> Result<Scan, String> {
+    pub fn scan(&self, path: &str, question: Question, wanted: usize) -> Scan {
         self.files.read_whole(false);
-        let question = Question::new(prefix, from, hex, all)?;
-        Ok(Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question, wanted)))
+        Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question.0, wanted))
     }
 
     /// The whole value of the entry that comes after `before` others in that scan; `None`: there is no such entry.
     ///
     /// # Errors
     ///
-    /// As for [`scan`](Self::scan), and if the scan cannot go on.
-    pub fn value(
-        &self,
-        path: &str,
-        prefix: &str,
-        from: &str,
-        hex: bool,
-        all: bool,
-        before: f64,
-    ) -> Result<Option<Vec<u8>>, String> {
+    /// If the scan cannot go on.
+    pub fn value(&self, path: &str, question: Question, before: f64) -> Result<Option<Vec<u8>>, String> {
         self.files.read_whole(false);
-        let question = Question::new(prefix, from, hex, all)?;
-        entries::value(&self.engine(""), self.inputs(path), &question, before as u64)
+        entries::value(&self.engine(""), self.inputs(path), &question.0, before as u64)
     }
 
     /// Panics: for the test of what follows a panic.
@@ -245,6 +240,6 @@ impl Scan {
 
 fn json(value: &impl serde::Serialize) -> Result<String, String> {
     let mut text = Vec::new();
-    write_line(&mut text, value).map_err(|error| error.to_string())?;
+    lines::put(&mut text, value).map_err(|error| error.to_string())?;
     String::from_utf8(text).map_err(|error| error.to_string())
 }

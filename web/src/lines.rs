@@ -4,8 +4,14 @@ use std::io::{self, Write};
 
 use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, Tuned, Verified, write_line};
 use filterblock_engine::{Engine, Inputs, InspectLine, Request, ScanRequest};
+use serde::Serialize;
 
 use crate::entries::Taker;
+
+/// Writes a line. What is written to has one type, as each type that is serialized is compiled anew for every other.
+pub(crate) fn put(to: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    write_line(to, value)
+}
 
 /// Writes what the program writes for `filterblock COMMAND --json`. `all`: every version of each key is shown by `scan`.
 ///
@@ -17,21 +23,21 @@ pub fn write(
     engine: &Engine,
     inputs: Inputs,
     all: bool,
-    to: &mut (impl Write + Send),
+    to: &mut (dyn Write + Send),
 ) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
     let not_started = match command {
         "inspect" => {
             let mut show = |line| match line {
-                InspectLine::Folder(folder) => write_line(&mut *to, &folder),
-                InspectLine::Table(found) => write_line(&mut *to, &found.table),
-                InspectLine::Unreadable(unreadable) => write_line(&mut *to, &unreadable),
-                InspectLine::Totals(totals) => write_line(&mut *to, &totals),
+                InspectLine::Folder(folder) => put(to, &folder),
+                InspectLine::Table(found) => put(to, &found.table),
+                InspectLine::Unreadable(unreadable) => put(to, &unreadable),
+                InspectLine::Totals(totals) => put(to, &totals),
             };
             engine.inspect(inputs, &mut show).map_err(text)?.not_started
         }
         "verify" => {
-            let mut show = |verified: Verified| write_line(&mut *to, &verified);
+            let mut show = |verified: Verified| put(to, &verified);
             engine.verify(inputs, &mut show).map_err(text)?.not_started
         }
         "tune" => {
@@ -41,9 +47,9 @@ pub fn write(
         "scan" => {
             let request = ScanRequest { all, ..ScanRequest::default() };
             let mut show = Taker::new(|line| match line {
-                ScanLine::Entry(input, row) => write_line(&mut *to, &Entry::new(input, &row, true)),
-                ScanLine::Fault(subject, fault) => write_line(&mut *to, &FaultAt::new(subject, fault)),
-                ScanLine::End(subject, entries) => write_line(&mut *to, &End::new(subject, entries)),
+                ScanLine::Entry(input, row) => put(to, &Entry::new(input, &row, true)),
+                ScanLine::Fault(subject, fault) => put(to, &FaultAt::new(subject, fault)),
+                ScanLine::End(subject, entries) => put(to, &End::new(subject, entries)),
             });
             engine.scan(inputs, &request, &mut show).map_err(text)?;
             None

@@ -15,10 +15,15 @@ for (const width of [360, 800, 1600]) {
         const picture = name => page.screenshot({ path: path.join(folder, `${name}-${width}-${scheme}.png`), fullPage: true });
         await picture('start');
         await give(page, path.join(repository, 'testdata/databases/levels'));
-        await new Promise(resolve => setTimeout(resolve, 300));
+        await new Promise(resolve => setTimeout(resolve, 1000));
         await picture('look');
-        await click(page, '#tab-tune');
-        await picture('tune');
+        for (const step of ['verify', 'tune']) {
+            await click(page, `#tab-${step}`);
+            await click(page, `#${step} button`);
+            await page.waitForSelector(`#${step} iframe`);
+            await new Promise(resolve => setTimeout(resolve, 1000));
+            await picture(step);
+        }
         await click(page, '#tab-entries');
         await click(page, '#scan button');
         await page.waitForSelector('#row-3');

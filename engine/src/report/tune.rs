@@ -32,6 +32,7 @@ impl Tuned {
     ///
     /// Those of `to`.
     pub fn write_json(&self, mut to: impl Write) -> io::Result<()> {
+        let to: &mut dyn Write = &mut to;
         let subject = Subject { path: &self.path, ..Subject::of(&self.input) };
         let tuning = match &self.result {
             Ok(tuning) => tuning,
@@ -45,7 +46,7 @@ impl Tuned {
             }
         };
         for of in &tuning.settings {
-            write_line(&mut to, &Framed { frame: Frame::new("setting", &subject, None), of })?;
+            write_line(&mut *to, &Framed { frame: Frame::new("setting", &subject, None), of })?;
         }
         let kind = tuning.faults.first().and_then(|fault| fault.kind);
         let frame = Frame::new("tuning", &subject, kind).note(tuning.notes.iter().cloned());

@@ -283,7 +283,7 @@ impl Folder {
         });
         let mut all: Vec<_> = links.chain(unreadable).chain(strays).collect();
         all.retain(|(kind, ..)| matches!(kind, FileKind::Table | FileKind::Log));
-        all.sort_by_key(|&(_, number, path, _)| (number, path));
+        filterblock::sort_by(&mut all, |(_, a, a_path, _), (_, b, b_path, _)| (a, a_path).cmp(&(b, b_path)));
         let odd = self.odd.iter().map(|(path, error)| (&**path, error.clone()));
         all.into_iter().map(|(_, _, path, error)| (path, error)).chain(odd).collect()
     }

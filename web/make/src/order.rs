@@ -1,10 +1,12 @@
 //! The functions of a program in an order in which they compress well: each beside the one most like it. That of the
-//! compiler has copies of one generic function far apart, further than gzip looks back.
+//! compiler has copies of one generic function far apart, further than gzip looks back. Of functions that do the same, one
+//! is kept.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 
 use wasm_encoder::reencode::{Error, Reencode, utils};
-use wasm_encoder::{CodeSection, FunctionSection, Module};
+use wasm_encoder::{CodeSection, Encode as _, FunctionSection, Module};
 use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef};
 
 /// The numbers that stand for a function when it is compared with others.
@@ -12,9 +14,9 @@ const SKETCH: usize = 256;
 /// The bytes that are compared as one.
 const GRAM: usize = 4;
 
-/// The program with its functions in another order.
+/// The program with its functions in another order, and each once.
 pub(crate) fn reordered(program: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
-    let (mut imported, mut bodies) = (0, Vec::new());
+    let (mut imported, mut types, mut bodies) = (0, Vec::new(), Vec::new());
     for payload in Parser::new(0).parse_all(program) {
         match payload? {
             Payload::ImportSection(section) => {
@@ -22,15 +24,19 @@ pub(crate) fn reordered(program: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::E
                     imported += u32::from(matches!(import?.ty, TypeRef::Func(_)));
                 }
             }
-            Payload::CodeSectionEntry(body) => bodies.push(program.get(body.range()).unwrap_or_default()),
+            Payload::FunctionSection(section) => types = section.into_iter().collect::<Result<_, _>>()?,
+            Payload::CodeSectionEntry(body) => bodies.push(body),
             _ => {}
         }
     }
-    let order = chain(&bodies);
-    let mut places = vec![0; order.len()];
+    let kept = kept(imported, &types, &bodies)?;
+    let code: Vec<&[u8]> = bodies.iter().map(|body| program.get(body.range()).unwrap_or_default()).collect();
+    let order = chain(&code, (0..).zip(&kept).filter(|(at, kept)| at == *kept).map(|(at, _)| at).collect());
+    let mut places = vec![0; bodies.len()];
     for (place, &function) in (0..).zip(&order) {
         places[function] = place;
     }
+    let places = kept.iter().map(|&kept| places[kept]).collect();
     let mut module = Module::new();
     Order { imported, order, places }.parse_core_module(&mut module, Parser::new(0), program)?;
     Ok(module.finish())
@@ -78,12 +84,34 @@ impl Reencode for Order {
     }
 }
 
-/// The places of functions such that each is like the one before.
-fn chain(bodies: &[&[u8]]) -> Vec<usize> {
+/// For each function, the first that does the same: it has the same type, and the same code but for calls of functions that do
+/// the same.
+fn kept(imported: u32, types: &[u32], bodies: &[FunctionBody<'_>]) -> Result<Vec<usize>, Error<Infallible>> {
+    let mut kept: Vec<usize> = (0..bodies.len()).collect();
+    loop {
+        // Not in another order yet.
+        let places = kept.iter().map(|kept| *kept as u32).collect();
+        let mut order = Order { imported, order: Vec::new(), places };
+        let mut firsts = HashMap::new();
+        let mut next = Vec::with_capacity(bodies.len());
+        for (at, (body, r#type)) in bodies.iter().zip(types).enumerate() {
+            let (mut section, mut code) = (CodeSection::new(), Vec::new());
+            order.parse_function_body(&mut section, body.clone())?;
+            section.encode(&mut code);
+            next.push(*firsts.entry((*r#type, code)).or_insert(at));
+        }
+        if next == kept {
+            return Ok(kept);
+        }
+        kept = next;
+    }
+}
+
+/// The places of some functions such that each is like the one before.
+fn chain(bodies: &[&[u8]], mut left: Vec<usize>) -> Vec<usize> {
     let sketches: Vec<[u32; SKETCH]> = bodies.iter().map(|body| sketch(body)).collect();
-    let mut left: Vec<usize> = (0..bodies.len()).collect();
     let mut order = Vec::with_capacity(left.len());
-    let mut next = (0..left.len()).max_by_key(|&at| bodies[at].len());
+    let mut next = (0..left.len()).max_by_key(|&at| bodies[left[at]].len());
     while let Some(at) = next {
         let last = left.swap_remove(at);
         order.push(last);

@@ -1,6 +1,5 @@
 //! The overview of a database: a look at each table, and its verification.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use filterblock::table::{ReadAt, ReadOptions};
@@ -161,7 +160,7 @@ impl Fold {
     /// the tables and the positions of the live tables in the range of keys.
     fn end(&mut self, newest: &ListedFolder) {
         let Self { overview, begun: Some(begun), .. } = self else { return };
-        let known: BTreeSet<u64> = overview.tables.iter().filter_map(|table| table.number).collect();
+        let known = filterblock::set_of(overview.tables.iter().filter_map(|table| table.number));
         let is_new = |number: Option<u64>| number.is_some_and(|number| !known.contains(&number));
         let missing: Vec<_> = missing_tables(begun).filter(|table| is_new(table.number)).collect();
         overview.tables.splice(0..0, missing);
@@ -169,7 +168,7 @@ impl Fold {
             let (entries, marks) = (table.entries?.count, std::mem::take(&mut table.marks));
             Some((table.number?, TableEntries { entries, marks }))
         };
-        let entries = overview.tables.iter_mut().filter_map(entries).collect();
+        let entries = filterblock::map_of(overview.tables.iter_mut().filter_map(entries));
         overview.weights = lookup_weights(&newest.folder, &entries);
         overview.spans = spans(&begun.folder);
         overview.spans.extend(spans(&newest.folder));

@@ -55,7 +55,7 @@ impl LookupWeights {
 
     fn bytewise(tables: &[TableRange<'_>]) -> Self {
         let mut ends: Vec<&[u8]> = tables.iter().flat_map(|table| table.ends).collect();
-        ends.sort_unstable();
+        filterblock::sort_by(&mut ends, Ord::cmp);
         ends.dedup();
         let scale = Scale(ends);
         let mut changes = vec![0.0; 2 * scale.0.len() + 1];
@@ -81,7 +81,7 @@ impl LookupWeights {
             let [first, last] = scale.ends(table);
             (table.number, until(last + 1) - until(first))
         };
-        Self(Some(tables.iter().map(weight).collect()))
+        Self(Some(filterblock::map_of(tables.iter().map(weight))))
     }
 
     /// The weight of a table with this number: its number of entries if the order of keys is not known, 0 if the

@@ -114,7 +114,8 @@ impl Neighbours {
                 self.made.push(&key);
             }
         }
-        self.candidates.sort_unstable_by_key(|candidate| candidate.hash);
+        // Of keys with one hash, the one made first stays.
+        self.candidates.sort_unstable_by_key(|candidate| (candidate.hash, candidate.at));
         self.candidates.dedup_by_key(|candidate| candidate.hash);
     }
 

@@ -208,7 +208,7 @@ impl Parts {
         }
         let keys = counter.keys_at(&positions)?;
         self.chosen.extend(positions.into_iter().zip(keys));
-        self.chosen.sort_unstable_by_key(|(at, _)| *at);
+        filterblock::sort_by(&mut self.chosen, |(one, _), (other, _)| one.cmp(other));
         Ok(())
     }
 

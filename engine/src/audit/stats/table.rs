@@ -140,5 +140,9 @@ impl TableStats {
 /// The compression types of these data blocks. A trailer that cannot be read adds no type.
 fn types_of<R: ReadAt>(table: &Table<R>, handles: impl Iterator<Item = BlockHandle>) -> Result<BTreeSet<u8>> {
     let types = handles.map(|handle| table.compression_of(handle));
-    types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)).collect()
+    let mut found = BTreeSet::new();
+    for id in types.filter(|id| id.as_ref().err().is_none_or(Error::needs_range)) {
+        found.insert(id?);
+    }
+    Ok(found)
 }

@@ -162,7 +162,7 @@ pub(super) fn count_visits(
     levels: &mut [LevelFacts],
 ) -> Counted {
     let places: BTreeMap<Option<u8>, usize> =
-        levels.iter().enumerate().map(|(place, facts)| (facts.number, place)).collect();
+        filterblock::map_of(levels.iter().enumerate().map(|(place, facts)| (facts.number, place)));
     let of_tables: Vec<Option<(usize, bool)>> = input
         .tables
         .iter()

@@ -46,7 +46,7 @@ impl RandomVisits {
         tried: &[Waiting],
         tallies: &BTreeMap<Option<u8>, LevelTally>,
     ) -> Self {
-        let counted: BTreeMap<usize, u64> = tried.iter().map(|tried| (tried.table, tried.entries)).collect();
+        let counted = filterblock::map_of(tried.iter().map(|tried| (tried.table, tried.entries)));
         let estimated = |table: usize| {
             let each = tallies.get(&input.level(table)).and_then(|tally| tally.entries.per_byte());
             each.map_or(0, |each| (each * input.size(table) as f64).round() as u64)
@@ -62,7 +62,8 @@ impl RandomVisits {
             return Self(entries.iter().map(|of| of.entries as f64 / sum).collect());
         };
         let numbers = || manifest.tables().iter().map(|table| table.number);
-        let weights = LookupWeights::of_tables(manifest.tables(), &numbers().zip(entries).collect());
+        let weights =
+            LookupWeights::of_tables(manifest.tables(), &filterblock::map_of(numbers().zip(entries)));
         Self(numbers().map(|number| weights.of(Some(number), 0) / sum).collect())
     }
 

@@ -211,7 +211,7 @@ fn made_keys<R: ReadAt>(
             made.push(key);
         }
     }
-    made.sort_by(|a, b| plan.order.compare(a, b));
+    filterblock::sort_by(&mut made, |a, b| plan.order.compare(a, b));
     let offsets = locate(table, made.iter().map(Vec::as_slice), (plan.encoding, plan.order))?;
     for at in in_rounds(offsets.len()) {
         let (Some(key), Some(&offset)) = (made.get(at), offsets.get(at)) else { continue };

@@ -62,10 +62,14 @@ fn listed(tables: &[Table]) -> Vec<&Table> {
         };
         let rate =
             |table: &Table| table.judged().and_then(|filter| Some(filter.random_fpr?.rate)).unwrap_or(1.0);
-        listed.sort_by(|one, other| rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one))));
+        filterblock::sort_by(&mut listed, |one, other| {
+            rank(one).cmp(&rank(other)).then(rate(other).total_cmp(&rate(one)))
+        });
         listed.truncate(MOST);
     }
-    listed.sort_by_key(|table| (table.place(), table.number, table.name()));
+    filterblock::sort_by(&mut listed, |a, b| {
+        (a.place(), a.number, a.name()).cmp(&(b.place(), b.number, b.name()))
+    });
     listed
 }
 
