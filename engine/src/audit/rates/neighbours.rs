@@ -114,9 +114,7 @@ impl Neighbours {
                 self.made.push(&key);
             }
         }
-        // Of keys with one hash, the one made first stays.
-        self.candidates.sort_unstable_by_key(|candidate| (candidate.hash, candidate.at));
-        self.candidates.dedup_by_key(|candidate| candidate.hash);
+        keep_first_of_each_hash(&mut self.candidates);
     }
 
     /// Asks the filter for the made keys that are not known to be stored. Returns how many passed, and how
@@ -136,6 +134,13 @@ impl Neighbours {
         let passed = self.answers.iter().filter(|may_match| **may_match).count();
         (passed as u64, queries.len() as u64)
     }
+}
+
+/// Sorts candidates by hash. Of those with one hash, the one made first stays, whatever the sort does with equal ones: another
+/// platform asks for the same keys.
+fn keep_first_of_each_hash(candidates: &mut Vec<Candidate>) {
+    candidates.sort_unstable_by_key(|candidate| (candidate.hash, candidate.at));
+    candidates.dedup_by_key(|candidate| candidate.hash);
 }
 
 impl Within {
@@ -228,6 +233,15 @@ mod tests {
         assert!(some.iter().all(|key| stored[0] < &key[..] && &key[..] < stored[2]));
         // If the order is not known, no key is known to lie between stored keys.
         assert_eq!(asked(&[b"key7", b"key5", b"key3"], true).len(), 0);
+    }
+
+    #[test]
+    fn of_keys_with_one_hash_the_one_made_first_is_asked_for() {
+        let candidate = |at| Candidate { hash: at as u64 % 7, at, struck: false };
+        let mut candidates: Vec<_> = (0..100).map(candidate).collect();
+        keep_first_of_each_hash(&mut candidates);
+        let kept: Vec<_> = candidates.iter().map(|kept| (kept.hash, kept.at)).collect();
+        assert_eq!(kept, (0..7).map(|at| (at as u64, at)).collect::<Vec<_>>());
     }
 
     #[test]
