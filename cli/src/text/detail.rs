@@ -78,7 +78,7 @@ fn record_text(table: &Table, is_live: bool) -> String {
         (Some(level), Some(size)) if is_live => {
             format!("live on level {level}, recorded with {}, keys by {order}", exact_size(size))
         }
-        _ => format!("obsolete, keys by {order}"),
+        _ => format!("unused, keys by {order}"),
     }
 }
 

@@ -303,13 +303,15 @@ pub(crate) fn range(base_lg: u8) -> Option<String> {
 
 /// The state of a table in one or two words. Faults follow in lines of their own.
 fn state_cell(table: &Table, _: ListingKind) -> Cell {
-    match table.state_of_the_rest() {
+    match table.state() {
+        TableState::Missing => Cell::toned("missing", Tone::Bad),
+        TableState::Unreadable => Cell::toned("unreadable", Tone::Bad),
         TableState::Damaged => Cell::toned("damaged", Tone::Bad),
         TableState::NoFilter => Cell::toned("no filter", Tone::Dim),
         // The file is not a complete table, and need not be one.
         TableState::Unfinished => Cell::toned("unfinished", Tone::Dim),
         TableState::UnknownPolicy => "unknown".into(),
-        _ => "ok".into(),
+        TableState::Filtered => "ok".into(),
     }
 }
 

@@ -7,6 +7,7 @@ use filterblock::table::{Compression, TableBuilder, WriteOptions};
 use filterblock_engine::inspect_table;
 use filterblock_engine::report::{Depth, Inspected, Totals};
 
+use super::list::{Listing, ListingKind};
 use super::{detail, levels};
 use crate::io::{Console, Screen, Signs};
 
@@ -138,4 +139,19 @@ fn levels_have_bars_where_there_is_room() {
     let without: Vec<_> = wide.lines().map(|line| line.split("  [").next().unwrap().trim_end()).collect();
     assert_eq!(without, all.lines().collect::<Vec<_>>());
     assert_eq!(text(Some((Signs::Ascii, 100))), plain);
+}
+
+/// As in the totals and in JSON: what could not be read need not be damaged.
+#[test]
+fn a_table_that_could_not_be_read_is_not_called_damaged() {
+    let mut table = inspected(large()).table;
+    table.error = Some("Input/output error".to_owned());
+    for (is_unreadable, state) in [(true, "unreadable"), (false, "damaged")] {
+        table.unreadable = is_unreadable;
+        let text = shown(None, |console| {
+            Listing::begin(ListingKind::default(), console).unwrap().write(&table, console).unwrap();
+        });
+        let line = text.lines().nth(1).unwrap();
+        assert_eq!(line.split_whitespace().next_back(), Some(state), "{text}");
+    }
 }

@@ -41,7 +41,7 @@ fn tables_have_their_place_in_the_database() {
     let outside = run(&args!["inspect", "--json", table("words-256-bloom10.ldb")]).expect(0).one();
     assert_eq!(place(&outside), [&Value::Null; 4]);
     let card = run(&args!["inspect", copy.path().join("000099.ldb")]).expect(0).out;
-    assert!(card.contains("in the database  obsolete, keys by leveldb.BytewiseComparator"), "{card}");
+    assert!(card.contains("in the database  unused, keys by leveldb.BytewiseComparator"), "{card}");
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn totals_weigh_tables_by_the_lookups_that_come_to_them() {
     fs::copy(database("unfiltered").join("000005.ldb"), copy.path().join("000099.ldb")).unwrap();
     let out = run(&args!["inspect", copy.path()]).expect(0).out;
     let listed = out.lines().find(|line| line.starts_with("000099.ldb")).unwrap();
-    assert!(listed.starts_with("000099.ldb  obsolete     9.9 KiB          200  "), "{out}");
-    let obsolete = out.lines().find(|line| line.starts_with("obsolete")).unwrap();
+    assert!(listed.starts_with("000099.ldb    unused     9.9 KiB          200  "), "{out}");
+    let unused = out.lines().find(|line| line.trim_start().starts_with("unused")).unwrap();
     assert_eq!(
-        obsolete.split_whitespace().collect::<Vec<_>>(),
-        ["obsolete", "1", "1", "9.9", "KiB", "200", "19.8", "%", "200", "0", "B", "100", "%"]
+        unused.split_whitespace().collect::<Vec<_>>(),
+        ["unused", "1", "1", "9.9", "KiB", "200", "19.8", "%", "200", "0", "B", "100", "%"]
     );
     // The tables in use all reach over nearly all keys, so that lookups come to each of them. None comes to the
-    // obsolete one, which has no filter.
+    // unused one, which has no filter.
     let rate = |name: &str| {
         let path = database("levels").join(name);
         run(&args!["inspect", "--json", path]).expect(0).one()["filter"]["random_fpr"]["rate"]

@@ -48,7 +48,7 @@ pub(super) fn place(place: TableLevel) -> String {
     match place {
         TableLevel::Level(level) => format!("level {level}"),
         TableLevel::Unknown => "tables".to_owned(),
-        TableLevel::NotLive => "not in use".to_owned(),
+        TableLevel::NotLive => "unused".to_owned(),
     }
 }
 

@@ -320,17 +320,9 @@ impl Table {
 
     /// The state of the table.
     pub fn state(&self) -> TableState {
-        match () {
-            () if self.is_missing() => TableState::Missing,
-            () if self.unreadable => TableState::Unreadable,
-            () => self.state_of_the_rest(),
-        }
-    }
-
-    /// The state of the table, with errors counted as damage rather than as [`Missing`](TableState::Missing) or
-    /// [`Unreadable`](TableState::Unreadable).
-    pub fn state_of_the_rest(&self) -> TableState {
         match &self.filter {
+            _ if self.is_missing() => TableState::Missing,
+            _ if self.unreadable => TableState::Unreadable,
             _ if self.is_damaged() => TableState::Damaged,
             None if !self.is_opened() => TableState::Unfinished,
             None if self.filter_names().next().is_none() => TableState::NoFilter,

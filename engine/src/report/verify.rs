@@ -77,7 +77,8 @@ pub enum Note {
     NotWhole(Box<Finding>),
     /// The database does not use the table.
     Obsolete,
-    /// The table is incomplete, and the MANIFEST does not list it: it is being written, or was left behind.
+    /// The MANIFEST does not account for the table: it is being written, was left behind, or has another name than the one that
+    /// LevelDB opens.
     Unlisted,
     /// The table has no filter.
     NoFilter,

@@ -258,8 +258,7 @@ impl<R: ReadAt> OpenTable<'_, R> {
 /// is not live gets a note instead.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
-        let is_new = record.is_unlisted && verdict.is_not_live;
-        verdict.notes.push(if is_new { Note::Unlisted } else { Note::Obsolete });
+        verdict.notes.push(if record.is_unlisted { Note::Unlisted } else { Note::Obsolete });
         return;
     };
     if let Some(before) = record.overlapped {
