@@ -156,7 +156,7 @@ impl ValueEnum for PolicyName {
 pub(super) enum DepthArgument {
     /// The end: index, metaindex and filters; numbers of entries and measured rates stay unknown
     Tail,
-    /// Also some data blocks, to estimate numbers from; in object storage, up to 16 of them in up to three places
+    /// Also some data blocks, to estimate numbers from
     Sample,
     /// Every data block, so that entries and keys are counted
     All,

@@ -85,7 +85,7 @@ Examples:
   filterblock query 000005.ldb hello                        may this table hold \"hello\"?
   filterblock query --comparator bytewise ~/db hello world  which tables may hold these keys?
   filterblock query --hex ~/db 68656c6c6f                   a key in hexadecimal
-  filterblock query --hex ~/db 'user\\x00\\x01'              a key as results show it
+  filterblock query --hex ~/db 'user\\x00\\x01'               a key as results show it
   filterblock query *.ldb -- hello                          several tables
   filterblock query --json ~/db --keys-from keys.txt        many keys, for a program
   filterblock query --count ~/db --keys-from keys.txt       a line for each table

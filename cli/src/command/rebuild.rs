@@ -70,7 +70,7 @@ pub(crate) struct Arguments {
     /// Leave tables whose blocks cannot be decoded as they are, rather than refuse
     #[arg(long)]
     keep_undecodable: bool,
-    /// Replace tables in batches of this many bytes, so that less free space is needed
+    /// With --in-place and --no-undo, replace tables in batches of this many bytes, so that less free space is needed
     #[arg(long, value_name = "SIZE", value_parser = bytes, requires = "no_undo", conflicts_with = "to")]
     batch: Option<u64>,
     /// Number of tables to write at a time; as many as there are processors if not given

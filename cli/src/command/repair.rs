@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// The treatment of keys of which a newer version may be lost
     #[arg(long, value_enum, default_value = "newest")]
     prefer: Preference,
-    /// The comparator that orders the keys: bytewise, or a name; that of the MANIFEST if not given
+    /// The order of the keys, bytewise or idb_cmp1; that of the MANIFEST if not given
     #[arg(long, value_name = "NAME")]
     comparator: Option<String>,
     /// The new filters' policy, by its name in files; that of the tables if not given

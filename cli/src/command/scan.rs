@@ -93,7 +93,7 @@ const EXAMPLES: &str = "\
 Examples:
   filterblock scan ~/db                            all keys and values
   filterblock scan --keys --prefix user/ ~/db      only keys that begin with user/
-  filterblock scan --all --from k1 --to k2 ~/db    every version of the keys from k1 on and before k2
+  filterblock scan --all --from k1 --to k2 ~/db    every version of the keys from k1 to before k2
   filterblock scan 000005.ldb | head               the first entries of a table
   filterblock scan --hex ~/db | filterblock build --hex --sorted - copy.ldb
   filterblock scan --carve --all damaged.ldb       what is left of a table without its index
@@ -102,7 +102,8 @@ Examples:
   filterblock scan --json --sizes ~/db | jq -s 'map(.value_size) | add'
 
 Exit status: 0 all was shown; 1 something is damaged and was passed over;
-141 the reader of the output went away; 2 anything else, such as --max-output.";
+141 the reader of the output went away; 2 anything else, such as a limit that was
+reached (--max-output).";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum StoredKeys {

@@ -51,7 +51,7 @@ pub struct FilterBlock {
     /// there was no filter to ask, the encoding cannot be read, or `depth` is `tail`.
     pub random_fpr: Option<MeasuredRate>,
     /// Share of neighbours that pass: keys that are not stored, made from stored ones by changing one byte or appending
-    /// six. Measured in up to 16 data blocks, each weighted by its entries. `None`: no such key was asked for, the
+    /// six. Measured in up to 17 data blocks, each weighted by its entries. `None`: no such key was asked for, the
     /// encoding cannot be read, or `key_format` is null.
     pub neighbour_fpr: Option<MeasuredRate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the

@@ -304,7 +304,7 @@ class InspectFilter(Report):
     @property
     def neighbour_fpr(self) -> InspectMeasuredRate | None:
         """Share of neighbours that pass: keys that are not stored, made from stored ones by changing one byte or
-        appending six. Measured in up to 16 data blocks, each weighted by its entries. None: no such key was
+        appending six. Measured in up to 17 data blocks, each weighted by its entries. None: no such key was
         asked for, the encoding cannot be read, or `key_format` is None.
         """
         return self["neighbour_fpr"]  # type: ignore[no-any-return]

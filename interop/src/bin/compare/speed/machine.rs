@@ -17,9 +17,9 @@ pub(crate) fn describe(processes: usize) {
         "- In turns, in short rounds: the time within which the fastest twentieth of them ends, in nanoseconds for each"
     );
     println!(
-        "  key unless stated, and in bold LevelDB's time by ours. Behind it, after ≥ or ≤, the aim. In brackets beside other"
+        "  key unless stated, and in bold the speedup over LevelDB, its time divided by ours. Behind it, after ≥ or ≤,"
     );
-    println!("  implementations, LevelDB's time by theirs.");
+    println!("  the aim. In brackets beside other implementations, LevelDB's time divided by theirs.");
     if processes > 0 {
         println!(
             "- In brackets beside ours: median and 95th percentile of the ratios in {processes} other processes."
