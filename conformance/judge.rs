@@ -1,4 +1,4 @@
-//! What an answer is worth.
+//! The worth of an answer.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 /// The worth of an answer to a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// What LevelDB answers.
+    /// LevelDB's answer.
     Passed,
-    /// Something else that loses nothing.
+    /// Another answer, which loses nothing.
     DiffersSafely,
-    /// Neither.
+    /// Any other answer.
     Wrong,
 }
 
@@ -41,7 +41,7 @@ fn list(patterns: &Value) -> impl Iterator<Item = &Value> {
     patterns.as_array().into_iter().flatten()
 }
 
-/// Every field of the answer stands in the pattern, and every field of the pattern in the answer. Only `asked` may be
+/// Returns true if answer and pattern have the same fields, and the same values in them. Only `asked` may be
 /// left out of either: most implementations cannot tell whether the policy was asked.
 fn agrees(pattern: &Value, answer: &Value) -> bool {
     let (Some(pattern), Some(answer)) = (pattern.as_object(), answer.as_object()) else { return false };

@@ -29,14 +29,15 @@ fn sort_places(places: &mut [usize], compare: &mut dyn FnMut(usize, usize) -> Or
     places.sort_by(|a, b| compare(*a, *b));
 }
 
-/// A map of these pairs; of pairs with one key, the last counts. Collecting would sort them before.
+/// Makes a map of these pairs. Of pairs with the same key, the last counts. `collect` would sort the pairs first, with
+/// code of its own for each type.
 pub fn map_of<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
     let mut map = BTreeMap::new();
     map.extend(pairs);
     map
 }
 
-/// A set of these items, as [`map_of`].
+/// Makes a set of these items, as [`map_of`] makes a map.
 pub fn set_of<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
     let mut set = BTreeSet::new();
     set.extend(items);

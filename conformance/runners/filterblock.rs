@@ -1,4 +1,4 @@
-//! What this library answers to a case.
+//! This library's answer to a case.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -124,7 +124,7 @@ fn in_database(given: &Value, ask: impl FnOnce(&Database) -> Result<Value, Error
     Some(answer.unwrap_or(json!({ "error": true })))
 }
 
-/// Where each of the steps leads.
+/// Takes the steps, and returns the entry that each leads to.
 fn walk(table: &Table<Vec<u8>>, steps: &Value) -> Result<Vec<Value>, Error> {
     let mut cursor = table.cursor();
     let steps = steps.as_array().into_iter().flatten().map(|step| {
@@ -140,7 +140,7 @@ fn walk(table: &Table<Vec<u8>>, steps: &Value) -> Result<Vec<Value>, Error> {
     steps.collect()
 }
 
-/// The same in a database. From no entry a scan goes on at the other end, which the suite does not ask for.
+/// The same in a database. From no entry, a scan would go on at the other end; in the suite, it stays there.
 fn walk_database(database: &Database, steps: &Value) -> Result<Vec<Value>, Error> {
     let mut scan = database.scan(&options(true))?;
     let mut found = false;

@@ -14,13 +14,13 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// How long a runner may take for a case, its start included, unless told otherwise.
+/// The longest that a runner may take for a case, its start included, unless told otherwise.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The longest that a runner may take to end once nothing more is asked.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// The longest answer, and the most that is kept of what a runner says besides.
+/// The greatest length of an answer, and of what is kept of a runner's standard error, in bytes.
 const MAX_ANSWER: u64 = 64 << 20;
 const MAX_SAID: u64 = 64 << 10;
 
@@ -29,20 +29,20 @@ const MAX_SAID: u64 = 64 << 10;
 pub struct Runner {
     /// The name of the implementation.
     pub name: String,
-    /// Which version of it answers.
+    /// The version of the implementation.
     pub version: String,
     /// The program and its arguments.
     pub command: Vec<PathBuf>,
 }
 
-/// What came of a case.
+/// A runner's reply to a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     /// An answer.
     Answer(Value),
     /// The implementation has no interface for it.
     Unsupported,
-    /// The program ended; the last of what it said.
+    /// The program ended. Its status, and the first of its messages that says what happened.
     Crashed(String),
     /// No answer came in time.
     Hung,
@@ -58,12 +58,12 @@ pub struct Asking<'a> {
 
 #[derive(Debug)]
 struct Running {
-    /// What a runner that crashes leaves behind goes with it.
+    /// The folder for temporary files. If the runner crashes, those that it leaves are removed with it.
     _temporary: TempDir,
     child: Child,
     input: ChildStdin,
     lines: Receiver<io::Result<String>>,
-    /// What it says on standard error, as far as it is kept.
+    /// The beginning of what it writes to standard error.
     said: JoinHandle<String>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Asking<'a> {
         Self { runner, patience: PATIENCE, running: None }
     }
 
-    /// Waits so long for each answer.
+    /// Sets how long to wait for each answer.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -123,7 +123,7 @@ impl Drop for Asking<'_> {
     fn drop(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.input);
-            // Some go on when there is nothing more to answer.
+            // Some runners do not end when there is nothing more to answer.
             let deadline = Instant::now() + self.patience.min(ENDING);
             let ended = loop {
                 let left = deadline.saturating_duration_since(Instant::now());

@@ -45,10 +45,10 @@ enum Subcommands {
     },
 }
 
-/// Crashes, and no answer before them, after which a runner is taken for one that does not start.
+/// Number of crashes, with no answer before them, after which a runner is taken for one that does not start.
 const FRUITLESS: usize = 5;
 
-/// How an answer was.
+/// The result of a case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Passed,

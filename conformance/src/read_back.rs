@@ -1,4 +1,4 @@
-//! Tables of other bytes than LevelDB's: whether a reader finds in them what was put in.
+//! Judges tables of other bytes than LevelDB's by what a reader finds in them.
 
 use anyhow::Result;
 use serde_json::{Value, json};

@@ -13,7 +13,7 @@ use filterblock_fuzz::Input;
 use filterblock_fuzz::database::{DamagedDatabase, Files, Written};
 use filterblock_fuzz::hostile::{self, Hostile};
 
-/// What may be decoded of each byte: the files are small, so that this limit is met.
+/// Number of bytes that may be decoded for each byte of the files, so few that inputs reach this limit.
 const MOST_A_BYTE: u64 = 64;
 
 /// Runs an input: a kind, then a damaged database as `filterblock_fuzz` makes it, a structure that makes much of little,
@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// A table or a MANIFEST that makes much of little, alone and beside a table.
+/// Repairs a table or a MANIFEST that makes much of little, alone and beside a table.
 fn hostile(made: &Hostile) {
     let (name, contents) = match made {
         Hostile::Table(file) => ("000005.ldb", file.to_vec()),
@@ -45,7 +45,7 @@ fn hostile(made: &Hostile) {
     repair(&files, None);
 }
 
-/// Files of any bytes, each with a kind, a number and its contents.
+/// Repairs files of any bytes, each with a kind, a number and its contents.
 fn any_files(data: &[u8]) {
     let mut input = Input(data);
     let mut files = Files::new();
@@ -62,7 +62,7 @@ fn any_files(data: &[u8]) {
     repair(&files, None);
 }
 
-/// Repairs a database in both ways. `written`: what may be found in it; `None`: anything.
+/// Repairs a database in both ways. `written`: the values that may be found in it; `None`: any.
 fn repair(files: &Files, written: Option<&Written>) {
     let newest = repair_as(files, written, Prefer::Newest);
     let sound = repair_as(files, written, Prefer::Sound);
@@ -91,7 +91,7 @@ fn repair_as(files: &Files, written: Option<&Written>, prefer: Prefer) -> Option
     let (mut last, mut count, mut uncovered, mut sequence): (Option<Vec<u8>>, u64, u64, u64) =
         (None, 0, 0, 0);
     let report = dry_run(&memory, Path::new("db"), &request, &mut |saved| {
-        // What no checksum covers may be wrong where zeros are not the only damage. It is doubtful.
+        // Entries that no checksum covers may be wrong if zeros are not the only damage. They count as doubtful.
         if let Some(written) = written.filter(|_| saved.is_covered) {
             assert!(written.holds(saved.user_key, saved.value), "{saved:?} was never written");
         }
@@ -101,8 +101,9 @@ fn repair_as(files: &Files, written: Option<&Written>, prefer: Prefer) -> Option
         count += 1;
         uncovered += u64::from(!saved.is_covered);
     });
-    // Tables are looked at within the limit and one block more, and their sound blocks are decoded three times more at
-    // most.
+    // A look at a table decodes at most twice the limit: the limit, and one more block, which is no larger than the
+    // limit. Its sound blocks fit in the limit, and are decoded three times more at most. That makes five times the
+    // limit; six leaves room for other tables.
     let most = 6 * max_output;
     assert!(meter.bytes_decoded() <= most, "{} bytes decoded, of {size}", meter.bytes_decoded());
     assert!(meter.bytes_read() <= 64 * size as u64, "{} bytes read, of {size}", meter.bytes_read());

@@ -17,7 +17,7 @@ const MOST_THREADS: usize = 4;
 /// The time without work after which a thread ends.
 const IDLE: Duration = Duration::from_millis(200);
 
-/// What became of the work of one step.
+/// The result of one step of the work.
 pub(crate) enum Stepped {
     /// There is more to do.
     More(Work),
@@ -46,11 +46,11 @@ enum State {
 pub(crate) struct Job {
     state: Mutex<State>,
     done: Condvar,
-    /// The process whose threads have it.
+    /// The process whose threads take the step.
     process: u32,
 }
 
-/// What the reader gets when it asks for its work.
+/// The reply to a reader that asks for its work.
 pub(crate) enum Asked {
     /// Nobody has begun: the reader has to do it.
     Yours(Work),
@@ -88,13 +88,13 @@ impl Job {
             NEWS.notify_one();
         } else if pool.threads < MOST_THREADS {
             let started = thread::Builder::new().name("filterblock".to_owned()).spawn(run);
-            // Without a thread the reader does it.
+            // If no thread could be started, the reader takes the step.
             pool.threads += usize::from(started.is_ok());
         }
         job
     }
 
-    /// Takes the work back, or what came of it. Waits for it at most so long.
+    /// Takes the work back, or the result of its step. Waits for a step that is being taken, but no longer than this.
     pub(crate) fn ask(&self, patience: Duration) -> Asked {
         let mut state = lock(&self.state);
         if matches!(*state, State::Running) {

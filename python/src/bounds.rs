@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::bytes_like::borrow;
 
-/// The keys to show, and in which direction.
+/// The keys to show, and the direction.
 #[derive(Clone, Default)]
 pub(crate) struct Bounds {
     /// The first key that may be in the range.
@@ -74,7 +74,7 @@ impl Bounds {
         !self.is_below(key) && !self.is_behind(key)
     }
 
-    /// Leaves what follows `key` on the way.
+    /// Narrows the range to the keys that follow `key` in its direction.
     pub(crate) fn go_on_after(&mut self, key: &[u8]) {
         match self.reverse {
             true => self.high = Some(key.to_vec()),

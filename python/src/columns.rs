@@ -8,11 +8,11 @@ use pyo3::types::{PyBytes, PyMemoryView};
 pub(crate) struct Columns {
     /// All keys, end to end.
     key_bytes: Py<PyBytes>,
-    /// Where each key begins, and where the last one ends: integers of 64 bits.
+    /// Offset of each key, and the end of the last one: integers of 64 bits.
     key_offsets: Py<PyAny>,
     /// All values, end to end. Those of deletions are empty.
     value_bytes: Py<PyBytes>,
-    /// Where each value begins, and where the last one ends: integers of 64 bits.
+    /// Offset of each value, and the end of the last one: integers of 64 bits.
     value_offsets: Py<PyAny>,
 }
 

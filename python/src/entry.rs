@@ -148,7 +148,7 @@ impl Entry {
         hasher.finish()
     }
 
-    /// How `pickle` and `copy` make it anew.
+    /// Returns the function by which `pickle` and `copy` make it anew, and its arguments.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let make = py.import("filterblock._filterblock")?.getattr("_entry")?;
         let kind = self.place.version.map(|version| version.kind);

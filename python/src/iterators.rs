@@ -22,7 +22,7 @@ pub(crate) struct Scan {
     fields: Fields,
 }
 
-/// What an iterator gives of each entry.
+/// The parts of each entry that an iterator gives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parts {
     Both,
@@ -67,7 +67,7 @@ impl Pairs {
 
 /// Lets other threads of Python run while one of them has the stream.
 pub(crate) fn lock<'a>(stream: &'a Mutex<Stream>, py: Python<'_>) -> MutexGuard<'a, Stream> {
-    // A panic leaves no stream in between: what it was about is lost.
+    // A panic leaves no stream half changed: the work that panicked is lost.
     stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -105,7 +105,7 @@ impl Kept {
         Ok(Some(version))
     }
 
-    /// Has everything read anew by the next call.
+    /// Makes the next call read everything anew.
     pub(crate) fn forget(&self) {
         lock(&self.state).now = None;
     }
@@ -195,7 +195,7 @@ impl Version {
         }
     }
 
-    /// What opens files of this database for a scan.
+    /// The opener of this database's files for a scan.
     pub(crate) fn opener(&self) -> KeptOpener {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
     }

@@ -1,4 +1,4 @@
-//! What lookups find.
+//! The results of lookups.
 
 use bytes::Bytes;
 use filterblock::table::Lookup;

@@ -46,7 +46,7 @@ pub(crate) struct Item {
     pub(crate) place: Place,
 }
 
-/// What is known of an entry besides key and value.
+/// The facts about an entry besides its key and value.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     /// The number of the file, in the order in which files were named.

@@ -1,4 +1,4 @@
-//! What writes databases: `filterblock rebuild` and `filterblock repair`.
+//! The functions that write databases, as `filterblock rebuild` and `filterblock repair` do.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ pub(crate) fn rebuild(
     })
 }
 
-/// Whether one thing to do was given.
+/// Fails unless exactly one of these was given.
 fn one_of(given: [bool; 4]) -> PyResult<()> {
     match given.iter().filter(|given| **given).count() {
         1 => Ok(()),

@@ -15,7 +15,7 @@ use crate::iterators::Scan;
 use crate::kept::FILES;
 use crate::stream::Stream;
 
-/// Whether the order of the keys of a database without a sound MANIFEST is said to be bytewise.
+/// Returns true if the caller says that keys are in bytewise order, for databases without a sound MANIFEST.
 pub(crate) fn is_bytewise(comparator: Option<&str>) -> PyResult<bool> {
     match comparator {
         None => Ok(false),

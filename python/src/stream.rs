@@ -25,7 +25,7 @@ enum Doing {
     Closed,
 }
 
-/// Takes entry by entry.
+/// Takes entries one by one.
 pub(crate) struct Stream {
     doing: Doing,
     /// Single steps may take long, and are left to other threads, so that signals are noticed.
@@ -35,15 +35,15 @@ pub(crate) struct Stream {
     used: Sender<Batch>,
     batch: Batch,
     next: usize,
-    /// The end of the entry before in the batch.
+    /// The end of the previous entry in the batch.
     end: usize,
-    /// A fault that is to come next.
+    /// A fault that comes next.
     fault: Option<(PathBuf, Fault)>,
     files: Vec<Py<PyString>>,
     notes: Vec<String>,
 }
 
-/// What comes next.
+/// The next item of an iterator.
 pub(crate) enum Next<'a> {
     Entry { key: &'a [u8], value: &'a [u8], place: Place },
     Fault(PathBuf, Fault),
@@ -85,7 +85,7 @@ impl Stream {
         Ok(Next::Entry { key, value, place: item.place })
     }
 
-    /// The next batch. `Some`: there is none now.
+    /// Takes the next batch. `Some`: a fault or the end comes before it.
     fn refill(&mut self, py: Python<'_>) -> PyResult<Option<Next<'static>>> {
         if let Some((path, fault)) = self.fault.take() {
             return Ok(Some(Next::Fault(path, fault)));
@@ -173,7 +173,7 @@ impl Stream {
         py.check_signals()
     }
 
-    /// Has the fault come again.
+    /// Makes the fault come again, as the next item.
     pub(crate) fn put_back(&mut self, path: PathBuf, fault: Fault) {
         self.fault = Some((path, fault));
     }

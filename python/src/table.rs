@@ -40,7 +40,7 @@ pub(crate) struct Table {
     file_size: u64,
 }
 
-/// What an open table has.
+/// An open table and its filters.
 struct OpenTable {
     table: Opened,
     /// The filters, which take user keys.

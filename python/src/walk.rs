@@ -15,7 +15,7 @@ use crate::producer::{NOWHERE, Place, Producer, Work, pause};
 /// The keys that are passed over in one step.
 const PASSED: u32 = 4096;
 
-/// What an iterator over a database is asked for.
+/// The request to an iterator over a database.
 #[derive(Clone, Default)]
 pub(crate) struct Wanted {
     pub(crate) bounds: Bounds,
@@ -49,10 +49,10 @@ pub(crate) fn database(kept: Arc<Kept>, first: Arc<Version>, wanted: Wanted, mut
     })
 }
 
-/// Why a walk stopped.
+/// The reason why a walk stopped.
 enum Stopped {
     AtEnd,
-    /// A table has vanished: the bounds are those of what is left.
+    /// A table has vanished. The bounds are now those of the keys that are left.
     Vanished {
         after_some: bool,
     },
@@ -116,7 +116,7 @@ async fn some(
     Ok(Stopped::AtEnd)
 }
 
-/// Moves to where the range begins on the way.
+/// Moves to the beginning of the range, in its direction.
 fn begin(scan: &mut Scan<'_, KeptOpener>, bounds: &Bounds, is_bytewise: bool) {
     match (bounds.reverse, &bounds.low, &bounds.high) {
         (true, _, Some(high)) if is_bytewise => scan.seek(high),
@@ -126,7 +126,7 @@ fn begin(scan: &mut Scan<'_, KeptOpener>, bounds: &Bounds, is_bytewise: bool) {
     }
 }
 
-/// How the entries of a table are shown.
+/// The request to an iterator over a table.
 pub(crate) struct TableWanted {
     pub(crate) bounds: Bounds,
     /// Keys are taken apart, and come with their places. Otherwise keys come as they are stored.

@@ -127,7 +127,7 @@ pub(crate) fn run<T: Send>(
     Ok((list, result))
 }
 
-/// What a value of JSON is in Python: an object is one of `class`, if that is known.
+/// Turns a value of JSON into Python's. An object becomes one of `class`, if that is known.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: Value,

@@ -106,19 +106,19 @@ def test_what_is_written_meanwhile_is_seen(tmp_path):
             else:
                 model[key] = source.randbytes(60)
                 theirs.put(key, model[key])
-            # LevelDB writes through at once.
+            # LevelDB hands each write to the system at once.
             assert ours.get(key) == model.get(key), number
             if number % 100 == 0:
                 other = b"%03d" % source.randrange(200)
                 assert ours.get_many([other, key]) == [model.get(other), model.get(key)]
                 assert list(ours.iterator(reverse=True)) == sorted(model.items(), reverse=True)
             if number % 400 == 0:
-                # From now on the folder is old enough for what is kept to be used.
+                # After this, the folder has not changed for long enough that what is kept is used.
                 time.sleep(0.2)
                 assert ours.get(key) == ours.get(key) == model.get(key)
             if number == 800:
                 theirs.compact_range()
-    # Others take its place, with the same names of files.
+    # Another database takes its place, with files of the same names.
     shutil.rmtree(path)
     with plyvel.DB(path, create_if_missing=True) as theirs:
         theirs.put(b"000", b"new")
@@ -138,7 +138,7 @@ def test_a_reader_goes_on_behind_compactions_in_both_directions(tmp_path):
         theirs.compact_range()
         expected = list(theirs)
         for reverse in [False, True]:
-            # More iterators than files are kept open, so that some are closed and gone.
+            # There are more iterators than files are kept open, so that some files are closed, and gone later.
             iterators = [filterblock.Database(path).iterator(reverse=reverse) for _ in range(8)]
             found = [[next(iterator) for _ in range(100 * at)] for at, iterator in enumerate(iterators)]
             for number in range(20_000):
@@ -259,7 +259,7 @@ def test_iterators_are_freed_without_the_collector():
         for make in [lambda: filterblock.scan(LEVELS), lambda: filterblock.Database(LEVELS).iterator()]:
             iterator = make()
             next(iterator)
-            # They have no weak references themselves; their error handlers do.
+            # Iterators cannot be weakly referenced; their error handlers can.
             del iterator
         handler = lambda error: None
         scan, watch = filterblock.scan(LEVELS, on_error=handler), weakref.ref(handler)

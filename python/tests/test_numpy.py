@@ -88,7 +88,7 @@ def test_keys_as_bytes_and_offsets():
     expected = [value for _, value in database]
     assert database.get_many(columns) == expected
     assert database.get_many((columns.key_bytes, columns.key_offsets)) == expected
-    # Two keys are no bytes with offsets.
+    # A pair of keys is not taken for bytes with offsets.
     assert policy.create_filter((b"one", b"two")) == policy.create_filter([b"one", b"two"])
     for wrong in [[0, 5, 3], [0, 999_999], [-1, 3]]:
         view = memoryview(b"".join(number.to_bytes(8, "little", signed=True) for number in wrong)).cast("q")

@@ -40,7 +40,7 @@ def test_a_database_as_leveldb_has_it(tmp_path, seed, options):
     model, history = write(path, seed, **options)
     ours = filterblock.Database(path)
     scanned = list(filterblock.scan(path))
-    # Before LevelDB opens it, and with it a log's writes become a table.
+    # This comes before LevelDB opens the database and makes a table of the log's writes.
     pairs = list(ours)
     assert pairs == sorted(model.items())
     keys = random.Random(seed).sample(sorted({key for key, _ in history}), 40) + [b"absent", b""]
@@ -79,7 +79,7 @@ def test_a_database_as_leveldb_has_it(tmp_path, seed, options):
             {"start": b"z", "stop": b"a"},
         ]:
             assert list(ours.iterator(**options)) == list(theirs.iterator(**options)), options
-        # LevelDB has the database open, has made a table of the log, and goes on.
+        # LevelDB has the database open, has made a table of the log, and writes more.
         theirs.put(b"later", b"1")
         assert ours.get(b"later") == b"1"
         assert dict(ours) == dict(theirs)

@@ -114,7 +114,7 @@ def test_damage_is_raised_once_and_the_next_step_goes_on(tmp_path):
             errors.append(error)
             before = len(keys)
     assert keys == expected
-    # The error comes in its place.
+    # The error comes after the entries before the damage.
     assert before == sum(e.offset < offset for e in filterblock.scan(TESTDATA / "tables/words-256-bloom10.ldb"))
     [error] = errors
     assert type(error) is filterblock.CorruptionError and error.file == str(table)

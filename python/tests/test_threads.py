@@ -78,11 +78,11 @@ def test_iterators_on_two_threads_take_turns(large, no_switching):
     for name, entries in {
         "database": lambda: filterblock.Database(large),
         "scan": lambda: filterblock.scan(large),
-        # One table takes a few turns only, and by chance one thread takes them all.
+        # A walk through one table is so short that one thread may take all its turns by chance.
         "table": lambda: itertools.chain.from_iterable(itertools.repeat(table, 50)),
     }.items():
         order = turns([iterate(f"{name} {number}", entries) for number in range(2)])
-        # Otherwise one would run to its end before the other begins.
+        # With fewer turns, one thread would run to its end before the other begins.
         assert len(order) > 4, name
     assert counts["database 0"] == counts["database 1"] == counts["scan 0"] == 100_000
     assert counts["table 0"] == counts["table 1"] > 50_000
@@ -113,7 +113,7 @@ def test_others_count_while_one_call_works(large, no_switching):
             steps += 1
             time.sleep(0)
         thread.join()
-        # One step before it begins and one behind its end are possible anyhow.
+        # One step before the call begins and one after its end are possible in any case.
         assert steps > 2, name
 
 
@@ -176,13 +176,13 @@ def test_an_iterator_goes_on_in_a_forked_process_or_is_an_exception(large, read)
         next(entries)
     child = os.fork()
     if child == 0:
-        # If it waits for a thread that is not there.
+        # Ends the child if it waits for a thread that it does not have.
         signal.alarm(20)
         try:
             if sum(1 for _ in entries) == 100_000 - read:
                 os._exit(7)
         except RuntimeError:
-            # A thread of the parent's was reading ahead.
+            # A thread of the parent was reading ahead.
             os._exit(7 if read > 1 else 2)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// [`DatabaseListing`](super::DatabaseListing) a database that is anywhere else. Opening reads
 /// `CURRENT` and the MANIFEST, but no table and no log. Nothing is written or locked.
 ///
-/// When in doubt, nothing is reported as missing or obsolete. Without a MANIFEST that is sound from
+/// Nothing is reported as missing or obsolete in case of doubt. Without a MANIFEST that is sound from
 /// end to end, every table's status is [`Unknown`](TableStatus::Unknown), every log may be live,
 /// and [`manifest`](Self::manifest) gives the reason. A file whose metadata could not be read is
 /// [`Unreadable`](FileState::Unreadable), not missing.

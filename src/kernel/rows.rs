@@ -3,8 +3,8 @@
 
 use std::mem::MaybeUninit;
 
-/// When a processor looks for the store that a load has to wait for, it may take two addresses for
-/// the same if their distance in bytes is a multiple of this.
+/// A processor that looks for the store that a load has to wait for may take two addresses for the
+/// same if their distance in bytes is a multiple of this.
 const ALIAS: usize = 4096;
 
 /// Room for N positions at any address modulo 4 KiB.

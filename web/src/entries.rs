@@ -13,10 +13,10 @@ const SHOWN: usize = 256;
 /// The messages that are kept of a batch.
 const MAX_MESSAGES: usize = 64;
 
-/// What is asked for.
+/// The entries that are asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// What the keys begin with.
+    /// The beginning of all keys; empty: any.
     pub prefix: Vec<u8>,
     /// The first key; empty: there is no such bound.
     pub from: Vec<u8>,
@@ -106,13 +106,13 @@ impl Shown {
 #[derive(Debug, Default, Serialize)]
 pub struct Batch {
     rows: Vec<Shown>,
-    /// What could not be shown, and notes.
+    /// Notes, and messages about entries that could not be shown.
     messages: Vec<String>,
     /// There are no more entries.
     ended: bool,
 }
 
-/// What takes the lines of any scan, so that scans are compiled once.
+/// A sink for the lines of any scan: one type, so that scans are compiled once.
 pub struct Taker<'t> {
     /// Takes a line.
     pub take: Box<dyn FnMut(ScanLine<'_>) -> io::Result<()> + Send + 't>,

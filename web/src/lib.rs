@@ -27,7 +27,7 @@ const PIECE: usize = 1 << 20;
 // What the worker does for the engine.
 #[wasm_bindgen]
 extern "C" {
-    /// Reads a part of a file. Returns 0, or why it cannot be read: [`Worker::read`] has the numbers.
+    /// Reads a part of a file. Returns 0, or the number of the reason why it cannot be read: see [`Worker::read`].
     #[wasm_bindgen(js_name = hostRead)]
     fn host_read(file: u32, offset: f64, into: &mut [u8]) -> u32;
     #[wasm_bindgen(js_name = hostProgress)]
@@ -39,7 +39,7 @@ extern "C" {
     fn host_panic(message: &str);
 }
 
-/// The worker as what reads files.
+/// The worker as a reader of files.
 #[derive(Debug)]
 struct Worker;
 
@@ -108,7 +108,7 @@ pub struct Session {
     files: Arc<Files>,
 }
 
-/// Which entries are asked for.
+/// The entries that are asked for.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Question(entries::Question);
@@ -156,7 +156,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Why there is nothing to report.
+    /// The reason why there is nothing to report.
     pub fn report(&self, path: &str, depth: &str, verify: bool, tune: bool) -> Result<Vec<String>, String> {
         let request = PageRequest { verify, tune: tune.then(Request::default) };
         let engine = self.engine(depth).few_reads(true);
@@ -176,7 +176,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Why there are none.
+    /// The reason why there are none.
     pub fn json(&self, command: &str, path: &str, depth: &str, all: bool) -> Result<(), String> {
         self.files.read_whole(command == "verify" || depth == "all");
         let mut text = Text(String::with_capacity(PIECE));

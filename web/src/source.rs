@@ -21,12 +21,12 @@ const PART: usize = 4 << 20;
 const MAX_WINDOWS: usize = 8;
 /// The bytes in the windows of all files beyond which no window is larger than [`WINDOW`].
 const MAX_HELD: usize = 32 << 20;
-/// Ranges that will be needed are read together, and reading goes on, if there is no larger gap.
+/// The largest gap between ranges that are read together, and between reads that count as going on.
 const MAX_GAP: u64 = 4 << 10;
 
 static ZEROS: [u8; 4 << 10] = [0; 4 << 10];
 
-/// What reads files.
+/// A reader of files, which are given by their numbers.
 pub trait Host: Debug + Send + Sync {
     /// Fills `into` with the bytes of a file from `offset` on.
     ///
@@ -297,7 +297,7 @@ mod tests {
         let mut found = reads(&host);
         found.sort_unstable();
         assert_eq!(found, [(0, PART), (4 << 20, PART), (8 << 20, (1 << 20) + 1000)]);
-        // What lies in two parts is put together.
+        // A range that lies in two parts is put together.
         check(&source, (4 << 20) - 5, 10);
         check(&source, (8 << 20) - 500_000, 1_000_000);
         assert_eq!(reads(&host), []);
@@ -314,7 +314,7 @@ mod tests {
             check(&source, range.start, 3995);
         }
         assert_eq!(reads(&host), [(900_000, 19_995), (300_000, 19_995)]);
-        // What is told may be nonsense.
+        // The ranges told may make no sense.
         source.will_need(&[0..u64::MAX, 5..5]);
         check(&source, 1_500_000, 10);
         assert_eq!(reads(&host).len(), 1);

@@ -1,4 +1,4 @@
-//! Prints what the second of two interfaces, as rustdoc's JSON, lacks, has otherwise and has besides.
+//! Compares two public interfaces, given as rustdoc's JSON, and prints what the second one lacks, changes and adds.
 
 use std::error::Error;
 use std::{env, io, process};

@@ -1,4 +1,4 @@
-//! Spark's and DuckDB's columns: what cannot be one is refused.
+//! Tests of Spark's and DuckDB's columns: values that no column can hold are refused.
 
 use std::fs;
 use std::path::PathBuf;

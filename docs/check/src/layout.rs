@@ -1,4 +1,4 @@
-//! JSON to be read: in one line what fits, but for what has a description.
+//! JSON laid out for readers: a value that fits takes one line, unless it has a description.
 
 use serde_json::Value;
 

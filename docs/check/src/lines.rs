@@ -1,4 +1,4 @@
-//! What of a schema the lines that are printed have.
+//! Printed lines against a schema, and the parts of the schema that occur in them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use super::schema::{COUNT, Schema, docs, properties};
 pub(crate) const SCHEMAS: [&str; 9] =
     ["inspect", "query", COUNT, "scan", "manifest", "verify", "tune", "rebuild", "repair"];
 
-/// A schema that holds lines against itself.
+/// A schema that lines are validated against.
 pub(crate) struct Validator(boon::Schemas, boon::SchemaIndex);
 
 impl Validator {
@@ -52,7 +52,7 @@ impl Schema {
         all
     }
 
-    /// Adds to `all` those of the [`alternatives`](Self::alternatives) that `value` is.
+    /// Adds to `all` those of the [`alternatives`](Self::alternatives) that occur in `value`.
     pub(crate) fn record(&self, value: &Value, all: &mut BTreeSet<String>) {
         let is_it = |schema: &Value| {
             schema["properties"]["object"]["enum"].as_array().unwrap().contains(&value["object"])

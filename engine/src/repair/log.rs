@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// What is saved of a batch of which the last `zeros` bytes are zero, with `behind` more zeros after it.
+    /// Returns what is saved of a batch whose last `zeros` bytes are zero, with `behind` more zeros after it.
     fn saved(zeros: usize, behind: usize, change: impl FnOnce(&mut [u8])) -> Vec<(u64, Vec<u8>, bool)> {
         let mut log = LogWriter::new(Vec::new());
         let batch = b"\x05\0\0\0\0\0\0\0\x02\0\0\0\x01\x03one\x05first\x01\x03two\x0clast of both";

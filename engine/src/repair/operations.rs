@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(found, (1..1000).collect::<Vec<_>>());
     }
 
-    /// Which of several files with the same operation is live is not known yet.
+    /// An operation in several files is kept for each, as it is not known yet which of them is live.
     #[test]
     fn runs_in_files_hold_the_operation_of_each_file() {
         let mut operations =

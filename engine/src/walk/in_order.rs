@@ -27,7 +27,7 @@ struct Run {
     end: u64,
     /// The bytes that were asked for in order.
     len: usize,
-    /// What was read ahead: its offset, and its bytes.
+    /// The bytes that were read ahead, with their offset.
     window: (u64, Bytes),
 }
 

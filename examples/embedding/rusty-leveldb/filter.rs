@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use filterblock::{BloomFilterPolicy, Keys, Result, SharedPolicy};
 
-/// What the options hold: a policy of `filterblock`, which the database shares.
+/// The policy in the options: one of `filterblock`'s, which the database shares.
 pub trait FilterPolicy {
     fn shared(&self) -> SharedPolicy;
 

@@ -24,7 +24,7 @@ use rusty_leveldb::{DB, LdbIterator as _, MemEnv, Options};
 /// The longest that one database may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What a database shows: its walk, and each of these keys.
+/// Returns all entries that a walk through a database finds, then those that it finds by these keys.
 fn read<'k>(
     files: &Files,
     keys: impl Iterator<Item = &'k [u8]>,

@@ -1,4 +1,4 @@
-//! What happens to files' bytes on disks.
+//! Changes to the bytes of files, as disks make them.
 
 use arbitrary::Arbitrary;
 
@@ -12,9 +12,9 @@ const PAGE_LEN: usize = 4096;
 /// Positions are taken modulo the file's length, numbers of sectors and pages modulo their count.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Corruption<'a> {
-    /// The bits that are set here flipped in one byte.
+    /// One byte, with the bits flipped that are set in the mask.
     Bits(u32, u8),
-    /// Other bytes from here on, up to the file's end.
+    /// Overwritten with these bytes from here on, at most up to the file's end.
     Overwritten(u32, &'a [u8]),
     /// Cut off here.
     Cut(u32),

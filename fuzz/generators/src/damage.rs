@@ -15,15 +15,15 @@ pub(crate) const TRIES: usize = 64;
 /// Number of random bytes that one damage is made of.
 const BYTES: usize = 64;
 
-/// What becomes of the checksums over damaged bytes.
+/// The state of the checksums over damaged bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
     /// They are put right, so that the damage is met behind them. A reader may then find anything:
     /// it must not crash, hang or take memory out of proportion.
     #[default]
     PutRight,
-    /// They are left wrong, as by a disk. What a reader that verifies them finds was written: it
-    /// must not invent entries, either.
+    /// They are left wrong, as by a disk. A reader that verifies them must not invent entries, either:
+    /// all that it finds was written.
     LeftWrong,
 }
 
@@ -77,8 +77,8 @@ impl Damager {
         Self { file, assembled, original: bytes.to_vec(), checksums: Checksums::PutRight }
     }
 
-    /// Says what becomes of checksums. If they are left wrong, the file is not put together anew: it
-    /// gets a [`Corruption`], whatever it holds.
+    /// Sets whether checksums are put right or left wrong. If they are left wrong, the file is not
+    /// put together anew: it gets a [`Corruption`], whatever it holds.
     ///
     /// A few bytes have no checksum over them: a table's footer, and CURRENT.
     ///
@@ -94,7 +94,7 @@ impl Damager {
         self
     }
 
-    /// What the file was taken for, by its contents: `table`, `manifest`, `log` or `bytes`.
+    /// The kind of the file, judged by its contents: `table`, `manifest`, `log` or `bytes`.
     ///
     /// A file of records is a MANIFEST if all of them are version edits of LevelDB's.
     pub fn kind(&self) -> &'static str {
@@ -125,7 +125,7 @@ impl Damager {
                 return damaged;
             }
         }
-        // An empty file, or never seen; whatever it is, a byte more makes it another file.
+        // Only seen with an empty file, which has nothing to damage. One more byte changes any file.
         [self.sound(), &[0]].concat()
     }
 

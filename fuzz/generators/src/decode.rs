@@ -1,6 +1,6 @@
 //! Numbers and strings of records.
 
-/// What is left of a record. Unlike [`Input`](crate::Input), it says where something is missing.
+/// The rest of a record. Unlike [`Input`](crate::Input), it notices if bytes are missing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a>(pub(crate) &'a [u8]);
 

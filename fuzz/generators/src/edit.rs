@@ -7,7 +7,7 @@ use arbitrary::Arbitrary;
 pub enum Edit<'a> {
     /// Other bytes from here on.
     Overwrite(u16, &'a [u8]),
-    /// The bits that are set here flipped in one byte.
+    /// One byte, with the bits flipped that are set in the mask.
     Flip(u16, u8),
     /// Cut off here.
     Cut(u16),

@@ -115,7 +115,7 @@ pub fn records(fragments: &[Fragment]) -> Vec<Vec<u8>> {
     records
 }
 
-/// What is wrong with one fragment of a log. Numbers of fragments are taken modulo their count.
+/// Damage to one fragment of a log, or to its file. Numbers of fragments are taken modulo their count.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum LogDamage<'a> {
     /// The data of this fragment, with the checksum put right.

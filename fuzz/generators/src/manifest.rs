@@ -19,7 +19,7 @@ pub enum Field<'a> {
     NextFileNumber(u64),
     /// The last sequence number.
     LastSequence(u64),
-    /// Where the compaction of this level goes on.
+    /// The key at which the next compaction of this level starts.
     CompactPointer(#[arbitrary(with = level)] u8, &'a [u8]),
     /// This table of this level is gone.
     Deleted(#[arbitrary(with = level)] u8, u16),
@@ -46,7 +46,7 @@ pub struct Added<'a> {
     pub largest: &'a [u8],
 }
 
-/// A level, or the first that is none.
+/// A level, or 7, the first number that is no level.
 fn level(input: &mut Unstructured<'_>) -> arbitrary::Result<u8> {
     input.int_in_range(0..=7)
 }

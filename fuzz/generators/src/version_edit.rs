@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::decode::{Record, put_varint};
 use crate::{batch, log};
 
-/// Where an edit has the size of a table that it adds.
+/// The place of a table's size in the edit that adds the table.
 struct SizeOf {
     number: u64,
     size: Range<usize>,

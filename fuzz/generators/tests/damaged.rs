@@ -1,4 +1,4 @@
-//! What damage by seed and by a fuzzer's bytes is like.
+//! Tests of damage by seed and by a fuzzer's bytes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -67,7 +67,7 @@ fn damage_is_of_every_kind_and_mostly_behind_right_checksums() {
     assert!(unread > by_checksum, "{unread} unreadable, {by_checksum} by the checksum alone");
 }
 
-/// With checksums left wrong, what is damaged has the file's own bytes around it, and no reader that verifies takes it.
+/// With checksums left wrong, the bytes around the damage are the file's own, and a reader that verifies refuses it.
 #[test]
 fn checksums_are_left_wrong_if_asked() {
     for name in ["tables/words-1024-bloom20-snappy.ldb", "databases/levels/MANIFEST-000008"] {
@@ -92,7 +92,7 @@ fn checksums_are_left_wrong_if_asked() {
     }
 }
 
-/// What damage is said to leave intact, a reader finds.
+/// A reader finds the entries that damage is said to leave intact.
 #[test]
 fn intact_entries_are_found() {
     let mut random = Random(5);

@@ -1,4 +1,4 @@
-//! What damage to whole databases is like.
+//! Tests of damage to whole databases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-/// What the library finds, errors passed over.
+/// Returns the entries that the library finds. Errors are passed over.
 fn found(folder: &Path, verify: bool) -> Vec<(Vec<u8>, Vec<u8>)> {
     let options = ReadOptions::default().internal_keys(true).verify_checksums(verify);
     let Ok(database) = Database::open(folder) else { return Vec::new() };
@@ -141,7 +141,7 @@ fn every_kind_of_damage_happens() {
     }
 }
 
-/// Where checksums are left wrong, whoever verifies them finds nothing that was not written, and whoever does not, does.
+/// A reader that verifies checksums left wrong finds nothing that was not written; one that does not verify them does.
 #[test]
 fn only_without_checksums_is_anything_invented() {
     let folder = Folder::new("invented");
@@ -237,7 +237,7 @@ fn a_table_named_twice_has_its_size_twice() {
     assert!(resized > 10, "{resized}");
 }
 
-/// What was written to the older state may come back.
+/// Values written to the older state count as written.
 #[test]
 fn the_older_state_was_written() {
     let [both, one] = [&samples()[0].files, &samples()[1].files];
@@ -283,16 +283,16 @@ fn damage_to_a_folder_does_what_it_says() {
     assert!(mixed["000006.log"] == older["000006.log"] && !mixed.contains_key("000008.log"));
     let all = damaged(DatabaseDamage::Older(u32::MAX));
     assert_eq!(all, older);
-    // Bytes that describe no damage to a table leave it as LevelDB or whoever wrote it.
+    // Bytes that describe no damage leave a table as it was written.
     assert!(differing(&damaged(DatabaseDamage::Structure(0, &[]))).is_empty());
-    // What is not there cannot be damaged, and nothing appears.
+    // A missing file cannot be damaged, and does not appear.
     let mut gone = Files::new();
     damager.apply(DatabaseDamage::Bytes(0, Corruption::Bits(0, 1)), &mut gone);
     damager.apply(DatabaseDamage::Missing(0), &mut gone);
     assert!(gone.is_empty());
 }
 
-/// Without an older state that is given, logs and MANIFESTs have their first halves in it.
+/// If no older state is given, it has the first halves of logs and MANIFESTs.
 #[test]
 fn an_older_state_is_made_of_beginnings() {
     let files = samples()[0].files.clone();

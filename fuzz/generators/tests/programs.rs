@@ -16,7 +16,7 @@ fn example(name: &str) -> PathBuf {
     path
 }
 
-/// Says nothing about the stack when it crashes, which takes long.
+/// The example `sstable_once`. It prints no backtrace when it crashes, as that takes long.
 fn once() -> Command {
     let mut program = Command::new(example("sstable_once"));
     program.env("RUST_BACKTRACE", "0");

@@ -67,7 +67,7 @@ fn tables_keep_their_blocks_and_get_the_filters_that_leveldb_wrote() {
     }
 }
 
-/// Where the data blocks of a table end.
+/// The offset at which the data blocks of a table end.
 fn data_len(file: &[u8]) -> usize {
     let table = open(file, false);
     let handles: Vec<table::BlockHandle> = table.data_blocks().map(Result::unwrap).collect();

@@ -17,7 +17,7 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
 }
 
-/// What the crate `rusty-leveldb` finds.
+/// Returns the entries that the crate `rusty-leveldb` finds.
 fn found_by_another(files: &Files) -> Entries {
     let memory = MemEnv::new();
     for (name, contents) in files {

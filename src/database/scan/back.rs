@@ -44,7 +44,7 @@ impl<O: Opener> Scan<'_, O> {
     /// after [`seek`](Self::seek), to the last entry before the key sought. Returns `false` at the
     /// beginning.
     ///
-    /// When the direction changes, each source, such as a level or a table of level 0, takes one step, which may
+    /// If the direction changes, each source, such as a level or a table of level 0, takes one step, which may
     /// read a data block. In this direction the newest version of a key comes last, and is known to be the last
     /// only once the sources have moved on. So its value is kept: a view of its data block, or a copy from a log.
     ///

@@ -1,6 +1,6 @@
 //! Kernels for x86-64 with AVX-512. The portable code gives the same results and is their oracle.
 //!
-//! Where AVX-512 gains nothing, the kernels for AVX2 do the work: see [`Avx512::avx2`].
+//! The kernels for AVX2 do the work where AVX-512 gains nothing: see [`Avx512::avx2`].
 
 #![allow(unsafe_code)]
 

@@ -1,18 +1,18 @@
-//! What is wrong with a database.
+//! Damage to a database's files.
 
 use arbitrary::Arbitrary;
 
 use crate::corruption::Corruption;
 
-/// What is damaged in a folder. Numbers of files are taken modulo their count, in the order of their
+/// Damage to a folder. Numbers of files are taken modulo their count, in the order of their
 /// names; files without contents of the database, such as LOCK, are not counted.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum DatabaseDamage<'a> {
     /// The bytes of this file. No checksum is corrected.
     Bytes(u8, Corruption<'a>),
-    /// This file as by [`Damager`](crate::Damager), with the damage made of these bytes: one
-    /// structure, with the checksums right, and with the table's size right in the MANIFEST. Where
-    /// checksums are left wrong, its bytes.
+    /// This file, damaged by [`Damager`](crate::Damager) as these bytes say: in one structure, with
+    /// the checksums put right, and a table's new size in the MANIFEST. If checksums are left wrong,
+    /// in its bytes.
     Structure(u8, &'a [u8]),
     /// This file is missing.
     Missing(u8),
@@ -23,12 +23,12 @@ pub enum DatabaseDamage<'a> {
     Older(u32),
 }
 
-/// What CURRENT names.
+/// The contents of CURRENT.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum CurrentNames<'a> {
-    /// This file, of those in the folder and in its older state. Without a newline if `true`.
+    /// The name of a file, of those in the folder and in its older state. Without a newline if `true`.
     File(u8, bool),
-    /// A MANIFEST of this number, whether there is one or not.
+    /// The name of a MANIFEST of this number, whether there is one or not.
     Manifest(u64),
     /// These bytes.
     Any(&'a [u8]),

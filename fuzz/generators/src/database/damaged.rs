@@ -24,13 +24,13 @@ use crate::Checksums;
 pub struct DamagedDatabase {
     /// The folder.
     pub files: Files,
-    /// What became of the checksums over what is damaged.
+    /// The state of the checksums over damaged bytes.
     pub checksums: Checksums,
     written: &'static Written,
 }
 
 impl DamagedDatabase {
-    /// All that a reader may find that verifies checksums. `None` if they were put right: it may then
+    /// All that a reader that verifies checksums may find. `None` if they were put right: it may then
     /// find anything.
     pub fn written(&self) -> Option<&'static Written> {
         (self.checksums == Checksums::LeftWrong).then_some(self.written)

@@ -19,11 +19,10 @@ const BYTES: usize = 256;
 
 /// A database that is damaged many times.
 ///
-/// What happens to databases: bits and bytes of a file change, a file is cut off, sectors and pages
-/// of it are zeros, it is missing, CURRENT names another, and some files are as they were in an older
-/// state of the folder, as after a crash or from a backup. If checksums are put right, more than half
-/// of the damage is to structures of tables, logs and MANIFESTs. One to three of these meet in each
-/// database.
+/// The kinds of damage: bits and bytes of a file change, it is cut off, sectors and pages of it are
+/// zeros, it is missing, CURRENT names another file, and some files are as they were in an older state
+/// of the folder, as after a crash or from a backup. If checksums are put right, more than half of the
+/// damage is to structures of tables, logs and MANIFESTs. Each database is damaged one to three times.
 #[derive(Clone, Debug)]
 pub struct DatabaseDamager {
     files: Files,
@@ -56,7 +55,7 @@ impl DatabaseDamager {
         self
     }
 
-    /// Says what becomes of the checksums in damaged files.
+    /// Sets whether checksums in damaged files are put right or left wrong.
     pub fn checksums(mut self, checksums: Checksums) -> Self {
         self.checksums = checksums;
         for (_, damager) in &mut self.targets {
@@ -70,8 +69,8 @@ impl DatabaseDamager {
         &self.files
     }
 
-    /// What was ever written to the database, its older state included. With checksums left wrong, a
-    /// reader that verifies them finds nothing else. This reads all files.
+    /// All values that were ever written to the database, its older state included. With checksums left
+    /// wrong, a reader that verifies them finds nothing else. This reads all files.
     pub fn written(&self) -> Written {
         let mut written = Written::of(&self.files);
         written.extend(Written::of(&self.older));
@@ -109,7 +108,7 @@ impl DatabaseDamager {
         Ok(files)
     }
 
-    /// Damages files that may be damaged already. What is not there stays as it is.
+    /// Damages files that may be damaged already. Damage to the bytes of a missing file has no effect.
     pub fn apply(&self, damage: DatabaseDamage<'_>, files: &mut Files) {
         let target = |number: u8| {
             let at = usize::from(number).checked_rem(self.targets.len())?;
@@ -142,7 +141,7 @@ impl DatabaseDamager {
         }
     }
 
-    /// Puts a file as its damager makes it into the place of the present one, if that makes a difference.
+    /// Replaces a file by the one that its damager makes, if that is another than the sound one.
     fn structure(&self, name: &str, damager: &Damager, bytes: &[u8], files: &mut Files) {
         let damaged = damager.damage_by(&mut Unstructured::new(bytes)).ok();
         let Some(damaged) = damaged.filter(|damaged| damaged != damager.sound()) else { return };

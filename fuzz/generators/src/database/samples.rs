@@ -22,11 +22,12 @@ pub struct Sample {
 /// A key, its sequence number, and its value, or `None` where it is deleted.
 type Version = (Vec<u8>, u64, Option<Vec<u8>>);
 
-/// Two small databases: one with tables on two levels and a log, whose older state is before the
-/// second table was written, and that older state, with nothing before.
+/// Two small databases. The first has tables on two levels and a log. In its older state, the second
+/// table is not yet written. The second database is that older state; in its own older state, there
+/// is no table yet.
 ///
 /// Keys and values of both are text. Level 1 has 40 keys, of which level 0 and the log replace and
-/// delete some. A value of the log is as long as a block of it.
+/// delete some. One value in the log is as long as a block of a log.
 pub fn samples() -> &'static [Sample] {
     static SAMPLES: OnceLock<Vec<Sample>> = OnceLock::new();
     SAMPLES.get_or_init(|| {
@@ -53,18 +54,18 @@ fn key(number: u64) -> Vec<u8> {
     format!("key{number:03}").into_bytes()
 }
 
-/// What level 1 holds, and a log before.
+/// Entries of level 1, which a log held before.
 fn first() -> Vec<Version> {
     (0..40).map(|number| (key(number), number + 1, Some(format!("first {number}").into_bytes()))).collect()
 }
 
-/// What level 0 holds: every second key anew, and some deleted.
+/// Entries of level 0, which a log held before: every second key anew, and some deleted.
 fn second() -> Vec<Version> {
     let value = |number: u64| (!number.is_multiple_of(5)).then(|| format!("second {number}").into_bytes());
     (0..20).map(|number| (key(2 * number), 41 + number, value(number))).collect()
 }
 
-/// What only the log holds.
+/// Entries that only the log holds.
 fn third() -> Vec<Version> {
     let long = vec![b'x'; crate::log::BLOCK_LEN];
     vec![

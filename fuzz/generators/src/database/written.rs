@@ -1,4 +1,4 @@
-//! What was ever written to a database.
+//! The values that were ever written to a database.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ use crate::{batch, log};
 pub struct Written(BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>);
 
 impl Written {
-    /// What these files hold, going by their contents. Tables, logs and records that are not sound
-    /// add nothing.
+    /// Collects the values in these files, which are told apart by their contents. Tables, logs and
+    /// records that are not sound add nothing.
     pub fn of(files: &Files) -> Self {
         let mut written = Self::default();
         for file in files.values() {
@@ -40,7 +40,7 @@ impl Written {
         self.0.entry(key.to_vec()).or_default().insert(value.to_vec());
     }
 
-    /// Adds what was written to another state.
+    /// Adds the values that were written to another state.
     pub fn extend(&mut self, other: Self) {
         for (key, values) in other.0 {
             self.0.entry(key).or_default().extend(values);

@@ -1,4 +1,4 @@
-//! What is wrong with one structure of a table, and which answers that leaves as they were.
+//! Damage to one structure of a table, and the answers that it leaves unchanged.
 
 use arbitrary::Arbitrary;
 use filterblock::table::BlockHandle;
@@ -120,7 +120,7 @@ pub enum Damage<'a> {
 }
 
 /// The answers that damage leaves unchanged, in a reader that takes the table as damaged and goes
-/// on with the rest. It may also refuse to open it where not all answers are.
+/// on with the rest. Unless all answers stay, a reader may also refuse to open the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intact {
     /// All.

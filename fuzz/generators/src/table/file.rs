@@ -9,7 +9,7 @@ use crate::model;
 /// A table being put together block by block.
 #[derive(Clone, Debug, Default)]
 pub struct File {
-    /// What is written so far.
+    /// The bytes written so far.
     pub bytes: Vec<u8>,
     blocks: Vec<BlockHandle>,
 }
