@@ -103,7 +103,7 @@ fn repair_as(files: &Files, written: Option<&Written>, prefer: Prefer) -> Option
     });
     // A look at a table decodes at most twice the limit: the limit, and one more block, which is no larger than the
     // limit. Its sound blocks fit in the limit, and are decoded three times more at most. That makes five times the
-    // limit; six leaves room for other tables.
+    // limit; six leaves room for the small table beside it.
     let most = 6 * max_output;
     assert!(meter.bytes_decoded() <= most, "{} bytes decoded, of {size}", meter.bytes_decoded());
     assert!(meter.bytes_read() <= 64 * size as u64, "{} bytes read, of {size}", meter.bytes_read());

@@ -408,13 +408,13 @@ class Columns:
         """All keys, end to end."""
     @property
     def key_offsets(self) -> memoryview[int]:
-        """Where each key begins, and where the last one ends: integers of 64 bits."""
+        """Offset of each key, and the end of the last one: integers of 64 bits."""
     @property
     def value_bytes(self) -> bytes:
         """All values, end to end. Those of deletions, and those that were not asked for, are empty."""
     @property
     def value_offsets(self) -> memoryview[int]:
-        """Where each value begins, and where the last one ends: integers of 64 bits."""
+        """Offset of each value, and the end of the last one: integers of 64 bits."""
     def __len__(self) -> int:
         """Returns the number of entries."""
 
