@@ -138,7 +138,7 @@ static int resolve(int folder, const char* path, char* to) {
   return found && below_root(to);
 }
 
-// Whether a descriptor is a regular file or a folder below the root; its inode.
+// Returns 1, and its status, if a descriptor is a regular file or a folder below the root.
 static int watched(int fd, struct stat* status) {
   if (log_fd < 0) return 0;
   const int before = errno;
@@ -178,7 +178,7 @@ static int exchange_folder(void) {
   char away[PATH_MAX];
   snprintf(away, sizeof away, "%s.away", folder);
   int result = 0;
-  // What is not there yet can still be a link before the program makes it.
+  // A name that is not in use yet can still become a link before the program makes it.
   if (raw(SYS_renameat2, AT_FDCWD, folder, AT_FDCWD, away, RENAME_NOREPLACE) != 0 && errno != ENOENT) result = errno;
   else if (raw(SYS_symlinkat, victim, AT_FDCWD, folder) != 0) result = errno;
   if (is_found) globfree(&found);
@@ -227,7 +227,7 @@ static int begin(enum kind kind) {
   return 1;
 }
 
-// After it. The signal comes without the mutex: who handles it may use files.
+// After a call. The signal is sent without the mutex, as its handler may use files.
 static void end(void) {
   const int before = errno;
   const int now = signal_number != 0 && operations >= signal_after;

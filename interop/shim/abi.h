@@ -36,7 +36,7 @@ struct fb_entries {
 
 // --- order.cc ---
 
-// Below zero, zero, or above it.
+// Returns a number below zero, zero, or one above zero.
 int32_t fb_order_compare(uint8_t internal_keys, fb_bytes a, fb_bytes b);
 void fb_order_separator(uint8_t internal_keys, fb_bytes start, fb_bytes limit, fb_sink key);
 void fb_order_successor(uint8_t internal_keys, fb_bytes of, fb_sink key);
@@ -75,7 +75,7 @@ fb_table* fb_table_open(const fb_table_options* options, fb_source file, uint64_
 uint8_t fb_table_scan(fb_table* table, fb_entries entries, fb_sink error);
 // The first entry at or after `key`, through an iterator: asks no filter.
 uint8_t fb_table_seek(fb_table* table, fb_bytes key, fb_entries found, fb_sink error);
-// The way of a database, Table::InternalGet: asks the filter first.
+// As a database does, by Table::InternalGet: asks the filter first.
 uint8_t fb_table_get(fb_table* table, fb_bytes key, fb_entries found, fb_sink error);
 void fb_table_filter_counts(const fb_table* table, uint64_t* asked, uint64_t* denied);
 void fb_table_free(fb_table* table);

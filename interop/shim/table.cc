@@ -37,7 +37,7 @@ class SourceFile : public leveldb::RandomAccessFile {
  public:
   SourceFile(fb_source source, uint64_t size) : source_(source), size_(size) {}
   Status Read(uint64_t offset, size_t n, Slice* result, char* scratch) const override {
-    // Before the other side gets a buffer of that size, which it fills with zeros.
+    // Checked before the other side gets a buffer of that size, which it fills with zeros.
     const bool is_inside = offset <= size_ && n <= size_ - offset;
     if (!is_inside || !source_.read(source_.context, offset, n, scratch)) {
       return Status::IOError("read outside the file");

@@ -46,7 +46,7 @@ void AppendBytes(const Slice& bytes, std::string* to) {
 extern "C" {
 
 struct fb_walk {
-  // In this order they are freed, from the last on.
+  // Freed in reverse order.
   std::unique_ptr<MemoryFile> file;
   const leveldb::InternalKeyComparator comparator{leveldb::BytewiseComparator()};
   std::unique_ptr<leveldb::Table> table;
@@ -87,8 +87,8 @@ fb_walk* fb_walk_database(const char* path, fb_sink error) {
 void fb_walk_free(fb_walk* walk) { delete walk; }
 
 // One answer for each step of the script: whether the iterator is at an entry, whether its status is
-// ok, and the entry. A step from no entry goes nowhere. With `renew` each move to a place of its own
-// is that of a new iterator, so that neither its status nor where it was tells.
+// ok, and the entry. A step from no entry goes nowhere. With `renew` a new iterator makes each move
+// to an end or a key, so that the status and the place before do not matter.
 void fb_walk_run(fb_walk* walk, fb_bytes steps, uint8_t renew, fb_sink answers) {
   std::string out;
   for (shim::Script script(steps); !script.done();) {

@@ -1,4 +1,4 @@
-//! What `preload/preload.c` records of calls that name files by a folder's descriptor.
+//! The records that `preload/preload.c` makes of calls that name files by a folder's descriptor.
 
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -1,4 +1,5 @@
-//! `rebuild` and `repair` while somebody else exchanges folders. `FILTERBLOCK_CRASH_PROGRAM` takes another program.
+//! `rebuild` and `repair` while somebody else exchanges folders. `FILTERBLOCK_CRASH_PROGRAM` names another program
+//! to run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

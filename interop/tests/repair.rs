@@ -1,4 +1,4 @@
-//! LevelDB's databases, damaged and repaired; LevelDB, goleveldb and plyvel read what comes of it, and go on writing.
+//! LevelDB's databases, damaged and repaired; LevelDB, goleveldb and plyvel read the results, and go on writing.
 
 #![cfg(feature = "tool")]
 

@@ -1,4 +1,4 @@
-//! What `tune` predicts compared with what LevelDB reads; `compare tune` takes more databases.
+//! Predictions of `tune` compared with LevelDB's reads; `compare tune` takes more databases.
 
 use filterblock_interop::compare::tune::{self, Options};
 
@@ -12,7 +12,7 @@ fn leveldb_reads_what_tune_predicts() {
     assert!(held * 100 >= reads * 90, "{report}");
 }
 
-/// No reads of indexes and filters, no compaction.
+/// LevelDB counts no reads of indexes and filters, and does not compact.
 #[test]
 fn leveldb_counts_the_data_blocks_that_filters_let_pass() {
     assert!(tune::check_counts(true, 1, 5000).unwrap() >= 90_000);

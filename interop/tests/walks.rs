@@ -31,7 +31,7 @@ fn tables_of_every_codec_are_walked_as_leveldb_walks_the_same_entries() {
     assert!(report.back > 10_000, "{report}");
 }
 
-/// What LevelDB finds we find, or we tell of the damage.
+/// We find everything that LevelDB finds, or report the damage.
 #[test]
 fn half_a_million_random_steps_through_damaged_tables_are_leveldbs() {
     let report = walks::damaged_tables(2500, 500, 42).unwrap();

@@ -13,8 +13,8 @@
 //	delete =KEY        the key is deleted
 //	compact            the whole database is compacted
 //
-// The first difference ends the program. At the end it prints how often filters were asked, and how often they denied.
-// With -hold, it prints "open", and holds the database open until standard input ends.
+// The program ends at the first difference. Otherwise it prints at the end how often filters were asked, and how often
+// they denied. With -hold, it prints "open", and holds the database open until standard input ends.
 package main
 
 import (

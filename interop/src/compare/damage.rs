@@ -35,8 +35,8 @@ fn flip_bits(random: &mut Random, block: &mut [u8]) {
     }
 }
 
-/// Inserts stray bytes, so that the length of the array is no multiple of four, or has too many
-/// entries.
+/// Inserts stray bytes, so that the array's length is no multiple of four, or the array has too
+/// many entries.
 fn insert_behind_array(random: &mut Random, block: &mut Vec<u8>) {
     let (_, end) = array_of(block);
     let len = random.between(1, 9) as usize;
@@ -66,7 +66,8 @@ fn move_array(random: &mut Random, block: &mut [u8]) {
     put_word(block, end, to);
 }
 
-/// Position of the first filter's number of probes, if the filter has the usual 9 bytes.
+/// Changes a byte that may hold a number of probes: that of the first filter, if the filter has the
+/// usual 9 bytes.
 fn one_probe_byte(random: &mut Random, block: &mut [u8]) {
     let at = if random.one_in(2) { 8 } else { random.index(block.len()) };
     if at + 5 < block.len() {

@@ -20,7 +20,7 @@ const INCOMPLETE: u8 = 5;
 
 type Entries = HashMap<Vec<u8>, Vec<u8>>;
 
-/// What was found.
+/// The counts. Everything was as it has to be.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Damaged databases.
@@ -31,8 +31,8 @@ pub struct Report {
     pub against_bytewise: u64,
 }
 
-/// Makes a database with this seed, and repairs it with every kind of damage. LevelDB finds all that is right to be found,
-/// by lookups and by an iterator, then writes to the new database and compacts it.
+/// Makes a database with this seed, and repairs it after every kind of damage. Checks that LevelDB finds the expected
+/// entries by lookups and by an iterator, then has it write to the new database and compact it.
 pub fn run(seed: u64) -> Result<Report> {
     let mut random = Random::for_case(seed, 0);
     let folder = tempfile::tempdir()?;

@@ -11,9 +11,9 @@ use crate::leveldb::{Store, StoreFilter, StoreOptions, WriteBatch};
 use crate::random::Random;
 use crate::{goleveldb, hex};
 
-/// Debian's, for which its package of plyvel is.
+/// Debian's Python, for which Debian packages plyvel.
 const PYTHON: &str = "/usr/bin/python3";
-/// The name of the policy, as databases that filter have it.
+/// The name of the policy in databases with filters.
 const POLICY: &str = "leveldb.BuiltinBloomFilter2";
 
 /// Keys and values.
@@ -45,7 +45,7 @@ enum Step {
 }
 
 impl Judge {
-    /// LevelDB, and what is installed of the others. Programs are built in `folder`.
+    /// LevelDB, and those of the others that are installed. Programs are built in `folder`.
     pub fn all(folder: &Path) -> Result<Vec<Self>> {
         let mut judges = vec![Self::LevelDb];
         judges.extend(goleveldb::build("rebuild", folder)?.map(Self::Goleveldb));
@@ -79,9 +79,9 @@ impl Judge {
         self.steps(dir, options, &reading(keys, entries))
     }
 
-    /// Writes some of `keys` and deletes others, looking some up in between, then compacts the database and reads all. Half
-    /// the time so much is written that the database begins to compact itself. `entries` are those of the database, and
-    /// follow what is written.
+    /// Writes some of `keys` and deletes others, looking some up in between, then compacts the database and reads all.
+    /// Half the time it writes so much that the database begins to compact itself. `entries` are those of the database,
+    /// and are kept up to date.
     pub fn write(
         &self,
         dir: &Path,

@@ -1,8 +1,7 @@
 //! The rate of false positives that `filterblock inspect` shows, and that of LevelDB.
 //!
-//! LevelDB answers for random keys, for each data block as many as it has entries: absent keys that are
-//! distributed as the stored ones come to it as often. Keys, lengths and order are drawn apart from what the
-//! program does.
+//! LevelDB answers for random keys, for each data block as many as it has entries: absent keys that are distributed as
+//! the stored ones come to a block as often. Keys, lengths and order are drawn independently of the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -18,7 +18,7 @@ const TABLES: u64 = 3;
 /// LevelDB compacts a table after 100 futile lookups in it, where another table had to be asked
 /// too. Opening the database resets this count.
 const LOOKUPS_PER_SESSION: usize = 90;
-/// One extension for each table: LevelDB reads any of them.
+/// The `base_lg` of each table: LevelDB reads any.
 const BASE_LG: [u8; TABLES as usize] = [11, 16, 63];
 
 /// The results. All answers were right, and the tables are unchanged.

@@ -53,7 +53,7 @@ impl Damage {
         Self::LogBit,
     ];
 
-    /// Everything has to be saved.
+    /// Returns true if everything has to be saved.
     pub(super) const fn is_harmless(self) -> bool {
         matches!(self, Self::None | Self::OneBit | Self::NoManifest | Self::NoCurrent | Self::LogBit)
     }
@@ -110,7 +110,7 @@ impl Damage {
     }
 }
 
-/// What was written: the values that each key ever had, and the one that it has.
+/// The values that each key ever had, and the one that it has now.
 #[derive(Default)]
 struct Model {
     live: BTreeMap<Vec<u8>, Vec<u8>>,
@@ -130,11 +130,11 @@ pub struct Report {
     pub right_by_leveldb: u64,
     /// Keys of all databases.
     pub keys: u64,
-    /// What each judge did with the repaired databases.
+    /// The work of each judge with the repaired databases.
     pub work: Vec<Work>,
 }
 
-/// What a judge did with repaired databases.
+/// The work of a judge with repaired databases.
 #[derive(Debug, Clone)]
 pub struct Work {
     /// The judge's name.
@@ -157,9 +157,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// Makes random databases, and repairs each with every kind of damage. Each of `judges` reads what comes of it alike.
-/// To one new database of each they write in turns: so many turns, and each judge more until it has worked for this time,
-/// all databases taken together.
+/// Makes random databases, and repairs each after every kind of damage. Checks that all of `judges` read the same from
+/// the results. They write in turns to one of the results for each database: so many turns, and each judge more until it
+/// has worked for this time, all databases taken together.
 pub fn run(databases: u64, seed: u64, judges: &[Judge], (turns, time): (u64, Duration)) -> Result<Report> {
     let work = judges.iter().map(|judge| Work { judge: judge.name(), sessions: 0, time: Duration::ZERO });
     let mut report = Report { work: work.collect(), ..Report::default() };
@@ -227,7 +227,7 @@ struct Repaired {
     entries: Entries,
 }
 
-/// A database, what was written to it, and who reads what comes of it.
+/// A database, the writes to it, and the readers of its repaired copies.
 struct Case<'c> {
     original: &'c Path,
     options: &'c StoreOptions,
@@ -282,8 +282,8 @@ impl Case<'_> {
         Ok(Repaired { is_exact, right, right_by_leveldb, entries })
     }
 
-    /// The judges write to the new database and compact it in turns: so many turns, and each judge more until it has worked
-    /// for this time. Adds what they did to `work`.
+    /// The judges write to the new database and compact it in turns: so many turns, and each judge more until it has
+    /// worked for this time. Adds their work to `work`.
     fn go_on(
         &self,
         (dir, mut entries): (&Path, Entries),

@@ -35,13 +35,13 @@ pub struct Report {
     pub steps: u64,
     /// Steps back among them that led to an entry.
     pub back: u64,
-    /// Walks that ended at damage both told of.
+    /// Walks that ended at damage that both report.
     pub both_failed: u64,
-    /// Walks that ended at damage LevelDB says nothing about.
+    /// Walks that ended at damage that LevelDB does not report.
     pub stricter: u64,
     /// Keys whose offset is the same in both, or for which both databases give the same answer.
     pub keys: u64,
-    /// Of those keys the ones that have a value.
+    /// Those of them that have a value.
     pub values: u64,
     /// Databases that have writes in a log.
     pub with_log: u64,
@@ -136,7 +136,7 @@ pub fn damaged_tables(cases: u64, steps: usize, seed: u64) -> Result<Report> {
         let (ours, theirs) = (Table::open(&file[..], &read), TableWalk::new(&file, false, verify));
         let (table, mut theirs) = match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => (ours, theirs),
-            // An index whose very block is none. We check more of it.
+            // The index block is malformed. We check more of it than LevelDB.
             (Err(_), _) => return Ok(()),
             (Ok(_), Err(error)) => return Err(error.context("we open what LevelDB does not")),
         };
@@ -167,7 +167,7 @@ pub fn damaged_tables(cases: u64, steps: usize, seed: u64) -> Result<Report> {
         for _ in 0..20 {
             let key = some_key(random);
             let (ours, theirs) = (table.approximate_offset_of(&key), theirs.offset_of(&key));
-            // Where we call the index damaged and LevelDB does not, there is no more to say.
+            // If we find the index damaged and LevelDB does not, there is nothing to compare.
             let is_unknown = ours == table.metaindex_handle().offset;
             ensure!(ours == theirs || is_unknown, "{key:x?}: at {theirs} for LevelDB, at {ours} for us");
             report.keys += u64::from(ours == theirs);
@@ -314,7 +314,7 @@ pub fn databases(cases: u64, steps: usize, seed: u64) -> Result<Report> {
         let mut valid = false;
         for (at, (step, place)) in walk.iter().zip(&places).enumerate() {
             let found = match step {
-                // LevelDB's iterator does not move from no entry. A scan does, from either end.
+                // LevelDB's iterator does not move if it is at no entry. A scan does, from either end.
                 Step::Next | Step::Prev if !valid => false,
                 Step::Next => scan.next()?,
                 Step::Prev => scan.prev()?,

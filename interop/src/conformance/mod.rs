@@ -1,6 +1,7 @@
 //! The conformance suite: cases with LevelDB's answers, and what other implementations answer.
 //!
-//! [`cases`] makes the cases, and [`answers`], of the package for anybody's implementation, asks the programs in `conformance/runners` and those of this package.
+//! [`cases`] makes the cases. [`answers`], from the package for everybody's implementations, asks the programs in
+//! `conformance/runners` and those of this package.
 
 pub mod cases;
 pub mod generate;
@@ -10,22 +11,22 @@ pub mod table;
 pub use filterblock_conformance::{answers, judge, read_back};
 use serde_json::Value;
 
-/// A case without what must hold: what a runner is told.
+/// A case without the answer that must hold, as a runner is told it.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// Its name, which stays as it is once published: the kind, a slash, and what is special.
     pub name: String,
-    /// What is asked.
+    /// The kind of the question.
     pub kind: &'static str,
     /// The input.
     pub given: Value,
     /// The keys that are stored in what is given, and their values: no answer may deny them.
     pub stored: Stored,
-    /// The answer, where the program that gave it is not at hand any more, and which program that is.
+    /// The program that gave the answer, if it is no longer at hand, and that answer.
     pub known: Option<(&'static str, Value)>,
 }
 
-/// What an honest reader knows of the key that is asked for.
+/// The facts that an honest reader knows of the key that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stored {
     /// There is nothing to deny.

@@ -25,7 +25,7 @@ pub const ALL: [&str; 13] = [
     "dfindexeddb",
 ];
 
-/// Where Debian has the Java libraries that iq80's takes.
+/// The Java libraries of Debian that iq80's LevelDB needs.
 const JAVA: [&str; 5] = ["leveldb", "leveldb-api", "guava", "gson", "snappy-java"];
 
 /// The runner of this name. `linked` is the program that answers for what this package links; what has to be built goes
@@ -33,7 +33,7 @@ const JAVA: [&str; 5] = ["leveldb", "leveldb-api", "guava", "gson", "snappy-java
 ///
 /// # Errors
 ///
-/// If there is none of this name, or what it needs is not at hand: `conformance/README.md` says what to install.
+/// If there is none of this name, or something that it needs is missing: `conformance/README.md` says what to install.
 pub fn runner(name: &str, linked: &Path, built: &Path) -> Result<Runner> {
     let linked = |version| Ok(self::linked(linked, name, version));
     let other =
@@ -101,7 +101,7 @@ pub fn build_go(name: &str, folder: &Path) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Builds a runner in Java into `folder`, against Debian's packages, and returns how it is run.
+/// Builds a runner in Java into `folder`, against Debian's packages, and returns the command that runs it.
 fn build_java(name: &str, folder: &Path) -> Result<Vec<PathBuf>> {
     let jars = JAVA.map(|jar| Path::new("/usr/share/java").join(jar).with_extension("jar"));
     let path = env::join_paths(jars.iter().map(PathBuf::as_path).chain([folder]))?;

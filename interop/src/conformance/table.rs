@@ -2,7 +2,7 @@
 
 use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
 
-/// How the keys of a table are stored.
+/// The form in which the keys of a table are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// As they are.
@@ -47,11 +47,11 @@ pub type Place = (u64, u64);
 /// A block before it is stored.
 #[derive(Debug, Clone, Default)]
 pub struct Block {
-    /// What is stored.
+    /// The bytes that are stored.
     pub contents: Vec<u8>,
     /// The compression type.
     pub kind: u8,
-    /// What the stored checksum is combined with by XOR: 0 for the right one.
+    /// The number that the right checksum is combined with by XOR: 0 leaves it right.
     pub checksum_xor: u32,
 }
 
@@ -60,7 +60,7 @@ pub type Handle = (Vec<u8>, Vec<u8>);
 
 type Edit<T> = Box<dyn Fn(&mut T)>;
 
-/// What is done to the pieces, each before the pieces that name it are made.
+/// Changes to the pieces, each made before the pieces that name it.
 #[expect(missing_debug_implementations, reason = "functions")]
 #[derive(Default)]
 pub struct Damage {

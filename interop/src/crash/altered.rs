@@ -1,4 +1,4 @@
-//! Records as programs would have made them that take less care, to see that the checks notice.
+//! Records of programs that take less care, to see that the checks notice.
 
 use filterblock_crash_states::Operation;
 
@@ -102,7 +102,7 @@ impl Alteration {
         }
     }
 
-    /// What the program does meanwhile.
+    /// The mode in which the program runs.
     pub const fn mode(self) -> Mode {
         match self {
             Self::NoSyncOfLinks => Mode::Undo,
@@ -111,7 +111,7 @@ impl Alteration {
         }
     }
 
-    /// The run after a kill is altered, not the first one.
+    /// Returns true if the run after a kill is altered, not the first one.
     pub const fn is_of_second_run(self) -> bool {
         matches!(self, Self::NoSyncBeforeRecovery)
     }

@@ -36,13 +36,13 @@ const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 /// A database and the filters that it is to get.
 #[derive(Debug)]
 pub struct Case {
-    /// How the database was made.
+    /// The plan by which the database was made.
     pub plan: Plan,
     /// The program that changes databases.
     pub program: PathBuf,
     /// The database and nothing else, in a folder named [`DATABASE`].
     pub original: Tree,
-    /// By which options LevelDB opens it afterwards.
+    /// The options with which LevelDB opens it afterwards.
     pub options: DatabaseOptions,
     /// Files in it that it does not use.
     pub stale: BTreeSet<String>,
@@ -115,7 +115,7 @@ impl Case {
         Ok((status, said))
     }
 
-    /// What is in the recorded folder before the program runs. `None` if the database is not one for this.
+    /// The recorded folder before the program runs. `None` if the database has too few tables for the mode.
     pub fn before(&self, mode: Mode) -> Result<Option<Tree>> {
         match mode {
             Mode::KeepUndecodable => Ok(self.damaged.as_ref().map(|damaged| damaged.tree.clone())),
@@ -164,7 +164,7 @@ impl Recorded {
         Ok(history)
     }
 
-    /// The history of the run behind a step of another one, whose folder it has found.
+    /// The history of this run, which found the folder as another one left it after a step.
     pub fn behind(&self, history: &History, done: usize) -> Result<History> {
         let history = history.continued(done, self.inodes.clone(), &self.recording.operations)?;
         self.check_complete(&history)?;

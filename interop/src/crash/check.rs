@@ -1,4 +1,4 @@
-//! Whether a database that a crash left is sound.
+//! Checks of databases that a crash left.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -32,11 +32,11 @@ pub enum Check {
     Repair,
     /// LevelDB opens it, writes and compacts, before the program is run again.
     Used,
-    /// LevelDB empties no file of another name as well.
+    /// LevelDB empties no file that has a second name.
     Links,
-    /// What the program replaced can be brought back.
+    /// `--undo` brings back all that the program replaced.
     Undo,
-    /// What the program did is durable when it ends.
+    /// All that the program did is durable when it ends.
     Durable,
 }
 
@@ -45,7 +45,7 @@ impl Check {
     pub const fn of(mode: Mode) -> &'static [Self] {
         use Check::*;
         match mode {
-            // Neither goleveldb nor a repair nor a compaction passes over damage.
+            // Neither goleveldb nor a repair nor a compaction skips damage.
             Mode::KeepUndecodable => &[LevelDb, Again, Links, Undo],
             Mode::To | Mode::Repair => &[LevelDb, Goleveldb, Again, Repair, Links],
             Mode::NoUndo | Mode::Batches | Mode::Discard => &[LevelDb, Goleveldb, Again, Repair, Used, Links],
@@ -96,12 +96,12 @@ pub struct Checker<'a> {
     goleveldb: Option<&'a mut Goleveldb>,
     work: TempDir,
     copies: u64,
-    /// How often the program refused at first, as there was something to undo.
+    /// The number of times that the program refused at first, as there was something to undo.
     pub refused: u64,
 }
 
 impl<'a> Checker<'a> {
-    /// Ready to check.
+    /// A checker that has checked nothing yet.
     pub fn new(case: &'a Case, goleveldb: Option<&'a mut Goleveldb>) -> Result<Self> {
         Ok(Self { case, goleveldb, work: work_folder()?, copies: 0, refused: 0 })
     }
@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
             }
             Check::Again => {
                 if random.one_in(4) {
-                    // Whether there is anything to undo or not, or to discard.
+                    // Also if there is nothing to undo or to discard.
                     let first = if random.one_in(2) { Mode::Undo } else { Mode::Discard };
                     let (status, said) = case.run(first, root)?;
                     ensure!(status == 0 || (status == 1 && !said.is_empty()), "{first}: {status}: {said}");
@@ -155,8 +155,8 @@ impl<'a> Checker<'a> {
             }
             Check::Used => {
                 let live = self.use_it(&database, random)?;
-                // LevelDB leaves tables that it has just compacted when it is closed, and a MANIFEST that was never in
-                // use until its own has a higher number.
+                // When it is closed, LevelDB leaves tables that it has just compacted. It also leaves a MANIFEST that
+                // was never in use until its own has a higher number.
                 let stale = unused_files(&database)?.into_iter();
                 let is_leveldb = |name: &String| !name.ends_with(".dbtmp") && FileKind::parse(name).is_some();
                 self.finishes(root, again, &stale.filter(is_leveldb).collect(), random)?;
@@ -173,7 +173,7 @@ impl<'a> Checker<'a> {
         compare(&found, live)
     }
 
-    /// `--to` makes the second database, unless it is there already.
+    /// Checks that `--to` makes the second database, unless it is there already.
     fn copies_again(&self, root: &Path, mode: Mode) -> Result<()> {
         let was_there = root.join(TARGET).exists();
         let (status, said) = self.case.run(mode, root)?;
@@ -189,7 +189,7 @@ impl<'a> Checker<'a> {
         self.has_all(root, mode, &self.case.plan.live)
     }
 
-    /// `--undo` brings the original back, unless it is there.
+    /// Checks that `--undo` brings the original back, unless it is there.
     fn undoes(&self, root: &Path, mode: Mode) -> Result<()> {
         let rebuilt = !is_same(root, &self.case.original, "CURRENT")?;
         let (status, said) = self.case.run(Mode::Undo, root)?;
@@ -198,7 +198,7 @@ impl<'a> Checker<'a> {
         self.has_all(root, mode, &self.case.plan.live)
     }
 
-    /// Writes to the database by LevelDB. Returns its entries.
+    /// Writes to the database with LevelDB. Returns its entries.
     fn use_it(&self, folder: &Path, random: &mut Random) -> Result<Entries> {
         let mut live = self.case.plan.live.clone();
         let options = DatabaseOptions { reuse_logs: random.one_in(2), ..self.case.options.clone() };
@@ -267,7 +267,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether a file of the database has the contents that it had at first.
+/// Returns true if a file of the database has the contents that it had at first.
 fn is_same(root: &Path, original: &Tree, name: &str) -> Result<bool> {
     let path = Path::new(DATABASE).join(name);
     Ok(fs::read(root.join(&path))? == **original.contents(&path)?)

@@ -1,4 +1,4 @@
-//! What a database's folder holds: by LevelDB, after LevelDB's repair, and by the names of its files.
+//! The contents of a database's folder: by LevelDB, after LevelDB's repair, and by the names of its files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,13 +35,13 @@ pub fn entries(database: &Database, keys: &BTreeSet<Vec<u8>>) -> Result<Entries>
     Ok(entries)
 }
 
-/// What LevelDB's repair makes of a database.
+/// The contents of a database after LevelDB's repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// What readers find before the first compaction: in the table with the highest number that has the key, as all
-    /// are on level 0.
+    /// The entries that readers find before the first compaction: in the table with the highest number that has the
+    /// key, as all are on level 0.
     pub sought: Entries,
-    /// What LevelDB's iterator shows, which goes by sequence numbers.
+    /// The entries that LevelDB's iterator shows, which goes by sequence numbers.
     pub scanned: Entries,
 }
 

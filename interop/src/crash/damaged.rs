@@ -22,7 +22,7 @@ pub struct Damaged {
 }
 
 impl Damaged {
-    /// Damages a table of the database below `root`, which its plan has made. `None` if it has too few for it.
+    /// Damages a table of the database below `root`, which its plan has made. `None` if it has fewer than two.
     pub fn new(plan: &Plan, root: &Path, options: &DatabaseOptions) -> Result<Option<Self>> {
         let folder = root.join(DATABASE);
         let manifest = Manifest::read(&folder)?;
@@ -43,7 +43,7 @@ impl Damaged {
         Ok(Some(Self { tree, answers }))
     }
 
-    /// LevelDB still answers for all keys that it could read at first.
+    /// Checks that LevelDB still answers for all keys that it could read at first.
     pub fn compare(&self, folder: &Path, plan: &Plan, options: &DatabaseOptions) -> Result<()> {
         let found = answers(folder, plan, options)?;
         for (key, value) in &self.answers {

@@ -20,7 +20,7 @@ const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 const SIGNALS: [(&str, i32); 2] = [("INT", 2), ("TERM", 15)];
 
-/// What became of many runs that something disturbed.
+/// The endings of many runs that something disturbed.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Endings {
     /// Runs.
@@ -29,7 +29,7 @@ pub struct Endings {
     pub done: u64,
     /// Those that a signal ended.
     pub ended_by_signal: u64,
-    /// The others of which the database is as it was, with nothing left behind.
+    /// Those of the others whose database is as it was, with nothing left behind.
     pub undone: u64,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Endings {
     }
 }
 
-/// Lets each call of each kind fail once, with EIO, and from each on with ENOSPC.
+/// Lets calls of each kind fail: each call once with EIO, and each with all later ones with ENOSPC.
 pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
     let mut endings = Endings::default();
     let before = case.before(mode)?.context("no mode that needs more tables")?;
@@ -188,7 +188,7 @@ fn is_committed(before: &Tree, after: &Tree) -> Result<bool> {
     Ok(before.contents(&current)? != after.contents(&current)? || after.listing().contains_key(target))
 }
 
-/// Whether nothing is changed. `--discard` may have begun to remove what it removes.
+/// Fails unless nothing is changed. `--discard` may have begun to remove what it removes.
 fn is_as_before(mode: Mode, before: &Tree, after: &Tree) -> Result<()> {
     let (before, after) = (before.listing(), after.listing());
     let differing: Vec<_> = before
@@ -202,7 +202,7 @@ fn is_as_before(mode: Mode, before: &Tree, after: &Tree) -> Result<()> {
     Ok(())
 }
 
-/// LevelDB opens the database, repairs it, and the program does its work the next time.
+/// Checks that LevelDB opens the database and repairs it, and that the program does its work the next time.
 fn sound(case: &Case, tree: &Tree, mode: Mode, random: &mut Random) -> Result<()> {
     let mut checker = Checker::new(case, None)?;
     for check in [Check::LevelDb, Check::Repair, Check::Again] {

@@ -1,4 +1,4 @@
-//! How operations are left out of a record, or moved.
+//! Ways to leave operations out of a record, or to move them.
 
 use std::ops::Range;
 use std::path::Path;
@@ -130,7 +130,7 @@ pub(super) fn remove_folder_syncs(operations: &mut Vec<Operation>, among: Range<
     });
 }
 
-/// Whether a file of the database goes, or one that was to become one.
+/// Returns true if a file of the database is removed, or one that was to become one.
 pub(super) fn is_removal(operation: &Operation) -> bool {
     matches!(operation, Operation::Unlink { path } if !path.ends_with("filterblock-rebuild.tmp"))
 }

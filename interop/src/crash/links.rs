@@ -1,4 +1,4 @@
-//! Files that LevelDB may write to, under another name as well.
+//! Files that LevelDB may empty and that have a second name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,9 +7,8 @@ use anyhow::{Context as _, Result, ensure};
 use filterblock::database::{FileKind, Manifest};
 use filterblock_crash_states::Tree;
 
-/// Fails if a file of the database that LevelDB may take for a new one of its own has another name. LevelDB gives new
-/// files numbers from the MANIFEST's next one on, and empties a file that has such a name: it would empty the file of
-/// the other name.
+/// Fails if a file that LevelDB may overwrite has a second name. LevelDB numbers new files from the MANIFEST's next
+/// number on and empties existing files of these names, hence also the second name's contents.
 pub fn check_links(tree: &Tree, database: &str) -> Result<()> {
     let folder = Path::new(database);
     let current = String::from_utf8_lossy(tree.contents(&folder.join("CURRENT"))?).into_owned();

@@ -1,4 +1,4 @@
-//! What `preload/preload.c` writes down.
+//! The log that `preload/preload.c` writes.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -59,14 +59,14 @@ impl Kind {
     ];
 }
 
-/// What a log says.
+/// The contents of a log.
 #[derive(Debug, Default)]
 pub struct Log {
     /// The operations that succeeded.
     pub operations: Vec<Operation>,
-    /// A call was made to fail.
+    /// True if a call was made to fail.
     pub is_hit: bool,
-    /// A folder was to be exchanged: 0, or the error.
+    /// The result of exchanging a folder, if that was tried: 0, or the error.
     pub exchange: Option<u64>,
 }
 

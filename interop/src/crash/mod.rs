@@ -2,8 +2,8 @@
 //! that state still has all it had.
 //!
 //! [`record`] runs a program and writes down what it does to files. [`filterblock_crash_states`] makes of that the
-//! folders that a crash could leave. [`check`] opens them by LevelDB and by goleveldb, has them repaired, and runs the
-//! program on them again.
+//! folders that a crash could leave. [`check`] opens them with LevelDB and with goleveldb, has them repaired, and runs
+//! the program on them again.
 
 pub mod altered;
 pub mod case;
@@ -24,7 +24,7 @@ pub mod run;
 
 use std::path::{Path, PathBuf};
 
-/// Where thousands of small databases are written and removed: in memory, if that can be.
+/// The folder for thousands of small databases, in memory if possible.
 pub fn fast_folder() -> PathBuf {
     let memory = Path::new("/dev/shm");
     if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() }

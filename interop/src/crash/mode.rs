@@ -1,4 +1,4 @@
-//! What the program is asked to do.
+//! The commands that the program is given.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -10,10 +10,10 @@ pub const DATABASE: &str = "db";
 pub const UNDO_FOLDER: &str = "db.filterblock-undo";
 /// The second database, which `--to` makes by `rebuild` or `repair`.
 pub const TARGET: &str = "new";
-/// What the names of folders begin with that `--to` has not finished.
+/// The beginning of the names of folders that `--to` has not finished.
 pub const UNFINISHED: &str = ".filterblock-";
 
-/// What the program is asked to do.
+/// A command that the program is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// `rebuild --in-place`, which leaves a folder for `--undo`.
@@ -54,17 +54,17 @@ impl Mode {
     pub const DISTURBED: [Self; 7] =
         [Self::InPlace, Self::NoUndo, Self::Batches, Self::Undo, Self::Discard, Self::To, Self::Repair];
 
-    /// Whether the program leaves a folder for `--undo`.
+    /// Returns true if the program leaves a folder for `--undo`.
     pub const fn keeps_undo(self) -> bool {
         matches!(self, Self::InPlace | Self::Drop | Self::KeepUndecodable)
     }
 
-    /// Whether the program makes a second database and leaves the first one as it is.
+    /// Returns true if the program makes a second database and leaves the first one as it is.
     pub const fn makes_target(self) -> bool {
         matches!(self, Self::To | Self::Repair)
     }
 
-    /// What is done with a database in which this was cut off.
+    /// The command for a database in which this one was cut off.
     pub const fn again(self) -> Self {
         match self {
             Self::Undo | Self::Discard => Self::InPlace,
@@ -96,7 +96,7 @@ impl Mode {
                 arguments.push(root.join(TARGET).into());
                 arguments.extend(filters.iter().map(OsString::from));
             }
-            // The options for filters are not those of `rebuild`. The tables' own are taken over.
+            // `repair` has other options for filters than `rebuild`. Without them it takes over the tables' own.
             Self::Repair => arguments.push(root.join(TARGET).into()),
             Self::InPlace | Self::NoUndo | Self::Batches => add(filters),
         }

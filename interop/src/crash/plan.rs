@@ -18,11 +18,11 @@ pub type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 /// A database to be made.
 #[derive(Debug)]
 pub struct Plan {
-    /// Where a report finds it again.
+    /// The seed, by which the database can be made again.
     pub seed: u64,
-    /// goleveldb writes it.
+    /// True if goleveldb writes it.
     pub by_goleveldb: bool,
-    /// Tables are named `.sst`, as early versions did.
+    /// True if tables are named `.sst`, as in early versions.
     old_names: bool,
     bits_per_key: Option<u32>,
     snappy: bool,
@@ -64,7 +64,7 @@ impl Plan {
         plan
     }
 
-    /// Whether the tables have filters at first.
+    /// Returns true if the tables have filters at first.
     pub fn has_filters(&self) -> bool {
         self.bits_per_key.is_some()
     }

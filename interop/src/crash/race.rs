@@ -1,8 +1,8 @@
 //! Somebody else who exchanges a folder for a symbolic link to another one, while the program works.
 //!
 //! The other folder, the victim, has files of the same names. Nothing of it may change, and no key of the database may
-//! be lost, wherever its folder lies then. Only before the program has opened what it was asked for may the victim be
-//! that: then nothing of the other one may change.
+//! be lost, wherever its folder lies then. There is one exception: if the program opens its database after the
+//! exchange, the victim is its database, and nothing of the other one may change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,20 +23,20 @@ use super::record::{Disturbance, Exchange, record};
 /// A user without rights.
 const NOBODY: u32 = 65534;
 
-/// The calls at most up to the one that opens the database's folder, or the target's parent. An exchange before it is
-/// none: the names that the program was given stand for the victim.
+/// The calls up to the one that opens the database's folder, or the target's parent, at most. An exchange before that
+/// call is allowed to lead to the victim, which the program's arguments then name.
 const CALLS_TO_OPEN: u64 = 6;
 
-/// Who runs the program, and who else can write to the folder around the database.
+/// The user who runs the program, and those who can write to the folder around the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Setting {
-    /// A user, whose all is.
+    /// A user who owns everything.
     User,
-    /// Root, whose the database is, in a folder of a user's.
+    /// Root, who owns the database, in a folder of a user's.
     InUsersFolder,
-    /// Root, whose the database is, in a folder that everyone can write to.
+    /// Root, who owns the database, in a folder that everyone can write to.
     InOpenFolder,
-    /// The same, and names there are safe from others, as in `/tmp`.
+    /// The same with the sticky bit, as in `/tmp`: others cannot rename or remove what is there.
     InStickyFolder,
 }
 
@@ -59,18 +59,18 @@ impl Setting {
 pub enum Place {
     /// The database's.
     Database,
-    /// The one for `--undo`, or its name, while there is none.
+    /// The one for `--undo`, or its name while there is none.
     UndoFolder,
     /// The one that the database is in.
     Parent,
-    /// The name that `--to` gives to the new one at the end.
+    /// The name that `--to` gives to the new folder at the end.
     Target,
     /// The one that `--to` works in.
     Unfinished,
 }
 
 impl Place {
-    /// Those that are in play.
+    /// The folders that a mode uses.
     pub const fn of(mode: Mode) -> &'static [Self] {
         match mode {
             Mode::To | Mode::Repair => &[Self::Database, Self::Parent, Self::Target, Self::Unfinished],
@@ -97,7 +97,7 @@ impl Place {
     }
 }
 
-/// What became of runs in which a folder was exchanged before each call in turn.
+/// The endings of runs in which a folder was exchanged before each call in turn.
 #[derive(Debug, Default)]
 pub struct Races {
     /// Runs.
@@ -106,7 +106,7 @@ pub struct Races {
     pub exchanged: u64,
     /// Those that ended with each status.
     pub statuses: BTreeMap<i32, u64>,
-    /// Those in which the names were resolved later, so that the victim was meant, and the database was left alone.
+    /// Those that resolved the names after the exchange, so that the victim was meant, and left the database alone.
     pub taken: u64,
     /// Those in which the victim was changed, or keys were lost.
     pub failures: Vec<String>,
@@ -172,7 +172,7 @@ pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<
     Ok(races)
 }
 
-/// By whom the program is run, if not by this user.
+/// The user who runs the program, if not this one.
 fn user_of(setting: Setting) -> Option<u32> {
     (!setting.is_root() && rustix::process::geteuid().is_root()).then_some(NOBODY)
 }
@@ -194,7 +194,7 @@ fn rebuilt(case: &Case, user: Option<u32>) -> Result<Tree> {
     Ok(Tree::read(&root)?.0)
 }
 
-/// The rebuilt one's undo folder beside the database of `of`, which has files of other names.
+/// The undo folder of `rebuilt` beside the database of `of`, which has files of other names.
 fn with_database_of(rebuilt: Tree, of: &Tree) -> Result<Tree> {
     let folder = work_folder()?;
     let (root, from) = (folder.path().join("root"), folder.path().join("from"));
@@ -213,7 +213,7 @@ fn arrange(setting: Setting, top: &Path, database: (&Path, &Tree), victim: (&Pat
     victim.1.write(victim.0)?;
     fs::create_dir(victim.0.join("empty"))?;
     let (mode, owner) = match setting {
-        // Without root's rights all is the user's already.
+        // Without root's rights the user owns everything already.
         Setting::User => return user_of(setting).map_or(Ok(()), |user| give(top, user)),
         Setting::InUsersFolder => (0o755, NOBODY),
         Setting::InOpenFolder => (0o777, 0),
@@ -276,7 +276,7 @@ fn differences(before: &BTreeMap<PathBuf, File>, after: &BTreeMap<PathBuf, File>
     differing.collect()
 }
 
-/// Where a folder lies now.
+/// The present path of a folder.
 fn away(path: PathBuf) -> PathBuf {
     let mut away = path.clone().into_os_string();
     away.push(".away");
@@ -284,7 +284,7 @@ fn away(path: PathBuf) -> PathBuf {
     if away.exists() { away } else { path }
 }
 
-/// Whether the database and the folder for `--undo` are as before.
+/// Returns true if the database and the folder for `--undo` are as before.
 fn is_alone(place: Place, parent: &Path, before: &BTreeMap<PathBuf, File>) -> Result<bool> {
     let parent = match place {
         Place::Parent => away(parent.to_owned()),

@@ -12,7 +12,7 @@ use filterblock_crash_states::Operation;
 
 use super::log::{Kind, Log, parse};
 
-/// Which calls fail.
+/// The calls that fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of the calls.
@@ -28,9 +28,9 @@ pub struct Fault {
 /// A folder that somebody else exchanges for a symbolic link to another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
-    /// Before which call that resolves a name, from 1.
+    /// The number of the call before which it happens, among those that resolve a name, from 1.
     pub at: u64,
-    /// By whom, if not by the program's user.
+    /// The user who exchanges it, if not the program's.
     pub by: Option<u32>,
     /// The folder, a pattern of `glob`. It is renamed, with `.away` behind its name.
     pub folder: PathBuf,
@@ -38,7 +38,7 @@ pub struct Exchange {
     pub victim: PathBuf,
 }
 
-/// What is done to the program besides recording it.
+/// The disturbances of a recorded program.
 #[derive(Debug, Clone, Default)]
 pub struct Disturbance {
     /// Calls that fail.
@@ -66,9 +66,9 @@ pub struct Recording {
     pub messages: String,
     /// Everything that the program did below the folder.
     pub operations: Vec<Operation>,
-    /// A call was made to fail.
+    /// True if a call was made to fail.
     pub is_hit: bool,
-    /// Whether the folder could be exchanged. `None`: it was not to be, or the program ended before.
+    /// True if the folder could be exchanged. `None`: it was not to be, or the program ended before.
     pub exchange: Option<bool>,
 }
 

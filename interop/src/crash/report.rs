@@ -1,4 +1,4 @@
-//! What was checked, and what failed.
+//! The checks, and those that failed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,26 +9,26 @@ use super::mode::Mode;
 /// Failures of each check that a report describes.
 const FAILURES_SHOWN: usize = 2;
 
-/// What was checked.
+/// The counts of the checks, and their failures.
 #[derive(Debug, Default, Clone)]
 pub struct Report {
     /// Databases.
     pub databases: u64,
     /// States after a crash, by what the program was doing.
     pub states: BTreeMap<Mode, u64>,
-    /// States by the model of the file system.
+    /// States that lost any of the names that were not synced. The others lost the last ones.
     pub by_any: u64,
-    /// States after a crash of the run after a crash.
+    /// States after a second crash, in the run that followed the first.
     pub nested: u64,
-    /// States after a crash of the run after a kill.
+    /// States after a crash in the run that followed a kill.
     pub killed: u64,
     /// Operations that were recorded.
     pub steps: u64,
     /// Checks by kind.
     pub checks: BTreeMap<Check, u64>,
-    /// How often the program refused, as there was something to undo or to discard.
+    /// The number of times that the program refused, as there was something to undo or to discard.
     pub refused: u64,
-    /// Databases that goleveldb does not open even before.
+    /// Databases that goleveldb did not open even before the program ran.
     pub refused_by_goleveldb: u64,
     /// Failures, each with its state.
     pub failures: BTreeMap<(Check, Mode), Vec<String>>,

@@ -31,18 +31,18 @@ impl Programs {
     }
 }
 
-/// How much is done.
+/// The extent of the work.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
     /// The seeds of the databases.
     pub first_seed: u64,
     /// The number of databases.
     pub databases: u64,
-    /// States after crashes of one run of the program, at most. Two fifths as many are made of a second crash.
+    /// The largest number of states after crashes of one run of the program. Two fifths as many follow a second crash.
     pub states: usize,
-    /// The threads that work.
+    /// The number of threads.
     pub threads: usize,
-    /// Makes the checks of a program that takes less care. They should fail.
+    /// A way to take less care, which the checks should notice.
     pub alteration: Option<Alteration>,
 }
 
@@ -53,7 +53,7 @@ impl Extent {
     }
 }
 
-/// How often the program is killed in each run.
+/// The number of times that the program is killed in each run.
 const KILLS: usize = 3;
 
 /// Stops the program in databases of consecutive seeds, and checks each state.
@@ -210,7 +210,7 @@ impl Run<'_> {
         }
     }
 
-    /// No loss of power after the end of the program changes anything.
+    /// Checks that no loss of power after the end of the program changes anything.
     fn durable_at_end(&mut self, history: &History) {
         let end = History { earlier: history.steps.len(), ..history.clone() };
         let after = end.after.digest();
@@ -231,7 +231,7 @@ impl Run<'_> {
     }
 }
 
-/// Steps to kill the program at: behind the commit while that is not durable, and others at which something is not.
+/// Steps to kill the program at: behind the commit while that is not durable, and others while something else is not.
 fn kills(history: &History, random: &mut Random, count: usize) -> Vec<usize> {
     let names = history.name_steps();
     let is_open = |done: usize| names.iter().any(|at| *at < done && !history.is_durable(*at, done));

@@ -77,7 +77,7 @@ pub struct WriteBatch {
 }
 
 impl WriteBatch {
-    /// None yet.
+    /// A batch without writes.
     pub fn new() -> Self {
         Self::default()
     }

@@ -43,12 +43,12 @@ impl KeyOrder {
     }
 }
 
-/// Sequence number and type of an internal key, as LevelDB's `InternalKey::DebugString` says them. `None` where it calls
+/// Sequence number and type of an internal key, as LevelDB's `InternalKey::DebugString` prints them. `None` if it calls
 /// the key bad.
 ///
 /// # Panics
 ///
-/// If what it says is neither.
+/// If LevelDB's text has another form.
 pub fn parse_internal_key(key: &[u8]) -> Option<(u64, u8)> {
     let said = String::from_utf8_lossy(&ffi::internal_key_debug_string(key)).into_owned();
     if said.starts_with("(bad)") {

@@ -78,7 +78,7 @@ pub struct StoreOptions {
     /// `max_open_files`; `None` is LevelDB's default of 1,000.
     pub max_open_files: Option<u32>,
     /// True if compactions, and whatever else LevelDB would do in the background, are held back
-    /// until the database is closed. Only for reading: what fills a memtable would wait for ever.
+    /// until the database is closed. Only for reading: a write to a full memtable waits for ever.
     pub hold_background: bool,
 }
 
@@ -101,7 +101,7 @@ impl Default for StoreOptions {
     }
 }
 
-/// What filters and files were asked for since the database was opened.
+/// The counts of filters and files since the database was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Filters that were made.
@@ -193,7 +193,7 @@ impl Store {
         self.raw.property(name)
     }
 
-    /// What was asked of filters and files.
+    /// The counts of filters and files.
     pub fn counts(&self) -> Counts {
         self.raw.counts()
     }

@@ -23,13 +23,13 @@ pub enum Step {
 }
 
 impl Step {
-    /// Tells whether it depends on where the iterator is.
+    /// Returns true if it depends on where the iterator is.
     pub fn is_relative(&self) -> bool {
         matches!(self, Self::Next | Self::Prev)
     }
 }
 
-/// Where an iterator is after a step.
+/// The state of an iterator after a step.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place {
     /// True if its status is ok.
@@ -52,7 +52,7 @@ impl TableWalk {
         ffi::Walk::table(contents, internal_keys, verify).map(Self)
     }
 
-    /// Makes the steps. With `renew`, each that is not relative is that of a new iterator.
+    /// Makes the steps. With `renew`, a new iterator makes each step that is not relative.
     pub fn run(&mut self, steps: &[Step], renew: bool) -> Vec<Place> {
         run(&mut self.0, steps, renew)
     }

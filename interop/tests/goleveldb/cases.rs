@@ -28,7 +28,7 @@ pub(crate) fn absent(random: &mut Random, entries: &BTreeMap<Vec<u8>, Vec<u8>>) 
     absent
 }
 
-/// Any options, except for the given ones.
+/// Random options, except for the given ones.
 pub(crate) fn options(random: &mut Random, base_lg: u8, compression: Compression) -> Options {
     // goleveldb counts probes in eight bits, which shows at 372 bits a key.
     let bits_per_key = if random.one_in(4) { random.between(360, 400) } else { random.between(1, 40) };

@@ -12,7 +12,7 @@ use filterblock_interop::random::Random;
 
 /// This package's program that runs `filterblock` and LevelDB in processes of their own.
 const COMPARE: &str = env!("CARGO_BIN_EXE_compare");
-/// Debian's, for which its package of plyvel is.
+/// Debian's Python, for which Debian packages plyvel.
 const PYTHON: &str = "/usr/bin/python3";
 const PLYVEL: &str =
     "import plyvel, sys; db = plyvel.DB(sys.argv[1]); print('open', flush=True); sys.stdin.read()";

@@ -1,5 +1,5 @@
-//! Compares the library and the program with LevelDB: one command for each subject. Each stops at the first difference, and names seed and
-//! case; the same seed makes the same cases.
+//! Compares the library and the program with LevelDB: one command for each subject. Each stops at the first difference,
+//! and names the seed and the case. The same seed makes the same cases.
 
 #[cfg(feature = "tool")]
 mod rebuild;
@@ -22,7 +22,7 @@ struct Arguments {
     command: Subject,
 }
 
-/// How many cases, and which.
+/// The number of cases, and their seed.
 #[derive(Args)]
 struct Cases<const N: u64> {
     /// Number of cases.
@@ -55,13 +55,14 @@ enum Subject {
         #[arg(long, default_value_t = 100)]
         value_size: usize,
     },
-    /// Databases of so many keys with our Bloom policy and with LevelDB's own, and tables of ours that LevelDB adopts.
+    /// Databases of `--cases` keys with our Bloom policy and LevelDB's own, and tables of ours that LevelDB adopts.
     Database(Cases<50_000>),
-    /// Random databases of LevelDB and, if Go is installed, goleveldb: `query`, `scan` and `verify`, with sound and with damaged filters. When
-    /// a database compacts by itself is not determined.
+    /// Random databases of LevelDB and, if Go is installed, goleveldb: `query`, `scan` and `verify`, with sound and
+    /// with damaged filters. The seed does not determine when a database compacts by itself.
     #[cfg(feature = "tool")]
     Databases(Cases<200>),
-    /// Rates of false positives that `inspect` shows, in `testdata` and in random tables; fails at the first off by a factor of 1.3.
+    /// Rates of false positives that `inspect` shows, in `testdata` and in random tables; fails at the first that is
+    /// off by more than a factor of 1.3.
     #[cfg(feature = "tool")]
     Rates {
         #[command(flatten)]
@@ -73,17 +74,17 @@ enum Subject {
     /// Makes small databases of every kind with LevelDB and goleveldb, each in a folder of its own below `FOLDER`.
     #[cfg(feature = "tool")]
     Make { folder: std::path::PathBuf },
-    /// What `tune` predicts and what LevelDB reads, in 21 databases as they are and rebuilt. Prints tables in Markdown, and what does not hold
-    /// on standard error.
+    /// Compares what `tune` predicts with what LevelDB reads, in 26 databases as they are and rebuilt. Prints tables in
+    /// Markdown, and on standard error everything that does not hold.
     #[cfg(feature = "tool")]
     Tune {
-        /// Seven small databases only.
+        /// Ten small databases only.
         #[arg(long)]
         quick: bool,
-        /// Only compare what LevelDB counts with what tables and filters say.
+        /// Only compare the blocks that LevelDB counts with those that the library's tables lead to.
         #[arg(long)]
         counts: bool,
-        /// Only databases whose name has this in it.
+        /// Only databases whose names contain this.
         #[arg(long)]
         only: Option<String>,
         /// The same seed makes the same writes and lookups.
@@ -97,12 +98,13 @@ enum Subject {
     #[cfg(feature = "tool")]
     #[command(subcommand)]
     Rebuild(rebuild::Mode),
-    /// `repair` of damaged databases of LevelDB: what LevelDB, goleveldb and plyvel read of the new ones, which they then write to and compact.
+    /// `repair` of damaged databases of LevelDB: what LevelDB, goleveldb and plyvel read from the new ones, which they
+    /// then write to and compact.
     #[cfg(feature = "tool")]
     Repaired {
         #[command(flatten)]
         cases: Cases<6>,
-        /// For how many seconds each of them writes, all databases taken together.
+        /// Seconds for which each of them writes, in all databases together.
         #[arg(long, default_value_t = 3)]
         seconds: u64,
     },

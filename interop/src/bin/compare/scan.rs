@@ -26,9 +26,9 @@ pub(crate) enum Mode {
         #[arg(long, default_value_t = 5)]
         rounds: usize,
     },
-    /// Writes the lines that LevelDB's iterator leads to.
+    /// Prints the entries that LevelDB's iterator finds, in lines like those of `scan --hex`.
     Leveldb { folder: PathBuf },
-    /// Writes those of `filterblock scan`.
+    /// Prints the lines of `filterblock scan --hex`.
     Scan { folder: PathBuf },
 }
 

@@ -93,7 +93,7 @@ struct Cost {
     memory: u64,
 }
 
-/// Runs in its own process, and prints the cost.
+/// Does the work, and prints its cost. It runs in a process of its own.
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<()> {
     let start = Instant::now();
     work()?;

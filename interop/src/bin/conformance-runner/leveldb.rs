@@ -84,7 +84,7 @@ pub(super) fn answer(kind: &str, given: &Value) -> Option<Value> {
             let table = bytes(&given["table"]);
             let found =
                 Table::open(&options(internal_keys), &table).and_then(|table| table.internal_get(&key));
-            // It finds the first entry at or after the key.
+            // LevelDB finds the first entry at or after the key.
             got(found.map(|entry| entry.filter(|(found, _)| *found == key).map(|(_, value)| value)))
         }
         "table_scan" => {

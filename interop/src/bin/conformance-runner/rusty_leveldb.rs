@@ -1,4 +1,4 @@
-//! The crate `rusty-leveldb`, which shows filters and whole databases.
+//! The crate `rusty-leveldb`, which has interfaces for filters and whole databases.
 
 use rusty_leveldb::{BloomPolicy, DB, FilterPolicy as _, LdbIterator as _, Options};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(super) fn answer(kind: &str, given: &Value) -> Option<Value> {
         "database_get" => {
             let folder = database(given);
             match DB::open(folder.path(), options()) {
-                // It says nothing of errors.
+                // The crate's `get` reports no errors.
                 Ok(mut database) => {
                     got(Ok::<_, ()>(database.get(&bytes(&given["key"])).map(|value| value.to_vec())))
                 }

@@ -41,12 +41,12 @@ fn main() -> Result<()> {
     }
 }
 
-/// Where the cases are.
+/// The folder of the cases.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("conformance").join("cases")
 }
 
-/// The program beside this one that answers for what this package links.
+/// The program beside this one that answers for the implementations that this package links.
 fn runner_program() -> Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("conformance-runner");
     ensure!(

@@ -1,4 +1,4 @@
-//! What implementations answer, as a table and case by case.
+//! The answers of implementations, as a table and case by case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use super::{cases, runner_program};
 const BEGIN: &str = "<!-- by `conformance page`: -->\n";
 const END: &str = "<!-- to here -->\n";
 
-/// How an implementation did with a case.
+/// The outcome of a case for an implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Passed,
@@ -40,7 +40,7 @@ impl Outcome {
     }
 }
 
-/// An answer, and what it is worth.
+/// An answer, and its outcome.
 struct Judged<'a> {
     case: &'a Value,
     outcome: Outcome,
@@ -57,7 +57,7 @@ impl Judged<'_> {
     }
 }
 
-/// Prints what each implementation answers otherwise than LevelDB.
+/// Prints the answers of each implementation that are not LevelDB's.
 pub(super) fn list(wanted: &[String], only: Option<&str>) -> Result<()> {
     let (built, files) = (tempfile::tempdir()?, cases()?);
     if let Some(only) = only {
@@ -118,7 +118,7 @@ pub(super) fn write() -> Result<()> {
     Ok(())
 }
 
-/// How much of what is sound was read without an error, of all that was asked.
+/// The number of sound cases that were read without an error, of those that were asked.
 fn sound_read(judged: &[Judged<'_>]) -> String {
     let sound = judged.iter().filter(|judged| judged.case["given"]["sound"] == true);
     let asked: Vec<_> = sound.filter(|judged| judged.outcome != Outcome::NoInterface).collect();
@@ -126,7 +126,7 @@ fn sound_read(judged: &[Judged<'_>]) -> String {
     format!("{read} of {}", asked.len())
 }
 
-/// The counts of a kind: how many passed, and what else there was.
+/// The counts of a kind by outcome.
 fn cell(judged: &[Judged<'_>], kind: &str) -> String {
     let mut counts: BTreeMap<Outcome, usize> = BTreeMap::new();
     for judged in judged.iter().filter(|judged| judged.kind() == kind) {
@@ -144,7 +144,7 @@ fn cell(judged: &[Judged<'_>], kind: &str) -> String {
     parts.join(", ")
 }
 
-/// Asks all cases, or only that of a name.
+/// Asks all cases, or only the one of this name.
 fn ask<'a>(
     runner: &Runner,
     files: &'a [(String, Vec<Value>)],
@@ -184,7 +184,7 @@ fn verdict(case: &Value, answer: &Value, leveldb: &mut Asking<'_>) -> Result<Ver
     }
 }
 
-/// What a runner reads from a table that another one built.
+/// The answer of a runner about a table that another one built.
 fn read_by(reader: &mut Asking<'_>, case: &Value, kind: &str, question: &Value) -> Result<Option<Value>> {
     Ok(match reader.ask(case["case"].as_str().unwrap_or_default(), kind, question)? {
         Reply::Answer(answer) => Some(answer),

@@ -1,4 +1,4 @@
-//! What a database holds, by LevelDB's own iterator and by ours.
+//! The entries of a database, by LevelDB's own iterator and by ours.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -32,8 +32,8 @@ impl Comparator for Named {
 /// Compares the entries with LevelDB's, in their order, and those that `filterblock scan` prints.
 /// Returns their number.
 ///
-/// LevelDB changes what it opens, so it opens a copy. It does not know the third order, in which
-/// the plan tells what has to be there.
+/// LevelDB changes what it opens, so it opens a copy. It does not know the third order, for which
+/// the entries of the plan are expected.
 pub(super) fn check(folder: &Path, plan: &Plan) -> Result<u64> {
     let expected = match plan.order {
         Order::Renamed => plan.live.clone().into_iter().collect(),

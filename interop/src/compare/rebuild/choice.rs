@@ -1,4 +1,4 @@
-//! What a random rebuild is asked to do.
+//! The options of a random rebuild.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -16,7 +16,7 @@ const LEGACY: &str = "leveldb.BuiltinBloomFilter";
 const CASSANDRA: &str = "filterblock.CassandraBloomFilter1";
 const MURMUR3: &str = "filterblock.Murmur3BloomFilter1";
 
-/// Where the new tables go.
+/// The place for the new tables: another folder, or the database's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     To,
@@ -30,7 +30,7 @@ pub(super) enum Way {
 pub(super) struct Choice {
     pub(super) way: Way,
     kind: Kind,
-    /// By level, from one on.
+    /// The bits a key from each of these levels on.
     bits: Vec<(u8, u32)>,
     pub(super) base_lg: Option<u8>,
     pub(super) drop: bool,
@@ -41,7 +41,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// One of each way for each kind of database in turn; the rest at random. `has_tables`: the
+    /// Takes each way for each kind of database in turn; the rest is random. `has_tables`: the
     /// database has live tables, whose filters tell what is not chosen here.
     pub(super) fn new(random: &mut Random, case: u64, kind: Kind, has_tables: bool) -> Self {
         let kinds = Kind::ALL.len() as u64;
@@ -83,8 +83,8 @@ impl Choice {
         choice
     }
 
-    /// The option that some refusals ask for, with what the database was written with: `None` if
-    /// the choice names it already or nothing is left open.
+    /// The hash of the database's filters, for the option that some refusals ask for. `None` if the
+    /// choice names it already or nothing is left open.
     pub(super) fn missing_hash(&self) -> Option<&'static str> {
         (!self.drop && self.policy_after() == LEGACY && self.hash.is_none()).then(|| self.hash_after())
     }

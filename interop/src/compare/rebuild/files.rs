@@ -1,4 +1,4 @@
-//! Folders as a whole: their files, copies of them, and where they are fast.
+//! Whole folders: their files, copies of them, and a fast place for them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 
-/// A new folder in memory where the system has that, since LevelDB and the program wait for the
+/// A new folder, in memory if the system offers that, since LevelDB and the program wait for the
 /// disk often.
 pub fn new_folder() -> Result<TempDir> {
     let shared_memory = Path::new("/dev/shm");

@@ -128,7 +128,7 @@ fn one(database: &Path, filter: &StoreFilter, options: &[&str]) -> Result<u64> {
     Ok(tables(&before).len() as u64)
 }
 
-/// What has to be said about the filters once no table has any.
+/// The options that name the filters once no table has any.
 fn again(filter: &StoreFilter) -> &'static [&'static str] {
     match filter {
         // Given with the options already, or not needed.

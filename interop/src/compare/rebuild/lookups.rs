@@ -1,4 +1,4 @@
-//! What programs find in a database: all entries, and one key after the other.
+//! The entries that programs find in a database: all of them, and those of single keys.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -48,8 +48,8 @@ impl Lookups {
         self.answers.len() as u64
     }
 
-    /// Lets LevelDB open a copy of the database and find the same. Returns what the filters were
-    /// asked.
+    /// Checks that LevelDB finds the same in a copy of the database. Returns the counts of its
+    /// filters.
     pub(super) fn check_with_leveldb(&self, folder: &Path, options: &StoreOptions) -> Result<Counts> {
         let copy = copy(folder)?;
         let options = StoreOptions { must_exist: true, ..options.clone() };

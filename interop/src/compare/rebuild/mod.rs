@@ -62,17 +62,17 @@ pub struct Report {
     pub compared_filters: u64,
     /// Keys that LevelDB was asked for.
     pub keys: u64,
-    /// What the filters were asked in LevelDB, and how often they denied.
+    /// Questions to the filters in LevelDB.
     pub asked: u64,
-    /// How often they denied.
+    /// Keys that these filters denied.
     pub denied: u64,
-    /// The same in goleveldb.
+    /// Questions to the filters in goleveldb.
     pub asked_by_goleveldb: u64,
-    /// How often they denied in goleveldb.
+    /// Keys that these denied.
     pub denied_by_goleveldb: u64,
     /// Databases in bytewise order that goleveldb could not read before.
     pub not_for_goleveldb: u64,
-    /// Databases that LevelDB's repair was let make anew, before and after.
+    /// Rebuilt databases in which LevelDB finds the same after its repair.
     pub repaired: u64,
     /// Databases that were refused without `--assume-bytewise-equality`.
     pub refused: u64,
@@ -145,7 +145,7 @@ struct Case<'a> {
     kind: Kind,
     folder: &'a Path,
     goleveldb: Option<&'a Programs>,
-    /// How long LevelDB uses the database afterwards.
+    /// The time for which LevelDB uses the database afterwards.
     time: Duration,
 }
 
@@ -254,7 +254,7 @@ fn look_up(
     Ok(())
 }
 
-/// Rebuilds, with the options that refusals ask for where they have to.
+/// Rebuilds, and does so again with the option that a refusal asks for, if it is justified.
 fn rebuild(
     database: &Path,
     to: &Path,
@@ -265,7 +265,8 @@ fn rebuild(
 ) -> Result<()> {
     let mut arguments = choice.arguments(database, to);
     let mut outcome = tool::run(&arguments);
-    // A comparator of its own may take different keys for equal, unless nothing is hashed.
+    // A comparator other than bytewise may take different keys for equal. That is no matter if
+    // nothing is hashed.
     let is_open = kind.order() != Order::Bytewise && !choice.drop && !before.live.is_empty();
     if outcome.status == 1 && outcome.messages.contains("--assume-bytewise-equality") {
         ensure!(kind.order() != Order::Bytewise && !choice.drop, "refused: {}", outcome.messages);
@@ -312,7 +313,7 @@ fn count(before: &Tables, choice: &Choice, source: &Source, report: &mut Report)
     }
 }
 
-/// What `filterblock scan --all` shows of the live tables and logs, without file names.
+/// The entries of live tables and logs, as `filterblock scan --all` shows them without file names.
 fn rows(folder: &Path) -> Result<Vec<String>> {
     let outcome = tool::run(&["scan".into(), "--all".into(), "--json".into(), folder.into()]);
     ensure!(outcome.status == 0, "scan: {}", outcome.messages);
@@ -339,7 +340,7 @@ fn ensure_alone(database: &Path) -> Result<()> {
     Ok(())
 }
 
-/// When a folder was last changed.
+/// The time at which a folder was last changed.
 struct DirectoryTimes(std::time::SystemTime);
 
 impl DirectoryTimes {

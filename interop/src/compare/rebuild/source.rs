@@ -12,7 +12,7 @@ use super::files::Files;
 use crate::leveldb::{Compression, Order, Store, StoreFilter, StoreOptions, WriteBatch};
 use crate::random::Random;
 
-/// Who wrote a database, and how.
+/// The writer of a database, and its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// LevelDB with its own policy.
@@ -46,8 +46,8 @@ impl Kind {
         matches!(self, Self::Goleveldb | Self::GoleveldbUnfiltered)
     }
 
-    /// A key in the one spelling that is used of keys that the comparator takes for equal. What
-    /// filters of the bytes do to the others is what the program refuses to do unasked.
+    /// The spelling of a key that is used, of all that the comparator takes for equal. Filters of
+    /// the bytes may deny the others, hence the program refuses to make them unasked.
     pub(super) fn spelled(self, key: &[u8]) -> Vec<u8> {
         if self == Self::IgnoringCase { key.to_ascii_lowercase() } else { key.to_vec() }
     }
@@ -68,8 +68,8 @@ pub(super) struct Source {
     pub(super) bits: Option<u32>,
     pub(super) renamed: u64,
     plan: Plan,
-    /// In LevelDB's databases, values are so many times as long, for which tables of 1 MiB are
-    /// several on a level.
+    /// The factor by which values are longer in LevelDB's databases, so that some levels have
+    /// several tables of 1 MiB.
     enlarged: usize,
 }
 

@@ -68,8 +68,8 @@ impl Tables {
         files.filter(|(kind, _)| kinds.contains(kind)).map(|(_, number)| number).max().unwrap_or(0)
     }
 
-    /// True if of each key the table with the largest number has the newest version, as it is
-    /// for `RepairDB`, which goes by the numbers.
+    /// True if for each key the table with the largest number has the newest version. `RepairDB`
+    /// takes that for granted.
     pub(super) fn numbers_are_ages(&self) -> Result<bool> {
         let mut newest: BTreeMap<&[u8], u64> = BTreeMap::new();
         for table in &self.live {
@@ -88,8 +88,8 @@ impl Tables {
         Ok(true)
     }
 
-    /// The number of keys that the two hashes under LevelDB's old name take for different ones: a
-    /// byte from 0x80 on is among the one to three behind the last whole word of four.
+    /// The number of keys for which the two hashes under LevelDB's old name differ: a byte from
+    /// 0x80 on is among the one to three behind the last whole word of four.
     pub(super) fn telling_keys(&self) -> usize {
         let keys = self.live.iter().flat_map(|table| &table.blocks).flat_map(|(_, keys)| keys);
         keys.filter(|key| key[key.len() / 4 * 4..].iter().any(|byte| *byte >= 0x80)).count()
@@ -108,7 +108,7 @@ impl Tables {
         ensure!(was.last_sequence() == is.last_sequence(), "another last sequence number");
         ensure!(was.log_number() == is.log_number(), "another log number");
         ensure!(was.prev_log_number() == is.prev_log_number(), "another previous log number");
-        // LevelDB goes on behind the numbers of logs by itself.
+        // LevelDB itself continues behind the numbers of logs.
         let used = after.largest_number(&[FileKind::Table, FileKind::Manifest]);
         ensure!(is.next_file_number() > used, "the number {used} will be used twice");
         ensure!(is.next_file_number() >= was.next_file_number(), "numbers go back");
@@ -200,7 +200,7 @@ impl Live {
         Ok(Self { recorded, name: name.to_owned(), entries, data, index, blocks, filter })
     }
 
-    /// Checks the filter block: against LevelDB's own filters where it makes such ones.
+    /// Checks the filter block, against LevelDB's own filters if LevelDB makes such ones.
     fn check_filter(&self, old: &Self, choice: &Choice) -> Result<()> {
         let filter = self.filter.as_ref();
         if choice.drop {

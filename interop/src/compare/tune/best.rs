@@ -1,8 +1,8 @@
 //! The best filters within the budget, found by trying every combination of bits by level and range: of all, and of those
 //! with which no kind of key reads more than with the filters in use.
 //!
-//! Sizes and rates are those that `tune` tells for each setting and level; beside those LevelDB's counts are compared.
-//! What is found here is the choice among them.
+//! Sizes and rates are those that `tune` tells for each setting and level; other modules compare those with LevelDB's
+//! counts. Only the choice among them is found here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,14 +13,14 @@ use serde_json::Value;
 use super::least_squares::solve;
 use super::predicted::NEAR;
 
-/// What is chosen may read so many times the blocks of the best, and so many more: `tune` takes the smaller one of nearly
-/// equal filters, and no program can measure less.
+/// The choice may read the blocks of the best times this factor, plus [`NO_GAIN`]: `tune` takes the smaller one of
+/// nearly equal filters, and no program can measure less.
 const FACTOR: f64 = 1.05;
 const NO_GAIN: f64 = 0.001;
-/// Filters that save so many reads, and so much of all, must not be missed. It is twice what a rebuild has to save.
+/// The reads saved, and their share of all, from which on filters must not be missed: twice what a rebuild must save.
 const MUST_SAVE: f64 = 0.01;
 const MUST_SAVE_SHARE: f64 = 0.2;
-/// The bits a key of the tables that the program writes, if none in use tell.
+/// The bits a key of the tables that the database's program writes, if the filters in use do not tell.
 const USUAL_BITS: u64 = 10;
 
 /// The reads in vain of an absent key: with the filters in use, those advised, and the best.
@@ -63,7 +63,7 @@ impl Best {
         Some(format!("advised {advised:.4} instead of {best}"))
     }
 
-    /// What is wrong with the advice to leave the filters as they are.
+    /// The fault of the advice to leave the filters as they are, if it has one.
     pub(super) fn missed(&self) -> Option<String> {
         let best = self.without_rise.as_ref()?;
         let saved = self.now - best.reads;
@@ -84,8 +84,8 @@ fn by_kind(of: &Value) -> [&Value; KINDS] {
     [changed, between, cut, longer, &of["random"]]
 }
 
-/// The tables of each level that lookups of each kind reach. `tune` tells it of one kind only; but the reads of a kind,
-/// which it tells for each setting, are the sum over the levels of the tables reached, each times its rate.
+/// The tables of each level that lookups of each kind reach. `tune` tells them for one kind only; but the reads of a
+/// kind, which it tells for each setting, are the sum over the levels of the tables reached, each times its rate.
 fn visits_of(settings: &[&Value], levels: usize) -> Result<Vec<Visits>> {
     let mut visits = vec![Visits::default(); levels];
     for kind in 0..KINDS {
@@ -112,7 +112,7 @@ fn visits_of(settings: &[&Value], levels: usize) -> Result<Vec<Visits>> {
 struct Reads([(f64, f64); KINDS]);
 
 impl Reads {
-    /// Of the filters of one level with these rates. `visits`: the tables that a lookup of each kind reaches.
+    /// The reads with filters of these rates on one level. `visits`: the tables that a lookup of each kind reaches.
     fn of(rates: &Value, visits: &Visits) -> Self {
         let mut reads = Self::default();
         for ((reads, rate), visits) in reads.0.iter_mut().zip(by_kind(rates)).zip(visits) {
@@ -130,7 +130,7 @@ impl Reads {
         }
     }
 
-    /// Whether no kind reads more than in `now`, as far as can be told.
+    /// Returns true if no kind reads more than in `now`, as far as can be told.
     fn has_no_rise(&self, now: &Self) -> bool {
         self.0.iter().zip(now.0).all(|(then, now)| then.0 - now.0 <= NO_GAIN.max((then.1 + now.1).sqrt()))
     }
@@ -141,7 +141,7 @@ impl Reads {
 struct OnLevel {
     bits: u64,
     size: f64,
-    /// Of the kinds near stored ones, smoothed.
+    /// For the kinds near stored ones, smoothed.
     reads: [f64; 4],
     told: Reads,
 }
@@ -185,7 +185,7 @@ impl Model {
                 let rate = |kind: &str| {
                     let rate = &level["rates"]["near"][kind];
                     let (rate, asked) = (rate["rate"].as_f64()?, rate["asked"].as_f64()?);
-                    // None of few that passed does not mean that none ever does.
+                    // If none of a few keys passed, that does not mean that none ever does.
                     Some((rate * asked + 0.5) / (asked + 1.0))
                 };
                 let reads = |kind: usize| visits[kind] * rate(NEAR[kind]).unwrap_or_default();
@@ -298,7 +298,8 @@ impl Search<'_> {
             self.tried += 1;
             return self.take(sum, range.base_lg);
         };
-        // Tables of level 0 are replaced soonest, by some with the program's own bits; unless all levels have the same.
+        // Tables of level 0 are soonest replaced, by tables with the bits of the database's program. So only those bits
+        // are tried there.
         let is_top = self.model.levels.get(at) == Some(&0);
         for setting in settings.iter().filter(|setting| sum.size + setting.size <= budget) {
             if !is_top || setting.bits == self.model.program_bits {

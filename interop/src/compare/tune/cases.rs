@@ -7,18 +7,18 @@ use super::keys::Keys;
 pub(super) struct Case {
     pub(super) name: &'static str,
     pub(super) keys: Keys,
-    /// The number of keys of which some are stored.
+    /// The number of different keys, of which some are stored.
     pub(super) universe: u64,
     /// Bytes of a value, from and to.
     pub(super) value: (u64, u64),
     pub(super) block_size: usize,
     pub(super) snappy: bool,
     pub(super) writer: Writer,
-    /// How its tables come to be, in this order.
+    /// The steps by which its tables come to be, in order.
     pub(super) steps: Vec<Step>,
-    /// `tune` reads every key.
+    /// True if `tune` reads every key.
     pub(super) all: bool,
-    /// `tune` is told what is looked up, too.
+    /// True if `tune` is told what is looked up, too.
     pub(super) lookups: bool,
     /// Bits a key and `base_lg` that are tried besides those chosen; any if `None`.
     pub(super) setting: Option<(u64, u64)>,
@@ -27,7 +27,7 @@ pub(super) struct Case {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Writer {
     LevelDb,
-    /// LevelDB with its own policy by the name of old.
+    /// LevelDB with its own policy under its old name.
     LevelDbOldName,
     /// goleveldb with tables of this size, and filters of this `base_lg`.
     Goleveldb {
@@ -45,10 +45,11 @@ impl Writer {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// Writes to random keys, and deletions in a hundred; LevelDB flushes and compacts as it likes.
+    /// Writes to random keys, of which so many in a hundred are deletions; LevelDB flushes and
+    /// compacts as it likes.
     Use { writes: u64, deletions: u64, write_buffer: usize, bits: Option<u32> },
-    /// Tables on a level, made of `keys` keys of a part of the range: in so many runs, each of which
-    /// has a part of that for itself, or overlaps all others on level 0.
+    /// Tables on a level, made of `keys` keys of a part of the range, in so many runs. Each run has
+    /// a part of that for itself, or on level 0 overlaps all others.
     Layer { level: u8, part: (f64, f64), keys: u64, runs: u64, deletions: u64, bits: Option<u32> },
 }
 
@@ -103,7 +104,7 @@ impl Case {
         Self { setting: Some((bits_per_key, base_lg)), ..self }
     }
 
-    /// All of them. `quick`: those that are made and asked in a few seconds together, and reach
+    /// All of them. `quick`: only some that are made and asked in a few seconds together, but reach
     /// every kind.
     pub(super) fn list(quick: bool) -> Vec<Self> {
         let mut cases = Self::few();

@@ -10,12 +10,12 @@ use filterblock::SharedPolicy;
 use filterblock::database::{DatabaseFiles, LiveTable, Manifest};
 use filterblock::table::{Lookup, ReadOptions, Table};
 
-/// Above all that are written.
+/// A sequence number above all that are written.
 const SEQUENCE: u64 = (1 << 56) - 1;
 
 /// A database whose filters are asked by one policy.
 pub(super) struct Emulated {
-    /// In the order in which LevelDB asks them.
+    /// Tables in the order in which LevelDB asks them.
     tables: Vec<(LiveTable, Table<File>)>,
 }
 

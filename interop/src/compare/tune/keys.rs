@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 
-/// What keys look like.
+/// The form of the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keys {
     /// 16 random bytes.
@@ -29,7 +29,7 @@ pub(super) enum Keys {
 }
 
 impl Keys {
-    /// The key of a number; others have other keys.
+    /// The key of a number. Different numbers have different keys.
     fn key(self, number: u64) -> Vec<u8> {
         match self {
             Self::Random => Random::for_case(1, number).bytes(16),
@@ -59,8 +59,8 @@ impl Keys {
         }
     }
 
-    /// A number that is missing between those of a key of which every second one is stored, or the key
-    /// next to one that has no such number. `None`: what is missing there is not said.
+    /// The key between stored ones that follows `key`, where every second number is stored, or else a
+    /// close neighbour of `key`. `None`: there are no such keys of this form.
     pub(super) fn between(self, key: &[u8], random: &mut Random) -> Option<Vec<u8>> {
         let text = |key: &[u8]| String::from_utf8(key.to_vec()).ok();
         Some(match self {

@@ -1,4 +1,4 @@
-//! What LevelDB reads for lookups, by its own counts.
+//! The reads of LevelDB for lookups, by its own counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ pub(super) struct Mean {
 }
 
 impl Mean {
-    /// Of so many numbers with this sum and sum of squares.
+    /// The mean of so many numbers with this sum and sum of squares.
     fn of(count: u64, sum: u64, squares: u64) -> Self {
         let count = count as f64;
         let value = sum as f64 / count;
@@ -92,7 +92,7 @@ impl Reader {
         Ok(keys)
     }
 
-    /// Asks for keys, which are found or not as `found` says.
+    /// Asks for keys, each of which is found or not as its flag says.
     pub(super) fn ask<'k>(&self, keys: impl Iterator<Item = (&'k [u8], bool)>) -> Result<Reads> {
         let before: BTreeMap<u64, u64> = self.store.table_reads().into_iter().collect();
         let opened = self.store.counts().opened;

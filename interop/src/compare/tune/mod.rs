@@ -39,12 +39,12 @@ use crate::random::Random;
 /// The number of a user's own lookups.
 const OWN_LOOKUPS: usize = 5000;
 
-/// What is compared.
+/// The extent of a comparison.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Ten small databases only, of every kind.
     pub quick: bool,
-    /// Only databases whose name has this in it.
+    /// Only databases whose names contain this.
     pub only: Option<String>,
     /// The same seed makes the same databases, but for those that LevelDB compacts as it likes.
     pub seed: u64,
@@ -52,7 +52,7 @@ pub struct Options {
     pub lookups: usize,
 }
 
-/// Makes the databases and compares. What does not hold is in the report.
+/// Makes the databases and compares. The report has everything that does not hold.
 pub fn run(options: &Options) -> Result<Report> {
     let programs = tempfile::tempdir()?;
     let program = goleveldb::build("databases", programs.path())?;
@@ -86,7 +86,7 @@ pub fn make(to: &Path, seed: u64) -> Result<usize> {
     Ok(made)
 }
 
-/// Makes databases, ten small ones if it shall be quick, and compares the blocks that LevelDB counts with those that the
+/// Makes the databases, or ten small ones if `quick`, and compares the blocks that LevelDB counts with those that the
 /// library's tables lead to, exactly. Returns the number of keys.
 pub fn check_counts(quick: bool, seed: u64, lookups: usize) -> Result<usize> {
     let programs = tempfile::tempdir()?;
@@ -163,7 +163,7 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         lookups: options.lookups,
         rows: Vec::new(),
     };
-    // By what other keys than the user's read, as the rates of present keys are not told by level.
+    // By the reads of other keys than the user's, as the rates of present keys are not told by level.
     let without_lookups = case.lookups.then(|| Tuning::of(folder.path(), case.all, None)).transpose()?;
     let (settings, tuning) = without_lookups.as_ref().unwrap_or(&tuned).lines();
     database.best = best::compare(settings, tuning).context("the best filters")?;
@@ -222,12 +222,12 @@ fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
     Ok(Row { what: "", filters, compared, absent, absent_of, is_repeated: false })
 }
 
-/// What databases are asked for.
+/// The keys that databases are asked for.
 struct Asked<'a> {
     model: &'a Model,
-    /// The user's own; then present keys are those of them.
+    /// The user's own. If there are any, present keys are taken from them.
     lookups: Option<&'a [Vec<u8>]>,
-    /// Of each other kind.
+    /// The number of keys of each other kind.
     count: usize,
     seed: u64,
 }

@@ -1,4 +1,4 @@
-//! What a database has, read by LevelDB, and what it is asked for.
+//! The contents of a database, read by LevelDB, and the keys that it is asked for.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -102,7 +102,7 @@ impl Model {
         }
     }
 
-    /// Whether there are keys of a kind to draw.
+    /// Returns true if there are keys of a kind to draw.
     pub(super) fn has(&self, kind: Kind) -> bool {
         kind != Kind::Between || self.keys.between(&self.entries[0], &mut Random::for_case(0, 0)).is_some()
     }

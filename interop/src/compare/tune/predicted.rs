@@ -1,4 +1,4 @@
-//! What `filterblock tune --json` says.
+//! The output of `filterblock tune --json`.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -38,13 +38,13 @@ impl Estimate {
     }
 }
 
-/// What filters are said to do.
+/// The predictions for some filters.
 #[derive(Debug, Clone)]
 pub(super) struct Predicted {
     /// In bytes.
     pub(super) size: Estimate,
     pub(super) random: Estimate,
-    /// The worst of those likely for such keys.
+    /// The worst of the kinds likely for such keys.
     pub(super) neighbours: Estimate,
     pub(super) worst: Option<&'static str>,
     /// By kind: changed, between, cut, longer.
@@ -80,7 +80,7 @@ impl Predicted {
         })
     }
 
-    /// What the user's lookups are about, or else neighbours.
+    /// The reads of the user's absent keys, or else of neighbours.
     pub(super) fn absent(&self) -> Estimate {
         self.lookups.unwrap_or(self.neighbours)
     }
@@ -92,7 +92,7 @@ pub(super) struct Choice {
     pub(super) policy: String,
     /// For people: bits and `base_lg`.
     pub(super) filters: String,
-    /// Of `filterblock rebuild`.
+    /// The arguments for `filterblock rebuild`.
     pub(super) arguments: Vec<OsString>,
     pub(super) predicted: Predicted,
 }
@@ -102,7 +102,7 @@ const HASH: [&str; 2] = ["--hash", "unsigned"];
 const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
 impl Choice {
-    /// `choice` as in the JSON, or a setting, which has the same bits on all levels.
+    /// Reads `choice` as in the JSON, or a setting, which has the same bits on all levels.
     fn of(json: &Value) -> Result<Self> {
         let policy = json["policy"].as_str().context("policy")?.to_owned();
         let base_lg = json["base_lg"].as_u64().context("base_lg")?;
@@ -180,18 +180,18 @@ impl Tuning {
         self.tuning["policy"].as_str().context("policy")
     }
 
-    /// How much `tune` read: tables, and of how many.
+    /// The number of tables that `tune` read, and of how many.
     pub(super) fn sample(&self) -> Result<(u64, u64)> {
         let sample = &self.tuning["sample"];
         Ok((sample["tables"].as_u64().context("tables")?, sample["of_tables"].as_u64().context("of_tables")?))
     }
 
-    /// The best filters within the budget, of the same bits on all levels.
+    /// The best filters within the budget with the same bits on all levels.
     pub(super) fn uniform(&self) -> Result<Option<Choice>> {
         self.choice(&self.tuning["uniform"]).context("uniform")
     }
 
-    /// The best filters within the budget, of other bits on each level.
+    /// The best filters within the budget with bits by level.
     pub(super) fn by_level(&self) -> Result<Option<Choice>> {
         self.choice(&self.tuning["by_level"]).context("by_level")
     }
@@ -201,7 +201,7 @@ impl Tuning {
         self.tuning["budget"]["bytes"].as_f64().context("budget")
     }
 
-    /// What to do, in a word, and the choice if it is to be rebuilt.
+    /// The action, in a word, and the choice if the advice is to rebuild.
     pub(super) fn advice(&self) -> Result<(&str, Option<Choice>)> {
         let advice = &self.tuning["advice"];
         let action = advice["action"].as_str().context("action")?;

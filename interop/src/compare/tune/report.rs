@@ -6,7 +6,7 @@ use std::fmt;
 use super::best::{Best, Found};
 use super::verdict::Compared;
 
-/// What was compared.
+/// The comparisons of all databases.
 #[derive(Debug, Default)]
 pub struct Report {
     pub(super) databases: Vec<Database>,
@@ -24,7 +24,7 @@ pub(super) struct Database {
     pub(super) action: String,
     /// The size of all tables.
     pub(super) bytes: u64,
-    /// What was chosen beside the best; `None`: nothing fits into the budget.
+    /// The choice beside the best; `None`: nothing fits into the budget.
     pub(super) best: Option<Best>,
     /// The number of keys of each kind that were asked for.
     pub(super) lookups: usize,
@@ -42,11 +42,11 @@ pub(super) struct Row {
     pub(super) absent: f64,
     /// The kind of key that it is for, without lookups of the user's.
     pub(super) absent_of: Option<&'static str>,
-    /// Measured under another name before.
+    /// True if measured before under another name.
     pub(super) is_repeated: bool,
 }
 
-/// A rise by fewer blocks is none.
+/// A rise by fewer blocks counts as none.
 const THOUSANDTH: f64 = 0.001;
 
 /// A database with fewer bytes of tables is left as it is.
@@ -87,7 +87,7 @@ impl Database {
         pairs.collect()
     }
 
-    /// What is wrong with the advice.
+    /// The faults of the advice.
     fn faults_of_advice(&self) -> Vec<String> {
         let mut faults = self.rises();
         faults.extend(self.best.as_ref().and_then(Best::fault));
@@ -129,7 +129,7 @@ impl Report {
         self.all().filter(|compared| compared.what != "size").filter(is_within).count()
     }
 
-    /// What does not hold.
+    /// The faults: everything that does not hold.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for database in &self.databases {

@@ -1,4 +1,4 @@
-//! Predictions beside what was measured.
+//! Predictions beside measurements.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,17 +6,18 @@ use std::fmt;
 use super::measure::Mean;
 use super::predicted::Estimate;
 
-/// What is permitted of reads, as a share, and in standard errors: of hundreds of predictions, chance puts one
-/// three of them off.
+/// The error that is permitted for reads, as a share, and in standard errors: of hundreds of predictions,
+/// chance puts one off by three of them.
 const SHARE: f64 = 0.1;
 const ERRORS: f64 = 4.0;
-/// A difference that is no more than a few reads in all, for which errors are not normal.
+/// A difference that is no more than a few reads in all, for which errors are not normally distributed.
 const NOTHING: f64 = 0.0005;
-/// What is permitted of the size of filters.
+/// The error that is permitted for the size of filters, as a share.
 const SIZE_SHARE: f64 = 0.02;
-/// An interval this wide, as a share of its number, excuses nothing: it says nothing.
+/// An interval that reaches this far to either side, as a share of its number, says too little to excuse a
+/// difference.
 const WIDEST: f64 = 0.5;
-/// Of fewer reads for a lookup, a share says nothing: the interval may be as wide as for so many.
+/// With fewer reads for a lookup, a share says nothing: the interval may be as wide as for this many.
 const LEAST: f64 = 0.004;
 
 /// One number.
@@ -30,14 +31,14 @@ pub(super) struct Compared {
     pub(super) half: f64,
     /// The difference in standard errors; `None` for a size, where there are none.
     pub(super) errors: Option<f64>,
-    /// What was measured is in the interval told, but for its own error.
+    /// True if the measured number is in the predicted interval, allowing for its own error.
     pub(super) is_held: bool,
-    /// Why it does not hold.
+    /// The reason why it does not hold.
     pub(super) fault: Option<String>,
 }
 
 impl Compared {
-    /// Block reads of a lookup. `levels`: what was measured on each.
+    /// Block reads of a lookup. `levels`: the measured reads on each.
     pub(super) fn reads(
         what: &'static str,
         predicted: Estimate,
@@ -71,7 +72,7 @@ impl Compared {
         Self { what: "size", predicted, measured, half: 0.0, errors: None, is_held: is_close, fault }
     }
 
-    /// What was predicted beside what was measured; 1 if both are nothing.
+    /// The predicted number divided by the measured one; 1 if both are the same.
     pub(super) fn ratio(&self) -> f64 {
         if self.predicted == self.measured { 1.0 } else { self.predicted / self.measured }
     }
@@ -107,7 +108,7 @@ mod tests {
         assert_eq!(reads((1.09, 0.0), (1.0, 0.001)), None);
         assert!(reads((1.11, 0.0), (1.0, 0.001)).is_some());
         assert!(reads((0.89, 0.0), (1.0, 0.001)).is_some());
-        // Of both numbers.
+        // The errors of both numbers count.
         assert_eq!(reads((0.013, 0.0006), (0.010, 0.0006)), None);
         assert!(reads((0.014, 0.0006), (0.010, 0.0006)).is_some());
         assert_eq!(reads((0.0, 0.0), (0.0, 0.0)), None);

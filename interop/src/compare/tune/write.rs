@@ -16,7 +16,7 @@ use crate::hex;
 use crate::leveldb::{Compression, Store, StoreFilter, StoreOptions, WriteBatch};
 use crate::random::Random;
 
-/// Nothing is flushed before the database is opened the next time.
+/// A buffer so large that nothing is flushed before the database is opened the next time.
 const LARGE_BUFFER: usize = 256 << 20;
 /// The limits above which LevelDB compacts by itself.
 const MAX_LEVEL_0: usize = 4;
@@ -91,8 +91,8 @@ fn ensure_logs_are_empty(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Different keys of a part of the universe, the same number from everywhere in it but at random
-/// distances, in random order.
+/// Different random keys from a part of the universe, in random order, each with a value or a
+/// deletion.
 fn drawn(
     case: &Case,
     universe: &[Vec<u8>],
@@ -145,7 +145,7 @@ fn flush(folder: &Path, options: &StoreOptions, writes: &[Write]) -> Result<()> 
     Ok(())
 }
 
-/// Lets the tables between these writes sink to a level.
+/// Compacts the tables in the range of these writes down to a level.
 fn sink(folder: &Path, options: &StoreOptions, writes: &[Write], level: u8) -> Result<()> {
     let (Some(first), Some(last)) =
         (writes.iter().map(|write| &write.0).min(), writes.iter().map(|write| &write.0).max())

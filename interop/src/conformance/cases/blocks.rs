@@ -21,7 +21,7 @@ pub(super) fn all() -> Vec<Question> {
     cases
 }
 
-/// The calls and what comes out.
+/// Calls of the builder, and the blocks that it makes.
 fn built() -> Vec<Question> {
     let mut cases = Vec::new();
     let mut push = |name: &str, calls: Vec<Value>, bits: u32, internal_keys: bool| {

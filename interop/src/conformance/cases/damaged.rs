@@ -1,4 +1,4 @@
-//! Tables with one thing damaged: some with the checksum as it was, some with it put right, so that every check
+//! Tables with one thing damaged: some with the old checksum, some with a matching one, so that every check
 //! behind it is reached.
 
 use serde_json::{Value, json};
@@ -46,16 +46,16 @@ fn file(edit: impl Fn(&mut Vec<u8>) + 'static) -> Damage {
     Damage { file: Some(Box::new(edit)), ..Damage::default() }
 }
 
-/// Puts a number of 32 bits so many bytes before the end of a block.
+/// Puts a number of 32 bits `back` bytes before the end of a block.
 fn word(block: &mut Block, back: usize, word: u32) {
     let at = block.contents.len() - back;
     block.contents[at..at + 4].copy_from_slice(&word.to_le_bytes());
 }
 
-/// What is done to a block, and its name.
+/// A change to a block, and its name.
 type NamedEdit = (&'static str, fn(&mut Block));
 
-/// What can be wrong with any block of entries.
+/// The ways to damage any block of entries.
 fn block_damage() -> [NamedEdit; 24] {
     [
         ("sound", |_| {}),
@@ -123,7 +123,7 @@ fn odd_handles(sound: &[u8]) -> [(&'static str, Vec<u8>); 6] {
     ]
 }
 
-/// Whether nothing is wrong with the table that a damage of this name leaves.
+/// Returns true if nothing is wrong with the table that a damage of this name leaves.
 pub(super) fn is_sound(name: &str) -> bool {
     name == "nothing" || name.ends_with("-sound")
 }

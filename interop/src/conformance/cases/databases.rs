@@ -42,7 +42,7 @@ pub(super) fn all() -> Vec<Question> {
     let entries: Value =
         ENTRIES.iter().map(|(key, value)| json!([hex(key.as_bytes()), hex(value.as_bytes())])).collect();
     let mut cases = Vec::new();
-    // Keys of an index that are no internal keys are beyond what LevelDB is defined for.
+    // LevelDB's behaviour is undefined if keys of an index are no internal keys.
     for (name, damage) in damages().into_iter().filter(|(name, _)| !name.starts_with("index-key-")) {
         let mut given = json!({ "files": files(&assemble(&damage, Form::Internal)) });
         if is_sound(&name) {

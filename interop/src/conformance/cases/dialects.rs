@@ -23,7 +23,7 @@ const EITHER: &str = "leveldb.BuiltinBloomFilter, either";
 /// The filters that Riak writes under LevelDB's name.
 const BASHOS: &str = "leveldb.BuiltinBloomFilter2, Basho's";
 
-/// Who gave the answers that are known. Its `util/hash.cc` and `util/bloom.cc` are those of LevelDB before 1.18.
+/// The program that gave the known answers. Its `util/hash.cc` and `util/bloom.cc` are those of LevelDB before 1.18.
 const BASHO: &str = "Basho's LevelDB b91d5ce";
 
 pub(super) fn all() -> Vec<Question> {
@@ -38,7 +38,7 @@ fn known(question: Question, answer: Value) -> Question {
     Question { known: Some((BASHO, answer)), ..question }
 }
 
-/// Hashes of LevelDB before 1.18: those with high bytes behind the last four differ from today's.
+/// Hashes of LevelDB before 1.18. They differ from today's if high bytes follow the last whole word of four.
 fn signed_hashes() -> Vec<Question> {
     let lengths = [
         0xbc9f_1d34_u32,
@@ -156,7 +156,7 @@ fn bashos() -> Vec<Question> {
     cases
 }
 
-/// Tables with filters under other names than LevelDB's, or by other hashes: LevelDB takes no notice of these filters.
+/// Tables with filters under other names than LevelDB's, or by other hashes. LevelDB ignores these filters.
 fn tables() -> Vec<Question> {
     let mut cases = Vec::new();
     for (file, name, internal_keys) in [

@@ -1,4 +1,4 @@
-//! The cases: what is asked. What must hold is LevelDB's answer.
+//! The questions of the cases. The answer that must hold is LevelDB's.
 
 mod blocks;
 mod damaged;
@@ -17,8 +17,8 @@ use crate::hex;
 /// A file of the suite: its name without the ending, and what it holds.
 pub type File = (&'static str, Vec<Question>);
 
-/// What leads LevelDB into undefined behaviour: numbers that wrap around, and shifts by more bits than there are. It is
-/// not asked, whatever it happens to answer.
+/// Cases that lead LevelDB into undefined behaviour: numbers that wrap around, and shifts by more bits than there are.
+/// LevelDB is not asked these, whatever it happens to answer.
 const UNDEFINED: [&str; 8] = [
     "-first-key-4-gib",
     "-lengths-wrap",
@@ -30,7 +30,7 @@ const UNDEFINED: [&str; 8] = [
     "-filter-base-lg-255",
 ];
 
-/// Who says what must hold.
+/// The program whose answer must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// LevelDB.
@@ -42,7 +42,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Who answers a question.
+    /// The program that answers a question.
     pub fn of(question: &Question) -> Self {
         let ends = |part: &&str| question.name.contains(&format!("{part}-")) || question.name.ends_with(part);
         if !question.given["policy"].is_null() {
@@ -54,7 +54,7 @@ impl Origin {
         }
     }
 
-    /// As it stands in the case.
+    /// The name in the case.
     pub fn name(self) -> &'static str {
         match self {
             Self::LevelDb => "LevelDB 1.23",
@@ -64,7 +64,7 @@ impl Origin {
     }
 }
 
-/// Every case that LevelDB answers, by file.
+/// All questions, by file.
 pub fn all() -> Vec<File> {
     vec![
         ("hash", filters::hash()),
@@ -97,7 +97,7 @@ pub fn complete(question: &Question, origin: &str, answer: &Value) -> Value {
     case
 }
 
-/// What loses nothing where it differs from LevelDB, and what loses something.
+/// Answers that differ from LevelDB's and lose nothing, and answers that lose something.
 fn alternatives(question: &Question, answer: &Value) -> (Vec<Value>, Vec<Value>) {
     let mut may = Vec::new();
     let mut must_not = Vec::new();
@@ -152,7 +152,7 @@ fn question(name: String, kind: &'static str, given: Value, stored: Stored) -> Q
     Question { name, kind, given, stored, known: None }
 }
 
-/// Bytes that are the same in every run: multiples of a prime, cut to a byte.
+/// Bytes that are the same in every run, from a linear congruential generator.
 fn some_bytes(len: usize, salt: u32) -> Vec<u8> {
     let mut state = salt.wrapping_mul(0x9e37_79b9).wrapping_add(len as u32);
     let byte = |_| {
@@ -166,7 +166,7 @@ fn hexes<K: AsRef<[u8]>>(keys: &[K]) -> Vec<String> {
     keys.iter().map(|key| hex(key.as_ref())).collect()
 }
 
-/// The keys `key00` and on.
+/// The keys `key00`, `key01` and so on.
 fn numbered(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|number| format!("key{number:02}").into_bytes()).collect()
 }

@@ -1,4 +1,4 @@
-//! Tables, sound: built, walked, and asked; and what the metaindex names.
+//! Sound tables, built, walked and asked, with various names in the metaindex.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::leveldb::{Compression, Entries, TableOptions, build_table};
 
 pub(super) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// What goes into tables. Values are short, so that the files stay small.
+/// The contents of tables. Values are short, so that the files stay small.
 pub(super) fn contents() -> Vec<(&'static str, bool, Map)> {
     let value = |number: usize| some_bytes(number % 7, 9);
     let numbered: Map = numbered(40).into_iter().enumerate().map(|(n, key)| (key, value(n))).collect();
@@ -39,7 +39,7 @@ pub(super) fn contents() -> Vec<(&'static str, bool, Map)> {
     ]
 }
 
-/// In the order that the table has them.
+/// The entries in the order of the table.
 pub(super) fn ordered(map: &Map, internal_keys: bool) -> Vec<(&[u8], &[u8])> {
     let mut entries: Vec<(&[u8], &[u8])> = map.iter().map(|(key, value)| (&key[..], &value[..])).collect();
     if internal_keys {
@@ -102,8 +102,8 @@ pub(super) fn all() -> Vec<Question> {
     cases
 }
 
-/// A filter block without a single bit, under names near LevelDB's: a stored key is found exactly if the reader takes
-/// no notice of the filter.
+/// A filter block without a single bit, under names near LevelDB's: a stored key is found exactly if the reader
+/// ignores the filter.
 fn named() -> Vec<Question> {
     let mut cases = Vec::new();
     for (name, meta) in [

@@ -14,7 +14,7 @@ use crate::leveldb::{Compression, Entries, TableOptions, build_table};
 /// A write: a key, and its value unless it is deleted.
 type Write = (&'static str, Option<&'static str>);
 
-/// What a log adds to [`ENTRIES`], in two batches.
+/// The writes that a log adds to [`ENTRIES`], in two batches.
 const WRITES: [&[Write]; 2] = [
     &[("banana", Some("new")), ("cherry", None), ("aardvark", Some("first")), ("zebra", Some("last"))],
     &[("zebra", None), ("fig", None), ("cherry", Some("back")), ("blueberry", Some("")), ("fig", None)],

@@ -1,4 +1,4 @@
-//! What one run costs, in a process of its own.
+//! The cost of one run, in a process of its own.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -74,7 +74,7 @@ pub(crate) struct Cost {
     pub(crate) memory: u64,
 }
 
-/// Runs in its own process, and prints the cost.
+/// Does the work, and prints its cost. It runs in a process of its own.
 pub(crate) fn print_cost(work: Work) -> Result<()> {
     let start = Instant::now();
     work.run()?;
@@ -91,7 +91,7 @@ pub(crate) fn print_cost(work: Work) -> Result<()> {
     Ok(())
 }
 
-/// Measures a run: `words`, then the folder.
+/// Measures a run with the arguments `words` and the folder.
 pub(crate) fn measure(words: &[&str], folder: &Path) -> Result<Cost> {
     let output =
         Command::new(std::env::current_exe()?).args(["rebuild", "cost"]).args(words).arg(folder).output()?;

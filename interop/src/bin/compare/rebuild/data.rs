@@ -8,7 +8,7 @@ use anyhow::Result;
 use filterblock_interop::leveldb::{Store, StoreFilter, StoreOptions, WriteBatch};
 use filterblock_interop::random::Random;
 
-/// Bytes that an entry takes in a table beside its value, about.
+/// Bytes that an entry takes in a table besides its value, roughly.
 const KEY: u64 = 25;
 
 /// LevelDB's defaults, with filters of ten bits a key.
@@ -19,7 +19,7 @@ pub(crate) fn options_with_filters() -> StoreOptions {
 /// The key of a number. Keys of even numbers are stored, those of odd ones lie between them.
 pub(crate) fn key(number: u64) -> [u8; 16] {
     let mut key = [0; 16];
-    // Multiplication by an odd number gives each number another place.
+    // Multiplication by an odd number gives each number a different place.
     key[..8].copy_from_slice(&(number / 2).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
     key[8..].copy_from_slice(&number.to_be_bytes());
     key
@@ -43,11 +43,11 @@ pub(crate) fn write(folder: &Path, bytes: u64, value: usize) -> Result<u64> {
         store.write(&batch)?;
     }
     drop(store);
-    // Opening makes tables of the log, and starts what compactions are due.
+    // Opening makes tables of the log, and starts the compactions that are due.
     let mut store = Store::open(folder, &StoreOptions::default())?;
     wait_for_compactions(&store)?;
-    // Some keys of all parts, newer than the others: `CompactRange` rewrites only tables that those
-    // of another level overlap.
+    // Some keys from the whole range, newer than the others: `CompactRange` rewrites only tables
+    // that overlap those of another level.
     let mut batch = WriteBatch::new();
     for number in (0..keys).step_by(1 + keys as usize / 5000) {
         batch.put(&key(2 * number), b"new");

@@ -18,16 +18,16 @@ use filterblock_interop::leveldb::{Store, StoreOptions};
 
 #[derive(Subcommand)]
 pub(crate) enum Mode {
-    /// Rebuilds random databases, and such whose result is known byte for byte.
+    /// Rebuilds random databases, and some whose result is known byte for byte.
     Random {
         /// Number of databases; some are goleveldb's, if Go is installed.
         #[arg(long, default_value_t = 200)]
         databases: u64,
-        /// The same seed makes the same writes; when a database compacts by itself is not
-        /// determined.
+        /// The same seed makes the same writes, but does not determine when a database compacts by
+        /// itself.
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// How long LevelDB uses every fourth database afterwards, in milliseconds.
+        /// Milliseconds for which LevelDB uses every fourth database afterwards.
         #[arg(long, default_value_t = 1200)]
         milliseconds: u64,
     },
@@ -41,7 +41,7 @@ pub(crate) enum Mode {
         /// Bytes of a value, which Snappy halves.
         #[arg(long, default_value_t = 100)]
         value_size: usize,
-        /// A tenth of the bytes.
+        /// Write a tenth of the bytes.
         #[arg(long)]
         quick: bool,
         /// Number of rounds; the best of each counts. 0 measures the reads only.

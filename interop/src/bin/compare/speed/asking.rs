@@ -42,7 +42,7 @@ pub(crate) fn many<P: FilterPolicy>(
     queries.chunks(BATCH).map(&mut ask).sum()
 }
 
-/// Asks by hashes that were made before.
+/// Asks by hashes that were computed beforehand.
 fn by_hash(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, hashes: &[(u64, KeyHash)]) -> usize {
     hashes.iter().filter(|(offset, hash)| reader.hash_may_match(*offset, *hash)).count()
 }

@@ -35,7 +35,7 @@ pub(crate) fn runs(keys: &[&[u8]], per_filter: usize) -> Vec<KeyBuf> {
     keys.chunks(per_filter).map(|keys| keys.iter().collect()).collect()
 }
 
-/// Which keys are asked for.
+/// The kind of keys that are asked for: stored, absent or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Hit,

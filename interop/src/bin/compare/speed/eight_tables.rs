@@ -12,7 +12,7 @@ use super::timing::{Turns, levels, set};
 
 const TABLES: usize = 8;
 
-/// The work of an LSM tree for a key in one of eight tables: ours hashes it once.
+/// The work of an LSM tree for a key that is in one of eight tables. Ours hashes it once.
 pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     let policy = BloomFilterPolicy::new(10);
     let mut rows = Vec::new();

@@ -13,7 +13,7 @@ use super::timing::{Measure, Turns};
 
 const PER_FILTER: usize = 40;
 
-/// Which filters are asked.
+/// The filters that are asked.
 #[derive(Clone, Copy)]
 enum Choice {
     One,

@@ -20,14 +20,14 @@ use super::timing::{Aims, Fixed, Measure, Turns, levels, set};
 
 /// Keys of one call.
 const MANY: usize = 256;
-/// Calls of so many keys, before they come again.
+/// Calls with [`MANY`] keys each, before the same keys come again.
 const CALLS: usize = 512;
 const TABLES: usize = 8;
 const VALUE: [u8; 100] = [7; 100];
-/// The size of an entry in its table, about.
+/// The size of an entry in its table, roughly.
 const ENTRY: usize = 120;
 
-/// What the keys look like.
+/// The form of the keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// They differ in their first eight bytes.
@@ -82,7 +82,7 @@ fn table(shape: Shape, numbers: &[u64]) -> Result<Bytes> {
 /// The number of a table, and the keys of one call.
 type Call<'k> = (usize, Vec<&'k [u8]>);
 
-/// Calls of so many keys each, all of one table, in turns through the tables.
+/// Calls with the same number of keys, each about one table, in turns through the tables.
 struct Calls {
     keys: Vec<Vec<Vec<u8>>>,
     tables: usize,
@@ -156,7 +156,7 @@ fn case_of(
         .map(|calls| calls.iter().flat_map(|(table, keys)| keys.iter().map(|key| (*table, *key))).collect())
         .collect();
     let raw: Vec<_> = raw.iter().map(|keys| Lookups::new(keys)).collect();
-    // Each goes through all windows, so that each meets the same keys.
+    // Each implementation goes through all windows, so that each meets the same keys.
     let in_turn = || {
         let turn = Cell::new(0);
         let count = windows.len();

@@ -19,7 +19,7 @@ use super::timing::{Aims, Measure, Turns};
 const PER_FILTER: usize = 40;
 /// Different filters. The others are copies in other memory.
 const DISTINCT: usize = 1000;
-/// Queries of a round. Each round has others, and comes back to these when they have left the
+/// Queries of a round. Each round has other ones, and the first come again once they have left the
 /// caches.
 const ROUND: usize = 10_000;
 
@@ -147,7 +147,7 @@ fn ask(rounds: usize, case: &str, kind: Kind, filters: &Filters, asked: &[Asked]
         ensure!(sstable(&reader, 10, queries) == count, "sstable's answers differ");
     }
 
-    // Whoever comes next takes the next queries.
+    // Each call takes the next queries.
     let turn = Cell::new(0);
     let next = || {
         turn.set((turn.get() + 1) % queries.len());

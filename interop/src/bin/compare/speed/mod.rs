@@ -25,10 +25,10 @@ use report::Section;
 /// Times LevelDB, sstable, goleveldb, fastbloom and ours in turns; fails where results differ.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// What to time; everything unless given
+    /// Measurements to make; all unless given
     #[arg(value_enum)]
     sections: Vec<Part>,
-    /// Only see that everything runs and agrees: few rounds, small sizes
+    /// Only check that everything runs and agrees: few rounds, small sizes
     #[arg(long)]
     quick: bool,
     /// Rounds, of which the fastest twentieth counts
@@ -85,11 +85,11 @@ enum Part {
     EightTables,
     /// Building one filter for a whole table
     BuildOne,
-    /// Asking it
+    /// Asking such a filter
     AskOne,
     /// Writing whole tables
     Write,
-    /// Walking them
+    /// Walking whole tables
     Walk,
     /// Looking keys up in tables in memory
     Get,
@@ -99,7 +99,7 @@ enum Part {
     GetCold,
     /// Opening tables
     Open,
-    /// The other policies beside the one that all this is about
+    /// The policies other than `BloomFilterPolicy`
     Policies,
     /// goleveldb, in a process of its own
     Goleveldb,
@@ -110,7 +110,7 @@ enum Part {
 }
 
 impl Part {
-    /// Whether other processes measure this too.
+    /// Returns true if other processes measure this too.
     const fn is_repeated(self) -> bool {
         matches!(self, Self::Build | Self::Ask | Self::EightTables | Self::Write | Self::Get)
     }

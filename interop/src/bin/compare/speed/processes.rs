@@ -1,5 +1,5 @@
-//! The same in other processes: some are slow for their whole life, because of where their memory
-//! lies.
+//! The same measurements in other processes: some are slow for their whole life, because of where
+//! their memory lies.
 
 use std::env;
 use std::process::Command;

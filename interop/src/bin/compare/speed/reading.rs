@@ -38,7 +38,7 @@ fn open_sstable(file: &Bytes) -> Result<sstable::Table> {
     table.map_err(|error| anyhow!("sstable: {error:?}"))
 }
 
-/// A database in memory with these entries in a table. The reader of single tables is private.
+/// A database in memory with these entries in a table. The crate's reader of tables is private.
 fn rusty_leveldb(entries: &[Entry]) -> Result<DB> {
     let mut options = rusty_leveldb::in_memory();
     options.compressor = rusty_leveldb::compressor::NoneCompressor::ID;
@@ -62,7 +62,8 @@ pub(crate) const OPTIONS: TableOptions = TableOptions {
     verify_checksums: false,
 };
 
-/// Each key in no order, with the number of its table; absent keys take the place of those there.
+/// Keys in no order, each with the number of its table. Absent keys, if given, take the place of
+/// stored ones.
 pub(crate) fn lookups<'a>(tables: &'a [Vec<Entry>], absent: Option<&'a [Vec<u8>]>) -> Vec<(usize, &'a [u8])> {
     let mut random = Random::new(5);
     let count = 10 * ROUND;
@@ -123,7 +124,7 @@ fn case_of(
         let lookups = lookups(tables, absent);
         let windows: Vec<_> = lookups.chunks(ROUND).collect();
         let raw: Vec<_> = windows.iter().map(|window| Lookups::new(window)).collect();
-        // Each goes through all windows, so that each meets the same keys.
+        // Each implementation goes through all windows, so that each meets the same keys.
         let windows_in_turn = || {
             let turn = Cell::new(0);
             let count = windows.len();
@@ -142,7 +143,7 @@ fn case_of(
         };
         for (window, raw) in raw.iter().enumerate() {
             let expected = raw.get(&theirs)?;
-            // It misses keys that are equal to their index entry.
+            // sstable misses keys that are equal to their index entry.
             let of_sstable = look_up_sstable(window);
             ensure!(
                 of_sstable <= expected && of_sstable >= expected / 10 * 9,

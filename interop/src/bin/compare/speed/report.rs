@@ -1,6 +1,6 @@
 //! The tables of the report, in Markdown.
 
-/// What the number beside a time is.
+/// The unit of the number beside a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// Above 1 ours is faster.
@@ -26,7 +26,7 @@ pub(crate) struct Row {
     pub(crate) unit: Unit,
     /// Names and times of work that has no levels. Empty if a row above has them.
     pub(crate) fixed: Vec<(&'static str, f64)>,
-    /// As many as the processor has levels.
+    /// One for each level of the processor.
     pub(crate) levels: Vec<Cell>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Section {
     pub(crate) rows: Vec<Row>,
 }
 
-/// The levels as they are printed, each the same code or more.
+/// The names of the levels, in ascending order.
 const LEVELS: [&str; 3] = ["portable", "AVX2", "AVX-512"];
 
 impl Unit {

@@ -1,4 +1,4 @@
-//! Is there a process that builds slower than others for its whole life?
+//! A search for processes that build slower than others for their whole life.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write, stdin};
@@ -14,12 +14,12 @@ use super::timing::{Turns, levels};
 
 /// Rounds in each process, each time that it is asked.
 const ROUNDS: usize = 40;
-/// The slowest process takes at most so many times the median.
+/// The largest factor between the slowest process and the median.
 const AIM: f64 = 1.3;
 /// Processes that are slower than this, by the median, are asked again: a neighbour on the same core
 /// goes away, and a slow mode stays.
 const SUSPECT: f64 = 1.1;
-/// How often they are asked again at most.
+/// The largest number of times that they are asked again.
 const AGAIN: usize = 6;
 
 /// Measures whenever a line is read, and prints LevelDB's time and ours at each level: for each number of keys
@@ -56,7 +56,7 @@ struct Builder {
     process: Child,
     asked: ChildStdin,
     answers: BufReader<ChildStdout>,
-    /// The least of each time so far.
+    /// The shortest of each time so far.
     least: Vec<f64>,
 }
 
@@ -87,7 +87,7 @@ impl Builder {
 
 impl Drop for Builder {
     fn drop(&mut self) {
-        // It has nothing to lose.
+        // The process has nothing to lose.
         _ = self.process.kill();
         _ = self.process.wait();
     }

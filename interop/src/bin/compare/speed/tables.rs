@@ -1,6 +1,6 @@
 //! Whole tables: writing them, with and without filters, and walking them.
 //!
-//! All write into memory that is there already.
+//! All write into memory that is allocated beforehand.
 
 use std::sync::Arc;
 

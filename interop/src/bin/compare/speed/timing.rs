@@ -1,7 +1,7 @@
 //! Timing in turns.
 //!
 //! Rounds are short, and of each side the fastest twentieth counts: on a shared machine a median
-//! says what a neighbour does to the core.
+//! shows what other programs do to the core.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -25,14 +25,14 @@ impl Fixed {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ours(usize);
 
-/// What the number beside a time says.
+/// The number beside a time.
 #[derive(Clone, Copy)]
 pub(crate) enum Measure {
-    /// Their time by ours.
+    /// Their time divided by ours.
     Faster(Fixed),
-    /// The time of other work of ours by this one's, at the same level.
+    /// The time of other work of ours divided by this one's, at the same level.
     FasterThanOurs(Ours),
-    /// Our time by theirs.
+    /// Our time divided by theirs.
     Of(Fixed),
     /// The same as `Faster`, each less the time of a dry run, theirs and ours.
     Net(Fixed, Fixed, Ours),
@@ -170,7 +170,7 @@ impl<'a> Turns<'a> {
                     format!("{}: {}", self.case, spec.name)
                 },
                 unit: spec.measure.unit(),
-                // Once for the rows of a case.
+                // Only in the first row of a case.
                 fixed: names.filter(|_| index == 0).map(|((name, _), time)| (*name, *time)).collect(),
                 levels: ours[spec.ours.0].iter().enumerate().map(cell).collect(),
             }
