@@ -9,7 +9,7 @@ use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
 
 use crate::databases::{BYTEWISE, internal_key, testdata};
 
-/// Number, size, user key of the first and of the last entry with their sequence numbers and types.
+/// Level, number, size, and the user keys of the first and the last entry with their sequence numbers and types.
 type Row = (u8, u64, u64, (String, u64, u8), (String, u64, u8));
 
 fn row(table: &LiveTable) -> Row {
@@ -73,7 +73,7 @@ fn leveldb_records_the_first_and_last_entry_of_each_table() {
     }
 }
 
-/// What goleveldb itself said of its tables; see testdata/README.md.
+/// The numbers that goleveldb itself gave for its tables; see testdata/README.md.
 #[test]
 fn goleveldb_databases_are_read() {
     for (name, sizes) in [

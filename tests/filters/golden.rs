@@ -1,4 +1,4 @@
-//! What LevelDB 1.23 itself computed (`testdata/golden/`, described in `testdata/README.md`).
+//! The results that LevelDB 1.23 itself computed (`testdata/golden/`, described in `testdata/README.md`).
 
 use std::fs;
 use std::path::Path;

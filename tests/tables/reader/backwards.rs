@@ -1,4 +1,4 @@
-//! Walking in both directions, and what belongs to LevelDB's `Table` and `TableBuilder` besides.
+//! Walking in both directions, and other functions of LevelDB's `Table` and `TableBuilder`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
