@@ -176,7 +176,7 @@ fn a_file_that_cannot_be_looked_at_is_neither_sound_nor_missing_and_the_others_a
     symlink("000001.ldb/within", path("000008.log")).unwrap();
     symlink("CURRENT", path("CURRENT")).unwrap();
     symlink("notes.txt", path("notes.txt")).unwrap();
-    // What LevelDB would not open by its number, whatever it is.
+    // A name that LevelDB would not open by its number, whatever is there.
     symlink("1.ldb", path("1.ldb")).unwrap();
 
     let files = DatabaseFiles::list(folder.path()).unwrap();

@@ -239,7 +239,7 @@ fn merging_under_threads_loses_nothing() {
     assert!((0..4 * PARTS * 20).all(|i| total.may_contain(&random_key(i))));
 }
 
-/// Iterators that tell their length, so that the bits are gathered first, and those that do not set the same bits.
+/// Iterators with a known length, whose bits are gathered first, set the same bits as iterators without one.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_any_size_add_their_keys() {

@@ -383,7 +383,7 @@ fn keys_that_are_put_together_keep_to_the_bound() {
                 result.err().map(|error| error.to_string())
             });
             assert!(bytes <= bound(&file, LIMIT), "{len} {is_index}: {bytes} for {}: {failed:?}", file.len());
-            // Where there is room for it, all is read.
+            // If there is room, all is read.
             assert_eq!(failed.is_some(), is_index || len > LIMIT / 2, "{len} {is_index}: {failed:?}");
         }
     }

@@ -428,7 +428,7 @@ fn a_path_may_end_in_cr_where_zeros_end_the_paths() {
     assert_eq!(found.one()["path"], path.to_str().unwrap());
 }
 
-/// Sound files get no line, and all other lines are kept.
+/// Tables that are sound or not live get no line, and all other lines are kept.
 #[test]
 fn quiet_shows_what_is_wrong() {
     let copy = manifest::copy_of(&database("levels"));
