@@ -1,4 +1,4 @@
-//! What inspecting and scanning take at their peaks, counted by an allocator: at most twice the file, 64 KiB and the limit on a block.
+//! The peak memory of inspecting and scanning, counted by an allocator: at most twice the file, 64 KiB and the limit on a block.
 
 #[path = "../../tests/common/counting.rs"]
 mod counting;
@@ -18,7 +18,7 @@ use encode::encode;
 use filterblock::table::Codec;
 use tables::{Crafted, Place, entry_block, handle, samples};
 
-/// Of the limit on a block, these tables, which are not compressed, need only this, for the program's own buffers.
+/// The part of the limit on a block that these tables need, which are not compressed: the program's own buffers.
 const OWN: usize = 256 << 10;
 
 /// The peak while `filterblock` looks at these bytes with this command and these options.
@@ -42,7 +42,7 @@ fn check(what: &str, contents: &[u8]) {
     }
 }
 
-/// A table whose index holds these handles, after `data` bytes of whatever.
+/// A table whose index holds these handles, after `data` bytes of any kind.
 fn indexed(data: usize, handles: impl Iterator<Item = Place>) -> Bytes {
     Crafted { file: vec![0; data] }.with_index(handles)
 }
@@ -67,7 +67,7 @@ fn many_handles() {
 fn many_filters() {
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[(b"key", b"value")]);
-    // Every second filter is all bytes there are, the others end before they start.
+    // Every second filter has all the bytes, and the others end before they start.
     let mut filter = vec![1; 200_000];
     for at in 0..200_000_u32 {
         filter.extend((if at % 2 == 0 { 0 } else { 200_000_u32 }).to_le_bytes());
@@ -94,7 +94,7 @@ fn compressed_tables() {
         (Codec::Zstd, 2, LIMIT - 100, false),
         (Codec::Zstd, 2, 2 << 20, true),
     ] {
-        // Compressing takes the time of this test: what does not depend on where blocks lie is
+        // Compressing takes most of this test's time: blocks that hold no places of others are
         // compressed once.
         let [data, filter] = [false, true].map(|is_filter| {
             let contents = |size: usize| match is_filter {
@@ -139,7 +139,7 @@ fn compressed_tables() {
                 println!("{what}: {} bytes, peak {peak}, bound {bound}, status {status}", table.len());
                 assert!(peak <= bound, "{what}: {peak} > {bound}");
                 assert!(status < 2 || !fits || parts.len() > 1, "{what}");
-                // What else is held counts against the limit, too: that close to it, nothing is
+                // Other memory that is held counts against the limit, too: that close to it, nothing is
                 // decoded.
                 assert!(
                     peak >= large || large > LIMIT - (1 << 18) || !fits || parts.len() > 1,
@@ -163,7 +163,7 @@ fn errors_of_a_scan_are_told_and_not_held() {
     assert!(peak <= 2 * contents.len() + (64 << 10) + OWN, "{peak} for {} bytes", contents.len());
 }
 
-/// Behind damage each byte may be the start of a block, and those of two MiB at most are remembered.
+/// After damage each byte may be the start of a block, and the starts of at most two MiB are remembered.
 #[test]
 fn carving_behind_damage() {
     let mut state = 7_u64;
@@ -176,7 +176,7 @@ fn carving_behind_damage() {
     assert!(status == 1 && peak <= 96 << 20, "{peak} bytes, status {status}");
 }
 
-/// Each is an error. Were all of them gone through for each, there would be a million allocations and more.
+/// Each missing table is an error. If all were searched for each, there would be more than a million allocations.
 #[test]
 fn missing_tables_are_found_out_once() {
     const COUNT: u64 = 1000;

@@ -1,4 +1,4 @@
-//! How much `filterblock inspect` reads: counted reads, not clocks.
+//! The reads and the decoded bytes of `filterblock`: counted, not timed.
 
 #[path = "../../tests/common/tables.rs"]
 mod tables;
@@ -16,7 +16,7 @@ use tables::{Crafted, Place, Recording, samples, varint};
 
 /// Opening takes four reads at most.
 const OPENING: usize = 4;
-/// The most data blocks whose type is looked at, and which are decoded to find out what keys are like.
+/// The most data blocks whose type is looked at, and that are decoded to find out the format of keys.
 const SAMPLED: usize = 17;
 
 /// The most data blocks that are decoded to count keys: all of a small table, one in 32 of a large one.
@@ -29,8 +29,8 @@ const fn counted(blocks: usize) -> usize {
     }
 }
 
-/// The most reads for a table of so many blocks. The type of each sampled block takes a read, and another if it may be
-/// several codecs.
+/// The most reads for a table of so many blocks. The type of each sampled block takes a read, and another if the type may
+/// stand for several codecs.
 fn most(blocks: usize) -> usize {
     OPENING + 2 * SAMPLED.min(blocks) + counted(blocks)
 }
@@ -134,8 +134,8 @@ fn blocks_that_overlap_are_sampled_up_to_the_size_of_the_file() {
     assert!(read <= 2 * file.len(), "{read} bytes of {}", file.len());
 }
 
-/// A few kilobytes of 20 blocks that are 4 MiB each: by default all 16 that are sampled fit, and the limit leaves two
-/// of them, a last one that goes beyond, and one more to count the keys.
+/// A few kilobytes that hold 20 blocks of 4 MiB each. By default all 16 sampled blocks fit. The limit allows two of
+/// them, a last one that goes beyond it, and one more to count the keys.
 #[test]
 fn samples_keep_to_what_may_be_decoded() {
     const BLOCK: usize = 4 << 20;
@@ -162,7 +162,7 @@ fn samples_keep_to_what_may_be_decoded() {
     }
 }
 
-/// Blocks that hold no entries count too. Without the limit 64 MiB come of a few kilobytes of these, twice over.
+/// Blocks that hold no entries count too. Without the limit, a few kilobytes of these are decoded to 64 MiB, and that twice.
 #[test]
 fn carving_keeps_to_what_may_be_decoded() {
     const BLOCK: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! An allocator that counts how often and how much is held at the peak, and that can refuse. Each thread for itself.
+//! An allocator that counts allocations and the bytes held, also at the peak, and that can refuse. Each thread counts for itself.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -51,20 +51,20 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How many allocations `work` makes.
+/// The number of allocations that `work` makes, and its result.
 pub(crate) fn allocations<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = ALLOCATIONS.with(Cell::get);
     let result = work();
     (ALLOCATIONS.with(Cell::get) - before, result)
 }
 
-/// How many bytes this thread holds that it has allocated itself.
+/// The number of bytes that this thread has allocated, less those that it has freed.
 pub(crate) fn held() -> isize {
     HELD.with(Cell::get)
 }
 
-/// How many bytes more than before `work` holds at its peak. A buffer that grows counts once: large
-/// ones are moved by their pages.
+/// The number of bytes that `work` holds at its peak, beyond those held before, and its result. A buffer
+/// that grows counts once: large ones are moved by their pages.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = HELD.with(Cell::get);
     PEAK.with(|peak| peak.set(before));
@@ -72,7 +72,7 @@ pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
     (usize::try_from(PEAK.with(Cell::get) - before).unwrap(), result)
 }
 
-/// Does `work` where no allocation can be had that takes more than `most` bytes.
+/// Does `work` while every allocation of more than `most` bytes fails.
 pub(crate) fn with_at_most<T>(most: usize, work: impl FnOnce() -> T) -> T {
     MOST.with(|limit| limit.set(most));
     let result = work();

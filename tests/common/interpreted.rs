@@ -1,7 +1,7 @@
-//! Where code runs some hundred times slower than on a CPU, tests with many rounds take fewer: under Miri, which
-//! interprets them, and where they are built for an emulated CPU, with the variable `FEWER_ROUNDS`.
+//! Fewer rounds for tests where code runs some hundred times slower than on a CPU: under Miri, which interprets
+//! it, and on an emulated CPU, for which tests are built with the variable `FEWER_ROUNDS`.
 
-/// By what numbers of rounds are divided, or how far steps go: 1, or `factor` where rounds are slow.
+/// The divisor for numbers of rounds, or the length of a step: `factor` where rounds are slow, otherwise 1.
 pub(crate) const fn fewer(factor: usize) -> usize {
     if cfg!(miri) || option_env!("FEWER_ROUNDS").is_some() { factor } else { 1 }
 }

@@ -1,4 +1,4 @@
-//! What the tests of tables share: the test data with what is in it, and sources that watch or misbehave.
+//! Helpers that the tests of tables share: the test data with its contents, and sources that record or misbehave.
 #![allow(dead_code, reason = "no test file uses all of it")]
 
 use std::cmp::Ordering;
@@ -95,7 +95,7 @@ impl Comparator for Reversed {
     }
 }
 
-/// Writes down what is read. One type for all files, since each type that tables are read from is compiled by itself.
+/// Records the reads. One type for all files, since each type that tables are read from is compiled by itself.
 pub(crate) struct Recording {
     pub(crate) inner: Bytes,
     reads: Mutex<Vec<(u64, usize)>>,
@@ -106,7 +106,7 @@ impl Recording {
         Self { inner: inner.into(), reads: Mutex::new(Vec::new()) }
     }
 
-    /// What has been read since this was last asked.
+    /// The reads since the last call.
     pub(crate) fn take(&self) -> Vec<(u64, usize)> {
         std::mem::take(&mut self.reads.lock().unwrap())
     }
@@ -162,7 +162,7 @@ pub(crate) struct Crafted {
     pub(crate) file: Vec<u8>,
 }
 
-/// Where a block is: offset and size.
+/// The place of a block: offset and size.
 pub(crate) type Place = (u64, u64);
 
 impl Crafted {

@@ -48,7 +48,7 @@ fn every_answer_is_right() {
     assert_eq!(differ, known, "what differs safely from LevelDB's answers; the list is in differs.txt");
 }
 
-/// Names are what reports and lists refer to.
+/// Reports and lists refer to cases by their names.
 #[test]
 fn names_are_unique_and_begin_with_their_kind() {
     let mut names: Vec<String> = cases().iter().map(|case| name(case).to_owned()).collect();
@@ -100,7 +100,7 @@ fn answers_are_judged_field_by_field() {
     assert_eq!(verdict(json!({ "match": "true" })), Verdict::Wrong);
 }
 
-/// What must not be said is wrong, whatever else the case calls safe; what must be said is right.
+/// A forbidden answer is wrong, whatever else the case calls safe; a required one is right.
 #[test]
 fn what_is_forbidden_counts_before_what_is_safe() {
     let case = json!({

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::filterblock as ours;
 use crate::judge::{Verdict, judge};
 
-/// What a program answers to a kind of question.
+/// A program, which answers a question of the kind that is given.
 type Program = fn(&str, &Value) -> Value;
 
 const SCANS: [&str; 2] = ["database_scan", "table_scan"];
@@ -121,7 +121,7 @@ fn each_is_wrong_where_it_is_wrong_and_nowhere_else() {
     }
 }
 
-/// Whoever answers `error` to everything reads nothing of what is sound.
+/// A program that answers `error` to everything reads no sound input.
 #[test]
 fn errors_about_sound_input_are_wrong() {
     let sound: Vec<Value> =

@@ -12,7 +12,7 @@ use crate::databases::{Edit, copy_of, internal_key, log, testdata};
 use crate::memory::{Fetching, Memory, name};
 use crate::scan::{manifest, options, table};
 
-/// What a scan shows of an entry: key, number and type, value, and the file's number.
+/// An entry as a scan shows it: key, sequence number and type, value, and the file's number.
 type Shown = (Vec<u8>, u64, u8, Vec<u8>, u64);
 
 fn shown<O: Opener>(scan: &Scan<'_, O>) -> Option<Shown> {

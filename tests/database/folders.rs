@@ -9,7 +9,7 @@ use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
 
 use crate::databases::{BYTEWISE, internal_key, testdata};
 
-/// Number, size, user key of the first and of the last entry with their sequence numbers and types.
+/// Level, number, size, and the user keys of the first and the last entry with their sequence numbers and types.
 type Row = (u8, u64, u64, (String, u64, u8), (String, u64, u8));
 
 fn row(table: &LiveTable) -> Row {
@@ -73,7 +73,7 @@ fn leveldb_records_the_first_and_last_entry_of_each_table() {
     }
 }
 
-/// What goleveldb itself said of its tables; see testdata/README.md.
+/// The numbers that goleveldb itself gave for its tables; see testdata/README.md.
 #[test]
 fn goleveldb_databases_are_read() {
     for (name, sizes) in [
@@ -176,7 +176,7 @@ fn a_file_that_cannot_be_looked_at_is_neither_sound_nor_missing_and_the_others_a
     symlink("000001.ldb/within", path("000008.log")).unwrap();
     symlink("CURRENT", path("CURRENT")).unwrap();
     symlink("notes.txt", path("notes.txt")).unwrap();
-    // What LevelDB would not open by its number, whatever it is.
+    // A name that LevelDB would not open by its number, whatever is there.
     symlink("1.ldb", path("1.ldb")).unwrap();
 
     let files = DatabaseFiles::list(folder.path()).unwrap();

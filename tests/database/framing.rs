@@ -63,7 +63,7 @@ fn a_record_is_checksum_length_type_and_data() {
 fn records_of_all_lengths_come_back_around_the_ends_of_blocks() {
     let lengths =
         [0, 1, BLOCK - HEADER, BLOCK - HEADER + 1, BLOCK, 2 * BLOCK - 2 * HEADER, 3 * BLOCK].into_iter();
-    // What the first record leaves of its block: nothing, less than a header, room for an empty or a short fragment.
+    // The bytes that the first record leaves of its block: nothing, less than a header, room for an empty or a short fragment.
     for left in 0..=2 * HEADER {
         let mut records = vec![vec![b'a'; BLOCK - HEADER - left]];
         records.extend(lengths.clone().map(|len| (0..len).map(|i| (i % 251) as u8).collect()));

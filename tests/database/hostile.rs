@@ -17,7 +17,7 @@ fn records(file: &[u8]) -> Vec<(usize, Vec<u8>)> {
         .collect()
 }
 
-/// What `file` says up to the record at `end`, or `None` if that is not enough for LevelDB.
+/// The contents of `file` up to the record at `end`, or `None` if those are not enough for LevelDB.
 fn parse_up_to(file: &[u8], end: usize) -> Option<Manifest> {
     Manifest::parse(&file[..end]).ok()
 }
@@ -46,7 +46,7 @@ fn a_manifest_cut_anywhere_is_the_one_before_the_cut_record() {
                     assert_eq!(manifest.incomplete_tail(), tail, "{name} {len}");
                     assert!(tail.is_none() || without_tail(&file, &manifest).is_some(), "{name} {len}");
                 }
-                // Before the record that holds the numbers.
+                // The cut lies before the end of the record that holds the numbers.
                 Err(error) => {
                     assert!(error.to_string().starts_with("MANIFEST at offset 0: expected a "), "{error}");
                     assert_eq!(parse_up_to(&file, ends[whole]), None, "{name} {len}");

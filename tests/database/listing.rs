@@ -24,7 +24,7 @@ fn all_of(database: &Database) -> String {
         Ok(manifest) => writeln!(all, "{manifest:?}").unwrap(),
         Err(error) => {
             let path = name(error.path().unwrap());
-            // Systems, and readers, say the same in different words.
+            // Systems, and readers, have different words for the same error.
             match error.without_path() {
                 Error::Io { source, .. } => writeln!(all, "{path}: {:?}", source.kind()).unwrap(),
                 error => writeln!(all, "{path}: {error}").unwrap(),
@@ -86,7 +86,7 @@ const FIXTURES: [&str; 5] = [
     "goleveldb/base-lg-19",
 ];
 
-/// What may befall a folder.
+/// A change to the files of a folder.
 #[derive(Clone, Debug)]
 enum Mutation {
     Remove(usize),
@@ -129,7 +129,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-/// `at` counts the folder's files round and round, by name.
+/// `at` counts the folder's files by name, and begins again after the last.
 fn mutate(folder: &TempDir, mutation: &Mutation) {
     let mut names: Vec<_> = listing(folder.path()).into_iter().map(|(name, _)| name).collect();
     names.sort();
@@ -376,7 +376,7 @@ fn a_listing_of_a_place_names_its_files_there() {
     assert_eq!(root.table_path(5).to_str(), Some("s3://b/000005.ldb"));
 }
 
-/// As of a database in a folder.
+/// The same goes for a database in a folder.
 #[test]
 fn a_file_that_is_not_there_is_missing_rather_than_unreadable() {
     let told = |kind: io::ErrorKind| {

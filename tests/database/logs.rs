@@ -1,4 +1,4 @@
-//! Whether a log holds data that is in no table yet.
+//! Logs that hold data that is in no table yet, and logs that do not.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Which tables a lookup asks, beside LevelDB's own way of finding them.
+//! The tables that a lookup asks, beside LevelDB's own way of finding them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -69,7 +69,7 @@ fn level() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
             .map(|((key, sequence, kind), cut)| (internal_key(KEYS[key].as_bytes(), sequence, kind), cut))
             .collect();
         entries.sort_by(|(a, _), (b, _)| compare(a, b));
-        // A sequence number is given away once.
+        // A sequence number is used once.
         entries.dedup_by(|(a, _), (b, _)| {
             a[..a.len() - 8] == b[..b.len() - 8] && a[a.len() - 7..] == b[b.len() - 7..]
         });

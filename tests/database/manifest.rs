@@ -1,4 +1,4 @@
-//! What the records of a MANIFEST add up to (`VersionSet::Recover` and `VersionSet::Builder` in LevelDB's `db/version_set.cc`).
+//! The state that the records of a MANIFEST add up to (`VersionSet::Recover` and `VersionSet::Builder` in LevelDB's `db/version_set.cc`).
 
 use filterblock::Error;
 use filterblock::database::{LiveTable, Manifest};
@@ -115,7 +115,7 @@ fn what_leveldb_needs_has_to_be_there() {
         assert_eq!(error(&[edit]), format!("MANIFEST at offset 0: expected {what}, found none in 1 records"));
     }
     assert!(error(&[]).ends_with("found none in 0 records"));
-    // LevelDB does without a comparator's name; what it does not know of, it does not compare.
+    // LevelDB does not need a comparator's name; if there is none, it compares none.
     let unnamed = Edit::default().number(2, 1).number(3, 1).number(4, 1);
     assert_eq!(parse(&[unnamed]).unwrap().comparator(), None);
 }
@@ -156,7 +156,7 @@ fn keys_are_looked_for_where_leveldb_looks_in_its_order() {
     assert_eq!(find("z\0"), []);
     assert_eq!(find(""), []);
 
-    // In another order of keys, ranges say nothing that could be known here.
+    // In another order of keys, ranges exclude no table.
     let mut reversed = Edit::default().comparator(b"reversed");
     reversed.0.extend_from_slice(edit.0.strip_prefix(&Edit::default().comparator(BYTEWISE).0[..]).unwrap());
     assert_eq!(parse(&[reversed]).unwrap().tables_for(b"zzz").count(), 5);
@@ -218,7 +218,7 @@ fn memory_is_limited() {
         Edit::default().add(1, 5, 1, &key(first), &key(last))
     };
     let least = |edit: &Edit| {
-        // The least that the record may have.
+        // The lowest limit that lets the records themselves be read.
         let limit = edit.0.len().max(Edit::sound().0.len());
         match scan(std::slice::from_ref(edit), limit) {
             Some(Error::Limit { what: "live tables", found, .. }) => found,
@@ -296,7 +296,7 @@ fn messages_cut_long_names() {
     );
 }
 
-/// What 8, 16 and 32 bits do not hold.
+/// Numbers that 8, 16 and 32 bits do not hold.
 #[test]
 fn numbers_of_64_bits_come_back() {
     let numbers = [255, 256, 65_535, 65_536, u64::from(u32::MAX), 1 << 32, u64::MAX - 1, u64::MAX];
@@ -306,7 +306,7 @@ fn numbers_of_64_bits_come_back() {
     let manifest = parse(std::slice::from_ref(&edit)).unwrap();
     let found: Vec<_> = manifest.level(3).iter().map(|table| (table.number, table.size)).collect();
     assert_eq!(found, numbers.map(|number| (number, u64::MAX - number)));
-    // Each of them is deleted for itself.
+    // Each of them is deleted by itself.
     for gone in numbers {
         let left = parse(&[edit.clone(), Edit::default().delete(3, gone)]).unwrap();
         assert_eq!(left.tables().len(), numbers.len() - 1);

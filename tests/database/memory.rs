@@ -11,15 +11,15 @@ use bytes::Bytes;
 use filterblock::database::{Database, DatabaseListing, Opener};
 use filterblock::table::{FetchedRanges, ReadAt};
 
-/// Files in memory by their names, what was asked for, and the tables that are open.
+/// Files in memory by their names, the requests for them, and the tables that are open.
 #[derive(Default)]
 pub(crate) struct Memory {
     pub(crate) files: BTreeMap<String, Bytes>,
     asked: RefCell<Vec<String>>,
     pub(crate) open: Rc<RefCell<Open>>,
-    /// The file that cannot be opened from this time on that it is asked for.
+    /// The file that cannot be opened, from the request with this number on.
     pub(crate) failing: RefCell<Option<(String, usize)>>,
-    /// Told of all tables.
+    /// The version of every table.
     pub(crate) version: RefCell<Vec<u8>>,
 }
 
@@ -72,7 +72,7 @@ impl Memory {
     }
 
     pub(crate) fn get(&self, name: &str) -> io::Result<Bytes> {
-        // As the system has it for a file that is not there.
+        // The system's error for a file that is not there.
         self.files.get(name).cloned().ok_or_else(|| io::Error::from_raw_os_error(2))
     }
 
@@ -88,7 +88,7 @@ impl Memory {
         }
     }
 
-    /// What was asked for since the last call.
+    /// The names of the files that were opened since the last call.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.take()
     }

@@ -208,7 +208,7 @@ fn files_that_cannot_be_read_are_told_and_the_others_shown() {
     assert!(errors.iter().any(|error| error.contains("000007.ldb")), "{errors:?}");
     assert!(errors.iter().any(|error| error.contains("000009.ldb")), "{errors:?}");
     assert_eq!(errors.len(), 2);
-    // What the table on level 2 has.
+    // The entries of the table on level 2.
     assert!(found.len() == 450 && found.iter().all(|entry| entry.1 <= 450));
     assert_ne!(found, sound);
 }

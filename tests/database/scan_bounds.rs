@@ -1,4 +1,4 @@
-//! What a scan takes: work, memory and open files, whatever the tables are.
+//! The costs of a scan: work, memory and open files, whatever the tables are.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ fn step(scan: &mut Scan<'_>) -> filterblock::Result<Option<(u64, Vec<u8>)>> {
     Ok(Some((table.number, entry.key.user_key.to_vec())))
 }
 
-/// What is left: the number of entries of each table, and the errors.
+/// The rest of a scan: the number of entries of each table, and the errors.
 fn rest(scan: &mut Scan<'_>) -> (BTreeMap<u64, usize>, Vec<Error>) {
     let (mut entries, mut errors) = (BTreeMap::new(), Vec::new());
     loop {
@@ -110,7 +110,7 @@ fn errors_are_not_gathered() {
     }
 }
 
-/// The order of bytes, and how many of them were compared at most.
+/// The order of bytes, which counts the most bytes that its comparisons may have read.
 struct Counted(Arc<AtomicUsize>);
 
 impl Comparator for Counted {
@@ -149,7 +149,7 @@ fn long_keys_that_wait_are_not_compared_for_each_short_one_that_passes() {
 }
 
 /// Twice as many tables as may be open at a time, each of four keys that lie between those of all
-/// others, and each key in a block of its own. The folder, the MANIFEST's level, and the paths.
+/// others, and each key in a block of its own. Returns the folder and the paths.
 pub(crate) fn many(level: u64) -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().unwrap();
     let mut edit = Edit::default();
@@ -165,7 +165,7 @@ pub(crate) fn many(level: u64) -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, paths)
 }
 
-/// How many files of this folder the process has open.
+/// The number of files of this folder that the process has open.
 #[cfg(target_os = "linux")]
 fn open_in(folder: &Path) -> usize {
     let folder = folder.canonicalize().unwrap();

@@ -72,7 +72,7 @@ fn table(edit: Edit, level: u64, number: u64) -> Edit {
     edit.add(level, number, 10, &value_key("a"), &value_key("m"))
 }
 
-/// What goleveldb and LevelDB said of them; see testdata/README.md.
+/// The numbers are those of goleveldb and LevelDB; see testdata/README.md.
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn sound_databases_are_seen_whole() {
@@ -276,7 +276,7 @@ fn a_table_that_cannot_be_looked_at_is_not_missing_and_what_stands_in_for_it_not
     assert_eq!(database.logs().next().unwrap().file.size(), None);
 }
 
-/// Nothing is known to be missing, obsolete or of no use then.
+/// Checks a folder without a sound MANIFEST: nothing is known to be missing, obsolete or of no use.
 fn check_unknown(dir: &Path, in_error: &str) -> Error {
     let names: Vec<_> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     let database = Database::open(dir).unwrap();

@@ -128,7 +128,7 @@ fn check<P: FilterPolicy + Copy>(policy: P, hashes: bool, state: &mut u64) -> (u
             [&mut whole, &mut single].map(|builder| builder.finish().map_err(|error| error.to_string()));
         assert_eq!(one, other, "{calls:?}");
         if one.is_err() {
-            // What cannot be made stays pending.
+            // The keys of a filter that cannot be made stay pending.
             failed += 1;
             (whole, single) = (FilterBlockBuilder::new(policy), FilterBlockBuilder::new(policy));
         } else {

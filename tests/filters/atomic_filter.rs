@@ -189,7 +189,7 @@ fn no_bit_is_lost_between_threads() {
     }
 }
 
-/// What a thread has published is found by a reader that saw it published, while others go on adding.
+/// A reader finds the keys that it saw a thread publish, while others go on adding.
 #[test]
 fn published_keys_are_found_while_others_are_added() {
     const KEYS: u64 = 20_000 / fewer(500) as u64;
@@ -239,7 +239,7 @@ fn merging_under_threads_loses_nothing() {
     assert!((0..4 * PARTS * 20).all(|i| total.may_contain(&random_key(i))));
 }
 
-/// Iterators that tell their length, so that the bits are gathered first, and such that do not, have the same bits.
+/// Iterators with a known length, whose bits are gathered first, set the same bits as iterators without one.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_any_size_add_their_keys() {
@@ -267,7 +267,7 @@ fn batches_under_threads_lose_nothing() {
             let filter = &filter;
             scope.spawn(move || {
                 for part in 0..PARTS {
-                    // By turns gathered and one by one.
+                    // Keys gathered, then others one by one.
                     filter.add_all((0..20).map(|i| key(thread, part, i)));
                     (0..20).for_each(|i| filter.add(&key(thread, part, i)));
                     assert!((0..20).all(|i| filter.may_contain(&key(thread, part, i))));

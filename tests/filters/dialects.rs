@@ -1,6 +1,6 @@
 //! Filters of LevelDB's relatives, against bytes that the relatives themselves have written.
 //!
-//! Where a filter is too long to write down, its length and FNV-1a hash stand for it. Keys are those of `numbered_key`.
+//! A filter that is too long to write down is given by its length and FNV-1a hash. Keys are those of `numbered_key`.
 
 use filterblock::hash::{self, BLOOM_SEED, hash_signed_tail};
 use filterblock::{
@@ -25,7 +25,7 @@ fn legacy_filters_are_goleveldbs() {
         (1000, 10, 6, 1251, 0x8bb7_07e7_d52b_db32),
         (1000, 15, 10, 1876, 0xc4d6_40d6_ed95_2b3d),
         (1000, 100, 30, 12501, 0x657e_64c0_e692_ab68),
-        // k passes through eight bits.
+        // k is cut to eight bits before it is limited to 30.
         (10, 371, 30, 465, 0x5d8d_ea2e_1084_cbd9),
         (10, 372, 1, 466, 0x12e9_8533_239c_f786),
         (3, 1000, 30, 376, 0x213e_4aff_1091_df28),
@@ -181,7 +181,7 @@ fn basho_answers_are_bashos() {
     assert_eq!(absent.filter(|&i| policy.key_may_match(&numbered_key(i), &filter)).count(), 85);
 }
 
-/// Why Basho's encoding must be asked for: it shares its name with one that denies its keys.
+/// Basho's encoding must be asked for, as it shares its name with one that denies its keys.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_and_leveldb_deny_each_others_keys() {

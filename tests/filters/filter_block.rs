@@ -171,7 +171,7 @@ fn finish_starts_anew() {
     assert_eq!(builder.finish().unwrap()[..], [0, 0, 0, 0, 11]);
 }
 
-/// What an error says after `finish` is about the new block, not about the one that is done.
+/// Errors after `finish` are about the new block, not about the one that is done.
 #[test]
 fn errors_after_finish_are_about_the_new_block() {
     let mut builder = FilterBlockBuilder::new(HashList).with_max_size(60);
@@ -183,7 +183,7 @@ fn errors_after_finish_are_about_the_new_block() {
             let error = builder.start_block(1 << 20).unwrap_err();
             assert!(matches!(error, Error::Limit { offset: 0, limit: 60, found: 2057, .. }), "{error:?}");
             builder.start_block(2100).unwrap();
-            // What has failed is not the offset before.
+            // An offset that was refused is not the previous one.
             assert!(builder.start_block(1 << 20).is_err());
             let error = builder.start_block(2000).unwrap_err();
             assert!(
@@ -431,7 +431,7 @@ fn hashes_give_the_same_block() {
     assert!(format!("{mixed:?}").contains("pending_keys: 3"), "{mixed:?}");
 }
 
-/// Names hashes, and makes no filter from them.
+/// Returns hashes of keys, and makes no filter from them.
 struct NamesHashes;
 
 impl FilterPolicy for NamesHashes {
@@ -496,7 +496,7 @@ fn a_short_key_among_internal_keys_of_mixed_lengths_fails_its_range() {
     }
 }
 
-/// Goes by hashes, but for keys that begin with `-`.
+/// Makes filters from hashes, except for keys that begin with `-`.
 struct Partly;
 
 impl FilterPolicy for Partly {
@@ -518,7 +518,7 @@ impl FilterPolicy for Partly {
     }
 }
 
-/// Wherever the short key lies among those that are hashed as they come, and those that are kept.
+/// The short key may lie anywhere among keys that are hashed as they come, and keys that are kept.
 #[test]
 fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     let mut builder = FilterBlockBuilder::new(InternalFilterPolicy::new(Partly));
@@ -560,7 +560,7 @@ fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     }
 }
 
-/// Those before it have been hashed by then.
+/// The keys before it have been hashed by then.
 #[test]
 fn a_key_without_a_hash_leaves_the_builder_as_it_was() {
     let mut builder = FilterBlockBuilder::new(Partly);
@@ -594,7 +594,7 @@ fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {
     }
 }
 
-/// What is left over from a range or a block would show in the next one's filter.
+/// Leftovers of a range or a block would show in the next one's filter.
 #[test]
 fn no_range_leaves_anything_to_the_next() {
     let ranges: [&[&str]; 9] = [
@@ -696,7 +696,7 @@ fn array_offset_beyond_the_block_every_key_matches() {
 
 #[test]
 fn stray_bytes_behind_the_array_round_the_count_down() {
-    // The last filter's end is what stands behind its entry: here three stray bytes and one of the array's offset.
+    // The last filter's end is read from the bytes behind its entry: here three stray bytes and one of the array's offset.
     let a = hash::leveldb(b"a", 1).to_le_bytes();
     let mut block = a.to_vec();
     block.extend([0, 0, 0, 0]); // filter 0 starts at 0
@@ -828,7 +828,7 @@ fn many_queries_at_once() {
     assert!(answers.is_empty());
 }
 
-/// From so many filters on, offsets are brought from memory first.
+/// With so many filters, offsets are prefetched.
 #[test]
 fn many_queries_at_once_of_many_filters() {
     let policy = BloomFilterPolicy::new(10);

@@ -1,4 +1,4 @@
-//! What LevelDB 1.23 itself computed (`testdata/golden/`, described in `testdata/README.md`).
+//! The results that LevelDB 1.23 itself computed (`testdata/golden/`, described in `testdata/README.md`).
 
 use std::fs;
 use std::path::Path;
@@ -102,7 +102,7 @@ fn answers_read() {
             }
             ["query", offset, key, answer, by] => {
                 let (offset, key) = (offset.parse().unwrap(), bytes(key));
-                // Where LevelDB is undefined, every key matches.
+                // If LevelDB's answer is undefined, every key matches.
                 let expected = matches!(answer, "1" | "undefined");
                 let context = format!("{what}: {line:?}");
                 assert_eq!(reader.key_may_match(offset, &key), expected, "{context}");

@@ -1,4 +1,4 @@
-//! What holds for every policy that comes with the library.
+//! Rules that hold for every policy that comes with the library.
 
 use std::sync::{Arc, LazyLock};
 
@@ -181,7 +181,7 @@ fn other_encodings_may_match_in_ours() {
     }
 }
 
-/// What the originals' integers of 32 bits do not reach. The bytes are zero pages, nearly all of them never touched.
+/// Arrays that the originals' integers of 32 bits do not reach. The bytes are zero pages, nearly all of them never touched.
 #[test]
 #[cfg(all(target_pointer_width = "64", not(miri)))]
 fn larger_arrays_than_the_originals_can_ask_match() {
@@ -296,7 +296,7 @@ fn preset(len: usize, with: usize) -> Vec<bool> {
     (0..len).map(|index| (index / 3 + with).is_multiple_of(2)).collect()
 }
 
-/// Where one of the two slices ends first, answers behind its end stay as they were.
+/// Answers behind the end of the shorter of the two slices stay as they were.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {

@@ -1,4 +1,4 @@
-//! What is malformed denies nothing, and what is reported can be printed.
+//! Malformed filters deny nothing, and messages can be printed.
 
 use std::sync::Mutex;
 
@@ -65,7 +65,7 @@ fn opening_takes_at_most_four_reads() {
     assert!(most >= 3, "the sources were asked");
 }
 
-/// What a file holds comes back in messages, and terminals act on some bytes.
+/// The contents of a file come back in messages, and terminals act on some bytes.
 #[test]
 fn messages_hold_no_control_characters() {
     const EVIL: &[u8] = b"\x1b]0;owned\x07\r\n\x9b31m\xe2\x80\xae";

@@ -1,4 +1,4 @@
-//! What SECURITY.md promises, as far as no other test shows it. Each test bears the name that is given there.
+//! The promises of SECURITY.md, as far as no other test shows them. Each test bears the name that is given there.
 #![cfg(feature = "table")]
 
 mod answers;

@@ -107,7 +107,7 @@ fn databases_keep_to_their_limit_on_memory() {
     assert!(matches!(scan.damage, Some(Error::Limit { what: "live tables", .. })), "{scan:?}");
     assert!(bytes <= BOUND && tables.len() > 2 * BOUND, "{bytes}");
 
-    // What a source hands out without end is read block by block.
+    // An endless source is read block by block.
     let zeros = || std::io::repeat(0).take(64 << 20);
     let (bytes, record) = peak(|| LogReader::new(zeros()).read_record().map(|record| record.is_some()));
     assert!(matches!(record, Ok(false)), "{record:?}");

@@ -1,4 +1,4 @@
-//! What no reader can change about Bloom filters. If one of these fails, SECURITY.md says too little or too much.
+//! Properties of Bloom filters that no reader can change. If one of these fails, SECURITY.md says too little or too much.
 
 use filterblock::hash::{self, BLOOM_SEED};
 use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
@@ -43,7 +43,7 @@ fn filters_reveal_their_keys() {
     let name = |number: u32| format!("user-{number}");
     let stored: KeyBuf = (0..50_000).step_by(1000).map(name).collect();
     let contents = filter(&policy, &stored);
-    // Who has the filter and a list of guesses needs no table.
+    // Anyone who has the filter and a list of guesses needs no table.
     let guessed: Vec<u32> =
         (0..50_000).filter(|&n| policy.key_may_match(name(n).as_bytes(), &contents)).collect();
     let right = guessed.iter().filter(|&&number| number % 1000 == 0).count();

@@ -50,7 +50,7 @@ fn codec_of(table: &Table<Bytes>) -> Result<Codec> {
     Ok(table.block_cursor(data)?.codec())
 }
 
-/// Reads the one block, and whether it holds what it should.
+/// Reads the value in the one block.
 fn read(stored: &[u8], id: u8, limit: usize) -> Result<Bytes> {
     Ok(table(stored, id, limit).get(b"key")?.expect("the key is there"))
 }
@@ -187,7 +187,7 @@ fn damage_is_an_error() {
     }
 }
 
-/// What a cursor finds in the one block: all entries, or none of them.
+/// The size of the one block, and all entries that a cursor finds in it.
 fn walk(stored: &[u8], id: u8, limit: usize) -> Result<(usize, Vec<Entry>)> {
     let table = table(stored, id, limit);
     let mut block = table.block_cursor(table.data_blocks().next().unwrap()?)?;
@@ -203,7 +203,7 @@ fn walk(stored: &[u8], id: u8, limit: usize) -> Result<(usize, Vec<Entry>)> {
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn every_bit_flipped_within_a_block_is_an_error_or_what_a_reference_decoder_gives() {
-    // Where the encoder finds nothing to copy, where it finds much, and where it does both.
+    // Contents in which the encoder finds nothing to copy, in which it finds much, and both together.
     let noise: Vec<u8> = (0..300_u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let plains = [
         contents(600),

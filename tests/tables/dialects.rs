@@ -20,7 +20,7 @@ fn open(name: &str, options: &ReadOptions) -> Table<Bytes> {
     Table::open(file, options).unwrap().with_path(name)
 }
 
-/// How many stored keys there are, and how many of them the filter denies. All are found, or those at least that it does not deny.
+/// The number of stored keys, and the number of those that the filter denies. A lookup finds all others.
 fn denied(table: &Table<Bytes>) -> (usize, usize) {
     let entries: Vec<_> = table.iter().collect::<Result<_, _>>().unwrap();
     let denied = entries.iter().filter(|(key, value)| match table.get(key).unwrap() {
@@ -30,7 +30,7 @@ fn denied(table: &Table<Bytes>) -> (usize, usize) {
     (entries.len(), denied.count())
 }
 
-/// How many of a thousand keys within the table's range, none of them stored, its filter denies.
+/// The number of keys that the filter denies, of a thousand within the table's range of which none is stored.
 fn absent_denied(table: &Table<Bytes>, suffix: &[u8]) -> usize {
     let mut cursor = table.cursor();
     assert!(cursor.next().unwrap());
@@ -160,7 +160,7 @@ mod basho {
         }
     }
 
-    /// The entries that it was given, of every type.
+    /// The table has all entries that its writer was given, of every type.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn bashos_tables_hold_what_was_put_in() {
@@ -252,7 +252,7 @@ fn rocksdbs_filter_for_a_whole_table_is_named_and_not_used() {
         assert!(table.filter().is_none() && table.may_contain(b"key").unwrap());
         let error = table.filter_error().unwrap();
         assert!(matches!(error, Error::Unsupported { .. }) && error.to_string().contains(&name), "{error}");
-        // Who did not ask for filters is not told of them.
+        // A reader that did not ask for filters gets no error about them.
         let unasked = Table::open(file, &ReadOptions::default().filter_policies(vec![])).unwrap();
         assert!(unasked.filter_error().is_none());
     }

@@ -102,7 +102,7 @@ fn small_files_take_memory_only_for_what_they_hold() {
     // A window of 64 MiB, whose contents are not declared.
     let (bytes, error) = get(&frame(&[0, 16 << 3], &junk), &default);
     assert!(matches!(error, Error::Corrupt { .. }) && bytes < 1 << 20, "{bytes}: {error}");
-    // What is really there takes memory up to the limit, and is then refused.
+    // Contents that are really there take memory up to the limit, and are then refused.
     let endless = ZEROS.repeat(12_000);
     for limit in [16 << 20, 32 << 20] {
         let (bytes, error) = get(&frame(&[0, 7 << 3], &endless), &default.clone().max_block_size(limit));

@@ -1,4 +1,4 @@
-//! What reading takes: allocations and peak memory, counted by an allocator.
+//! The costs of reading: allocations and peak memory, counted by an allocator.
 
 use std::io::{ErrorKind, Write as _};
 
@@ -60,7 +60,7 @@ fn going_from_entry_to_entry_allocates_nothing() {
     assert_eq!((count, walked), (0, 10_000));
 }
 
-/// What a cursor puts keys together in is kept from block to block, forwards and back at the start.
+/// A cursor's buffer for keys is kept from block to block, forwards and back at the start.
 #[test]
 fn going_from_block_to_block_allocates_nothing() {
     let sample = sample("dense-256-bloom10.ldb");
@@ -245,7 +245,7 @@ fn a_block_over_the_limit_is_refused_before_it_is_allocated() {
     assert!(bytes < 1000, "{bytes}");
 }
 
-/// Nor do the decoders that do not know the length beforehand, in buffers that grow.
+/// Decoders that do not know the length beforehand keep to the bound, too, in buffers that grow.
 #[cfg(all(feature = "zstd", feature = "zlib"))]
 #[test]
 fn decoders_keep_to_the_bound_on_memory() {
@@ -284,7 +284,7 @@ fn memory_usage_is_the_sum_of_the_parts() {
         let (index, filter) =
             (table.index_part().memory_usage(), table.filter_part().unwrap().memory_usage());
         assert_eq!(table.memory_usage(), parts.iter().sum::<usize>(), "{}", sample.name);
-        // Besides the blocks there is what a table has of every kind once.
+        // Besides the blocks, there are parts that each table has once.
         let (of_index, of_filter) = (index - parts[1] - parts[2], filter - parts[3]);
         assert!((1..500).contains(&of_index) && (1..300).contains(&of_filter), "{of_index} {of_filter}");
         let path = "some/where/000005.ldb";
@@ -299,7 +299,7 @@ fn each_part_counts_against_the_limit() {
     const LIMIT: usize = 1 << 20;
     let name = b"filter.leveldb.BuiltinBloomFilter2".to_vec();
     for part in ["index", "metaindex", "filter"] {
-        // Of the limit and twice the file, which room is left to the stored data block and its contents?
+        // The room that the limit and twice the file leave to the contents of the data block.
         let table = |value_len: usize| {
             let mut crafted = Crafted::default();
             let block = |crafted: &mut Crafted, contents: &[u8]| {
@@ -344,7 +344,6 @@ fn each_part_counts_against_the_limit() {
     }
 }
 
-/// Names of 8 MiB: found out about, quoted and walked past without a copy of them.
 /// Keys of data blocks and of the index that share nearly all of the block's contents.
 #[test]
 fn keys_that_are_put_together_keep_to_the_bound() {
@@ -384,12 +383,13 @@ fn keys_that_are_put_together_keep_to_the_bound() {
                 result.err().map(|error| error.to_string())
             });
             assert!(bytes <= bound(&file, LIMIT), "{len} {is_index}: {bytes} for {}: {failed:?}", file.len());
-            // Where there is room for it, all is read.
+            // If there is room, all is read.
             assert_eq!(failed.is_some(), is_index || len > LIMIT / 2, "{len} {is_index}: {failed:?}");
         }
     }
 }
 
+/// Names of 8 MiB are recognized, quoted and passed over without a copy of them.
 #[test]
 fn long_names_in_the_metaindex_keep_to_the_bound() {
     const LIMIT: usize = 8 << 20;

@@ -50,7 +50,7 @@ fn a_table_is_opened_again_without_a_call_to_its_source() {
     assert!(again.filter().is_some() && again.filter_error().is_none());
     assert!(!again.may_contain(b"absent\x01\x07\0\0\0\0\0\0").unwrap() && again.filter_name().is_some());
     assert_eq!(calls.load(Ordering::Relaxed), 0);
-    // What lies in the parts that are shared, lay in the table itself before.
+    // The parts are shared now, and count in addition to the table. Before, they lay in the table itself.
     let expected = size_of_val(&again) + of_index + of_filter + "again.ldb".len();
     assert_eq!(again.memory_usage(), expected);
     assert!(said < expected && said >= size_of_val(&again) + index_size + filter_size);

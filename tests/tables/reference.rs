@@ -219,7 +219,7 @@ fn block(
     contents: &mut Vec<u8>,
     limit: usize,
 ) -> Option<()> {
-    // How many bits follow a symbol for a length, and one for a distance.
+    // The number of bits after a symbol for a length, and after one for a distance.
     let length_bits = |symbol: usize| if (265..285).contains(&symbol) { (symbol - 261) / 4 } else { 0 };
     let distance_bits = |symbol: usize| if symbol < 4 { 0 } else { symbol / 2 - 1 };
     loop {

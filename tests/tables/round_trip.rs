@@ -1,4 +1,4 @@
-//! What is written is read again: all entries, every lookup, in every combination of options.
+//! Written tables are read again: all entries, every lookup, in every combination of options.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

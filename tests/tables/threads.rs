@@ -105,7 +105,7 @@ fn a_shared_table_answers_every_thread_alike() {
     }
 }
 
-/// What is made once for all, such as the primes of Basho's filters, is made while every thread asks for it.
+/// Values made once for all, such as the primes of Basho's filters, are made while every thread asks for them.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn policies_are_shared_while_filters_are_made() {

@@ -61,7 +61,7 @@ fn a_question_mark_keeps_the_error_alone() {
     assert!(matches!(write(), Err(Error::Io { .. })));
 }
 
-/// What `check` says, the first `add` or `finish` says, and nothing is written.
+/// The first `add` or `finish` returns the same error as `check`, and nothing is written.
 #[test]
 fn options_are_checked_together() {
     let bloom = || -> SharedPolicy { Arc::new(BloomFilterPolicy::new(10)) };

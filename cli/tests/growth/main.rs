@@ -1,5 +1,5 @@
-//! Files made to cost as much as they can, each in sizes that double: what the program reads, decodes, allocates, holds and prints for one of
-//! twice the size is at most twice as much.
+//! Files made to cost as much as they can, each in sizes that double: for one of twice the size, the program reads, decodes, allocates,
+//! holds and prints at most twice as much.
 //!
 //! Environment variables go further than `cargo test` has time for: `GROWTH_DOUBLINGS` is how often the size doubles (2 if not
 //! given, from 32 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, `GROWTH_RUN` all commands that do not
@@ -22,19 +22,19 @@ use meter::Taken;
 
 /// The smallest size.
 const START: usize = 32 << 10;
-/// Twice the size may take so much more, in hundredths.
+/// The factor by which a cost may grow when the size doubles, in hundredths.
 const FACTOR: usize = 240;
-/// What may come to it whatever the size is: buffers of fixed length.
+/// The bytes that may be added whatever the size is: buffers of fixed length.
 const BASE: usize = 64 << 10;
-/// So many times the size may be taken in any case: there are budgets in proportion to it, which one size may use up and half of it not.
+/// A cost of so many times the size is always allowed: budgets are in proportion to the size, and one size may use its budget up, half of it not.
 const ALWAYS: usize = 4;
-/// The same for `TUNING`, which opens a table up to so many times. An opening reads a small file whole.
+/// The same for `TUNING`, which opens a table up to so many times. Opening a small file reads all of it.
 const ALWAYS_OF_TUNING: usize = 16;
-/// The same for `--carve`. Behind damage it remembers each byte as the start of a block, in tables that double until they hold a
-/// MiB of starts, and may pass over the file so many times.
+/// The same for `--carve`. After damage it remembers each byte as a possible start of a block, in hash tables that double until they
+/// hold a MiB of starts, and it may read the file so many times.
 const ALWAYS_OF_CARVING: usize = 100;
 
-/// What the program does to a table or a folder.
+/// The commands that run on a table or a folder.
 const OF_TABLES: [&[&str]; 15] = [
     &["inspect", "FILE"],
     &["inspect", "--depth", "all", "--max-output", "LIMIT", "FILE"],
@@ -69,11 +69,11 @@ const OF_FOLDERS: [&[&str]; 15] = [
     &["scan", "--all", "--json", "FILE"],
     &["scan", "--all", "--json", "LOG"],
 ];
-/// What is decoded of a file by `--max-output LIMIT`, in times its size. Below the default, of 256 MiB at least,
-/// a file of 32 KiB may be any multiple of it.
+/// The limit in `--max-output LIMIT`, as a multiple of the file's size. Up to the default, of 256 MiB at least,
+/// a file of 32 KiB may be decoded to any multiple of its size.
 const LIMIT: usize = 8;
-/// What makes filters, and asks those of every setting thousands of questions, of a table or a folder. That takes minutes in all unless the program
-/// is optimized: see `commands`.
+/// The commands that make filters for a table or a folder, and ask those of every setting thousands of questions. They take minutes in all unless
+/// the program is optimized: see `commands`.
 const TUNING: [&[&str]; 3] = [
     &["tune", "--jobs", "1", "FILE"],
     &["report", "--jobs", "1", "FILE", "-o", "-"],
@@ -114,7 +114,7 @@ fn arguments(command: &[&str], folder: &Path, size: usize) -> Vec<OsString> {
     command.iter().map(argument).collect()
 }
 
-/// What grew by more than it may, between a run and one of twice the size, and is more than `always` bytes.
+/// The costs that grew by more than they may, between a run and one of twice the size, and are more than `always` bytes.
 fn excess(before: Taken, after: Taken, always: usize) -> Option<String> {
     let parts = [
         // A read costs some bytes at least.
@@ -147,7 +147,7 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
                 continue;
             }
             let after = meter::run(arguments(command, folder.path(), size));
-            // What `rebuild` has made.
+            // The folder that `rebuild` has made.
             let _ = std::fs::remove_dir_all(folder.path().join("new"));
             let what = format!("{} | {} | {size}", hostile.name, command.join(" "));
             if shown {

@@ -1,4 +1,4 @@
-//! What a run of the program takes: bytes read and decoded, bytes allocated, held at the peak and printed, of all threads together.
+//! The costs of a run of the program: bytes read and decoded, bytes allocated, held at the peak and printed, of all threads together.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -47,10 +47,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// What one run took, in bytes and in nanoseconds.
+/// The costs of one run, in bytes and in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
-    /// How often tables were read.
+    /// The number of reads of tables.
     pub(crate) reads: usize,
     pub(crate) read: usize,
     pub(crate) decoded: usize,
@@ -58,7 +58,7 @@ pub(crate) struct Taken {
     pub(crate) allocated: usize,
     pub(crate) peak: usize,
     pub(crate) printed: usize,
-    /// For the eye only: the clock knows what else the machine does.
+    /// Only shown, never judged: other work on the machine changes it.
     pub(crate) nanoseconds: usize,
     pub(crate) status: u8,
 }

@@ -1,4 +1,4 @@
-//! Tables of any size that name much in few bytes, with one thing wrong or nothing.
+//! Tables of any size that refer to much in few bytes, with one thing wrong or nothing.
 
 use std::path::Path;
 
@@ -42,22 +42,22 @@ fn data_block(size: usize) -> Vec<u8> {
     plain_block((0..size / 120).map(|number| (format!("k{number:09}").into_bytes(), vec![0; 100])))
 }
 
-/// `count` handles as an index would hold them, under keys in order.
+/// An index block of these handles, under keys in order.
 fn index_of(handles: impl Iterator<Item = Place>) -> Vec<u8> {
     plain_block(handles.enumerate().map(|(at, place)| (format!("k{at:08}").into_bytes(), handle(place))))
 }
 
-/// How long an entry of such an index is.
+/// The length of an entry of such an index.
 const INDEX_ENTRY: usize = 20;
 
-/// What is wrong with a block.
+/// The damage to a block.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Damage {
     Nothing,
     Checksum,
     Kind,
     Payload,
-    /// The checksum that zlib and Zstandard keep themselves.
+    /// The checksum within the data of zlib and Zstandard.
     OwnChecksum,
     Entries,
     Restarts,
@@ -70,7 +70,7 @@ fn damaged(crafted: &mut Crafted, size: usize, damage: Damage, codec: Codec, kin
     let mut contents = data_block(size);
     let len = contents.len();
     match damage {
-        // The last entry shares more than there is.
+        // The last entry shares more bytes than the key before it has.
         Entries => contents[len - 8 - 114] = 120,
         Restarts => contents[len - 8..len - 4].copy_from_slice(&[0xff; 4]),
         _ => {}
@@ -89,7 +89,7 @@ fn damaged(crafted: &mut Crafted, size: usize, damage: Damage, codec: Codec, kin
     place
 }
 
-/// All of them.
+/// All of these tables.
 pub(crate) fn all() -> Vec<Hostile> {
     [named(), overlapping(), many(), shared_keys()].into_iter().flatten().collect()
 }
@@ -142,7 +142,7 @@ fn indexed(data: usize, filter: Option<&[u8]>, handles: impl Iterator<Item = Pla
     finish(crafted, &index_of(handles), &plain_block(meta))
 }
 
-/// Handles that share bytes.
+/// Tables whose handles overlap, or lead nowhere.
 fn overlapping() -> Vec<Hostile> {
     let count = |size: usize| (size / 2).min(MOST_OF_INDEX) / INDEX_ENTRY;
     let sliding = move |size: usize| (0..count(size) as u64).map(move |at| (at, size as u64 / 4));
@@ -178,7 +178,7 @@ fn filter_block(filters: &[u8], offsets: impl Iterator<Item = u32>, base_lg: u8)
     block
 }
 
-/// Much of one thing.
+/// Tables with a great many of one thing.
 fn many() -> Vec<Hostile> {
     let named = |name: &str, metaindex: fn(usize, Place) -> Vec<Entry>| {
         table(name, move |size| {
@@ -347,7 +347,7 @@ fn sharing(key_len: usize, entries: usize, value: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Blocks in which many entries share a key of a quarter of their size, so that the keys come to some hundreds of times the block.
+/// Blocks in which many entries share a key of a quarter of the block's size, so that the keys are some hundred times as long as the block.
 fn shared_keys() -> Vec<Hostile> {
     vec![
         table("a long key shared in data blocks", |size| {

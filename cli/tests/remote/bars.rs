@@ -1,4 +1,4 @@
-//! How many requests, how much time and how much memory many tables take.
+//! The requests, the time and the memory that many tables take.
 //!
 //! Requests and bytes are counted in every run. Time and memory are held against their limits where
 //! nothing else runs, with 5,000 tables of 2 MiB:
@@ -6,8 +6,8 @@
 //!     FILTERBLOCK_TABLES=5000 cargo test --release -p filterblock-cli --features remote --test remote \
 //!         bars -- --nocapture --test-threads 1
 //!
-//! `FILTERBLOCK_LATENCY` is the time of a request in milliseconds, instead of 20: with more, the processor is not what
-//! limits the rate.
+//! `FILTERBLOCK_LATENCY` is the time of a request in milliseconds, instead of 20: with more, the processor does not
+//! limit the rate.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn latency() -> Duration {
     Duration::from_millis(given.unwrap_or(20))
 }
 
-/// The number of tables, and whether time and memory count.
+/// The number of tables, and whether time and memory are held against their limits.
 fn tables() -> (u64, bool) {
     match std::env::var("FILTERBLOCK_TABLES") {
         Ok(number) => (number.parse().unwrap(), true),

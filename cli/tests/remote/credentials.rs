@@ -11,7 +11,7 @@ use super::table;
 
 const INSPECT: [&str; 4] = ["inspect", "--json", "--timeout", "1"];
 
-/// A bucket with a table, for those whose request `admits`.
+/// A bucket with a table, for the requests that `admits` accepts.
 fn guarded(admits: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Server {
     let bucket = Bucket::new([(&b"d/000005.ldb"[..], table(300))]);
     Server::start(move |_, request| match admits(request) {
@@ -22,7 +22,7 @@ fn guarded(admits: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Server 
     })
 }
 
-/// Requests that are signed with this key, for the region, and have the token.
+/// A bucket for requests that are signed with this key, for the region, and have the token.
 fn signed(key: &'static str, region: &'static str, token: Option<&'static str>) -> Server {
     guarded(move |request| {
         let authorization = request.header("authorization").unwrap_or_default();
@@ -141,7 +141,7 @@ fn a_web_identity() {
         [("AWS_WEB_IDENTITY_TOKEN_FILE", token.to_str().unwrap()), ("AWS_ROLE_ARN", "arn:aws:iam::1:role/r")];
     admitted(&inspect("s3://bucket/d/", &[&both[..], &identity].concat()));
     assert_eq!(service.requests().len(), 1);
-    // The same by a profile.
+    // The same with a profile.
     let config =
         format!("[profile web]\nrole_arn = {}\nweb_identity_token_file = {}\n", identity[1].1, identity[0].1);
     let home = home("", &config);
@@ -197,7 +197,7 @@ fn from_base64(text: &str) -> Vec<u8> {
     bits.chunks_exact(8).map(|bits| bits.iter().fold(0, |byte, bit| byte << 1 | bit)).collect()
 }
 
-/// Whether a request has a token of this account, signed with its key.
+/// Returns true if a request has a token of this account, signed with its key.
 fn has_token_of(request: &Request, account: &str) -> bool {
     use rustls::pki_types::{PrivateKeyDer, pem::PemObject as _};
 
@@ -273,7 +273,7 @@ fn a_connection_string_of_azure() {
         let environment = [
             ("AZURE_STORAGE_CONNECTION_STRING", &*text),
             ("AZURE_ALLOW_HTTP", "true"),
-            // Less than the connection string.
+            // The connection string comes before these.
             ("AZURE_STORAGE_ACCOUNT_NAME", "other"),
             ("AZURE_STORAGE_ACCOUNT_KEY", "b3RoZXI="),
         ];

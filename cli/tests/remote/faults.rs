@@ -1,4 +1,4 @@
-//! What goes wrong between here and a table: one line each, and never taken for damage.
+//! Failures between here and a table: one line each, and never taken for damage.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -120,7 +120,7 @@ fn a_change_between_two_requests_is_told_by_if_match_and_by_the_tag() {
         unreadable(inspect(&server), "changed", "changed while it was read");
         let requests = server.requests();
         let tags: Vec<_> = requests.iter().map(|request| request.header("if-match")).collect();
-        // The tag is sent as an answer to a request for a range had it.
+        // The tag is sent as it was in the answer to a request for a range.
         assert_eq!(tags[..3], [None, None, Some("\"a\"")]);
     }
 }
@@ -141,7 +141,7 @@ fn a_weak_tag_is_compared_here_and_not_sent() {
 fn swapped(name: &str, manners: Manners, depth: &str, command: &str) -> Value {
     let (one, other) = (table(60_000), table(60_000));
     let mut other = other;
-    // Another value in the middle, and a sound table all the same as long as no checksum is verified.
+    // Another value in the middle. The table passes for sound as long as no checksum is verified.
     let middle = other.len() / 2;
     other[middle] ^= 1;
     assert_eq!(one.len(), other.len());

@@ -1,4 +1,4 @@
-//! Tables in object storage: what is asked of a store, and what is said of its answers.
+//! Tables in object storage: the requests to a store, and the reports on its answers.
 
 mod bars;
 mod broken_listings;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 use probe::Probe;
 use serde_json::Value;
 
-/// What a run of the program gave.
+/// The results of a run of the program.
 #[derive(Debug)]
 struct Run {
     status: u8,
@@ -77,7 +77,7 @@ fn run<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> Run {
     Run { status, out: out.text(), err: err.text() }
 }
 
-/// Makes the store known as `memory://name/`.
+/// Registers the store as `memory://name/`.
 fn known(name: &str, store: Probe) -> Arc<Probe> {
     let store = Arc::new(store);
     filterblock_cli::register_store(name, Arc::clone(&store) as _);

@@ -1,4 +1,4 @@
-//! Keys that no path of a file looks like: each beside a sound table, which is shown whatever the other is called.
+//! Keys that do not look like the path of a file: each beside a sound table, which is shown whatever the other is called.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn keys() -> Vec<(Vec<u8>, Option<&'static str>)> {
         (b"d/a\xff.ldb", "not UTF-8"),
     ];
     let mut keys: Vec<_> = sound.iter().map(|key| (key.as_bytes().to_vec(), None)).collect();
-    // The most that S3 allows.
+    // The longest key that S3 allows.
     keys.push((format!("d/{}.ldb", "k".repeat(1018)).into_bytes(), None));
     keys.extend(odd.map(|(key, reason)| (key.to_vec(), Some(reason))));
     // "e/s3://d.ldb" has an empty part, too.
@@ -62,7 +62,7 @@ fn server() -> Server {
     })
 }
 
-/// Whether a line is about this URL. Where paths are UTF-8, so are the names shown.
+/// Returns true if a line is about this URL. On systems whose paths are UTF-8, so are the names shown.
 fn is_about(line: &Value, url: &[u8]) -> bool {
     match str::from_utf8(url) {
         Ok(url) => line["path"] == url && line["path_bytes"] == Value::Null,
@@ -106,13 +106,13 @@ fn one_odd_key_hides_no_other_table() {
     }
 }
 
-/// Without --recursive, a folder whose objects cannot be asked for is named.
+/// Without --recursive, a folder whose objects cannot be requested is named.
 #[test]
 fn an_odd_folder_is_named_beside_a_table() {
     let objects = [&b"d/000005.ldb"[..], b"d//b.ldb", b"d/sub/1.ldb", b"d/x\t.log", b"d/CUR\tRENT"];
     let server = Bucket::new(objects.map(|key| (key, table(300)))).serve();
     let all = [("unreadable", "d//"), ("unreadable", "d/x\t.log"), ("table", "d/000005.ldb")];
-    // `inspect` has a note on the log, as on one that is a link.
+    // `inspect` has a note on the log, as on a log that is a link.
     for (command, expected) in [("inspect", &[all[0], all[2]][..]), ("verify", &all)] {
         let found = with_s3(&server, &[command, "--json", "s3://bucket/d/"]);
         let lines =
@@ -125,12 +125,12 @@ fn an_odd_folder_is_named_beside_a_table() {
     }
     let found = with_s3(&server, &["inspect", "s3://bucket/d/"]);
     assert!(found.out.contains("000005.ldb"), "{found:#?}");
-    // The log is passed over as one is that is a link, and what is neither table nor log is not missed.
+    // The log is passed over like one that is a link. Nothing is said of objects that are neither table nor log.
     assert!(found.err.contains("x\\x09.log") && found.err.contains("s3://bucket/d//"), "{found:#?}");
     assert!(!(found.out + &found.err).contains(['\t', '\x1b']));
 }
 
-/// Of such a table, the text for people has the name escaped.
+/// In the text for people, the name of such a table is escaped.
 #[test]
 fn an_odd_key_is_shown_escaped() {
     let server = Bucket::new([&b"d/1.ldb"[..], b"d/a\nb\x1b[2J.ldb"].map(|key| (key, table(300)))).serve();
@@ -150,7 +150,7 @@ fn an_odd_key_is_shown_escaped() {
     );
 }
 
-/// Never another object: `/lead.ldb` is not `lead.ldb`, and `d/end.ldb/` is not `d/end.ldb`.
+/// Another object is never read instead: `/lead.ldb` is not `lead.ldb`, and `d//b.ldb` is not `d/b.ldb`.
 #[test]
 fn an_odd_key_that_is_named_is_refused() {
     let keys = [&b"lead.ldb"[..], b"d/end.ldb", b"d/b.ldb", b"/lead.ldb", b"d//b.ldb"];
@@ -172,13 +172,13 @@ fn an_odd_key_that_is_named_is_refused() {
         );
     }
     assert_eq!(server.requests().len(), 0);
-    // A folder may be called anything.
+    // A folder may have any name.
     let found = with_s3(&server, &["inspect", "--json", "s3://bucket//"]);
     let lines: Vec<_> = found.lines.iter().filter(|line| line["object"] == "unreadable").collect();
     assert_eq!((lines.len(), &lines[0]["path"]), (1, &"s3://bucket//lead.ldb".into()), "{found:#?}");
 }
 
-/// The entry that consoles make for a folder is no object that anyone misses.
+/// Nothing is said of the entry that web consoles make for a folder.
 #[test]
 fn an_entry_for_a_folder_is_passed_over() {
     let empty = [&b"d/"[..], b"d/e.ldb/", b"f/"].map(|key| (key, Vec::new()));

@@ -1,4 +1,4 @@
-//! A store in memory that counts what is asked of it, takes its time, and has things happen in between.
+//! A store in memory that counts its requests, delays them, and lets a test act in between.
 
 use std::future::Future;
 use std::ops::Range;
@@ -19,7 +19,7 @@ type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// Called before a request is answered, with its number, counted from 0, and whether it is one for a range.
 type Hook = Box<dyn Fn(u64, bool, &InMemory) + Send + Sync>;
 
-/// What is changed in answers.
+/// The changes to answers.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Manners {
     /// The listing has no ETags.

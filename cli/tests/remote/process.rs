@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::server::{Reply, Server, part};
 use super::table;
 
-/// The program, in an environment without anything about clouds, and with a home that is not there.
+/// The program, in an environment without variables of cloud services, and with a home that is not there.
 pub(crate) fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
     let is_about_clouds = |name: &str| {
@@ -28,7 +28,7 @@ pub(crate) fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Comma
     command
 }
 
-/// What a run of the program as a process gave.
+/// The results of a run as a process.
 #[derive(Debug)]
 pub(crate) struct Found {
     /// The lines, if they are JSON.
@@ -48,7 +48,7 @@ impl Found {
     }
 }
 
-/// Runs the program where the server is S3, and the credentials are `key` and `secret`.
+/// Runs the program with the server as S3, and the credentials `key` and `secret`.
 pub(crate) fn with_s3(server: &Server, arguments: &[&str]) -> Found {
     let endpoint = format!("http://{}", server.address);
     let environment = [
@@ -138,7 +138,7 @@ impl Drop for Running {
     }
 }
 
-/// Whether these tests were started to ignore Ctrl-C: then what they start ignores it, too.
+/// Returns true if these tests were started to ignore Ctrl-C: then the processes they start ignore it, too.
 #[cfg(unix)]
 fn ignores_ctrl_c() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -146,7 +146,7 @@ fn ignores_ctrl_c() -> bool {
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask >> 1 & 1 == 1)
 }
 
-/// Ctrl-C while one table never comes.
+/// Ctrl-C while the answer for one table never comes.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_program_with_what_there_is_shown() {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The server ends by then, whatever was asked of it.
+/// The time after which the server ends, whatever the requests were.
 const LIFETIME: Duration = Duration::from_secs(20);
 
 /// One request.
@@ -32,7 +32,7 @@ impl Request {
     }
 }
 
-/// What becomes of a request.
+/// The server's reaction to a request.
 pub(crate) enum Reply {
     /// A status line, headers, and a body.
     Answer(&'static str, Vec<String>, Vec<u8>),
@@ -70,7 +70,7 @@ impl Server {
         Self::run(None, script)
     }
 
-    /// The same with TLS. Nobody vouches for its certificate.
+    /// The same with TLS. Its certificate is self-signed.
     pub(crate) fn start_tls(script: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) -> Self {
         use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 

@@ -19,7 +19,7 @@ fn entries(path: &Path, options: &ReadOptions) -> Vec<(Vec<u8>, Vec<u8>)> {
     table.iter().map(|entry| entry.unwrap()).map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
 
-/// What the folder holds, temporary files included.
+/// The names in the folder, temporary files included.
 fn names(folder: &tempfile::TempDir) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder.path())
         .unwrap()
@@ -161,7 +161,7 @@ fn a_dash_stands_for_the_standard_streams() {
     let table = std::fs::read(&output).unwrap();
     let piped = run_with_input(&["build", "-", "-"], lines.as_bytes()).expect(0);
     assert!(piped.raw == table);
-    // The summary goes where it is in nobody's way.
+    // The summary goes to standard error, as the table goes to standard output.
     let summary = to_file.out.replace(&output.display().to_string(), "standard output");
     assert_eq!(piped.err, format!("filterblock: {summary}"));
     assert!(run(&args!["build", input, "-"]).expect(0).raw == table);
@@ -187,7 +187,7 @@ fn a_reader_that_goes_away_ends_building_quietly() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(141), &b""[..]));
 }
 
-/// As `inspect --policy` takes them, too.
+/// `inspect --policy` takes the same names.
 #[test]
 fn policies_are_given_by_their_names_or_for_short() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,7 +203,7 @@ fn policies_are_given_by_their_names_or_for_short() {
         ("filterblock.CassandraBloomFilter1", "cassandra"),
         ("filterblock.Murmur3BloomFilter1", "murmur3"),
     ];
-    // Every name that tables can be read by, except RocksDB's, which nobody here writes.
+    // The names of all policies that tables are read by, except RocksDB's, whose filters are not written here.
     let read = filterblock::policy::default_read_policies();
     let read: Vec<_> = read.iter().map(|policy| policy.name().to_owned()).collect();
     assert_eq!(read[..4], names.map(|(name, _)| name));

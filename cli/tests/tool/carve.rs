@@ -1,4 +1,4 @@
-//! `filterblock scan --carve`: what is damage, and what keys are like.
+//! `filterblock scan --carve`: what counts as damage, and the format of keys.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use super::manifest::internal_key;
 use super::tables::{Crafted, testdata};
 use super::*;
 
-/// The gaps that are told: offset and length.
+/// The gaps that are reported: offset and length.
 fn gaps(run: &Run) -> Vec<(u64, u64)> {
     let number = |text: &str| text.split(' ').next().unwrap().parse().unwrap();
     let lines = run.err.lines().filter_map(|line| {
@@ -19,7 +19,7 @@ fn gaps(run: &Run) -> Vec<(u64, u64)> {
     lines.collect()
 }
 
-/// Only a footer is no damage: it has 48 bytes, and its last ones are LevelDB's.
+/// Only a gap that is a footer is no damage: it has 48 bytes, and ends with LevelDB's magic number.
 #[test]
 fn only_a_footer_is_passed_over_without_a_word() {
     let mut crafted = Crafted::default();
@@ -70,7 +70,7 @@ fn a_damaged_index_in_front_of_the_footer_is_told() {
     assert_eq!(carved.out, run(&args!["scan", table("words-256-bloom10.ldb")]).expect(0).out);
 }
 
-/// What `scan --all` shows of a file, without places.
+/// The entries that `scan --all` shows of a file, without their places.
 fn versions(path: &std::path::Path, more: &[&str]) -> Vec<Value> {
     let mut arguments = args!["scan", "--json", "--all"].to_vec();
     arguments.extend(more.iter().map(Into::into));
@@ -92,7 +92,7 @@ fn riaks_keys_are_carved_as_they_are_read() {
     }
 }
 
-/// The first block that has a time in its keys tells, not the first of all.
+/// The first block whose keys hold a time decides on the format, not the first of all.
 #[test]
 fn riaks_keys_are_told_by_any_block() {
     let key = |user_key: &str, sequence: u64, kind: u8| {
@@ -116,7 +116,7 @@ fn riaks_keys_are_told_by_any_block() {
     let rocksdb = file(&folder, "rocksdb", crafted.file);
     let keys = run(&args!["scan", "--carve", "--keys", rocksdb]).expect(0).out;
     assert_eq!(keys, "a\na key of RocksDB\n");
-    // What is said to be whole keys is not cut.
+    // Keys that are said to be whole are not cut.
     let whole = run(&args!["scan", "--carve", "--key-format", "user", "--keys", path]).expect(0).out;
     assert!(whole.starts_with("a\\x01\\x09\\x00"), "{whole}");
     // Keys of which some are too short are not cut either.
@@ -129,7 +129,7 @@ fn riaks_keys_are_told_by_any_block() {
         whole.contains("\nshort\n") && whole.ends_with("\nz\\x01\\x08\\x00\\x00\\x00\\x00\\x00\\x00\n"),
         "{whole}"
     );
-    // What is said to be internal keys is cut, whatever the types.
+    // Keys that are said to be internal are cut, whatever the types.
     let mut crafted = Crafted::default();
     crafted.entries(&[(key("a", 9, 1), "1"), (internal_key(b"b", 8, 7), "2")]);
     let path = file(&folder, "carved", crafted.file);

@@ -32,7 +32,7 @@ fn places(path: &Path) -> Vec<usize> {
     [places, vec![footer]].concat()
 }
 
-/// What is shown of a path, with the status, and what `--correct` says of corrections.
+/// The output for a path, and the corrections that `--correct` reports. The run has to end with `status`.
 fn scan(options: &[&str], path: &Path, status: i32) -> (String, Vec<String>) {
     let mut arguments = args!["scan", "--correct"].to_vec();
     arguments.extend(options.iter().map(Into::into));
@@ -59,7 +59,7 @@ fn one_bit_of_a_table_costs_no_entry() {
             let verified = run(&args!["verify", &path]).expect(1);
             let hint = format!("one bit at offset {at} is wrong, which `repair` corrects");
             assert!(verified.out.contains(&hint), "{name}: {at}: {verified:?}");
-            // Two bits may look like another one, by chance. They are never corrected.
+            // Two wrong bits are never corrected.
             flip(&path, &[(at, 2)]);
             let (_, told) = scan(&["--keep-going"], &path, 0);
             assert!(told.is_empty(), "{name}: {at}: {told:?}");
@@ -80,7 +80,7 @@ fn a_database_is_merged_with_all_its_wrong_bits_corrected() {
     let (out, mut told) = scan(&[], copy.path(), 0);
     told.sort();
     assert_eq!((out, told), (whole, vec![last.to_string(), "40".into(), "40".into(), "40".into()]));
-    // A part of it is not read, and not corrected.
+    // With a limit, a part is not read, and not corrected.
     let (out, told) = scan(&["--keys", "--limit", "1"], copy.path(), 0);
     assert!(out.lines().count() == 1 && !told.is_empty());
 }
@@ -102,7 +102,7 @@ fn a_wrong_bit_of_the_manifest_costs_no_order() {
         let verified = run(&args!["verify", copy.path()]).expect(1);
         let hint = format!("one bit at offset {at} is wrong, which `repair` corrects");
         assert!(verified.out.contains(&hint), "{at}: {}", verified.out);
-        // Another bit of the record: neither is known, and the folder is what it was.
+        // With a second wrong bit in the record, nothing is corrected.
         flip(&path, &[(if at + 1 < len { at + 1 } else { at - 1 }, 1)]);
         let (out, told) = scan(&[], copy.path(), 2);
         assert!(out != whole && told.is_empty(), "{at}: {told:?}");
@@ -145,7 +145,7 @@ fn keys_of_any_kind_have_to_ascend() {
     let whole = run(&args!["scan", &path]).expect(0).out;
     flip(&path, &[(700, 1)]);
     assert_eq!(scan(&[], &path, 0), (whole, vec!["700".into()]));
-    // In an order that is not known, nothing tells whether the result is right.
+    // If the order of keys is not known, nothing tells whether the result is right.
     let path = folder.path().join("reversed.ldb");
     let reversed = fs::read_dir(database("reversed")).unwrap().map(|entry| entry.unwrap().path());
     let table =
@@ -155,8 +155,8 @@ fn keys_of_any_kind_have_to_ascend() {
     assert_eq!(scan(&[], &path, 1).1, [""; 0]);
 }
 
-/// A block whose checksum tells a bit, with which its keys are out of order: one key is changed on purpose, and the checksum
-/// made for that.
+/// A block whose checksum points to one wrong bit, and whose keys are out of order once it is corrected: one key is changed on
+/// purpose, and the checksum made to fit.
 #[test]
 fn what_does_not_lie_between_its_separators_is_not_corrected() {
     let folder = folder();

@@ -17,7 +17,7 @@ fn filter_block(keys: &[&[u8]]) -> Vec<u8> {
     builder.finish().unwrap().to_vec()
 }
 
-/// A table of two keys whose filter block is what `change` makes of the right one.
+/// A table of two keys whose filter block `change` has changed.
 fn changed(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let keys: [&[u8]; 2] = [b"first key", b"second key"];
     let mut crafted = Crafted::default();
@@ -185,7 +185,7 @@ fn a_metaindex_that_is_damaged_behind_its_filter() {
     let filter = crafted.block(&filter_block(&[b"key"]));
     let names = [FILTER, b"rocksdb.properties", b"zzz"].map(|name| (name, handle(filter)));
     let mut metaindex = entry_block(&names);
-    // The length of the last key.
+    // The place of the last key's length.
     let length = metaindex.windows(3).position(|key| key == b"zzz").unwrap() - 2;
     metaindex[length] = 0x7f;
     let metaindex = crafted.block(&metaindex);
@@ -218,7 +218,7 @@ fn index_keys_that_share_a_long_start() {
     assert_eq!(answer["may_match"], true);
 }
 
-/// Where the program writes to when it runs within the test.
+/// The program's output when it runs within the test.
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::tables::{listing, samples, unhex};
 use crate::{args, database, file, folder, manifest, run, table};
 
-/// A number of which nothing is left to chance.
+/// An exact number.
 fn exactly(number: u64) -> Value {
     json!({"count": number, "low": number, "high": number, "exact": true})
 }
@@ -151,7 +151,7 @@ fn keys_of(name: &str) -> BTreeSet<Vec<u8>> {
     keys
 }
 
-/// Where data blocks were sampled, nobody knows which keys two tables have in common.
+/// A sample of data blocks does not tell which keys two tables have in common.
 #[test]
 fn a_sample_of_several_tables_has_bounds() {
     let folder = folder();
@@ -161,7 +161,7 @@ fn a_sample_of_several_tables_has_bounds() {
     let keys = &totals["distinct_keys"];
     assert!(keys["count"].is_null() && holds(keys, 70_000), "{keys}");
     assert!(keys["low"].as_u64() > Some(50_000) && keys["high"].as_u64() < Some(100_000), "{keys}");
-    // From level 1 on they have none.
+    // From level 1 on, tables of one level have none in common.
     let level = &totals["levels"][1]["distinct_keys"];
     assert!(holds(level, 60_000) && level["count"].is_u64(), "{level}");
     let out = run(&args!["inspect", "--wide", folder.path()]).expect(0).out;
@@ -169,7 +169,7 @@ fn a_sample_of_several_tables_has_bounds() {
         out.contains(" to ") && out.contains("distinct keys of several tables lie between bounds"),
         "{out}"
     );
-    // Bits an entry are as good as the number of entries.
+    // Bits an entry are as exact as the number of entries.
     let is_about =
         |line: &str| line.split_whitespace().any(|word| word.starts_with("~1") && word.contains('.'));
     let bits = |out: &str| {
@@ -178,7 +178,7 @@ fn a_sample_of_several_tables_has_bounds() {
     };
     assert_eq!(bits(&run(&args!["inspect", folder.path()]).expect(0).out), [true; 4]);
     assert_eq!(bits(&run(&args!["inspect", "--depth", "all", folder.path()]).expect(0).out), [false; 4]);
-    // What reads every entry knows it, within a hundredth.
+    // `report` reads every entry, so it knows the number within a hundredth.
     let page = run(&args!["report", "--no-tune", folder.path(), "-o", "-"]).expect(0).out;
     assert!(
         page.contains("<dt>distinct keys</dt><dd>~70,") || page.contains("<dt>distinct keys</dt><dd>~69,")

@@ -1,4 +1,4 @@
-//! What a scan hands to a program, held against what it prints.
+//! The lines that a scan hands to a program, held against those that it prints.
 
 use std::ffi::OsString;
 use std::io;
@@ -196,7 +196,7 @@ fn in_memory(dir: &Path, path: &Path) -> Memory {
     memory
 }
 
-/// What lies in memory has the entries of the same files in a folder.
+/// Files in memory have the same entries as the same files in a folder.
 #[test]
 fn entries_come_from_wherever_files_are() {
     for name in ["levels", "unfiltered"] {
@@ -223,7 +223,7 @@ fn entries_come_from_wherever_files_are() {
     }
 }
 
-/// What lies in memory is tuned, and shown as a page, as the same files in a folder are.
+/// Files in memory are tuned, and shown as a page, like the same files in a folder.
 #[cfg_attr(windows, ignore = "results have another separator in the paths of each")]
 #[test]
 fn advice_and_pages_come_from_wherever_files_are() {
@@ -244,7 +244,7 @@ fn advice_and_pages_come_from_wherever_files_are() {
     let here = found(dir, None);
     assert!(here[0].contains("\"advice\":{\"action\"") && here[1].contains("</html>"));
     assert!(here == found(elsewhere, Some(&storage)));
-    // Of keys like those stored, the kind counts of which most are read.
+    // Of the kinds of keys like those stored, the one with the most reads counts.
     for line in here[0].lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
         let reads = &line["outcome"]["reads"];
         let Some(near) = reads["near"].as_object() else { continue };

@@ -29,7 +29,7 @@ fn values_come_as_they_are() {
         assert_eq!(run(&args!["get", dir, text]).expect(0).quiet().raw, *value);
         let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(run(&args!["get", "--hex", dir, digits]).expect(0).quiet().raw, *value);
-        // The next key that there could be is another one.
+        // The next possible key is not stored.
         run(&args!["get", "--hex", dir, digits + "00"]).expect(1);
     }
 }
@@ -66,7 +66,7 @@ fn deleted_keys_are_not_there_and_have_a_history() {
 
 const TABLES: [&str; 3] = ["000005.ldb", "000007.ldb", "000009.ldb"];
 
-/// What was found is written, and the status says that it may be old.
+/// The value found is written, and the status says that it may be old.
 #[test]
 fn what_damage_hides_is_not_known() {
     let whole = entries(&database("levels"));

@@ -146,7 +146,7 @@ fn without_a_manifest_there_are_no_levels() {
     for status in [1, 0] {
         let out = run(&args!["inspect", copy.path()]).expect(status).out;
         assert!(!out.contains(" level ") && !out.contains("of all"), "{out}");
-        // What is left without the log is no database.
+        // Without the log, the folder is no database.
         let _ = fs::remove_file(copy.path().join("000010.log"));
     }
 }

@@ -39,8 +39,8 @@ fn begin(mut command: Command, folder: &Path) -> (Child, ChildStdin) {
     (child, input)
 }
 
-/// Whether these tests were started to ignore the signal, as by `nohup`: then what they start
-/// ignores it, too.
+/// Returns true if these tests were started to ignore the signal, as by `nohup`: then the processes
+/// that they start ignore it, too.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -86,7 +86,7 @@ fn a_signal_leaves_no_temporary_file_and_ends_the_program_as_it_would_have() {
     }
 }
 
-/// What `nohup` starts, or a shell in the background.
+/// The program as `nohup` starts it, or a shell in the background.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {

@@ -56,7 +56,7 @@ fn len(path: &Path) -> u64 {
     fs::metadata(path).unwrap().len()
 }
 
-/// The fields of all objects, where there is nothing to note, with those of `rest`.
+/// The fields that all objects have, with nothing to note, and those of `rest`.
 fn framed(object: &str, input: &Path, path: &Path, kind: Option<&str>, rest: Value) -> Value {
     let mut all = json!({
         "schema_version": 2, "object": object, "input": text(input), "path": text(path), "path_bytes": null,
@@ -64,12 +64,12 @@ fn framed(object: &str, input: &Path, path: &Path, kind: Option<&str>, rest: Val
     });
     let fields = all.as_object_mut().unwrap();
     fields.extend(rest.as_object().unwrap().clone());
-    // What is said of a table alone.
+    // The fields of objects about a single table.
     if ["filter_cost", "findings", "by_index", "matches"].iter().any(|field| fields.contains_key(*field)) {
         for field in ["depth", "e_tag", "requests", "bytes_read"] {
             fields.insert(field.to_owned(), Value::Null);
         }
-        // `inspect` says so of what it could open.
+        // `inspect` has a depth for each table that it could open.
         if fields.get("file_size").is_some_and(|size| !size.is_null()) {
             fields.insert("depth".to_owned(), json!("sample"));
         }
@@ -77,7 +77,7 @@ fn framed(object: &str, input: &Path, path: &Path, kind: Option<&str>, rest: Val
     all
 }
 
-/// What `run` says of one file, which is one line.
+/// The only line that the program prints.
 #[track_caller]
 fn one(status: i32, arguments: &[std::ffi::OsString]) -> Value {
     run(arguments).expect(status).one()
@@ -154,7 +154,7 @@ impl Known {
         (2.0 * first + second) / 3.0
     }
 
-    /// The rate by the bits set, which is looked at: two of three absent keys come to the first filter, which has two
+    /// The rate by the bits set, which is checked: two of three absent keys come to the first filter, which has two
     /// of three entries. The filters have 64 bits, so that their numbers of entries are estimates.
     #[track_caller]
     fn estimated(&self, found: &Value) -> Value {
@@ -164,8 +164,8 @@ impl Known {
         json!(found)
     }
 
-    /// Takes over into `expected` what was measured in `found`, and looks at it: random keys pass as
-    /// often as they do. The interval of 95 % may miss the rate, but not by as much as it is wide.
+    /// Copies the measured rates from `found` to `expected`, and checks that of random keys: the interval
+    /// of 95 % may miss the exact rate, but not by its own width.
     fn measured(&self, found: &Value, mut expected: Value) -> Value {
         for kind in ["random_fpr", "neighbour_fpr"] {
             let measured = &found["filter"][kind];
@@ -182,7 +182,7 @@ impl Known {
         expected
     }
 
-    /// What `inspect` says of the filters.
+    /// The report of `inspect` on the filters.
     fn filter_report(&self) -> Value {
         json!({
             "policy": POLICY, "policy_assumed": false,
@@ -199,7 +199,7 @@ impl Known {
         })
     }
 
-    /// What `inspect` says of the table at `path`, outside of a database.
+    /// The report of `inspect` on the table at `path`, outside of a database.
     fn report(&self, path: &Path) -> Value {
         framed(
             "table",
@@ -228,12 +228,12 @@ fn rates(measured: &Value) -> [f64; 3] {
     [rate, low, high]
 }
 
-/// A number of which nothing is left to chance.
+/// An exact number.
 fn counted(number: u64) -> Value {
     json!({"count": number, "low": number, "high": number, "exact": true})
 }
 
-/// What `inspect` says where nothing could be found out.
+/// The report of `inspect` on a file of which nothing could be found out.
 fn unknown(path: &Path, error: &str) -> Value {
     framed(
         "table",
@@ -285,7 +285,7 @@ impl Folder {
         self.folder.path().join(name)
     }
 
-    /// What `inspect` says of all tables together: of two with the same contents, of which `filter` tells the rates.
+    /// The report of `inspect` on all tables together: two with the same contents, whose rates are in `filter`.
     /// The obsolete one counts in no rate but that of its level.
     fn totals(&self, filter: &Value) -> Value {
         let measured = &filter["random_fpr"];
@@ -425,8 +425,8 @@ fn inspect_of_a_table_without_filters() {
     same(&one(0, &args!["inspect", "--json", path]), &expected);
 }
 
-/// Of eight filters, ranges twice as large save 52 of the 89 bytes that one would, those four times
-/// as large 78.
+/// Eight filters, of which a single one would save 89 bytes: ranges twice as large save 52 of them, and
+/// ranges four times as large save 78.
 #[test]
 fn inspect_names_the_least_range_that_saves_nine_tenths() {
     let mut crafted = Crafted::default();
@@ -465,7 +465,7 @@ fn inspect_of_a_bare_filter_block() {
     (expected["status"], expected["error"], expected["file_size"]) = (json!("ok"), Value::Null, json!(39));
     expected["filter"] = known.filter_report();
     expected["filter"]["offset"] = json!(0);
-    // Without the data blocks, nothing is known of what other ranges would come to.
+    // Without the data blocks, the savings of other ranges are not known.
     expected["filter"]["larger_ranges"] = Value::Null;
     for (policy, is_assumed) in [(&[][..], true), (&["--policy", POLICY][..], false)] {
         let mut arguments = args!["inspect", "--json", "--block", path].to_vec();
@@ -562,7 +562,7 @@ fn inspect_of_damage_within_a_table() {
     same(&found, &none.measured(&found, expected));
 }
 
-/// What `testdata/README.md` says of it.
+/// The expected numbers are those of `testdata/README.md`.
 #[test]
 fn inspect_of_a_table_of_riaks() {
     let path = testdata().join("basho/versions-bloom.ldb");
@@ -729,7 +729,7 @@ fn query_of_what_cannot_be_read() {
     same(&one(2, &args!["query", "--json", "--hex", damaged, "ff"]), &answer(&damaged, "damaged", error));
 }
 
-/// The answer comes from what can be read, but nothing is promised of it.
+/// The answer comes from what can be read, and is not certain.
 #[test]
 fn query_of_damage_within_a_table() {
     let folder = folder();
@@ -755,7 +755,7 @@ fn query_of_damage_within_a_table() {
     same(&found, &expected);
 }
 
-/// What `verify` says; each finding as code, offset, expected and found.
+/// The report of `verify`; each finding as code, offset, expected and found.
 fn verdict(
     path: &Path,
     status: &str,
@@ -782,7 +782,7 @@ fn verdict(
     )
 }
 
-/// The report with the rate alone of the rate measured, whose form is checked.
+/// The report with the measured rate as a number, without its interval. Its form is checked.
 fn plain(mut report: Value) -> Value {
     let measured = report["measured_fpr"].take();
     report["measured_fpr"] = if measured.is_null() { Value::Null } else { json!(rates(&measured)[0]) };
@@ -795,7 +795,7 @@ fn verify_of_a_sound_table() {
     let known = Known::new(b"");
     let path = file(&folder, "known.ldb", &known.contents);
     let found = one(0, &args!["verify", "--json", path]);
-    // What was measured is a matter of chance. With all bits or none it is not.
+    // The measured rate is a matter of chance, unless all bits are set or none.
     let measured = rates(&found["measured_fpr"])[0];
     let estimated = known.estimated(&found["estimated_fpr"]).as_f64().unwrap();
     assert!((measured - estimated).abs() < 0.05, "{measured} {estimated}");
@@ -919,7 +919,7 @@ fn verify_of_what_cannot_be_looked_at() {
     same(&plain(found), &expected);
 }
 
-/// Every word that a field can be is in its row of the page.
+/// Every word that a field can have is in its row of the page.
 #[test]
 fn the_words_are_documented() {
     const PAGE: &str = "docs/json.md";

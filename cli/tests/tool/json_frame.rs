@@ -1,4 +1,4 @@
-//! What all objects of `--json` have in common: every input leads to one at least, which names it.
+//! The common part of all objects of `--json`: every input leads to at least one, which names it.
 
 use std::fs;
 
@@ -87,7 +87,7 @@ fn keep_going_leaves_failures_to_the_objects() {
         let lines = run(&arguments).expect(2).all_json();
         assert_eq!(fields(&lines[0], &["input", "error_kind"]), [missing.to_str().unwrap(), "missing"]);
     }
-    // Nothing may match, or something.
+    // The status is 0 whether a key matches or not.
     let sound = table("single-4096-bloom10.ldb");
     run(&args!["query", "--keep-going", sound, "no"]).expect(0);
     run(&args!["query", "--keep-going", sound, ""]).expect(0);
@@ -157,14 +157,14 @@ fn what_is_noted_is_in_the_objects() {
     let lines = run(&args!["inspect", "--json", database("levels")]).all_json();
     let log = database("levels").join("000010.log");
     assert_eq!(lines[0]["logs"], json!([log]));
-    // A table in the place of a log, which is not followed.
+    // A folder in the place of a log, which is skipped.
     let copy = folder();
     write_manifest(copy.path(), &[manifest::Edit::default()]);
     fs::create_dir(copy.path().join("000011.log")).unwrap();
     let lines = run(&args!["inspect", "--json", copy.path()]).expect(2).all_json();
     let note = "000011.log: skipped: expected a regular file, found a folder";
     assert_eq!(lines[0]["notes"], json!([note]));
-    // A MANIFEST that is of no use.
+    // A MANIFEST that is damaged.
     file(&copy, "MANIFEST-000004", "damaged");
     let lines = run(&args!["inspect", "--json", copy.path()]).all_json();
     assert_eq!(

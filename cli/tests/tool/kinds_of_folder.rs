@@ -1,4 +1,4 @@
-//! What each command does with each kind of folder, as docs/architecture.md has it.
+//! The result of each command for each kind of folder, as docs/architecture.md has it.
 
 use std::fs;
 use std::path::Path;
@@ -61,8 +61,8 @@ fn make(kind: &str, at: &Path) {
     }
 }
 
-/// Runs a command with each kind of folder, and holds its status against the table and what it says
-/// against `says`: a kind, then what is on either output, and what is not.
+/// Runs a command with each kind of folder, and holds its status against the table and its output
+/// against `says`: a kind, then a text that either output has, and one that neither has.
 fn walk(command: &str, before: &[&str], behind: &[&str], recursive: bool, says: &[(&str, &str, &str)]) {
     let documented = documented();
     assert_eq!(documented.len(), 10);
@@ -220,7 +220,7 @@ fn a_folder_has_the_same_logs_for_all_commands() {
             arguments.extend(more.iter().map(Into::into));
             arguments.push(at.as_path().into());
             let found = run(&arguments).all_json();
-            // Of what is merged without all versions, the log's are among the newest.
+            // If entries are merged without all versions, the log's are among the newest.
             let is_scanned = found.iter().any(|line| named(line) && line["object"] == "entry");
             assert_eq!(is_scanned, asked.iter().any(named), "{kind} {more:?}");
             assert_eq!(is_scanned, log.exists(), "{kind} {more:?}");
@@ -228,7 +228,7 @@ fn a_folder_has_the_same_logs_for_all_commands() {
     }
 }
 
-/// As `--carve` does, which goes by no MANIFEST.
+/// `--carve` does not go by the MANIFEST.
 #[test]
 fn carving_shows_the_writes_of_logs_too() {
     for kind in ["database", "tables and logs", "logs alone", "MANIFEST damaged"] {
@@ -240,7 +240,7 @@ fn carving_shows_the_writes_of_logs_too() {
     }
 }
 
-/// Of a folder that is no database, only tables with a database's keys are merged.
+/// In a folder that is no database, only tables with internal keys are merged.
 #[test]
 fn tables_alone_are_merged_by_the_order_that_is_given() {
     let folder = folder();
@@ -264,7 +264,7 @@ fn tables_alone_are_merged_by_the_order_that_is_given() {
     }
     let apart = merge(&[], &plain);
     assert!(apart.out.lines().count() == 600 && apart.err.contains("one by one"), "{apart:?}");
-    // One that is not damaged tells.
+    // The format of keys is known from the tables that are not damaged.
     fs::write(at.join("000011.ldb"), "damaged").unwrap();
     let damaged = run(&args!["scan", "--keys", "--comparator", "bytewise", at]).expect(1);
     assert!(damaged.out == merged && damaged.err.contains("000011.ldb"), "{damaged:?}");
@@ -318,7 +318,7 @@ fn rebuild() {
     walk("rebuild", &[], &["--to", "OUTPUT"], false, &says);
 }
 
-/// A list of paths that cannot be read is told whatever is to be kept going.
+/// A list of paths that cannot be read is an error even with `--keep-going`.
 #[test]
 fn a_list_that_cannot_be_read_fails_all_commands() {
     for command in ["inspect", "scan", "verify", "tune"] {

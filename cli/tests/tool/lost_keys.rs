@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::tables::{Crafted, samples};
 use super::*;
 
-/// Whether `key` is in the range of lost keys. Keys are printable.
+/// Returns true if `key` is in the range of lost keys. Keys are printable.
 fn is_lost(lost: &Value, key: &str) -> bool {
     let bound = |name: &str| lost[name].as_str();
     bound("from").is_none_or(|from| key >= from)
@@ -89,7 +89,7 @@ fn every_kind_of_damage_to_a_block_names_the_keys() {
         let expected = if code == "unsupported" { &Value::Null } else { &lost };
         assert_eq!(&shown["lost"], expected, "{shown}");
     }
-    // What is left out because of a limit has no end.
+    // The keys left out because of a limit have no upper bound.
     let folder = folder();
     let path = file(&folder, "table.ldb", spoilt(|crafted| crafted.entries(&[("d", "2")])));
     let report = run(&args!["verify", "--json", "--max-output", "30", path]).expect(2).one();
@@ -98,7 +98,7 @@ fn every_kind_of_damage_to_a_block_names_the_keys() {
     assert!(finding["lost"]["after"].is_string(), "{finding}");
 }
 
-/// In a database the keys are the users', and the MANIFEST knows the range of a whole table.
+/// In a database, user keys are named, and the MANIFEST knows the range of a whole table.
 #[test]
 fn tables_that_are_gone_or_do_not_open_name_the_keys_that_the_manifest_has() {
     let copy = folder();
@@ -145,7 +145,7 @@ fn tables_that_are_gone_or_do_not_open_name_the_keys_that_the_manifest_has() {
     assert!(up_to.starts_with("item/") && !up_to.contains('\\'), "without sequence number: {up_to}");
 }
 
-/// As long as a key may be, what is said of it stays short.
+/// However long a key is, the report on it stays short.
 #[test]
 fn long_keys_are_cut_and_their_length_follows() {
     let key = vec![b'k'; 5000];

@@ -33,7 +33,7 @@ mod query;
 mod query_database;
 mod query_many;
 mod query_riak;
-// Elsewhere it makes copies only.
+// On other systems, `rebuild` makes copies only.
 #[cfg(unix)]
 mod rebuild;
 mod repair;
@@ -58,7 +58,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// What a run of the program gave.
+/// The results of a run of the program.
 #[derive(Debug)]
 struct Run {
     status: i32,
@@ -106,7 +106,7 @@ impl Run {
     }
 }
 
-/// What is said of a file that is not there.
+/// The message about a file that is not there.
 const fn not_found() -> &'static str {
     "does not exist"
 }

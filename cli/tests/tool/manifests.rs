@@ -44,7 +44,7 @@ fn records_tables_and_state_are_shown() {
     assert!(tables.ends_with(end), "{tables}");
 }
 
-/// Of every database, the tables are those that the library takes for live, and so is the file by itself.
+/// The live tables of every database are those of the library. The MANIFEST by itself gives the same output as its folder.
 #[test]
 fn the_live_tables_are_those_of_the_library() {
     let mut seen = 0;
@@ -102,7 +102,7 @@ fn every_field_is_shown() {
     assert_eq!(edits[2]["compact_pointers"][0]["key"]["key"], "71");
 }
 
-/// LevelDB goes by what is before: the last table is not live.
+/// LevelDB goes by the records before it: the last table is not live.
 #[test]
 fn a_file_that_ends_within_a_record_is_torn() {
     let folder = folder();
@@ -120,7 +120,7 @@ fn a_file_that_ends_within_a_record_is_torn() {
     }
 }
 
-/// What is behind damage is shown, and does not count.
+/// Records after damage are shown, and do not count.
 #[test]
 fn records_behind_damage_are_shown_and_do_not_count() {
     let folder = folder();

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use super::tables::Crafted;
 use super::*;
 
-/// What a shell shows of a program that SIGPIPE ends.
+/// The status that a shell shows for a program that SIGPIPE ends.
 const CLOSED: i32 = 141;
 
 /// Runs the program without anyone to read its output.
@@ -45,7 +45,7 @@ fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
     let filter = crafted.block(&[0; 1 << 20]);
     let large = crafted.finish(&[(b"key", data)], &[(b"filter.leveldb.BuiltinBloomFilter2", filter)]);
     let large = file(folder, "large.ldb", large);
-    // Whatever verdict there would be, of all of the input or of the beginning.
+    // Every kind of verdict, on all of the input or on its beginning.
     vec![
         many(1200, &["inspect"], &sound, &sound),
         many(200, &["inspect", "--json"], &damaged, &sound),
@@ -118,7 +118,7 @@ fn what_writes_nothing_needs_no_reader() {
     run_unread(&args!["get", database("levels"), "absent"]).expect(1);
 }
 
-/// What they were asked for is the file.
+/// Their task is to write the file, not the summary.
 #[test]
 fn commands_that_write_finish_though_nobody_reads() {
     let folder = folder();

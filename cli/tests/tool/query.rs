@@ -348,7 +348,7 @@ fn arguments_need_not_be_text() {
     assert!(out.contains(r#": "\xff\xfe": not there"#), "{out}");
 }
 
-/// User keys that LevelDB's way of seeking finds though their block ends with them.
+/// Without a filter, nothing tells internal keys from others. A user key is found even if it is the last of its block.
 #[test]
 fn without_a_filter_the_index_is_read_both_ways() {
     let tag = |sequence: u64| (sequence << 8 | 1).to_le_bytes();

@@ -52,7 +52,7 @@ fn a_key_outside_of_all_ranges_is_in_no_table() {
     let reads = run_first.out.lines().last().unwrap();
     assert!(reads.contains("a lookup reads at most ") && !reads.contains(" 0 data"), "{run_first:?}");
 
-    // Of the order by another comparator nothing is known.
+    // The order of another comparator is not known.
     let reversed = run(&args!["query", "--json", database("reversed"), "x"]);
     assert!(reversed.json().iter().all(|answer| answer["by_index"] == false), "{reversed:?}");
 }
@@ -70,7 +70,7 @@ fn a_log_makes_query_unsure_only_if_it_cannot_be_read_to_its_end() {
     assert!(!run(&args!["inspect", copy.path()]).expect(0).quiet().out.contains("1 log"));
     fs::write(&log, []).unwrap();
     run(&args!["query", copy.path(), "\u{10ffff}"]).expect(1).quiet();
-    // What is damaged may hold writes.
+    // A damaged log may hold writes.
     fs::write(&log, [&[0, 0, 0, 0, 4, 0, 1][..], b"data", &[0; 100]].concat()).unwrap();
     let damaged = run(&args!["query", copy.path(), "\u{10ffff}"]).expect(2);
     assert!(damaged.err.contains("000010.log: log record at offset 0: expected checksum 0x"), "{damaged:?}");
@@ -106,7 +106,7 @@ fn paths_come_from_a_list_too() {
     let (levels, reversed) = (database("levels"), database("reversed"));
     let list = file(&folder, "list", format!("{}\0{}\0/missing\0", levels.display(), reversed.display()));
     let of_list = run(&args!["query", "--json", "--files-from", list, "-0", "key", "other"]);
-    // Three tables and a log, two tables, and what is missing; two keys each.
+    // Three tables and a log, two tables, and a missing file, each with two keys.
     let answers = of_list.json();
     assert_eq!(answers.len(), 2 * (4 + 2 + 1));
     assert!(answers.iter().step_by(2).all(|answer| answer["key"] == "key"));
@@ -125,7 +125,7 @@ fn paths_come_from_a_list_too() {
     }
     let nothing = run(&args!["query", folder.path(), "key"]).expect(2);
     assert!(nothing.err.contains("expected a database, or a folder with tables"), "{nothing:?}");
-    // A database may have none yet.
+    // A database may have no tables yet.
     write_manifest(folder.path(), &[manifest::Edit::default()]);
     run(&args!["query", folder.path(), "key"]).expect(1).quiet();
 }
@@ -154,7 +154,7 @@ fn json_says_what_a_lookup_costs() {
     assert!(unknown.iter().all(|answer| answer["lookup_blocks"].is_null()), "{unknown:?}");
 }
 
-/// The blocks of a table that cannot be opened are not known: the sum without them is not the most.
+/// The blocks of a table that cannot be opened are not known, so the sum without them is no upper bound.
 #[test]
 fn a_sum_says_which_tables_it_leaves_out() {
     let copy = folder();
@@ -193,7 +193,7 @@ fn the_order_that_a_manifest_names_holds_whatever_the_user_says() {
     }
 }
 
-/// LevelDB does not look into them, and removes them when it opens the database.
+/// LevelDB does not look into obsolete tables, and removes them when it opens the database.
 #[test]
 fn obsolete_tables_are_asked_only_by_name_and_named_once() {
     let copy = folder();
@@ -287,7 +287,7 @@ fn a_range_that_ends_before_it_begins_excludes_no_key() {
     assert!(found.iter().all(|answer| answer["may_match"] == true), "{found:?}");
 }
 
-/// What is damaged may not be the table that the MANIFEST speaks of.
+/// A damaged file may not be the table that the MANIFEST describes.
 #[test]
 fn the_range_of_a_damaged_table_excludes_no_block() {
     let folder = one_table(manifest::BYTEWISE, &["a", "b", "c"], ["a", "b"]);
@@ -325,7 +325,7 @@ fn the_writes_of_a_log_answer_for_their_keys() {
     };
     assert_eq!(answer("item/0450/550", 0), ("value".to_owned(), true));
     assert_eq!(answer("item/0450/551", 1), ("absent".to_owned(), false));
-    // As a log goes on: the key is deleted, another is set, deleted and set again.
+    // More writes in the log: the key is deleted, another is set, deleted and set again.
     let batch = |sequence: u8, writes: &[u8], count: u8| {
         [&[sequence, 9, 0, 0, 0, 0, 0, 0, count, 0, 0, 0][..], writes].concat()
     };

@@ -38,10 +38,10 @@ fn keys_behind_two_dashes_are_asked_of_all_tables_before_them() {
     let list = file(&folder, "list", format!("{second}\n"));
     let listed = run(&args!["query", "--json", "--files-from", list, first, "--", "one", "-x"]).expect(0);
     assert_eq!(answers(&listed), expected);
-    // One table is as before.
+    // One table needs no `--`.
     assert_eq!(answers(&run(&args!["query", "--json", first, "--", "one", "-x"]).expect(1)), expected[..2]);
     assert_eq!(answers(&run(&args!["query", "--json", first, "one"]).expect(1)), expected[..1]);
-    // With a file of keys nothing but tables is left.
+    // With a file of keys, all arguments are tables.
     let keys = file(&folder, "keys", "one\n-x\n");
     let from_file = run(&args!["query", "--json", first, second, "--keys-from", keys]).expect(0);
     assert_eq!(answers(&from_file), expected);
@@ -64,7 +64,7 @@ fn a_table_in_the_place_of_a_key_is_refused_with_the_way_to_say_it() {
         assert!(refused.err.contains(": is a file or database, not a key"), "{refused:?}");
         assert!(refused.err.contains("filterblock query TABLE... -- KEY..."), "{refused:?}");
     }
-    // As a key it is taken where it can be nothing else.
+    // After `--` it can only be a key.
     let name = second.to_str().unwrap();
     assert_eq!(answers(&run(&args!["query", "--json", first, "--", second]).expect(1))[0].1, name);
 }
@@ -91,7 +91,7 @@ fn only_matches_leaves_out_the_keys_that_are_not_there() {
     let none = run(&args!["query", "--only-matches", first, "no"]).expect(1).quiet();
     assert_eq!(none.out, "");
     run(&args!["query", "--only-matches", first.with_extension("missing"), "no"]).expect(2);
-    // Of the costs of lookups, those remain that are not nothing.
+    // Of the costs of lookups, those remain that are not zero.
     let levels = run(&args!["query", "--only-matches", database("levels"), "item/0000/0", "\u{10ffff}"]);
     let costs: Vec<_> = levels.out.lines().filter(|line| line.contains("a lookup reads")).collect();
     assert_eq!(costs, ["\"item/0000/0\": a lookup reads at most 3 data blocks"]);
@@ -158,7 +158,7 @@ fn counts_are_those_of_the_answers() {
     run(&args!["query", "--count", "--only-matches", first, "no"]).expect(2);
 }
 
-/// What results show of a key, between the quotes, is that key with --hex.
+/// The text of a key in results, between the quotes, stands for that key with --hex.
 #[test]
 fn keys_as_results_show_them_are_taken_with_hex() {
     let path = table("versions-512-bloom10.ldb");

@@ -84,10 +84,10 @@ fn a_sound_database_is_copied_whole() {
     assert!(run.out.contains("Nothing is lost.") && run.err.is_empty(), "{run:?}");
     assert_eq!(entries(&db.target()), entries(db.dir()));
     super::run(&args!["verify", db.target()]).expect(0);
-    // What is written next is newer than all that is there.
+    // The next write is newer than all entries that are there.
     let last = |dir: &Path| filterblock::database::Manifest::read(dir).unwrap().last_sequence();
     assert!(last(db.dir()) > 0 && last(&db.target()) >= last(db.dir()));
-    // A second one takes no place of the first.
+    // A second copy does not replace the first.
     let again = super::run(&args!["repair", db.dir(), "--to", db.target()]).expect(1);
     assert!(again.err.contains("new: exists and is not empty"), "{again:?}");
 }

@@ -104,7 +104,7 @@ fn without_a_repair_there_is_no_page_and_without_a_place_for_it_no_repair() {
         run(&args!["repair", db.path(), "--to", place.target(), "--page", page]).expect(2);
         assert_eq!((names(place.0.path()), names(db.path())), (vec!["page.html".into()], before.clone()));
     }
-    // What is there is replaced.
+    // A file that is there is replaced.
     run(&args!["repair", db.path(), "--to", place.target(), "--page", place.page()]).expect(5);
     markup::check(&fs::read_to_string(place.page()).unwrap());
 }

@@ -12,7 +12,7 @@ use super::manifest::{Edit, copy_of, log};
 use super::repair::idb_key;
 use super::*;
 
-/// The last object that is printed: what follows from the settings.
+/// The last object that is printed: the conclusions from the settings.
 #[track_caller]
 fn tuning(run: &Run) -> Value {
     let mut lines = run.all_json();
@@ -135,7 +135,7 @@ fn a_damaged_table_is_part_of_no_number() {
     assert_eq!(found["sample"]["of_tables"], 1);
     let visits = level["visits"]["absent"].as_f64().unwrap();
     assert!(visits > 0.5 && visits < 1.0, "{visits}");
-    // Both are about the likeliest kind that reads most.
+    // Both numbers are about the likely kind of keys with the most reads.
     let reads = &found["now"]["reads"];
     let of_worst = reads["near"][reads["worst"].as_str().unwrap()]["value"].as_f64().unwrap();
     assert!((of_worst - visits).abs() < 1e-9, "{reads} {visits}");
@@ -257,7 +257,7 @@ fn lookups_are_the_users_own() {
     assert!(reads["lookups"]["value"].as_f64().unwrap() > 0.0, "{reads}");
 }
 
-/// What is advised is what comes of it.
+/// A rebuild that follows the advice has the predicted size and reads.
 #[test]
 fn the_advice_can_be_followed() {
     let copy = copy_of(&database("unfiltered"));
@@ -295,7 +295,7 @@ fn the_advice_can_be_followed() {
     let said = if bits.len() == 1 { bits.pop_first().unwrap() } else { by_level.join(",") };
     assert!(arguments.contains(&&*said), "{arguments:?} {said}");
 
-    // Then it is to be left as it is, and its reads are as said.
+    // The advice is now to leave it as it is, and its reads are as predicted.
     let found = tuning(&run_long(&args!["tune", "--json", "--min-size", "0", target]).expect(0));
     assert_eq!(found["advice"]["action"], "leave");
     assert!(found["advice"]["text"].as_str().unwrap().starts_with("leave the filters"), "{found}");

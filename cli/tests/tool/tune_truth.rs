@@ -1,4 +1,4 @@
-//! What `tune` says of a database, held against tables that were really written with each setting, and
+//! The numbers of `tune` for a database, held against tables that were really written with each setting, and
 //! a plain count of the blocks that lookups read of them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -195,7 +195,7 @@ fn agrees(said: &Value, counted: &[u64], what: &str) {
     assert!(off <= 0.1 * found || off <= 3.0 * error, "{what}: said {said}, counted {found} ± {error}");
 }
 
-/// What is said of the database, found out once for several tests.
+/// The output of `tune` for the database, computed once for several tests.
 static TUNED: LazyLock<(Vec<Value>, Value)> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
     write(&database(), folder.path());
@@ -278,7 +278,7 @@ fn chosen(specs: &[Spec], choice: &Value) -> Vec<Spec> {
     with(specs, |level| bits[&level.into()], number(&choice["base_lg"]) as u8)
 }
 
-/// What the sets of keys are about that the test draws.
+/// The JSON pointers to the reads for each of the sets of keys that `drawn` returns.
 const KINDS: [&str; 5] = ["/random", "/near/changed", "/near/cut", "/near/longer", "/present"];
 
 /// Keys drawn by the test: random ones beside stored ones, stored ones with a byte changed to another one that

@@ -41,7 +41,7 @@ type MakeIndex = fn(&[Place]) -> Vec<(&'static [u8], Place)>;
 /// Changes the filter block.
 type ChangeFilter = Box<dyn Fn(&mut Vec<u8>)>;
 
-/// What a table of three data blocks is made of.
+/// The parts of a table of three data blocks.
 struct Parts {
     /// The contents of the data blocks.
     blocks: Vec<Vec<u8>>,
@@ -268,7 +268,7 @@ fn every_flipped_byte_of_blocks_is_found() {
     let sound = Parts::default().table();
     let folder = folder();
     let path = folder.path().join("table.ldb");
-    // The footer's padding belongs to nobody.
+    // The footer is left out, as its padding has no meaning.
     for at in (0..sound.len() - 48).step_by(97) {
         let mut damaged = sound.clone();
         damaged[at] ^= 0x10;
@@ -427,7 +427,7 @@ fn bytes_that_are_in_no_block_are_noted() {
     for (name, place, expected) in [
         (&b"stats.sst1"[..], None, None),
         (b"other", None, Some(15)),
-        // What lies beyond the file is no place in it.
+        // A handle that leads beyond the file.
         (b"stats.sst1", Some((1 << 40, 10)), Some(15)),
     ] {
         let mut crafted = Crafted::default();
@@ -486,7 +486,7 @@ fn blocks_named_twice_or_lying_in_one_another() {
     assert_eq!(codes(&report), ["repeated-block"]);
     assert_eq!(report["entries"], 80);
 
-    // The first entry's own bytes, as a block: no restarts, no entries.
+    // A handle that leads into the middle of a block.
     let within = |places: &[Place]| {
         let (offset, size) = places[1];
         vec![(&b"a~"[..], places[0]), (b"b~", (offset + 10, size - 20)), (b"c~", places[2])]
@@ -498,7 +498,7 @@ fn blocks_named_twice_or_lying_in_one_another() {
     let report = verify(Parts { index: far, ..Parts::default() }.table(), 1);
     assert_eq!((codes(&report), &report["entries"]), (vec!["bad-handle"], &json!(80)));
 
-    // Found by fuzzing: what has been gone through was summed by these sizes.
+    // Found by fuzzing: the bytes already read were counted by adding these sizes.
     let huge = |places: &[Place]| vec![(&b"a~"[..], places[0]), (b"b~", (1, u64::MAX)), (b"c~", places[2])];
     let report = verify(Parts { index: huge, ..Parts::default() }.table(), 1);
     assert_eq!((codes(&report), &report["entries"]), (vec!["bad-handle"], &json!(80)));

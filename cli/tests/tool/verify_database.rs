@@ -126,17 +126,17 @@ fn without_a_sound_manifest_all_tables_are_taken() {
     let reports = verify(copy.path(), 1);
     assert_eq!((reports.len(), &reports[0]["findings"][0]["code"]), (4, &json!("manifest")));
 
-    // The log says that there was one.
+    // The log shows that there was a database.
     fs::remove_file(copy.path().join("CURRENT")).unwrap();
     let reports = verify(copy.path(), 1);
     assert_eq!(findings(&reports, "CURRENT").len(), 1, "{reports:?}");
 
-    // Without a word of one, it is a folder of tables.
+    // Without any sign of one, it is a folder of tables.
     fs::remove_file(copy.path().join("000010.log")).unwrap();
     assert_eq!(verify(copy.path(), 0).len(), 3);
 }
 
-/// LevelDB goes by the records before.
+/// LevelDB goes by the records before it.
 #[test]
 fn a_manifest_that_ends_within_a_record_is_a_finding() {
     let copy = levels();
@@ -156,7 +156,7 @@ fn a_folder_without_tables_says_so() {
     let folder = folder();
     let nothing = run(&args!["verify", folder.path()]).expect(2);
     assert!(nothing.out.contains("expected a database, or a folder with tables (.ldb, .sst)"), "{nothing:?}");
-    // A database may have none yet.
+    // A database may have no tables yet.
     write_manifest(folder.path(), &[manifest::Edit::default()]);
     run(&args!["verify", folder.path()]).expect(0).quiet();
     let sound = run(&args!["verify", "--json", folder.path()]).expect(0).quiet();
@@ -266,7 +266,7 @@ fn tables_that_overlap_on_a_level_below_0() {
     let expected = all[0]["expected"].as_str().unwrap();
     assert!(expected.ends_with(" on the same level 2"), "{expected}");
 
-    // What is advised against it mends it.
+    // The advised command repairs it.
     let place = folder();
     let new = place.path().join("new");
     run(&args!["repair", copy.path(), "--to", &new]).expect(0);
@@ -280,8 +280,8 @@ fn tables_that_overlap_on_a_level_below_0() {
     assert_eq!(entries(&new), expected);
 }
 
-/// A folder of tables, one for each of these: number, level, first and last user key. Each holds an
-/// entry of either, the first of the sequence number that is given, the last of 1.
+/// A folder of tables, one for each of these: number, level, first and last user key. Each holds
+/// both keys, the first with the sequence number that is given, the last with 1.
 fn tables_at(places: &[(u64, u64, (&str, u64), &str)]) -> tempfile::TempDir {
     let folder = folder();
     let mut edit = manifest::Edit::default();
@@ -299,7 +299,7 @@ fn tables_at(places: &[(u64, u64, (&str, u64), &str)]) -> tempfile::TempDir {
     folder
 }
 
-/// Which tables are said to overlap, and which other one each of them.
+/// The tables that are said to overlap, each with the other one.
 #[track_caller]
 fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
     let folder = tables_at(places);
@@ -329,7 +329,7 @@ fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
     found
 }
 
-/// Where one table ends and the next begins. As in LevelDB, internal keys count: a user key may be
+/// The border between one table and the next. As in LevelDB, internal keys count: a user key may be
 /// the last of one table and, in an older version, the first of the next.
 #[test]
 fn tables_that_meet_at_a_key() {
@@ -348,7 +348,7 @@ fn tables_that_lie_in_others() {
     // The order in the MANIFEST does not matter, nor that of the numbers.
     assert_eq!(overlaps(&[(6, 2, ("c", 9), "d"), (5, 2, ("a", 9), "z")]), [(6, 5)]);
     assert_eq!(overlaps(&[(5, 2, ("c", 9), "d"), (6, 2, ("a", 9), "z")]), [(5, 6)]);
-    // Behind one that lies within, the one around it still counts.
+    // After a table that lies within another, the outer one still counts.
     assert_eq!(
         overlaps(&[
             (5, 2, ("a", 9), "m"),
@@ -400,7 +400,7 @@ fn a_live_table_that_is_not_whole_is_a_finding() {
     assert_eq!(codes, ["not-a-table", "table-size"]);
 }
 
-/// Its last keys were not seen, so that nothing is known of them.
+/// The last keys of such a table were not read, so nothing is known of them.
 #[test]
 fn the_range_of_a_damaged_table_is_not_judged() {
     let copy = levels();
@@ -428,7 +428,7 @@ fn a_path_may_end_in_cr_where_zeros_end_the_paths() {
     assert_eq!(found.one()["path"], path.to_str().unwrap());
 }
 
-/// Nothing of what is sound, and everything of what is not.
+/// Tables that are sound or not live get no line, and all other lines are kept.
 #[test]
 fn quiet_shows_what_is_wrong() {
     let copy = manifest::copy_of(&database("levels"));

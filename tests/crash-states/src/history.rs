@@ -1,4 +1,4 @@
-//! What a program did to a folder, and what of it was durable at each time.
+//! The steps of a program in a folder, and which of them were durable at each time.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub struct NameChange {
     pub folder: NodeId,
     /// The name in it.
     pub name: PathBuf,
-    /// What the name stands for from now on.
+    /// The node that the name stands for from now on. `None`: the folder loses the name.
     pub node: Option<NodeId>,
 }
 
@@ -82,7 +82,7 @@ impl History {
     ///
     /// # Errors
     ///
-    /// An operation does not fit to the ones before, so one is missing.
+    /// An operation does not fit those before, so one is missing.
     pub fn new(before: Tree, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
         let nothing =
             Self { after: before.clone(), before, steps: Vec::new(), words: Vec::new(), earlier: 0 };
@@ -95,7 +95,7 @@ impl History {
     ///
     /// # Errors
     ///
-    /// An operation does not fit to the ones before, so one is missing.
+    /// An operation does not fit those before, so one is missing.
     pub fn continued(&self, done: usize, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
         let mut follower = Follower {
             first_modes: self.before.modes.clone(),
@@ -118,7 +118,7 @@ impl History {
         (0..self.steps.len()).filter(|at| matches!(self.steps[*at], Step::Names(_))).collect()
     }
 
-    /// Whether the names that step `at` changed are durable once `done` steps are done: all their
+    /// Returns true if the names that step `at` changed are durable once `done` steps are done: all their
     /// folders were synced in between.
     pub fn is_durable(&self, at: usize, done: usize) -> bool {
         let Step::Names(changes) = &self.steps[at] else { return false };

@@ -1,4 +1,4 @@
-//! What a program did to files.
+//! The operations of a program on files.
 
 use std::path::PathBuf;
 

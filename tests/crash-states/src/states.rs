@@ -7,7 +7,7 @@ use super::history::{Change, History, Step, apply_names};
 use super::random::Random;
 use super::tree::Tree;
 
-/// What a file system may lose of names that no sync of their folder has made durable.
+/// The name changes that a file system may lose, of those that no sync of their folder has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
     /// The last of them, over all folders: a journal.
@@ -16,7 +16,7 @@ pub enum Model {
     Any,
 }
 
-/// What becomes of contents that no sync of their file has made durable.
+/// The fate of contents that no sync of their file has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unsynced {
     /// They are lost.
@@ -34,11 +34,11 @@ pub struct State {
     pub tree: Tree,
     /// The number of steps that were done.
     pub done: usize,
-    /// Of the steps that changed names, which were lost.
+    /// The lost steps, of those that changed names.
     pub lost: Vec<usize>,
-    /// By which model it was made.
+    /// The model that made it.
     pub model: Model,
-    /// How unsynced contents came out, for reports.
+    /// The fate of unsynced contents, for reports.
     pub contents: String,
 }
 
@@ -81,7 +81,7 @@ fn shuffle<T>(items: &mut [T], random: &mut Random) {
     }
 }
 
-/// How a state comes about.
+/// The causes of a state.
 struct Crash {
     done: usize,
     lost: Vec<usize>,

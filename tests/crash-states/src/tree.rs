@@ -35,7 +35,7 @@ pub struct Tree {
 /// The node of each inode number.
 pub type Inodes = BTreeMap<u64, NodeId>;
 
-/// What a path of a [`Tree`] stands for.
+/// The file or folder at a path of a [`Tree`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Entry {
     /// The permission bits.

@@ -1,4 +1,4 @@
-//! What is durable when, and what a crash can leave.
+//! The times at which changes are durable, and the states that a crash can leave.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -147,7 +147,7 @@ fn states_have_the_modes_that_were_set() {
     ];
     let mut history = History::new(with_mode, inodes, &operations).unwrap();
     history.earlier = history.steps.len();
-    // Of equal states one is given, which is another one each time.
+    // Of states with equal trees, `sample` returns one, which depends on the seed.
     let found: Vec<_> = (0..20).flat_map(|seed| sample(&history, 100, &mut Random::new(seed))).collect();
     let mut of_x = BTreeSet::new();
     for (at, state) in found.iter().enumerate() {

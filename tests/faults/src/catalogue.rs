@@ -5,7 +5,7 @@ use std::path::Path;
 /// One fault of `faults.txt`.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
-    /// What is wrong.
+    /// The fault in words.
     pub(crate) name: String,
     /// The file, from the project's root.
     pub(crate) path: String,
@@ -13,11 +13,11 @@ pub(crate) struct Fault {
     pub(crate) path_line: usize,
     /// The text as it stands in the file.
     pub(crate) context: String,
-    /// Where in `context` the part lies that is switched, in bytes.
+    /// The range in `context` of the part that is switched, in bytes.
     pub(crate) part: std::ops::Range<usize>,
-    /// What that part becomes.
+    /// The text that takes the place of that part.
     pub(crate) replacement: String,
-    /// Asked before those of `tests.txt`.
+    /// The tests to run before those of `tests.txt`.
     pub(crate) tests: Vec<Selection>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn faults(text: &str) -> Result<Vec<Fault>, String> {
     Ok(faults)
 }
 
-/// What follows a mark at the start of a line.
+/// The text after a mark at the start of a line.
 fn text_of(line: &str, mark: char) -> Option<&str> {
     let rest = line.strip_prefix(mark)?;
     if rest.is_empty() { Some("") } else { rest.strip_prefix(' ') }
@@ -98,13 +98,13 @@ impl Entry<'_> {
 pub(crate) struct Row {
     /// A file or a folder, from the project's root.
     pub(crate) path: String,
-    /// What the code asks of the CPU that the faults are in.
+    /// The CPU that the code with the faults needs.
     pub(crate) cpu: Cpu,
-    /// The likeliest first.
+    /// The tests that are likely to notice the faults, the likeliest first.
     pub(crate) tests: Vec<Selection>,
 }
 
-/// What code asks of the CPU.
+/// A CPU that code needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cpu {
     Any,
@@ -112,7 +112,7 @@ pub(crate) enum Cpu {
     Avx512,
 }
 
-/// How the copy is built.
+/// A build of the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Build {
     /// The library without features: no tables, and code for all processors.

@@ -25,7 +25,7 @@ usage: tests/faults/run.sh [WORD...]        all faults, or those whose descripti
 /// The test programs of the code itself.
 const UNIT_TESTS: [&str; 3] = ["filterblock", "filterblock_cli", "filterblock_engine"];
 
-/// Where code is that can have faults.
+/// The folders of the code that can have faults.
 const SOURCES: [&str; 3] = ["src/", "cli/src/", "engine/src/"];
 
 fn main() -> ExitCode {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Every so many of the faults, neighbours in different parts.
+/// A part of the faults: every `of`-th, so that neighbours are in different parts.
 #[derive(Clone, Copy)]
 struct Part {
     number: usize,
@@ -81,7 +81,7 @@ impl Part {
     }
 }
 
-/// What is in the project's folder, which is the current one.
+/// The contents of the project's folder, which is the current one.
 struct Project {
     catalogue: String,
     /// The fault with number n is the one at n - 1.
@@ -117,7 +117,7 @@ impl Project {
         })
     }
 
-    /// The sources with all faults in them, or all that stands against it.
+    /// The sources with all faults in them, or all the reasons why that cannot be.
     fn switched(&self) -> Result<BTreeMap<&str, String>, Vec<String>> {
         let mut wrong = Vec::new();
         let mut places: BTreeMap<&str, Vec<Switch<'_>>> = BTreeMap::new();
@@ -285,7 +285,7 @@ impl Project {
         let prepared = || -> io::Result<()> {
             drop(fs::remove_dir_all(&temporary));
             fs::create_dir_all(&temporary)?;
-            // No copy holds itself, wherever this folder is.
+            // Copies leave out folders with this tag, so that no copy holds itself.
             fs::write(target.join("CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55\n")
         };
         prepared().map_err(|error| format!("{}: {error}", temporary.display()))?;
@@ -328,7 +328,7 @@ impl Project {
         })
     }
 
-    /// Which faults stand where cargo's errors point to.
+    /// The faults at the places that cargo's errors name.
     fn culprits(&self, errors: &str, copy: &Path) -> String {
         let mut found = Vec::new();
         for line in errors.lines().filter_map(|line| line.trim_start().strip_prefix("--> ")) {

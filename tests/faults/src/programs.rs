@@ -18,7 +18,7 @@ const MEMORY: &str = "8388608";
 pub(crate) struct Program {
     path: PathBuf,
     folder: PathBuf,
-    /// Of the tool, not of the library.
+    /// True for a program of the tool, false for one of the library.
     pub(crate) is_tools: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
         .env("CARGO_TERM_COLOR", "never")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_PROFILE_TEST_DEBUG", "0")
-        // Switches make conditions constant and code unreachable, and modules public.
+        // Switches cause warnings, as they make conditions constant, code unreachable and modules public.
         .env("RUSTFLAGS", "--cap-lints allow")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -78,7 +78,7 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
     if programs.is_empty() { Err(format!("cargo named no test programs:\n{text}")) } else { Ok(programs) }
 }
 
-/// How a run of tests ended.
+/// The end of a run of tests.
 pub(crate) enum Outcome {
     /// So many tests passed.
     Passed(u64),
@@ -156,7 +156,7 @@ fn watch(mut child: Child, limit: Duration) -> Outcome {
             }
         }
     };
-    // With all that it has started.
+    // The program with all that it has started.
     let group = format!("-{}", child.id());
     let stopped = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
     if stopped.is_err() {

@@ -7,7 +7,7 @@ use crate::catalogue::Fault;
 /// A fault's number, the place of its part, and what that becomes.
 pub(crate) type Switch<'a> = (usize, Range<usize>, &'a str);
 
-/// Where a fault's part lies in `source`.
+/// The range of a fault's part in `source`.
 pub(crate) fn place(source: &str, fault: &Fault) -> Result<Range<usize>, &'static str> {
     let mut found = source.match_indices(&fault.context);
     match (found.next(), found.next()) {
@@ -27,7 +27,7 @@ struct Part<'a> {
 /// The source with all faults in it. One part may lie within another. Where two overlap otherwise, returns their numbers.
 pub(crate) fn apply(source: &str, faults: &[Switch<'_>]) -> Result<String, (usize, usize)> {
     let mut sorted: Vec<_> = faults.iter().collect();
-    // What contains another comes before it.
+    // A range comes before those within it.
     sorted.sort_by_key(|(number, range, _)| (range.start, usize::MAX - range.end, *number));
     let mut top = Vec::new();
     for (number, range, replacement) in sorted {
@@ -63,7 +63,7 @@ fn render(source: &str, range: Range<usize>, parts: &[Part<'_>], to: &mut String
     for part in parts {
         to.push_str(&source[at..part.range.start]);
         let original = source[part.range.clone()].trim_end();
-        // What ends like this is a statement. An expression may stand where only one in parentheses can.
+        // A part that ends like this is a statement. Any other is an expression, which may need parentheses where it stands.
         let (open, close) = if original.ends_with([';', '}']) { ("", "") } else { ("(", ")") };
         to.push_str(open);
         for (number, replacement) in &part.faults {
@@ -78,7 +78,7 @@ fn render(source: &str, range: Range<usize>, parts: &[Part<'_>], to: &mut String
     to.push_str(&source[at..range.end]);
 }
 
-/// The module that is added to the library: whether the fault with a number is switched on.
+/// The module that is added to the library. It tells if the fault with a number is switched on.
 pub(crate) const MODULE: &str = r#"//! Which fault is on.
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

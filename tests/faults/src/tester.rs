@@ -1,4 +1,4 @@
-//! Which test notices a fault.
+//! The search for the test that notices a fault.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -15,11 +15,11 @@ const MOST: Duration = Duration::from_secs(600);
 pub(crate) struct Tester {
     pub(crate) portable: Programs,
     pub(crate) full: Programs,
-    /// For what the tests write.
+    /// The folder for files that the tests write.
     pub(crate) temporary: PathBuf,
 }
 
-/// How long tests took without a fault; `None` if they do not pass.
+/// The times that tests took without a fault; `None` if they do not pass.
 pub(crate) type Times = Mutex<Vec<(Selection, Arc<OnceLock<Option<Duration>>>)>>;
 
 impl Tester {
@@ -52,7 +52,7 @@ impl Tester {
         Ok(())
     }
 
-    /// How long these tests take without a fault, if they pass. They run when this is first asked.
+    /// The time that these tests take without a fault, if they pass. The first call runs them.
     fn time(&self, selection: &Selection, times: &Times) -> Option<Duration> {
         let time = {
             let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ impl Tester {
         *time.get_or_init(|| self.run_without(selection))
     }
 
-    /// Those of the tests that the files name and that were run, and do not pass without a fault.
+    /// The tests that the files name, that were run, and that do not pass without a fault.
     pub(crate) fn failing(rows: &[Row], faults: &[Fault], times: &Times) -> Vec<String> {
         let times = times.lock().unwrap_or_else(PoisonError::into_inner);
         let failing = times.iter().filter(|(_, time)| matches!(time.get(), Some(None)));
@@ -110,7 +110,7 @@ impl Tester {
         });
         let named = || fault.tests.iter().chain(&row.tests);
         for selection in named().cloned().chain(all) {
-            // What has no tests or fails in any case tells nothing.
+            // Programs without such tests, and tests that fail in any case, tell nothing.
             let Some(time) = self.time(&selection, times) else { continue };
             let Some(program) = self.programs(selection.build).get(&selection.program) else { continue };
             let limit = Duration::from_secs(10).max(10 * time).min(MOST);
@@ -119,7 +119,7 @@ impl Tester {
             match program.run(&selection, number, &self.temporary, limit) {
                 Outcome::Passed(_) => {}
                 Outcome::Failed(test) => {
-                    // By itself, as on a busy machine any test may once take too long.
+                    // Run by itself, as on a busy machine any test may once take too long.
                     let alone = Selection { filter: test.clone(), ..selection.clone() };
                     let again = || program.run(&alone, number, &self.temporary, limit);
                     if (0..3).any(|_| !matches!(again(), Outcome::Passed(1..))) {
@@ -141,7 +141,7 @@ impl Tester {
 }
 
 impl Cpu {
-    /// Whether the code runs here: by the features that `kernel::level` asks for.
+    /// Returns true if the code runs on this CPU, by the features that `kernel::level` asks for.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn is_here(self) -> bool {
         use std::arch::is_x86_feature_detected as has;

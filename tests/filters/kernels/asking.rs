@@ -71,7 +71,7 @@ fn every_bit_is_where_it_belongs() {
     let around =
         [512, 1024, 4096, 8192, 32_768, 65_536, 1 << 17].into_iter().flat_map(|len| len - 3..=len + 3);
     let between = [775, 3001, 12_345, 33_333, 69_999, 70_000, 70_001, 1_000_003];
-    // Where the gather ends, and where there are more bits than hashes. Zeros that nobody sets take
+    // Lengths around the end of the gather, and with more bits than hashes. Zeros that nobody sets take
     // no memory.
     let large = [(1 << 26) - 1, 1 << 26, (1 << 26) + 1, (1 << 29) - 1, 1 << 29, (1 << 29) + 1];
     let large = large.into_iter().filter(|_| cfg!(target_pointer_width = "64") && fewer(9) == 1);

@@ -1,4 +1,4 @@
-//! Running a test at each level, and which levels there are.
+//! Running a test at each level, and the levels that there are.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -25,7 +25,7 @@ fn levels() -> impl Iterator<Item = Level> {
 
 /// Runs `test` once at each level, while no other test that names one runs.
 pub(super) fn at_each_level(mut test: impl FnMut()) {
-    // A test that has failed leaves no other harm behind than its level.
+    // A test that has failed leaves nothing behind but its level.
     let _alone = LEVEL.lock().unwrap_or_else(PoisonError::into_inner);
     for level in levels() {
         let _running = Running(level);
@@ -72,7 +72,7 @@ fn every_level_of_the_processor_runs() {
     }
 }
 
-/// What the CPU does not have cannot be set, and changes nothing.
+/// A level that the CPU does not have cannot be set, and nothing changes.
 #[test]
 fn levels_above_the_best_are_refused() {
     at_each_level(|| {

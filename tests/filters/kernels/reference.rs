@@ -1,4 +1,4 @@
-//! What the tests compare with: filters and answers by the plainest code, and keys to try them with.
+//! References for the tests: filters and answers by the plainest code, and keys to try them with.
 
 /// LevelDB's hash, one byte after the other.
 pub(super) fn reference_hash(key: &[u8]) -> u32 {
@@ -32,7 +32,7 @@ pub(super) fn reference_filter(keys: &[Vec<u8>], bits_per_key: usize, k: u8) -> 
 }
 
 pub(super) fn reference_match(key: &[u8], filter: &[u8]) -> bool {
-    // LevelDB denies what is too short for a bit and a k, before it looks at the k.
+    // LevelDB denies a filter too short for a bit and a k, before it looks at the k.
     let [array @ .., k] = filter else { return false };
     let mut h = reference_hash(key);
     let delta = h.rotate_right(17);

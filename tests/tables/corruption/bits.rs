@@ -8,7 +8,7 @@ use super::{exercise, open};
 use crate::interpreted::fewer;
 use crate::tables::{Entry, Sample, sample, samples};
 
-/// Where the data blocks of a table are, with their trailers, and which keys are in them.
+/// The ranges of a table's data blocks, with their trailers, and the numbers of the entries in them.
 fn data_blocks(sample: &Sample) -> Vec<(std::ops::Range<usize>, Vec<usize>)> {
     let table = sample.open();
     let (mut cursor, mut number, mut blocks) = (table.cursor(), 0, Vec::new());

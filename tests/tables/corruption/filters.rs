@@ -237,7 +237,7 @@ fn filters_are_told_by_their_whole_name() {
         String::new(),
     ] {
         let table = table(&near, Arc::new(BloomFilterPolicy::new(10)));
-        // What looks like filters of another policy is named.
+        // An entry that looks like filters of another policy is named.
         let other = near.strip_prefix("filter.").map(|name| filterblock::escape(name.as_bytes()).to_string());
         assert_eq!(table.filter_name(), other.as_deref(), "{near}");
         assert!(table.filter().is_none(), "{near}");

@@ -1,4 +1,4 @@
-//! Walking in both directions, and what belongs to LevelDB's `Table` and `TableBuilder` besides.
+//! Walking in both directions, and other functions of LevelDB's `Table` and `TableBuilder`.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -242,7 +242,7 @@ fn what_a_walk_decodes_counts_in_both_directions() {
     assert!((10..entries - 1).contains(&steps), "{steps}");
     cursor.skip_block();
     assert!(!cursor.prev().unwrap() && !cursor.next().unwrap());
-    // Where no keys are put together, blocks alone count.
+    // If no keys are put together, blocks alone count.
     let sample = crate::tables::sample("words-2048-bloom10-restart1.ldb");
     let options = sample.options.clone().max_output(sample.file.len() as u64 / 2);
     let table = Table::open(sample.file.clone(), &options).unwrap();

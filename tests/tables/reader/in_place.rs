@@ -38,7 +38,7 @@ impl ReadAt for Misshown {
     }
 }
 
-/// What lookups of these keys say, and what they count.
+/// The results of lookups of these keys, and their counts of reads and bytes.
 fn told<R: ReadAt>(source: R, options: &ReadOptions, keys: &[&[u8]]) -> Result<Vec<String>> {
     let meter = Arc::new(Meter::default());
     let table = Table::open(source, &options.clone().meter(Arc::clone(&meter)))?;

@@ -15,10 +15,10 @@ use super::absent;
 use crate::interpreted::fewer;
 use crate::tables::{Crafted, Recording, Reversed, handle, listing, sample, samples, testdata, unhex};
 
-/// How many keys are asked for at once: one by one, together, and over the border of a group.
+/// The numbers of keys asked for at once: one by one, together, and over the border of a group.
 const COUNTS: [usize; 8] = [0, 1, 15, 16, 31, 32, 33, 100];
 
-/// What came of each key, to be compared: errors by their words.
+/// The result for each key as text, to be compared.
 fn told<T: fmt::Debug>(results: &[Result<T>]) -> Vec<String> {
     let tell = |result: &Result<T>| match result {
         Ok(found) => format!("{found:?}"),
@@ -170,7 +170,7 @@ fn damage_is_told_for_each_key_as_it_is_for_one() {
     assert!(opened > 0 && failed > 0, "{opened} {failed}");
 }
 
-/// A source that writes down what it is told will be needed.
+/// A source that records the ranges that it is told will be needed.
 struct Told {
     inner: Recording,
     told: Mutex<Vec<Range<u64>>>,
@@ -193,7 +193,7 @@ impl ReadAt for Told {
 fn a_source_learns_what_will_be_read_and_reads_shared_blocks_once() {
     for sample in ["words-256-bloom10.ldb", "words-1024-bloom20-snappy.ldb"].map(sample) {
         let source = Told { inner: Recording::new(sample.file.clone()), told: Mutex::default() };
-        // Behind pointers, too.
+        // Through pointers, too.
         let table = Table::open(Box::new(&source), &sample.options).unwrap();
         let keys: Vec<&[u8]> = sample.entries.iter().map(|(key, _)| &key[..]).collect();
         let mut values = Vec::new();

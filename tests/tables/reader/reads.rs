@@ -1,4 +1,4 @@
-//! How many reads opening and asking take, and of what.
+//! The reads that opening a table and asking it take.
 
 use bytes::Bytes;
 use filterblock::table::{

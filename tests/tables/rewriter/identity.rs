@@ -126,7 +126,7 @@ fn leveldbs_own_tables_come_back_byte_for_byte() {
             assert!(file == sample.file, "{}", sample.name);
             assert_eq!(summary.num_entries, Some(sample.entries.len() as u64));
         }
-        // What LevelDB itself wrote without filters, where it did.
+        // The same as LevelDB itself wrote without filters, for the samples that it did.
         let unfiltered = sample.name.replace(&format!("bloom{bits}"), "unfiltered");
         if let Ok(expected) = fs::read(testdata().join("tables").join(unfiltered)) {
             assert!(dropped == expected, "{}", sample.name);
@@ -209,7 +209,7 @@ fn the_metaindex_is_compressed_if_it_was() {
         for option in [Compression::None, Compression::Snappy] {
             assert_eq!(rewrite(&open(&file), &with(option)).unwrap().0, file);
         }
-        // Where compressing it saves nothing, it is not: LevelDB's rule.
+        // By LevelDB's rule, a block is not compressed if that saves nothing.
         let (short, _) = rewrite(&open(&file), &bloom(10)).unwrap();
         assert_eq!(open(&short).metaindex().unwrap().codec(), Codec::None);
         let (again, _) = rewrite(&open(&short), &with(Compression::Snappy)).unwrap();

@@ -1,4 +1,4 @@
-//! What rewriting takes, of sound tables and of hostile ones.
+//! The costs of rewriting sound tables and hostile ones.
 
 use bytes::Bytes;
 use filterblock::Error;
@@ -8,7 +8,7 @@ use super::{bloom, rewrite};
 use crate::counting::{allocations, peak};
 use crate::tables::{Crafted, entry_block, varint};
 
-/// The second of a million names for one block is one too many.
+/// The second index entry of the block is refused, after its one copy.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_block_named_a_million_times_is_written_once_at_most() {
@@ -23,7 +23,7 @@ fn a_block_named_a_million_times_is_written_once_at_most() {
     }
 }
 
-/// Blocks of nothing but a trailer lie end to end, too: as many as fit into the file.
+/// Blocks without contents lie end to end, too, with their trailers: no more are copied than fit into the file.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn blocks_without_contents_end_with_the_file() {

@@ -165,7 +165,7 @@ fn tables_of_relatives_are_refused() {
         }
         tables += 1;
         let table = Table::open_path(&path, &ReadOptions::default().internal_keys(true));
-        // Where its index is compressed, it is with LZ4.
+        // A compressed index is compressed with LZ4, which may not be built in.
         let Ok(table) = table else { continue };
         opened += 1;
         for options in [bloom(10), WriteOptions::default()] {

@@ -97,7 +97,7 @@ fn keys_share_all_they_have_in_common_however_long_it_is() {
         for interval in [1, 2, 3, 16] {
             check(interval, &entries);
         }
-        // What follows, and the value, has such a length too.
+        // The rest of the key and the value have such lengths, too.
         for len in LENGTHS {
             let entries = [(key(b"a"), vec![b'v'; len]), (key(&vec![b'b'; len + 1]), vec![b'w'; len])];
             check(16, &entries);

@@ -1,4 +1,4 @@
-//! What lies where.
+//! The places of blocks and entries.
 
 use std::cmp::Ordering;
 
@@ -68,7 +68,7 @@ fn an_empty_key_is_a_key() {
 
 #[test]
 fn separators_are_short_and_one_that_is_out_of_place_is_not_taken() {
-    /// Makes of every separator and successor the bytes it was given.
+    /// Returns the bytes that it was given as every separator and successor.
     struct Fixed(&'static [u8]);
     impl Comparator for Fixed {
         fn name(&self) -> &str {
@@ -95,7 +95,7 @@ fn separators_are_short_and_one_that_is_out_of_place_is_not_taken() {
     };
     assert_eq!(index_of(uncompressed()), index("abd", "b"));
     assert_eq!(index_of(uncompressed().comparator(BytewiseComparator)), index("abd", "b"));
-    // What lies between is taken, as is the last key itself; the next key and all beyond are not.
+    // A separator between the keys is taken, as is the former key itself; the latter key and all beyond are not.
     for (made, first, second) in [
         ("abq", "abq", "abzz"),
         ("abcdef", "abcdef", "abzz"),

@@ -1,4 +1,4 @@
-//! What a caller, a policy or an option can do wrong.
+//! Mistakes of callers, policies and options.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -190,7 +190,7 @@ fn messages_cut_long_keys_and_names() {
     assert!(error.to_string().ends_with(&expected), "{error}");
 }
 
-/// Orders that contradict themselves cost order, not a panic.
+/// Orders that contradict themselves lead to disorder, not to a panic.
 #[test]
 fn an_order_that_changes_its_mind_ends_in_a_table_or_an_error() {
     use std::cmp::Ordering;

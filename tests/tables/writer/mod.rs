@@ -56,7 +56,7 @@ fn footer(handles: [u8; 4]) -> Vec<u8> {
     footer
 }
 
-/// What ends a block with the one restart that every block has.
+/// The end of a block with the one restart that every block has.
 const ONE_RESTART: &[u8] = &[0, 0, 0, 0, 1, 0, 0, 0];
 
 /// A policy whose filters are its name and how many keys there are.

@@ -124,7 +124,7 @@ fn access_control_lists_and_attributes_stay() {
         }
         assert_eq!(mode(&db.file(name)), 0o760);
     }
-    // What is new in the folder inherits another list.
+    // New files in the folder inherit another list.
     setxattr(db.dir(), "system.posix_acl_default", &list(4321), XattrFlags::empty()).unwrap();
     let copy = db.path.join("new");
     db.done(&["--to", copy.to_str().unwrap()]);

@@ -61,7 +61,7 @@ fn ranges_stay_those_of_each_table() {
     db.is_sound();
     db.done(&["--in-place", "--base-lg", "13"]);
     assert_eq!(ranges(&db), [13; 5]);
-    // Where none has any, it is LevelDB's.
+    // If no table has filters, it is LevelDB's.
     let db = plan([without]).make();
     db.done(&["--in-place", "--policy", NEW]);
     assert_eq!(ranges(&db), [11]);

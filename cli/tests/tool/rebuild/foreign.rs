@@ -42,7 +42,7 @@ fn root_does_not_work_in_the_folder_of_a_user() {
     db.refused(1, &["--in-place", "--dry-run"], &format!("{why}{{word}} --in-place …"));
     db.refused(1, &["--undo"], &format!("{why}--undo {{word}}"));
     db.refused(1, &["--discard"], &format!("{why}--discard {{word}}"));
-    // The owner may, where he may write beside it.
+    // The owner may, if the folder around it is writable for them.
     chown(&db.path, Some(USER), Some(USER)).unwrap();
     db.run_as_user(&["--in-place"]).expect(0).quiet();
     db.run_as_user(&["--undo"]).expect(0).quiet();
@@ -78,7 +78,7 @@ fn root_makes_a_copy_only_where_nobody_else_can_exchange_a_folder() {
     copy().expect(0).quiet();
 }
 
-/// The group has no rights rather than another group has them.
+/// The group loses its rights, so that no other group gets them.
 #[test]
 fn a_group_that_cannot_be_given_loses_its_rights() {
     let db = usual();
@@ -173,7 +173,7 @@ fn an_undo_folder_of_somebody_elses_making_is_refused() {
         // The record is not needed to remove the folder.
         refused(&db, if name.is_empty() { &all } else { &all[..1] });
     }
-    // A table that was changed since, by the mode.
+    // A table that somebody else may have changed since, by its mode.
     let db = rebuilt();
     set_mode(&db.undo_folder().join("000012.ldb"), 0o666);
     refused(&db, &[&["--undo"]]);
@@ -205,7 +205,7 @@ fn an_undo_folder_of_an_earlier_version_can_be_undone() {
     db.is_as(&before);
 }
 
-/// What makes the undo folder impossible is found before any table is read: even before one that is damaged.
+/// Obstacles to the undo folder are found before any table is read, even before one that is damaged.
 #[test]
 fn what_makes_undoing_impossible_is_found_first() {
     let db = usual();
@@ -226,7 +226,7 @@ fn what_makes_undoing_impossible_is_found_first() {
     let said = rebuild(&["--in-place", "--no-undo"]).expect(1).err;
     assert!(said.contains("000020.ldb") && !said.contains("--undo"), "{said}");
 
-    // A folder that nothing can be put into, but by root.
+    // A folder that only root can write to.
     let db = usual();
     damage(&db.file("000020.ldb"));
     set_mode(&db.path, 0o555);

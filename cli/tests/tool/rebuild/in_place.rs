@@ -78,14 +78,14 @@ fn a_dry_run_shows_each_table_and_writes_nothing() {
         assert!(line.contains(name) && line.contains(" -> ") && line.contains(", filters "), "{out}");
     }
     assert!(!out.contains("verified") && !out.contains("--undo"), "{out}");
-    // What it says is what is done then.
+    // The rebuild then does what the dry run says.
     let foretold =
         db.run(&["--in-place", "--dry-run", "--bits-per-key", "20", "--json"]).expect(0).all_json();
     let done = db.run(&["--in-place", "--bits-per-key", "20", "--json"]).expect(0).all_json();
     assert_eq!(foretold[..3], done[..3]);
 }
 
-/// Not even a lock file, which a database has that was opened once.
+/// A dry run writes nothing, not even the lock file that an opened database has.
 #[test]
 fn a_dry_run_creates_no_lock() {
     let db = usual();

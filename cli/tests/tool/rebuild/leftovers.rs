@@ -1,4 +1,4 @@
-//! What a run leaves that was cut off, put together by hand, and what the next run makes of it.
+//! The files that an interrupted run leaves, put together by hand, and the work of the next run on them.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ pub(super) const NEW_FILES: [&str; 4] = ["000042.ldb", "000043.ldb", "000044.ldb
 const ABANDONED: &str = "an earlier run was cut off before its commit; what it had written is removed";
 const FINISHED: &str = "an earlier run was cut off behind its commit; it is finished now";
 
-/// What the usual database is after a rebuild with 20 bits a key.
+/// The usual database after a rebuild with 20 bits a key.
 pub(super) fn rebuilt() -> Contents {
     let db = usual();
     db.done(&["--in-place", "--bits-per-key", "20", "--no-undo"]);
@@ -45,7 +45,7 @@ impl Db {
         self.write(MARKER, serde_json::to_vec(marker).unwrap());
     }
 
-    /// A run that has to be done and to say this of an earlier one.
+    /// Runs the program, which has to succeed with this note on an earlier run.
     #[track_caller]
     fn done_with_note(&self, options: &[&str], note: &str) -> String {
         let run = self.run(options).expect(0);
@@ -240,7 +240,7 @@ fn nothing_is_removed_while_a_table_is_missing() {
     }
 }
 
-/// Whatever the marker says.
+/// Even a marker that lists them does not change that.
 #[test]
 fn live_files_are_never_removed() {
     let old = usual();
@@ -353,7 +353,7 @@ fn a_marker_that_was_being_written_is_removed() {
     db.is_as(&before);
 }
 
-/// The next run does not stumble over what the file system holds in a rebuild's way.
+/// An obstacle in the file system fails one run, and not the next one.
 #[test]
 fn recovery_that_fails_says_why_and_goes_on_later() {
     let db = usual();
@@ -369,7 +369,7 @@ fn recovery_that_fails_says_why_and_goes_on_later() {
     db.is_sound();
 }
 
-/// Failures after what an earlier run left was cleared away: both are told.
+/// A failure after an earlier run's files were cleared away: the message has both.
 #[test]
 fn a_refusal_also_tells_what_was_cleared_away() {
     let db = usual();

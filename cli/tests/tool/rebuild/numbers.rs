@@ -54,7 +54,7 @@ fn numbers_are_above_all_that_the_folder_has() {
         ("000054.tmp", 55),
         ("CURRENT.000055", 56),
         ("MANIFEST-000056", 57),
-        // No numbers of a database's.
+        // These are no files of a database.
         ("notes-000099.txt", 42),
         ("000099.ldb.bak", 42),
     ] {
@@ -106,8 +106,8 @@ fn numbers_above_2_to_the_62_are_refused() {
     db.refused(1, &["--in-place"], &message);
 }
 
-/// Numbers are left to a program that opens the database after a crash: goleveldb refuses a table of
-/// its own beside one of the same number that ends in `.sst`.
+/// A gap of numbers is left to a program that opens the database after a crash: goleveldb refuses a
+/// table of its own beside one of the same number that ends in `.sst`.
 #[test]
 fn old_extensions_stay() {
     let mut old = spec(1, 12, 0..20);
@@ -145,7 +145,7 @@ fn the_new_manifest_says_all_that_the_old_one_said() {
     assert_eq!(new, old);
 }
 
-/// What an older record said of a table is not taken over: its size has to be the new one.
+/// The table's size in an older record is not taken over: it has to be the new one.
 #[test]
 fn a_manifest_of_many_records_becomes_one_record() {
     let db = usual();

@@ -1,4 +1,4 @@
-//! What is printed as JSON: a line for each table, and one for the database, whatever came of it.
+//! The output as JSON: a line for each table, and one for the database, whatever the outcome.
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn status_of(db: &Db, status: i32, options: &[&str]) -> String {
         assert_eq!(database["error"], Value::Null);
         assert_eq!(run.err, "");
     } else {
-        // The same words, for whoever reads the one or the other.
+        // The text and the JSON have the same words.
         assert_eq!(run.err, format!("filterblock: {}\n", database["error"].as_str().unwrap()));
         assert_eq!(tables.len(), 0);
     }
@@ -54,7 +54,7 @@ fn every_outcome_has_a_status() {
     assert_eq!(status_of(&db, 2, &["--in-place"]), "failed");
 }
 
-/// A database that is at fault is told apart from a wish that cannot be met.
+/// A fault in the database is told apart from a request that cannot be met.
 #[test]
 fn a_fault_in_the_files_has_a_kind() {
     let kind = |db: &Db, status: i32, options: &[&str]| {
@@ -137,7 +137,7 @@ fn a_table_has_all_that_became_of_it() {
     has_all(&database, &expected);
 }
 
-/// Makes sure of all fields of `expected`. The others are those that every line of the tool has.
+/// Checks all fields of `expected`. The others are those that every line of the tool has.
 #[track_caller]
 fn has_all(found: &Value, expected: &Value) {
     for (field, value) in expected.as_object().unwrap() {

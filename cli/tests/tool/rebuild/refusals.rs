@@ -198,7 +198,7 @@ fn damaged_data_is_refused_or_kept() {
     db.is_as(&before);
 }
 
-/// The index leads nowhere, or the file is none of a table's.
+/// The file has no table's footer, or is too short for one.
 #[test]
 fn what_is_no_table_is_refused_or_kept() {
     for contents in [vec![b'x'; 1000], b"short".to_vec()] {
@@ -221,7 +221,7 @@ fn what_is_no_table_is_refused_or_kept() {
     }
 }
 
-/// What only verification finds, as each block can be decoded: two tables of one level that overlap.
+/// Two tables of one level that overlap. Only verification finds that, as each block can be decoded.
 #[test]
 fn tables_that_are_not_sound() {
     let db = plan([spec(1, 12, 0..200), spec(1, 13, 100..300)]).make();
@@ -238,7 +238,7 @@ fn tables_that_are_not_sound() {
     assert_eq!(db.live().len(), 2);
 }
 
-/// A lock that another process holds: this one.
+/// A lock that another process holds: that of the test.
 #[test]
 fn a_database_in_use() {
     let db = usual();
@@ -265,7 +265,7 @@ fn a_database_in_use() {
     db.done(&["--undo"]);
 }
 
-/// Who reads the database as `--to` does is no hindrance to reading, but to writing.
+/// A process that reads the database, as `--to` does, prevents writing, but not reading.
 #[test]
 fn a_database_that_is_read() {
     let db = usual();

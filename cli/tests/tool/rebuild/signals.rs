@@ -75,7 +75,7 @@ fn a_copy_is_not_there() {
     db.is_as(&before);
 }
 
-/// What was committed before stays.
+/// The batches that were committed before stay.
 #[test]
 fn in_batches_the_database_is_sound() {
     let db = large();

@@ -15,7 +15,7 @@ impl Db {
         run(&arguments)
     }
 
-    /// Runs what has to fail without a change to the folder or beside it.
+    /// Runs the program, which has to fail without a change to the folder or beside it.
     #[track_caller]
     fn refused_to(&self, status: i32, target: &Path, message: &str) {
         let target = target.to_str().unwrap();
@@ -124,7 +124,7 @@ fn a_dry_run_makes_no_folder() {
     assert!(!out.contains("The new database"), "{out}");
 }
 
-/// What was written before the failure is gone.
+/// The files written before the failure are gone.
 #[test]
 fn a_failure_leaves_no_folder() {
     let db = usual();
@@ -142,7 +142,7 @@ fn a_failure_leaves_no_folder() {
     }
 }
 
-/// What a program left of a record is of no use to anyone; a copy has the records before it.
+/// A part of a record is of no use to anyone; a copy has the records before it.
 #[test]
 fn a_manifest_cut_off_within_a_record_is_copied_without_the_rest() {
     let db = usual();
@@ -178,7 +178,7 @@ fn both_live_logs_are_copied() {
     assert_eq!(fs::read(db.target().join("000039.log")).unwrap(), b"the one before");
 }
 
-/// What a rebuild in place left is no hindrance, as nothing is written there.
+/// Leftovers of a rebuild in place do no harm, as nothing is written there.
 #[test]
 fn leftovers_of_a_rebuild_in_place_do_not_matter() {
     let db = usual();

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What the first attempt to make the undo folder leaves when it is cut off: in the database's folder or beside it.
+/// Leftovers of a first attempt to make the undo folder that was cut off: in the database's folder or beside it.
 #[test]
 fn a_first_attempt_that_was_cut_off_is_cleared_away() {
     let expected = {

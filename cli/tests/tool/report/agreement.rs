@@ -1,7 +1,7 @@
 //! No number contradicts another: a page, `inspect` as text and as JSON, `verify` and `tune` about the same files.
 //!
-//! What names the same thing has to be the same number, to the last digit where it is counted, within the intervals
-//! where it is measured or estimated.
+//! Numbers of the same thing have to be the same, to the last digit where they are counted, within the intervals where
+//! they are measured or estimated.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ struct Faces {
 impl Faces {
     fn of(path: &Path, with_tune: bool) -> Self {
         let json = |command: &str| run_long(&args![command, "--json", path]).all_json();
-        // What is estimated from a sample differs from what is counted, and one interval in twenty does not hold it.
+        // An estimate from a sample differs from the count, and one interval in twenty does not hold it.
         let inspected = run_long(&args!["inspect", "--depth", "all", "--json", path]).all_json();
         let of_kind = |kind: &str| -> Vec<Value> {
             inspected.iter().filter(|line| line["object"] == kind).cloned().collect()
