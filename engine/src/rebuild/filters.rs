@@ -129,24 +129,39 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
     }
 }
 
-/// The hash of the filters whose policy name, [`OLD_NAME`], stands for two hashes.
-pub(crate) fn hash_in(
+/// The hash of filters under [`OLD_NAME`], which stands for two hashes. If no filter tells, either will do as long as both
+/// hashes of every stored key are the same.
+fn hash_in(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
     keep_undecodable: bool,
     watch: &dyn Watch,
 ) -> Result<LegacyHash> {
-    let mut told: Option<(LegacyHash, &str)> = None;
-    let olds = found
-        .iter()
-        .filter(|(_, filters)| filters.as_ref().is_some_and(|filters| filters.policy == OLD_NAME));
-    for (name, _) in olds {
-        let hash = match hash_of(dir, name, watch) {
-            // This table stays as it is. The hash may follow from other tables.
-            Err(failure) if failure.is_refusal() && keep_undecodable => None,
-            hash => hash?,
-        };
-        let Some(hash) = hash else { continue };
+    let HashSeen { told, mut is_either } = hash_of_all(dir, found, keep_undecodable, watch)?;
+    if let Some(hash) = told {
+        return Ok(hash);
+    }
+    for (name, _) in found.iter().filter(|(_, filters)| !is_old(filters.as_ref())) {
+        is_either = is_either && see(dir, name, false, keep_undecodable, watch)?.is_either;
+    }
+    match is_either {
+        true => Ok(LegacyHash::Unsigned),
+        false => Err(needs_hash(dir, "no table has a filter and a key that tell which")),
+    }
+}
+
+/// The hash that the filters under [`OLD_NAME`] tell. `is_either` is for the keys of their tables alone.
+pub(crate) fn hash_of_all(
+    dir: &Folder,
+    found: &[(String, Option<FiltersReport>)],
+    keep_undecodable: bool,
+    watch: &dyn Watch,
+) -> Result<HashSeen> {
+    let (mut told, mut is_either): (Option<(LegacyHash, &str)>, _) = (None, true);
+    for (name, _) in found.iter().filter(|(_, filters)| is_old(filters.as_ref())) {
+        let seen = see(dir, name, true, keep_undecodable, watch)?;
+        is_either &= seen.is_either;
+        let Some(hash) = seen.told else { continue };
         match told {
             Some((before, other)) if before != hash => {
                 let why = format!("the filters of {other} and of {name} are by different hashes");
@@ -155,15 +170,30 @@ pub(crate) fn hash_in(
             _ => told = Some((hash, name)),
         }
     }
-    told.map(|(hash, _)| hash).ok_or_else(|| {
-        needs_hash(
-            dir,
-            "no table has a filter and a key that tell which; if all keys are ASCII, either will do",
-        )
-    })
+    Ok(HashSeen { told: told.map(|(hash, _)| hash), is_either })
 }
 
-fn needs_hash(dir: &Folder, why: &str) -> Failure {
+fn is_old(filters: Option<&FiltersReport>) -> bool {
+    filters.is_some_and(|filters| filters.policy == OLD_NAME)
+}
+
+/// What a table's filters and keys tell. A table that cannot be decoded tells nothing if it is to stay as it is.
+fn see(
+    dir: &Folder,
+    name: &str,
+    has_filters: bool,
+    keep_undecodable: bool,
+    watch: &dyn Watch,
+) -> Result<HashSeen> {
+    match hash_of(dir, name, has_filters, watch) {
+        Err(failure) if failure.is_refusal() && keep_undecodable => {
+            Ok(HashSeen { told: None, is_either: true })
+        }
+        seen => seen,
+    }
+}
+
+pub(crate) fn needs_hash(dir: &Folder, why: &str) -> Failure {
     let why = format!(
         "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up to \
          1.17 on ARM), as the name {OLD_NAME} stands for both and {why}"
@@ -171,20 +201,25 @@ fn needs_hash(dir: &Folder, why: &str) -> Failure {
     Failure::refused(dir.path(), why)
 }
 
-/// The hash of a table's filters, found with the help of its keys: with the other hash, the filters deny some
-/// of these keys. `None`: the table has no filters or no keys, no key shows the hash, or the filters deny keys
-/// with either hash.
-fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyHash>> {
+/// What the filters and the keys of tables tell of the hash.
+pub(crate) struct HashSeen {
+    /// The hash with which the filters deny no key, if they deny some with the other one.
+    pub(crate) told: Option<LegacyHash>,
+    /// Both hashes are the same for every key. Known only if `told` is `None`.
+    is_either: bool,
+}
+
+/// Reads a table's keys until its filters tell the hash, or nothing more can be learned.
+fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Result<HashSeen> {
     let (_, table) = open(dir, name)?;
     let error = |error| Failure::of(error, &dir.path_of(name));
-    let Some(filter) = table.filter() else { return Ok(None) };
     let reader = |hash| {
         let policy = InternalFilterPolicy::new(LegacyBloomPolicy::new(10).with_hash(hash));
-        FilterBlockReader::new(policy, filter.contents())
+        Some(FilterBlockReader::new(policy, table.filter().filter(|_| has_filters)?.contents()))
     };
     let (signed, unsigned) = (reader(LegacyHash::Signed), reader(LegacyHash::Unsigned));
-    let (mut fits_signed, mut fits_unsigned) = (true, true);
-    let Some(first) = table.data_blocks().next() else { return Ok(None) };
+    let (mut fits_signed, mut fits_unsigned, mut is_either) = (true, true, true);
+    let Some(first) = table.data_blocks().next() else { return Ok(HashSeen { told: None, is_either }) };
     let mut block = table.block_cursor(first.map_err(error)?).map_err(error)?;
     let mut end = 0;
     for handle in table.data_blocks() {
@@ -193,30 +228,69 @@ fn hash_of(dir: &Folder, name: &str, watch: &dyn Watch) -> Result<Option<LegacyH
         // A table with overlapping blocks is refused when it is rewritten. Until then, no block is read
         // twice.
         if handle.offset < end {
+            is_either = false;
             break;
         }
         end = handle.end().unwrap_or(u64::MAX);
         block.enter(&table, handle).map_err(error)?;
         while block.next().map_err(error)? {
-            fits_signed &= signed.key_may_match(handle.offset, block.key());
-            fits_unsigned &= unsigned.key_may_match(handle.offset, block.key());
+            let key = block.key();
+            let fits = |reader: &Option<_>| {
+                reader
+                    .as_ref()
+                    .is_none_or(|reader: &FilterBlockReader<_, _>| reader.key_may_match(handle.offset, key))
+            };
+            fits_signed &= fits(&signed);
+            fits_unsigned &= fits(&unsigned);
+            is_either &= has_one_hash(key);
         }
-        // One key that the filters deny with one hash is enough. If they deny keys with both hashes, the hash cannot be
-        // found.
-        if !(fits_signed && fits_unsigned) {
+        // One key that the filters deny with one hash is enough. If they deny keys with both hashes, they tell nothing.
+        if fits_signed != fits_unsigned || (!fits_signed || signed.is_none()) && !is_either {
             break;
         }
     }
-    Ok(match (fits_signed, fits_unsigned) {
+    let told = match (fits_signed, fits_unsigned) {
         (true, false) => Some(LegacyHash::Signed),
         (false, true) => Some(LegacyHash::Unsigned),
         _ => None,
-    })
+    };
+    Ok(HashSeen { told, is_either })
+}
+
+/// Returns true if the signed and the unsigned hash of an internal key's user key are the same: they differ in how they
+/// take bytes from 0x80 on that are behind the last whole word of four.
+fn has_one_hash(key: &[u8]) -> bool {
+    let user_key = key.split_last_chunk::<8>().map_or(key, |(user_key, _)| user_key);
+    user_key.as_chunks::<4>().1.iter().all(|byte| *byte < 0x80)
 }
 
 #[cfg(test)]
 mod tests {
+    use filterblock::{FilterPolicy as _, KeyBuf};
+
     use super::*;
+
+    #[test]
+    fn only_high_bytes_behind_the_last_word_have_two_hashes() {
+        for (user_key, is_one) in [
+            (&b""[..], true),
+            (b"abc\x7f", true),
+            (b"\xff\xff\xff\xff", true),
+            (b"\xff\xff\xff\xffa", true),
+            (b"\xff", false),
+            (b"abcd\x80", false),
+            (b"abcda\x80c", false),
+        ] {
+            let key = [user_key, b"\x01\x80\x80\x80\x80\x80\x80\xff"].concat();
+            assert_eq!(has_one_hash(&key), is_one, "{user_key:?}");
+            let policy = |hash| LegacyBloomPolicy::new(100).with_hash(hash);
+            let mut filter = Vec::new();
+            let mut keys = KeyBuf::new();
+            keys.push(user_key);
+            policy(LegacyHash::Signed).create_filter(keys.as_keys(), &mut filter).unwrap();
+            assert_eq!(policy(LegacyHash::Unsigned).key_may_match(user_key, &filter), is_one, "{user_key:?}");
+        }
+    }
 
     #[test]
     fn ties_go_to_the_larger_range_and_none_to_leveldbs() {

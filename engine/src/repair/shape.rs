@@ -12,7 +12,7 @@ use super::request::RepairRequest;
 use super::table::SavedTable;
 use crate::audit::Policy;
 use crate::audit::stats::OLD_NAME;
-use crate::rebuild::filters::hash_in;
+use crate::rebuild::filters::{hash_of_all, needs_hash};
 use crate::rebuild::{Failure, Folder, Result};
 use crate::report::FiltersReport;
 use crate::run::Watch;
@@ -66,7 +66,7 @@ pub(super) fn choose(
     }
     let hash = match request.hash {
         Some(hash) => Ok(hash),
-        None if name == OLD_NAME => hash_in(dir, &found(&live), true, watch),
+        None if name == OLD_NAME => hash_told(dir, &live, watch),
         None => Ok(LegacyHash::Unsigned),
     };
     let hash = match hash {
@@ -92,6 +92,13 @@ pub(super) fn choose(
     Ok(Chosen { shape, filters: Some((name, bits)), note: None })
 }
 
+/// The hash that the filters of sound tables tell. The keys of damaged tables and of logs are not known yet, so that it is
+/// not known either whether both hashes of all of them are the same.
+fn hash_told(dir: &Folder, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
+    let told = hash_of_all(dir, &found(live), true, watch)?.told;
+    told.ok_or_else(|| needs_hash(dir, "no sound table has a filter and a key that tell which"))
+}
+
 type Live<'m> = [(&'m Member, &'m SavedTable)];
 
 fn most_common(live: &Live<'_>) -> Option<String> {
@@ -101,7 +108,7 @@ fn most_common(live: &Live<'_>) -> Option<String> {
     counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned())
 }
 
-/// The sound tables, as [`hash_in`] expects tables: it reads them without corrections.
+/// The sound tables, as [`hash_of_all`] expects tables: it reads them without corrections.
 fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
     let is_sound =
         |table: &SavedTable| table.lost.is_empty() && table.patches.is_empty() && table.carved.is_none();

@@ -63,17 +63,13 @@ fn a_hash_that_is_given_counts_more_than_the_keys() {
 fn where_nothing_tells_the_hash_it_has_to_be_given() {
     let advice = "expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up \
                   to 1.17 on ARM), as the name leveldb.BuiltinBloomFilter stands for both and";
-    let neither = format!(
-        "{{db}}: {advice} no table has a filter and a key that tell which; if all keys are ASCII, either will do"
-    );
-    let db = plan([old(5, LegacyHash::Signed, false)]).make();
-    db.refused(1, &["--in-place"], &neither);
-    db.done(&["--in-place", "--hash", "signed"]);
+    let neither = format!("{{db}}: {advice} no table has a filter and a key that tell which");
     // No filters at all.
     let db = plan([Spec { policy: None, ..old(5, LegacyHash::Signed, true) }]).make();
     db.refused(1, &["--in-place", "--policy", OLD], &neither);
     // Filters of another name.
-    let db = plan([spec(1, 5, 0..20)]).make();
+    let keys = old(5, LegacyHash::Signed, true).keys;
+    let db = plan([Spec { keys, ..spec(1, 5, 0..1) }]).make();
     db.refused(1, &["--in-place", "--policy", OLD], &neither);
     // Both.
     let db = plan([old(5, LegacyHash::Signed, true), old(7, LegacyHash::Unsigned, true)]).make();
@@ -83,6 +79,22 @@ fn where_nothing_tells_the_hash_it_has_to_be_given() {
     for name in ["000042.ldb", "000043.ldb"] {
         assert_hash(&db.file(name), LegacyHash::Unsigned);
     }
+}
+
+/// The filters of such keys are the same by both hashes, whatever the tables have now.
+#[test]
+fn keys_with_one_hash_by_both_need_none() {
+    let without = Spec { policy: None, ..old(6, LegacyHash::Signed, false) };
+    let of_another_name = spec(1, 7, 0..20);
+    let db = plan([old(5, LegacyHash::Signed, false), without, of_another_name]).make();
+    db.done(&["--in-place", "--policy", OLD]);
+    assert_eq!(filters_of(&db.file("000043.ldb")).unwrap().0, OLD);
+    db.is_sound();
+    // One key of a table without filters is enough, wherever it is.
+    let without = Spec { policy: None, ..old(6, LegacyHash::Signed, true) };
+    let db = plan([old(5, LegacyHash::Signed, false), without]).make();
+    db.refused(1, &["--in-place"], "{db}: expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up \
+                  to 1.17 on ARM), as the name leveldb.BuiltinBloomFilter stands for both and no table has a filter and a key that tell which");
 }
 
 /// Without that name, there is nothing to tell.

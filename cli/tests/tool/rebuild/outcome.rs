@@ -63,7 +63,8 @@ fn a_fault_in_the_files_has_a_kind() {
     };
     let db = usual();
     assert_eq!(kind(&db, 0, &["--in-place", "--dry-run"]), Value::Null);
-    assert_eq!(kind(&db, 1, &["--in-place", "--policy", "old"]), Value::Null);
+    let of_two_hashes = plan([Spec { keys: vec![b"keys\xff".to_vec()], ..spec(1, 5, 0..1) }]).make();
+    assert_eq!(kind(&of_two_hashes, 1, &["--in-place", "--policy", "old"]), Value::Null);
     assert_eq!(kind(&db, 1, &["--undo"]), "missing");
     db.write("filterblock-rebuild", "x");
     assert_eq!(kind(&db, 1, &["--in-place"]), "damaged");
