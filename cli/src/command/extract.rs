@@ -7,6 +7,7 @@ use filterblock::table::Table;
 use filterblock_engine::{open_file, why_no_filter};
 
 use super::arguments::{Limits, about};
+use super::reserved_names::{Output, check_name};
 use crate::io::{Console, WholeFile};
 
 /// The table was opened, but has no filter block that could be read.
@@ -21,7 +22,8 @@ const EXIT_NO_FILTER: u8 = 1;
 pub(crate) struct Arguments {
     /// The table to read
     table: PathBuf,
-    /// Write to this file instead, which appears complete or not at all
+    /// Write to this file instead, which appears complete or not at all; its name may not be one that files of
+    /// databases have
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -41,6 +43,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let path = &arguments.table;
     if arguments.output.is_none() && console.is_terminal() {
         return Err("a filter block is not text: redirect it, or name a file with --output".to_owned());
+    }
+    if let Some(output) = &arguments.output {
+        check_name(output, Output::Other)?;
     }
     let file = open_file(path, false).map_err(about(path))?;
     let options = arguments.limits.read_options().meter(console.meter());

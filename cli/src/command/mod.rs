@@ -11,6 +11,7 @@ mod query;
 mod rebuild;
 mod repair;
 mod report;
+mod reserved_names;
 mod scan;
 mod shell;
 mod tune;

@@ -13,7 +13,7 @@ use filterblock_engine::report::{RebuildStatus, RepairReport};
 use super::arguments::{PolicyName, about};
 use super::keys::is_standard;
 use super::rebuild::Hash;
-use super::report::check_name;
+use super::reserved_names::{Output, check_name};
 use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
 use crate::text;
 
@@ -159,7 +159,7 @@ impl<'a> Page<'a> {
                 false => Ok(Self::Standard),
             };
         }
-        check_name(output)?;
+        check_name(output, Output::Other)?;
         let target = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));

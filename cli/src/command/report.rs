@@ -1,14 +1,15 @@
 //! `filterblock report`: a page about a database and its filters.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io::Write as _, sync::Arc};
+use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
-use filterblock::{database::FileKind, escape_path};
+use filterblock::escape_path;
 use filterblock_engine::{MAX_JOBS, Request, page::PageRequest};
 
 use super::arguments::{DepthArgument, Limits, about};
 use super::keys;
+use super::reserved_names::{Output, check_name};
 use crate::io::{Console, Progress, Tone, WholeFile};
 use crate::text::write_line;
 
@@ -74,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let lookups = keys::read(Vec::new(), from, arguments.hex).map_err(about(from.unwrap_or(path)))?;
     let is_file = !keys::is_standard(output);
     if is_file {
-        check_name(output)?;
+        check_name(output, Output::Other)?;
     }
     let progress = Arc::new(Progress::new(true));
     let engine = arguments.limits.engine(arguments.jobs, console).watch(progress.clone());
@@ -93,52 +94,4 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     }
     let written = console.write_all(page.html.as_bytes());
     Ok(console.finish(written.map(|()| status)))
-}
-
-/// Refuses to write a page to a file whose name a file of a database has, or might have.
-pub(super) fn check_name(output: &Path) -> Result<(), String> {
-    // A link may have any name; its target is replaced.
-    if is_of_database(output) || fs::canonicalize(output).is_ok_and(|target| is_of_database(&target)) {
-        return Err(about(output)("databases have files of this name; choose another one"));
-    }
-    Ok(())
-}
-
-/// Returns `true` if a database has, or might have, a file of this name.
-fn is_of_database(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    // Some file systems do not distinguish upper and lower case.
-    [name.to_owned(), name.to_ascii_uppercase(), name.to_ascii_lowercase()]
-        .iter()
-        .any(|name| FileKind::parse(name).is_some() || name.ends_with(".ldb") || name.ends_with(".sst"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_databases_use_are_refused() {
-        for name in [
-            "CURRENT",
-            "LOCK",
-            "LOG",
-            "LOG.old",
-            "MANIFEST-000008",
-            "000005.ldb",
-            "000005.sst",
-            "000009.log",
-            "000007.dbtmp",
-            "a/b/CURRENT",
-            "x.ldb",
-            "000005.LDB",
-            "current",
-            "manifest-000008",
-        ] {
-            assert!(is_of_database(Path::new(name)), "{name}");
-        }
-        for name in ["report.html", "a.ldb/report.html", "000005.html", "log.html", "-"] {
-            assert!(!is_of_database(Path::new(name)), "{name}");
-        }
-    }
 }

@@ -46,8 +46,8 @@ fn a_file_appears_whole_or_not_at_all() {
 fn the_table_itself_is_not_replaced() {
     let folder = folder();
     let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
-    let path = file(&folder, "1.ldb", &contents);
-    let run = run(&args!["extract", path, "-o", folder.path().join(".").join("1.ldb")]).expect(2);
+    let path = file(&folder, "table", &contents);
+    let run = run(&args!["extract", path, "-o", folder.path().join(".").join("table")]).expect(2);
     assert!(run.err.contains("is the file that is read"), "{run:?}");
     assert_eq!(fs::read(&path).unwrap(), contents);
 }
@@ -56,12 +56,37 @@ fn the_table_itself_is_not_replaced() {
 fn the_table_is_known_by_whatever_name_it_is_read() {
     let folder = folder();
     let contents = fs::read(table("single-4096-bloom10.ldb")).unwrap();
-    let path = file(&folder, "1.ldb", &contents);
+    let path = file(&folder, "table", &contents);
     fs::create_dir(folder.path().join("below")).unwrap();
-    let other = folder.path().join("below").join("..").join("1.ldb");
+    let other = folder.path().join("below").join("..").join("table");
     let run = run(&args!["extract", other, "-o", path]).expect(2);
     assert!(run.err.contains("is the file that is read"), "{run:?}");
     assert_eq!(fs::read(&path).unwrap(), contents);
+}
+
+/// A database would be lost without CURRENT or its log, and a filter block is no table.
+#[test]
+fn no_file_of_a_database_is_replaced() {
+    let folder = folder();
+    let lines = file(&folder, "lines.tsv", "key\tvalue\n");
+    for name in ["CURRENT", "MANIFEST-000008", "000010.log", "LOCK", "000009.ldb", "new.ldb"] {
+        let path = folder.path().join(name);
+        if name != "new.ldb" {
+            fs::write(&path, "of a database").unwrap();
+        }
+        let before = fs::read(&path).ok();
+        let runs = [
+            run(&args!["extract", table("single-4096-bloom10.ldb"), "-o", path]),
+            run(&args!["build", "--force", lines, path]),
+        ];
+        // A table may be replaced by another one.
+        let refused = if name.ends_with(".ldb") { 1 } else { 2 };
+        for run in &runs[..refused] {
+            assert!(run.status == 2 && run.err.contains("databases have files of this name"), "{run:?}");
+        }
+        assert!(refused == 1 || fs::read(&path).ok() == before);
+        assert!(refused == 2 || runs[1].status == 0);
+    }
 }
 
 #[cfg(unix)]

@@ -15,6 +15,7 @@ use lines::{KeyValue, Lines};
 
 use super::arguments::{PolicyName, about};
 use super::keys::{in_words, input_name, is_standard};
+use super::reserved_names::{Output, check_name};
 use crate::io::{Console, EXIT_OUTPUT_CLOSED, WatchedInput, WholeFile};
 
 /// Build a table, with filters, from lines of key and value
@@ -106,6 +107,9 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     let to_stdout = is_standard(&arguments.output);
     if to_stdout && console.is_terminal() {
         return Err("a table is not text: redirect it, or name a file".to_owned());
+    }
+    if !to_stdout {
+        check_name(&arguments.output, Output::Table)?;
     }
     let input = open_input(&arguments.input)?;
     let built = match to_stdout {
