@@ -104,6 +104,9 @@ impl From<&Failure> for Report {
     }
 }
 
+/// Advice on a database that lacks a file without which it cannot be opened.
+pub(super) const REPAIR: &str = "`filterblock repair DB --to NEW` makes a new database of what is there";
+
 /// Advice on an error; empty if there is no advice.
 const fn advice(kind: io::ErrorKind) -> &'static str {
     match kind {

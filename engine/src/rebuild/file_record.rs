@@ -2,10 +2,10 @@
 
 use std::io::{self, Read as _};
 
-use filterblock::database::FileKind;
+use filterblock::{database::FileKind, escape_path};
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, REPAIR, Result};
 use super::files::Folder;
 use crate::report::ErrorKind;
 
@@ -69,7 +69,13 @@ pub(super) fn current_name(dir: &Folder) -> Result<String> {
 pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     let name = current_name(dir)?;
     let path = dir.path_of(&name);
-    FileRecord::read(dir, name).map_err(|error| Failure::system("reading it", &path, &error))
+    FileRecord::read(dir, name).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            let text = format!("{}: CURRENT names it, and it is missing; {REPAIR}", escape_path(&path));
+            Failure::failed(text, Some(ErrorKind::Missing))
+        }
+        _ => Failure::system("reading it", &path, &error),
+    })
 }
 
 /// Makes CURRENT name the MANIFEST of this number. After an error, CURRENT is as it was, unless the folder could not be

@@ -142,15 +142,15 @@ fn check_decided(place: &DatabaseFolder, found: &FoundUndo) -> Result<()> {
         Contents::Nothing => return Ok(()),
         Contents::Rest => {
             "an earlier --discard was cut off, and some of the tables are left that it was to remove; `filterblock \
-             rebuild --discard` removes them"
+             rebuild --discard DB` removes them"
         }
         Contents::All if found.record(&place.dir)?.rebuilt == current(&place.dir)? => {
-            "the tables from before an earlier rebuild are there; `filterblock rebuild --undo` brings them back, \
-             `filterblock rebuild --discard` removes them"
+            "the tables from before an earlier rebuild are there; `filterblock rebuild --undo DB` brings them back, \
+             `filterblock rebuild --discard DB` removes them"
         }
         Contents::All => {
             "the tables from before an earlier rebuild are there, and the database was opened since, so they cannot \
-             come back; `filterblock rebuild --discard` removes them"
+             come back; `filterblock rebuild --discard DB` removes them"
         }
     };
     Err(Failure::refused(&place.undo.path(), why))

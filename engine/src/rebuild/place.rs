@@ -1,10 +1,12 @@
 //! The folder of a database: its lock, and checks that it can be worked in.
 
+use std::ffi::OsString;
 use std::path::Path;
 
-use filterblock::{database::DatabaseLock, escape_path};
+use filterblock::database::{DatabaseLock, FileKind};
+use filterblock::escape_path;
 
-use super::failure::{Failure, Result};
+use super::failure::{Failure, REPAIR, Result};
 use super::files::{Folder, Purpose, is_root};
 use super::undo_folder::UndoFolder;
 use crate::{report::ErrorKind, words::path_word};
@@ -68,7 +70,14 @@ fn check_is_database(dir: &Folder) -> Result<()> {
     match dir.look("CURRENT") {
         Ok(Some(_)) => Ok(()),
         Ok(None) => {
-            let why = "CURRENT is missing, so this is not the folder of a database";
+            let is_of_database = |name: &OsString| {
+                let kind = name.to_str().and_then(FileKind::parse).map(|(kind, _)| kind);
+                matches!(kind, Some(FileKind::Table | FileKind::Log | FileKind::Manifest))
+            };
+            let why = match dir.names()?.iter().any(is_of_database) {
+                true => format!("CURRENT is missing; {REPAIR}"),
+                false => "CURRENT is missing, so this is not the folder of a database".to_owned(),
+            };
             let text = format!("{}: {why}", escape_path(dir.path()));
             Err(Failure::failed(text, Some(ErrorKind::Missing)))
         }

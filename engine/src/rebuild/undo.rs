@@ -88,7 +88,7 @@ fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &Undo
     let dir = &place.dir;
     let written = |what: &str| {
         let why = format!(
-            "{what} since the rebuild; undoing it would lose what was written. `filterblock rebuild --discard` \
+            "{what} since the rebuild; undoing it would lose what was written. `filterblock rebuild --discard DB` \
              removes the tables before the rebuild"
         );
         Failure::refused(dir.path(), why)

@@ -280,7 +280,7 @@ impl FoundUndo {
         let refused = |found: String| {
             let why = format!("expected the record of a rebuild, found {found}");
             Failure::refused(&path, why)
-                .and("without it, `filterblock rebuild --discard` is all that is left")
+                .and("without it, `filterblock rebuild --discard DB` is all that is left")
                 .of_kind(ErrorKind::Damaged)
         };
         let system = |error: io::Error| Failure::system("reading it", &path, &error);

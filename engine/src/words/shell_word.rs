@@ -1,5 +1,6 @@
 //! Words of a command, for people to copy into a shell.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use filterblock::escape_path;
@@ -15,10 +16,29 @@ pub(super) fn shell_word(text: &str) -> String {
     }
 }
 
-/// A path as one word of a command, and not as an option.
+/// A path as one word of a command, and not as an option. A path that cannot be shown as it is stands in `$'…'`, which bash,
+/// zsh and ksh take for its bytes.
 pub fn path_word(path: &Path) -> String {
     let text = escape_path(path).to_string();
-    shell_word(&if text.starts_with('-') { format!("./{text}") } else { text })
+    let prefix = if text.starts_with('-') { "./" } else { "" };
+    if path.to_str() == Some(&text) {
+        shell_word(&format!("{prefix}{text}"))
+    } else {
+        byte_word(prefix, path)
+    }
+}
+
+fn byte_word(prefix: &str, path: &Path) -> String {
+    let mut word = format!("$'{prefix}");
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'\'' | b'\\' => word.extend(['\\', byte.into()]),
+            b' '..=b'~' => word.push(byte.into()),
+            // Three digits always, so that what follows is not taken for one.
+            _ => _ = write!(word, "\\{byte:03o}"),
+        }
+    }
+    word + "'"
 }
 
 #[cfg(test)]
@@ -37,6 +57,30 @@ mod tests {
         ] {
             assert_eq!(path_word(Path::new(path)), word);
             assert_eq!(shell_word(path), word);
+        }
+    }
+
+    /// In `\\x` some shells take more than two digits.
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_cannot_be_shown_is_its_bytes() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, process::Command};
+
+        let is_bash_there = Command::new("bash").args(["-c", "true"]).output().is_ok();
+        for (path, word) in [
+            (&b"t\tb"[..], r"$'t\011b'"),
+            (b"a\n1", r"$'a\0121'"),
+            (b"-\x1b[2J", r"$'./-\033[2J'"),
+            (b"\xff\xfe'\\", r"$'\377\376\'\\'"),
+            ("\u{202e}ä ~$x".as_bytes(), r"$'\342\200\256\303\244 ~$x'"),
+            (br"a\b", r"'a\b'"),
+        ] {
+            assert_eq!(path_word(Path::new(OsStr::from_bytes(path))), word);
+            if is_bash_there {
+                let shown =
+                    Command::new("bash").args(["-c", &format!("printf %s {word}")]).output().unwrap().stdout;
+                assert!(shown == path || shown == [b"./", path].concat(), "{word}");
+            }
         }
     }
 

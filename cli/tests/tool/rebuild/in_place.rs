@@ -211,7 +211,7 @@ fn a_second_rebuild_needs_a_decision_about_the_first() {
     let db = usual();
     db.done(&["--in-place"]);
     let message = "{db}.filterblock-undo: the tables from before an earlier rebuild are there; `filterblock rebuild \
-                   --undo` brings them back, `filterblock rebuild --discard` removes them";
+                   --undo DB` brings them back, `filterblock rebuild --discard DB` removes them";
     db.refused(1, &["--in-place", "--bits-per-key", "12"], message);
     db.refused(1, &["--in-place", "--dry-run"], message);
     db.done(&["--discard"]);

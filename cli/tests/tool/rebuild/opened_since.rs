@@ -63,7 +63,7 @@ fn after_somebody_opened_the_database_behind_the_commit_only_marker_and_temporar
     db.write_marker(&marker);
     let run = db.run(&["--in-place"]).expect(1);
     let why = "{db}.filterblock-undo: the tables from before an earlier rebuild are there, and the database was opened \
-               since, so they cannot come back; `filterblock rebuild --discard` removes them";
+               since, so they cannot come back; `filterblock rebuild --discard DB` removes them";
     assert_eq!(run.err, db.fill(&format!("filterblock: {why}; {FORGOTTEN}\n")));
     db.is_as(&before);
     db.done(&["--discard"]);

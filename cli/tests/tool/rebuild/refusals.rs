@@ -27,6 +27,14 @@ fn what_is_no_database() {
 }
 
 #[test]
+fn a_database_without_current_is_one_to_repair() {
+    let db = usual();
+    fs::remove_file(db.file("CURRENT")).unwrap();
+    let repair = "`filterblock repair DB --to NEW` makes a new database of what is there";
+    db.refused(2, &["--in-place"], &format!("{{db}}: CURRENT is missing; {repair}"));
+}
+
+#[test]
 fn a_missing_or_strange_manifest() {
     let db = usual();
     db.write("CURRENT", "MANIFEST-000040");
@@ -39,11 +47,9 @@ fn a_missing_or_strange_manifest() {
     db.write("CURRENT", vec![b'0'; 1 << 20]);
     db.refused(1, &["--in-place"], found);
     db.write("CURRENT", "MANIFEST-000039\n");
-    db.refused(
-        2,
-        &["--in-place"],
-        &format!("{{db}}/MANIFEST-000039: reading it: {}", std::io::Error::from_raw_os_error(2)),
-    );
+    let repair = "`filterblock repair DB --to NEW` makes a new database of what is there";
+    let missing = format!("{{db}}/MANIFEST-000039: CURRENT names it, and it is missing; {repair}");
+    db.refused(2, &["--in-place"], &missing);
 }
 
 /// Tags that RocksDB and other relatives write.

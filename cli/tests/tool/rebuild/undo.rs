@@ -28,7 +28,7 @@ impl Db {
     fn undo_would_lose(&self, what: &str) {
         let message = format!(
             "{{db}}: {what} since the rebuild; undoing it would lose what was written. `filterblock rebuild \
-             --discard` removes the tables before the rebuild"
+             --discard DB` removes the tables before the rebuild"
         );
         self.refused(1, &["--undo"], &message);
     }
@@ -149,7 +149,7 @@ fn a_record_that_is_missing_or_strange() {
     let refused = |found: &str| {
         let message = format!(
             "{{db}}.filterblock-undo/{RECORD}: expected the record of a rebuild, found {found}; without it, \
-             `filterblock rebuild --discard` is all that is left"
+             `filterblock rebuild --discard DB` is all that is left"
         );
         db.refused(1, &["--undo"], &message);
     };

@@ -54,7 +54,7 @@ fn the_rest_of_a_discard_is_called_that() {
     db.done(&["--in-place"]);
     fs::remove_file(db.undo_folder().join("filterblock-undo")).unwrap();
     let why = "{db}.filterblock-undo: an earlier --discard was cut off, and some of the tables are left that it was to \
-               remove; `filterblock rebuild --discard` removes them";
+               remove; `filterblock rebuild --discard DB` removes them";
     db.refused(1, &["--in-place"], why);
     db.done(&["--discard"]);
     db.done(&["--in-place"]);
