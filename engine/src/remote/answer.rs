@@ -31,7 +31,7 @@ pub(super) struct Page {
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct ListedObject {
     pub(super) key: Vec<u8>,
-    /// In bytes.
+    /// The object's size in bytes.
     pub(super) size: u64,
     pub(super) modified: DateTime<Utc>,
     pub(super) e_tag: Option<String>,

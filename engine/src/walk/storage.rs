@@ -83,7 +83,7 @@ pub(super) fn database_in(storage: &dyn Storage, dir: &Path, names: Vec<(String,
     listing.into_database()
 }
 
-/// All bytes of a file.
+/// Reads all bytes of a file.
 fn read(storage: &dyn Storage, path: &Path) -> io::Result<Bytes> {
     let file = storage.open(path)?;
     let len = usize::try_from(file.len()?).map_err(io::Error::other)?;

@@ -313,7 +313,7 @@ mod tests {
         }
     }
 
-    /// Counts the bytes that it is asked to describe.
+    /// A policy that counts the bytes that it is asked to describe.
     #[derive(Default)]
     struct Describing(AtomicU64);
 

@@ -100,8 +100,8 @@ impl Block {
     }
 }
 
-/// The multiple of the `expected` rate that is certain: 1 if the interval holds that rate, or if that rate is not
-/// above 0.
+/// The factor by which the measured rate certainly differs from `expected`: the nearest point of the interval,
+/// divided by `expected`. 1 if the interval holds `expected`, or if `expected` is not above 0.
 fn multiple(measured: Interval, expected: f64) -> f64 {
     let nearest = expected.clamp(measured.low, measured.high);
     if expected > 0.0 { nearest / expected } else { 1.0 }

@@ -11,7 +11,7 @@ use super::{MAX_CONTENTS, PartialEntry};
 /// A byte; `None`: it is lost.
 pub(super) type Byte = Option<u8>;
 
-/// The entries between two restarts all of whose bytes are there, with the offsets at which they begin.
+/// Those entries between two restarts of which all bytes are there, with the offsets at which they begin.
 pub(super) type Segment = Vec<(usize, PartialEntry)>;
 
 /// The work that an entry makes besides that of its key, in bytes.
