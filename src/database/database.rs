@@ -47,7 +47,7 @@ use crate::{Error, Result};
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Database {
-    /// Empty if the database is from a listing without a location.
+    /// The folder, or the location of the listing; empty if the database is from a listing without a location.
     pub(super) dir: PathBuf,
     pub(super) files: DatabaseFiles,
     pub(super) manifest: Result<Manifest>,

@@ -305,7 +305,8 @@ fn compare_parts(parts: &[Part], a: &mut Reader<'_>, b: &mut Reader<'_>) -> Opti
     Some(Ordering::Equal)
 }
 
-/// The sequence precedes the primary key, but is compared after it.
+/// Compares what follows the ids of two index entries. The sequence precedes the primary key, but is compared after
+/// it.
 fn compare_index_entries(a: &mut Reader<'_>, b: &mut Reader<'_>) -> Option<Ordering> {
     let values = compare_values(a, b)?;
     if values.is_ne() {

@@ -9,7 +9,7 @@ use filterblock_engine::{open_file, why_no_filter};
 use super::arguments::{Limits, about};
 use crate::io::{Console, WholeFile};
 
-/// The table was opened, but has no filter block that could be read.
+/// The exit status if the table was opened, but has no filter block that could be read.
 const EXIT_NO_FILTER: u8 = 1;
 
 /// Write the bare filter block of a table to standard output
