@@ -12,9 +12,10 @@ use crate::report::{ErrorKind, RebuildStatus};
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;
 
-/// The number of file numbers that are left free for a program that opens the database after a crash. goleveldb refuses
-/// a database with both `000010.sst` and `000010.ldb`: the first is left over, and the second is a table that it has
-/// just made from a log, before it removes leftovers. If both are named `.ldb`, the new one replaces the old.
+/// The number of file numbers that are left free for a program that opens the database after a crash. goleveldb
+/// refuses a database with both `000010.sst` and `000010.ldb`: the first would be a leftover, and the second a table
+/// that goleveldb has just made from a log, before it removes leftovers. If both were named `.ldb`, the new table
+/// would replace the leftover.
 const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.

@@ -1,4 +1,4 @@
-//! A source of which more is read at once, the longer it is read in order.
+//! A source that reads more at once, the longer it is read in order.
 
 use std::cell::RefCell;
 use std::fmt::{self, Debug};
@@ -13,8 +13,8 @@ use super::read_ahead::part;
 /// The most bytes that are read at once.
 const MOST: usize = 64 << 10;
 
-/// A source for one reader. Each read that goes on where the last one ended may read ahead as many bytes as were read in
-/// order before it, up to 64 KiB. So no more than twice the bytes are read that are asked for.
+/// A source for one reader. A read that begins where the last one ended may read ahead as many bytes as were read in
+/// order before it, up to 64 KiB. So at most twice as many bytes are read as are asked for.
 pub struct InOrder<R> {
     source: R,
     run: RefCell<Run>,

@@ -23,7 +23,8 @@ pub trait Storage: Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>>;
 
     /// Opens the file at `path`. A read of a file that has changed since it was listed fails with
-    /// [`StaleNetworkFileHandle`](io::ErrorKind::StaleNetworkFileHandle): nothing is said to be damaged then.
+    /// [`StaleNetworkFileHandle`](io::ErrorKind::StaleNetworkFileHandle), so that the file is not reported as
+    /// damaged.
     ///
     /// # Errors
     ///

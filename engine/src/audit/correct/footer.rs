@@ -78,8 +78,8 @@ fn decode(footer: &[u8]) -> Option<Footer> {
     Some(Footer { metaindex, index })
 }
 
-/// The blocks to which a footer leads, both as it is stored and with one bit changed. Most of these footers differ in
-/// one handle only, so the verdict on each block is remembered.
+/// Checks the blocks to which footers lead: the footer as it is stored, and the footers with one bit changed. Most of
+/// these footers differ in one handle only, so the verdict on each block is remembered.
 struct Trials<'s, R> {
     source: &'s R,
     /// The bytes whose checksums may still be tried.

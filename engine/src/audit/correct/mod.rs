@@ -37,7 +37,8 @@ pub(crate) fn stored_crc(data: &[u8]) -> u32 {
     crc32c::crc32c(data).rotate_right(15).wrapping_add(MASK_DELTA)
 }
 
-/// All single bits that, if wrong, explain why `data` do not have the checksum `stored`. Empty if `data` have it.
+/// Returns every single bit that, if wrong, explains why `data` do not have the checksum `stored`. Empty if `data`
+/// have it.
 ///
 /// Other damage to a block of 4 KiB looks like one wrong bit with a probability of 8e-6. So a corrected block still has
 /// to be checked.

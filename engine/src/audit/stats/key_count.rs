@@ -217,9 +217,9 @@ impl Parts {
         start_of(part, number, self.entries)
     }
 
-    /// The estimate of the sum over all blocks of the number that `of` gives; `None` if there are blocks, but none was
-    /// decoded. `last`: that number for the last block. `blocks`: the number of blocks, which is less than the number
-    /// of entries if the index is damaged. `least`: the least such number for a block.
+    /// Estimates the sum, over all blocks, of the number that `of` returns for a block. `None`: there are blocks, but
+    /// none was decoded. `last`: that number for the last block. `blocks`: the number of blocks, which is less than
+    /// the number of entries if the index is damaged. `least`: the least such number for a block.
     fn estimate(
         &self,
         last: Option<u64>,

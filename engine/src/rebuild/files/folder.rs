@@ -220,7 +220,8 @@ impl Folder {
             .map_err(|error| Failure::system("giving it its name", &self.path_of(to), &error))
     }
 
-    /// Moves a folder in this one into `folder`. With `replaces`, it may take the place of an empty folder.
+    /// Moves the folder `from`, which is in this folder, into `folder`. With `replaces`, it may take the place of an
+    /// empty folder.
     pub(crate) fn move_folder(
         &self,
         from: impl AsRef<OsStr>,

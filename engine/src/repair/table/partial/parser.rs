@@ -14,7 +14,7 @@ pub(super) type Byte = Option<u8>;
 /// Those entries between two restarts of which all bytes are there, with the offsets at which they begin.
 pub(super) type Segment = Vec<(usize, PartialEntry)>;
 
-/// The work that an entry makes besides that of its key, in bytes.
+/// The work that an entry takes in addition to that for its key, in bytes.
 const ENTRY: usize = 16;
 
 /// Reads entries that ascend, within bounds.
