@@ -195,8 +195,8 @@ impl Database {
         path_in(&self.dir, FileKind::Table.file_name(number))
     }
 
-    /// The tables that a lookup of `user_key` searches, in this order: [`Manifest::tables_for`]. A
-    /// lookup searches the logs before them.
+    /// The tables that a lookup of `user_key` searches, in the order that [`Manifest::tables_for`] gives. A lookup
+    /// searches the logs before them.
     ///
     /// With a sound MANIFEST, if all these tables are present and none of them has an entry of the
     /// key, no live table has such an entry. A table that is unreadable or missing may have one.

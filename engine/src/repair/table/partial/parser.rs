@@ -59,8 +59,9 @@ impl<'p> Parser<'p> {
         (entries, at)
     }
 
-    /// The entries between the restart at `start` and `end`, where another restart or their array begins. All keys
-    /// precede `before`. `None`: these bytes are not the entries between two restarts.
+    /// Returns the entries of which all bytes are there, between the restart at `start` and `end`, where another
+    /// restart or the array of restarts begins. Their keys have to precede `before`. `None`: these bytes are not the
+    /// entries between two restarts.
     pub(super) fn segment(
         &self,
         Range { start, end }: Range<usize>,
