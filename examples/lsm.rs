@@ -42,7 +42,7 @@ impl ReadAt for CountedFile {
         ReadAt::read_at(&self.file, offset, len)
     }
 
-    /// Passed on, so that with the feature `advise` the system reads ahead for `get_many`.
+    /// Passes the ranges on, so that with the feature `advise` the system reads them ahead for `get_many`.
     fn will_need(&self, ranges: &[Range<u64>]) {
         self.file.will_need(ranges);
     }
@@ -78,8 +78,8 @@ impl Store {
         if self.memtable.len() >= MEMTABLE_ENTRIES { self.flush() } else { Ok(()) }
     }
 
-    /// Looks a key up. Its newest entry decides: the one in the memtable, otherwise the one in the
-    /// newest table that has one.
+    /// Looks a key up. Its newest entry decides: the one in the memtable, or else the one in the newest table that
+    /// has the key.
     fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         if let Some(value) = self.memtable.get(key) {
             return Ok(value.as_ref().map(|value| Bytes::copy_from_slice(value)));
@@ -95,8 +95,8 @@ impl Store {
         Ok(None)
     }
 
-    /// Looks many keys up, each as [`get`](Self::get) does: every table is asked once, for the keys
-    /// that no newer one has.
+    /// Looks many keys up, each as [`get`](Self::get) does. Every table is asked once, for the keys that no newer
+    /// table has.
     fn get_many(&self, keys: &[Vec<u8>]) -> Result<Vec<Option<Bytes>>> {
         let in_memory = keys.iter().map(|key| self.memtable.get(key)?.as_deref().map(Bytes::copy_from_slice));
         let mut values: Vec<_> = in_memory.collect();

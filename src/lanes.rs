@@ -1,6 +1,6 @@
-//! Keys side by side in plain bytes, as hashes and kernels take them. Code without bounds checks relies on the lengths
-//! and bounds that the constructors check. Since [`FixedLenKeys`] checks its own only in debug builds, such code asserts
-//! them again.
+//! Keys side by side in plain bytes, as hashes and kernels take them. Code without bounds checks relies on the
+//! lengths and bounds that the constructors check. The constructor of [`FixedLenKeys`] checks them only in debug
+//! builds, so such code asserts them again.
 
 /// Keys of equal length at equal distances.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
-//! Sorting and collecting where there are few items. The standard library compiles a sort anew for each type and order,
-//! several kilobytes each time; these are compiled once.
+//! Sorting and collecting where there are few items. The standard library compiles a sort anew for each type and
+//! order, several kilobytes each time. The sort here is compiled once.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Sorts like [`slice::sort_by`]: equal items keep their order. For hot code, that one is better.
+/// Sorts like [`slice::sort_by`]: equal items keep their order. In hot code, `slice::sort_by` is better.
 pub fn sort_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     let mut from: Vec<usize> = (0..items.len()).collect();
     sort_places(&mut from, &mut |a, b| match (items.get(a), items.get(b)) {

@@ -137,8 +137,8 @@ impl Engine {
     }
 
     /// If true, [`Depth::Sample`] reads at most 16 data blocks of a file, in up to three places, as it does in object
-    /// storage. The source is told the places by [`ReadAt::will_need`](filterblock::table::ReadAt::will_need). To be
-    /// set if each read takes long.
+    /// storage. The source is told the places by [`ReadAt::will_need`](filterblock::table::ReadAt::will_need). This
+    /// helps if each read takes long.
     #[must_use]
     pub const fn few_reads(mut self, few_reads: bool) -> Self {
         self.few_reads = few_reads;

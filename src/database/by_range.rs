@@ -12,7 +12,7 @@ use crate::table::{Comparator as _, InternalKeyComparator};
 /// list of tables.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub(super) struct ByRange {
-    /// Sorted by level, then by smallest key.
+    /// The tables, sorted by level, then by smallest key.
     sorted: Vec<LookupOrder>,
     /// Set for each level with a table whose range of keys excludes no key.
     unranged: [bool; NUM_LEVELS as usize],

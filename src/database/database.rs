@@ -47,7 +47,7 @@ use crate::{Error, Result};
 /// # Ok::<(), filterblock::Error>(())
 /// ```
 pub struct Database {
-    /// Empty if the database is from a listing without a location.
+    /// The folder, or the location of the listing; empty if the database is from a listing without a location.
     pub(super) dir: PathBuf,
     pub(super) files: DatabaseFiles,
     pub(super) manifest: Result<Manifest>,
@@ -195,8 +195,8 @@ impl Database {
         path_in(&self.dir, FileKind::Table.file_name(number))
     }
 
-    /// The tables that a lookup of `user_key` searches, in this order: [`Manifest::tables_for`]. A
-    /// lookup searches the logs before them.
+    /// The tables that a lookup of `user_key` searches, in the order that [`Manifest::tables_for`] gives. A lookup
+    /// searches the logs before them.
     ///
     /// With a sound MANIFEST, if all these tables are present and none of them has an entry of the
     /// key, no live table has such an entry. A table that is unreadable or missing may have one.

@@ -34,9 +34,9 @@ const MAX_COMPARATOR_LEN: usize = 4096;
 pub(crate) enum Field<'a> {
     /// The name of the comparator, which orders the user keys.
     Comparator(&'a [u8]),
-    /// The writes of logs with this number or a higher one may be in no table yet.
+    /// The lowest number of the logs whose writes may be in no table yet.
     LogNumber(u64),
-    /// One more log whose writes may be in no table yet, or 0 if there is no such log. Early versions
+    /// The number of one more log whose writes may be in no table yet, or 0 if there is no such log. Early versions
     /// of LevelDB used this field.
     PrevLogNumber(u64),
     /// The number for the next new file.

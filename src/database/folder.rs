@@ -36,7 +36,7 @@ pub struct UnreadableFile {
     pub number: u64,
     /// Its path: the folder as it was given, and the file's name.
     pub path: PathBuf,
-    /// The reason why it could not be looked at: [`Error::Io`], with the path.
+    /// The reason why the file could not be looked at: [`Error::Io`], with the path.
     pub error: Arc<Error>,
 }
 

@@ -45,7 +45,7 @@ static HELD: Mutex<Option<HashSet<FileId>>> = Mutex::new(None);
 /// ```
 #[must_use = "the lock is released when this is dropped"]
 pub struct DatabaseLock {
-    /// `None` once it is released.
+    /// The locked file; `None` once the lock is released.
     file: Option<File>,
     id: FileId,
     path: PathBuf,

@@ -31,11 +31,11 @@ pub struct Manifest {
     prev_log_number: u64,
     next_file_number: Option<u64>,
     last_sequence: Option<u64>,
-    /// Sorted by level, then by number.
+    /// The live tables, sorted by level, then by number.
     tables: Vec<LiveTable>,
-    /// Empty unless keys are in bytewise order.
+    /// The index of the tables' ranges of keys; empty unless keys are in bytewise order.
     by_range: ByRange,
-    /// Sorted by level.
+    /// The compact pointers, sorted by level.
     compact_pointers: Vec<(u8, Bytes)>,
     records: u64,
     incomplete_tail: Option<u64>,
@@ -142,13 +142,14 @@ impl Manifest {
         self.comparator() == Some(BytewiseComparator.name().as_bytes())
     }
 
-    /// The writes of logs with this number or a higher one may be in no table yet.
+    /// Returns the lowest number of the logs whose writes may be in no table yet, apart from
+    /// [`prev_log_number`](Self::prev_log_number).
     pub fn log_number(&self) -> u64 {
         self.log_number.unwrap_or_default()
     }
 
-    /// One more log whose writes may be in no table yet, or 0 if there is no such log. Only early
-    /// versions of LevelDB used this number.
+    /// Returns the number of one more log whose writes may be in no table yet, or 0 if there is no such log. Only
+    /// early versions of LevelDB used this number.
     pub fn prev_log_number(&self) -> u64 {
         self.prev_log_number
     }

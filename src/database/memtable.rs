@@ -26,7 +26,7 @@ pub(super) struct Memtable<'d> {
 /// The writes, without the logs that they are from.
 #[derive(Default)]
 pub(super) struct SortedWrites {
-    /// Keys and values.
+    /// The keys and values of all writes.
     bytes: Vec<u8>,
     writes: Vec<Write>,
 }
@@ -35,9 +35,9 @@ struct Write {
     key: Range<usize>,
     value: Option<Range<usize>>,
     sequence: u64,
-    /// The index of its log in the memtable's `logs`.
+    /// The index of the write's log in the memtable's `logs`.
     log: usize,
-    /// The offset of its record in the log.
+    /// The offset of the write's record in the log.
     offset: u64,
 }
 

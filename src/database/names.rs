@@ -83,8 +83,7 @@ pub(super) fn table_names(number: u64) -> [String; 2] {
     [FileKind::Table.file_name(number), format!("{number:06}.sst")]
 }
 
-/// Decimal digits without a sign, as `ConsumeDecimalNumber` in LevelDB's `util/logging.cc` reads
-/// them.
+/// Reads a number of decimal digits without a sign, like `ConsumeDecimalNumber` in LevelDB's `util/logging.cc`.
 fn number(digits: &str) -> Option<u64> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }

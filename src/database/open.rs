@@ -68,9 +68,9 @@ impl Database {
 
     /// Lists the folder, then reads the MANIFEST, then looks for files that appeared in between.
     ///
-    /// In this order, whatever the MANIFEST names was either listed, or written since, or removed
-    /// since. In the opposite order, a table could be removed, and the log with newer writes
-    /// created, without a trace of either.
+    /// In this order, whatever the MANIFEST names was either listed, or written since, or removed since. In the
+    /// opposite order, a log could be flushed to a table that the MANIFEST read does not name, and then be removed.
+    /// Its writes would be missing without a trace.
     fn read(dir: &Path, memory_limit: usize) -> Result<Self> {
         let files = DatabaseFiles::list(dir)?;
         let manifest = Manifest::scan_folder(dir, memory_limit).and_then(ManifestScan::into_result);

@@ -45,7 +45,8 @@ struct Identity {
 }
 
 impl<O: Opener> OpenFiles<O> {
-    /// `max` is the maximum number of files that are open at a time, and has to be at least 1.
+    /// Returns a pool without open files. `max` is the maximum number of files that are open at a time, and has to be
+    /// at least 1.
     pub(super) fn new(opener: O, max: usize) -> Arc<Self> {
         Arc::new(Self { max, handles: Mutex::new(Handles { opener, open: VecDeque::new(), next: 0 }) })
     }

@@ -36,7 +36,7 @@ pub(super) enum Way {
     Back,
 }
 
-/// Entries in the order of their keys.
+/// A source of entries in the order of their keys.
 #[expect(clippy::large_enum_variant, reason = "there are few, and most are of the larger kind")]
 pub(super) enum Source<'d, O: Opener> {
     /// `next` is the index after that of the current entry.

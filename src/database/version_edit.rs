@@ -17,9 +17,9 @@ use crate::Result;
 pub struct VersionEdit {
     /// The name of the comparator, which orders the user keys.
     pub comparator: Option<Bytes>,
-    /// The writes of logs with this number or a higher one may be in no table yet.
+    /// The lowest number of the logs whose writes may be in no table yet.
     pub log_number: Option<u64>,
-    /// One more log whose writes may be in no table yet, or 0 if there is no such log.
+    /// The number of one more log whose writes may be in no table yet, or 0 if there is no such log.
     pub prev_log_number: Option<u64>,
     /// The number for the next new file.
     pub next_file_number: Option<u64>,

@@ -130,8 +130,8 @@ pub(crate) fn matches(h: u32, filter: &[u8]) -> bool {
     matches_or(h, filter, portable::matches)
 }
 
-/// As [`matches()`], for a key whose hash has just been made. The portable code is inlined here,
-/// where few registers are in use.
+/// Like [`matches()`], but for a key whose hash has just been made. The portable code is inlined here, where few
+/// registers are in use.
 #[inline(always)]
 pub(crate) fn matches_key(h: u32, filter: &[u8]) -> bool {
     matches_or(h, filter, portable::matches_inlined)

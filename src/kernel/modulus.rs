@@ -44,8 +44,8 @@ impl Modulus {
         (divisor != 0).then_some(Self { divisor: divisor as u64, reciprocal })
     }
 
-    /// As [`new`](Self::new), for a divisor that is used only a few times. This costs a division
-    /// only for divisors of 512 or more.
+    /// Like [`new`](Self::new), but for a divisor that is used only a few times. This costs a division only for
+    /// divisors of 512 or more.
     #[inline(always)]
     pub(crate) fn of_small(divisor: u64) -> Self {
         let known = usize::try_from(divisor).ok().and_then(|divisor| RECIPROCALS.get(divisor));

@@ -175,9 +175,8 @@ impl<'a> Reader<'a> {
         Some((self.id(len(database))?, self.id(len(store))?, self.id(len(index))?))
     }
 
-    /// The type, which is read if keys with these ids have one and is 0 otherwise, and the format of the
-    /// bytes after it. `None` if there are no keys with these ids or of this type, or if the type is
-    /// missing.
+    /// Reads the type, or takes 0 if keys with these ids have no type. Returns it with the format of the bytes after
+    /// it. `None` if there are no keys with these ids or of this type, or if the type is missing.
     fn layout(&mut self, ids: Ids) -> Option<(u8, Rest)> {
         use Part::{Byte, String, Varint};
         match ids {
@@ -305,7 +304,8 @@ fn compare_parts(parts: &[Part], a: &mut Reader<'_>, b: &mut Reader<'_>) -> Opti
     Some(Ordering::Equal)
 }
 
-/// The sequence precedes the primary key, but is compared after it.
+/// Compares what follows the ids of two index entries. The sequence precedes the primary key, but is compared after
+/// it.
 fn compare_index_entries(a: &mut Reader<'_>, b: &mut Reader<'_>) -> Option<Ordering> {
     let values = compare_values(a, b)?;
     if values.is_ne() {

@@ -166,7 +166,7 @@ fn may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     }
 }
 
-/// As [`may_match`], for lookups of many keys, where more code does no harm.
+/// Like [`may_match`], but for lookups of many keys, where more code does no harm.
 #[inline]
 fn one_of_many_may_match(hashes: [u64; 4], filter: &[u8]) -> bool {
     match decode(filter) {

@@ -66,8 +66,8 @@ impl BlockHandle {
         }
     }
 
-    /// As [`decode`](Self::decode), if neither number takes more than eight bytes, and at least eight bytes follow
-    /// the offset. Otherwise `None`.
+    /// Like [`decode`](Self::decode), but only if neither number takes more than eight bytes and at least eight bytes
+    /// follow the offset. Otherwise `None`.
     #[inline(always)]
     pub(in crate::table) fn decode_short(bytes: &[u8]) -> Option<(Self, usize)> {
         let (offset, offset_len) = get_short(bytes)?;

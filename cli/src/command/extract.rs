@@ -10,7 +10,7 @@ use super::arguments::{Limits, about};
 use super::reserved_names::{Output, check_name};
 use crate::io::{Console, WholeFile};
 
-/// The table was opened, but has no filter block that could be read.
+/// The exit status if the table was opened, but has no filter block that could be read.
 const EXIT_NO_FILTER: u8 = 1;
 
 /// Write the bare filter block of a table to standard output

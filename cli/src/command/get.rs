@@ -13,7 +13,7 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart};
 
-/// The key is certainly not there.
+/// The exit status if the key is certainly not there.
 const EXIT_ABSENT: u8 = 1;
 
 /// Write the value of one key to standard output

@@ -10,7 +10,7 @@ use super::arguments::{DepthArgument, Limits, Paths};
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text::{ALL_LIVE, TextInspect};
 
-/// There is damage, but everything could be read.
+/// The exit status if there is damage, but everything could be read.
 const EXIT_DAMAGE: u8 = 1;
 
 /// Show what tables and their filters are like

@@ -25,7 +25,7 @@ pub(super) fn read(given: Vec<OsString>, from: Option<&Path>, hex: bool) -> Resu
     if keys.is_empty() { Err(format!("{name}: has no keys")) } else { Ok(keys) }
 }
 
-/// An error of opening or reading a file, in the engine's words.
+/// The text for an error in opening or reading a file, in the engine's words.
 pub(super) fn in_words(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "does not exist".to_owned(),

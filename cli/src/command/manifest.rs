@@ -9,7 +9,7 @@ use filterblock_engine::{Engine, Inputs};
 use crate::io::{Console, EXIT_ERROR};
 use crate::text;
 
-/// The MANIFEST is damaged, or ends within a record.
+/// The exit status if the MANIFEST is damaged, or ends within a record.
 const EXIT_DAMAGED: u8 = 1;
 
 /// Show the records of a database's MANIFEST and the tables that are live

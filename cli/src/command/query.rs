@@ -13,7 +13,7 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// Certainly none of the keys is there: all tables and logs were read without a fault.
+/// The exit status if certainly none of the keys is there: all tables and logs were read without a fault.
 const EXIT_NOT_FOUND: u8 = 1;
 
 /// Ask the filters which keys a table may hold

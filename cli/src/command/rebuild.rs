@@ -14,9 +14,9 @@ use super::arguments::{PolicyName, bytes};
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// The rebuild is refused: the request or the state of the files does not allow it.
+/// The exit status if the rebuild is refused: the request or the state of the files does not allow it.
 const EXIT_REFUSED: u8 = 1;
-/// Another program has the database open.
+/// The exit status if another program has the database open.
 const EXIT_IN_USE: u8 = 3;
 
 /// Give all tables of a closed database new filters, without touching an entry

@@ -17,12 +17,12 @@ use super::reserved_names::{Output, check_name};
 use crate::io::{Console, EXIT_ERROR, Progress, WholeFile};
 use crate::text;
 
-/// The repair is refused: the request or the state of the files does not allow it.
+/// The exit status if the repair is refused: the request or the state of the files does not allow it.
 const EXIT_REFUSED: u8 = 1;
-/// Another program has the database open.
+/// The exit status if another program has the database open.
 const EXIT_IN_USE: u8 = 3;
-/// There is a new database, or a dry run has finished, and something is lost or doubtful, or it cannot be known
-/// whether anything is.
+/// The exit status if there is a new database, or a dry run has finished, and something is lost or doubtful, or it
+/// cannot be known whether anything is.
 const EXIT_INCOMPLETE: u8 = 5;
 
 /// Make a new database from what can be saved of a damaged one

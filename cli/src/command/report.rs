@@ -13,7 +13,8 @@ use super::reserved_names::{Output, check_name};
 use crate::io::{Console, Progress, Tone, WholeFile};
 use crate::text::write_line;
 
-/// The page was written, and reports findings: something is damaged or wrong, or could not be read.
+/// The exit status if the page was written, and reports findings: something is damaged or wrong, or could not be
+/// read.
 const EXIT_FINDINGS: u8 = 1;
 
 /// Write a page about a database: what its filters are like, and what to do about them

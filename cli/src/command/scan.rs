@@ -11,7 +11,7 @@ use super::keys::{bytes_of, unhex};
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart, write_raw};
 
-/// There was damage, which was skipped.
+/// The exit status if there was damage, which was skipped.
 const EXIT_DAMAGED: u8 = 1;
 
 /// Show the entries of databases, tables and logs
@@ -109,7 +109,7 @@ reached (--max-output).";
 enum StoredKeys {
     /// User key, sequence number and type, as databases store them
     Internal,
-    /// Keys as they are
+    /// User keys alone, without sequence number and type
     User,
 }
 

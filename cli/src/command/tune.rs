@@ -10,7 +10,7 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// Some tables could not be read, and the results leave them out.
+/// The exit status if some tables could not be read, and the results leave them out.
 const EXIT_FAULTS: u8 = 1;
 
 /// Find out which filters a database should have, and what the present ones cost

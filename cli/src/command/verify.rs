@@ -10,7 +10,7 @@ use super::arguments::{KeyOrder, Limits, Paths};
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// There are findings, and everything could be looked at.
+/// The exit status if there are findings, and everything could be looked at.
 const EXIT_FINDINGS: u8 = 1;
 
 /// Check tables and their filters thoroughly

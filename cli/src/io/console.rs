@@ -13,7 +13,7 @@ use filterblock_engine::report::{Folder, Remark};
 
 /// The exit status for wrong usage, for an input that is missing or cannot be read, and for other errors.
 pub(crate) const EXIT_ERROR: u8 = 2;
-/// The exit status if the reader of the results went away before their end. Shells show the same status for a program
+/// The exit status if the reader closes the output early, as `head` does. Shells show the same status for a program
 /// that was ended by SIGPIPE.
 pub(crate) const EXIT_OUTPUT_CLOSED: u8 = 141;
 

@@ -173,7 +173,7 @@ impl Layout {
     }
 }
 
-/// The width of lines of the columns that are shown.
+/// The width of a line of the columns that are shown.
 fn total_width(columns: &[(Column, bool)]) -> usize {
     let shown = columns.iter().filter(|(_, shown)| *shown);
     shown.map(|(column, _)| column.width + GAP).sum::<usize>().saturating_sub(GAP)

@@ -28,7 +28,7 @@ pub(crate) struct TextInspect {
 }
 
 impl TextInspect {
-    /// `list_filters`: each filter of a table is shown. `is_single`: only one path was given.
+    /// Starts without output. `list_filters`: each filter of a table is shown. `is_single`: only one path was given.
     /// `is_wide`: listings have all columns. `paths`: those given as arguments.
     pub(crate) fn new(list_filters: bool, is_single: bool, is_wide: bool, paths: &[PathBuf]) -> Self {
         let name_width = paths.iter().map(|path| width(&table_name(path, false))).max().unwrap_or_default();

@@ -17,8 +17,8 @@ pub(super) const WIDTH: usize = 100;
 /// The width of the bar for the share of all entries, in characters.
 const BAR_WIDTH: usize = 12;
 
-/// A level as a listing names it. `None` stands for tables that are not live: obsolete ones, and those that the MANIFEST does
-/// not list yet.
+/// A level as a listing names it. `None` stands for tables that are not live: obsolete ones, and those that the
+/// MANIFEST does not list yet.
 pub(super) fn level_text(level: Option<u8>) -> String {
     level.map_or_else(|| "unused".to_owned(), |level| level.to_string())
 }

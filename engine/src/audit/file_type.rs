@@ -1,4 +1,4 @@
-//! The kinds of files that are found in place of a table, as far as their bytes reveal them.
+//! Recognizes, by their bytes, files of other kinds that are found in place of a table.
 
 use std::{path::Path, sync::Arc};
 
@@ -16,10 +16,9 @@ const LOOKED_AT: u64 = 64 << 10;
 pub(crate) const SALVAGED: u64 = 4 << 20;
 /// The limit on the bytes of data blocks and their keys that are decoded to count these entries.
 const MAX_DECODED: u64 = 64 << 20;
-/// The minimum number of bytes that are considered text.
+/// The minimum length in bytes of a file that is considered text.
 const MIN_TEXT: usize = 8;
-/// The minimum number of line ends, all of them CR LF, from which a transfer of the file in text mode is
-/// concluded.
+/// The minimum number of line ends, all of them CR LF, that show that the file was transferred in text mode.
 const MIN_LINE_ENDS: usize = 4;
 
 /// The kinds of files that are recognized by their first bytes.
@@ -114,7 +113,7 @@ fn is_text(bytes: &[u8]) -> bool {
         && text.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\r' | '\t'))
 }
 
-/// Returns true if there are enough LFs and each follows a CR. In a table, about one LF in 256 does.
+/// Returns true if there are enough LFs and each follows a CR. In a table, about one LF in 256 follows a CR.
 fn has_converted_line_ends(bytes: &[u8]) -> bool {
     let all = bytes.iter().filter(|byte| **byte == b'\n').count();
     let converted = bytes.windows(2).filter(|pair| pair == b"\r\n").count();

@@ -72,8 +72,8 @@ impl Engine {
         Ok(Page { html, verdict: line, command: verdict.command, is_bad })
     }
 
-    /// The filters along a table; `None` if the table has no filters that can be read, or cannot be read itself
-    /// any longer.
+    /// The filters along a table; `None` if the table has no filters that can be read, or if the table can no longer
+    /// be read.
     fn strip(&self, table: &Table, storage: Option<&Arc<dyn Storage>>) -> Option<Strip> {
         let source = open_listed(storage, &table.path).ok()?;
         let opened = filterblock::table::Table::open(source, &self.read).ok()?;

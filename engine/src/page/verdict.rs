@@ -139,7 +139,7 @@ fn worst(found: &OverviewFindings) -> Option<(String, String)> {
     })
 }
 
-/// A remark that the logs were not read, if there are any.
+/// A remark that the logs were not read; `None` if there are no logs.
 pub(super) fn logs_not_read(overview: &Overview) -> Option<String> {
     match &*overview.logs {
         [] => None,

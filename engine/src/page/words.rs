@@ -38,7 +38,7 @@ fn escaped(name: &[u8]) -> String {
     }
 }
 
-/// A name as an HTML element, which keeps the direction of its text to itself.
+/// A name as an HTML element. The direction of its text does not affect the text around it.
 pub(super) fn name(bytes: &[u8]) -> Markup {
     html! { code { (text(bytes)) } }
 }

@@ -51,7 +51,7 @@ impl FileRecord {
     }
 }
 
-/// The name of a MANIFEST that CURRENT holds. Any other contents are refused.
+/// Reads the name of the MANIFEST from CURRENT. Refuses a CURRENT with any other contents.
 pub(super) fn current_name(dir: &Folder) -> Result<String> {
     let path = dir.path_of("CURRENT");
     let contents = dir
@@ -65,7 +65,7 @@ pub(super) fn current_name(dir: &Folder) -> Result<String> {
     })
 }
 
-/// The MANIFEST that CURRENT names.
+/// Reads the MANIFEST that CURRENT names.
 pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     let name = current_name(dir)?;
     let path = dir.path_of(&name);

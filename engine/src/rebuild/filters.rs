@@ -24,7 +24,8 @@ pub(super) struct Maker {
     bits: BitsByLevel,
     policy: Policy,
     base_lg: Option<u8>,
-    /// The most common `base_lg` of the tables, or LevelDB's if none is known: for tables whose own is not known.
+    /// The `base_lg` for tables whose own is not known: the most common one of the tables, or LevelDB's if none is
+    /// known.
     usual_base_lg: u8,
     idb_keys: bool,
 }

@@ -22,8 +22,8 @@ pub(super) enum Recovered {
     /// The run had not committed, and another program has opened the database since. The run's temporary files and its
     /// undo folder, if it kept one, are removed.
     Overtaken,
-    /// Another program has opened the database since, and the run may have committed, or it was an undo. Only temporary
-    /// files and the marker are removed.
+    /// Another program has opened the database since, and the run may have committed, or the run was an undo. Only
+    /// temporary files and the marker are removed.
     Forgotten,
 }
 
@@ -43,10 +43,10 @@ impl Recovered {
 /// Clears away what the last run left in a database whose lock is held: its new files if it had not committed, and the
 /// files that it replaced if it had.
 ///
-/// CURRENT and its MANIFEST decide which of the two is the case. Their present state is made durable first: the run may
-/// have been killed between the commit and the sync of the folder, and a loss of power could then revert the commit
-/// after the old tables are gone. If the MANIFEST is neither of those in the marker, another program has opened the
-/// database, has removed files that it does not know, and may have used the same numbers.
+/// CURRENT and its MANIFEST decide which of the two is the case. Their present state is made durable first: the run
+/// may have been killed between the commit and the sync of the folder, and a loss of power could then revert the
+/// commit after the old tables are gone. If the MANIFEST is neither of those in the marker, another program has
+/// opened the database. That program has removed files that it does not know, and may have used the same numbers.
 pub(super) fn recover(place: &DatabaseFolder) -> Result<Recovered> {
     let DatabaseFolder { dir, undo, .. } = place;
     dir.check_known()?;

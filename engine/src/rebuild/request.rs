@@ -71,7 +71,7 @@ pub enum FilterRequest {
     Drop,
     /// New filters.
     Make {
-        /// Bits a key.
+        /// The numbers of bits a key.
         bits: BitsByLevel,
         /// The policy's name; `None`: that of the tables.
         policy: Option<String>,
@@ -94,7 +94,8 @@ impl BitsByLevel {
         Self(vec![(0, bits)])
     }
 
-    /// Numbers by level. `None` if there are no numbers, or two for one level.
+    /// Numbers for levels, given as pairs of a level and its number. `None` if there are no numbers, or two for one
+    /// level.
     pub fn new(mut levels: Vec<(u8, u32)>) -> Option<Self> {
         levels.sort_unstable();
         let twice = levels.iter().zip(levels.iter().skip(1)).any(|(a, b)| a.0 == b.0);

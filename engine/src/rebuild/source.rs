@@ -12,9 +12,10 @@ use crate::report::{ErrorKind, RebuildStatus};
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;
 
-/// The number of file numbers that are left free for a program that opens the database after a crash. goleveldb refuses
-/// a database with both `000010.sst` and `000010.ldb`: the first is left over, and the second is a table that it has
-/// just made from a log, before it removes leftovers. If both are named `.ldb`, the new one replaces the old.
+/// The number of file numbers that are left free for a program that opens the database after a crash. goleveldb
+/// refuses a database with both `000010.sst` and `000010.ldb`: the first would be a leftover, and the second a table
+/// that goleveldb has just made from a log, before it removes leftovers. If both were named `.ldb`, the new table
+/// would replace the leftover.
 const OPENING: u64 = 1000;
 
 /// A database with all its live tables in place.
@@ -109,7 +110,7 @@ impl OldDatabase {
         )))
     }
 
-    /// The live logs as they are now.
+    /// Returns the live logs with the lengths and checksums that they have now.
     pub(super) fn log_records(&self) -> Result<Vec<FileRecord>> {
         let record = |name: &String| {
             FileRecord::read(&self.dir, name.clone())
@@ -118,7 +119,8 @@ impl OldDatabase {
         self.logs.iter().map(record).collect()
     }
 
-    /// The contents of a MANIFEST with this number, which is like that of the database, but with these tables.
+    /// Returns the contents of a MANIFEST with the number `number`, like that of the database, but with `tables` as
+    /// its live tables.
     pub(super) fn manifest_with(&self, tables: &[LiveTable], number: u64) -> Result<Vec<u8>> {
         let mut edit = self.manifest.snapshot();
         edit.new_tables = tables.to_vec();
@@ -171,7 +173,7 @@ fn manifest(database: &Database) -> Result<&Manifest> {
     })
 }
 
-/// The live tables, each of which has to be there with the size it should have.
+/// Returns the live tables. Fails if a table's file is missing or does not have its recorded size.
 pub(super) fn live_tables(database: &Database) -> Result<Vec<SourceTable>> {
     manifest(database)?;
     let live = database.tables().filter_map(|table| Some((table.recorded()?, table.file)));
@@ -181,7 +183,7 @@ pub(super) fn live_tables(database: &Database) -> Result<Vec<SourceTable>> {
     .collect()
 }
 
-/// The name of a live table's file, if the file is there with the size it should have.
+/// Returns the name of a live table's file. Fails if the file is missing or does not have its recorded size.
 fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Result<String> {
     let path = database.table_path(record.number);
     let FileState::Present(file) = file else {

@@ -170,7 +170,7 @@ fn write<'f>(
 /// A new table that is being written. The data blocks are those of the old table, at the same offsets, so they are
 /// copied from file to file, and are shared between the files if the file system can do so.
 struct Output<'f> {
-    /// `None`: nothing is written to a file.
+    /// The new file; `None`: nothing is written to a file.
     file: Option<NewFile>,
     source: &'f File,
     /// The number of bytes that have yet to be copied from `source`.
@@ -214,7 +214,7 @@ impl Write for Output<'_> {
     }
 }
 
-/// Leaves the table as it is, for the reason `why`.
+/// Copies the old table as it is to the target, for the reason `why`.
 fn keep((dir, name): (&Folder, &str), target: OutputFile<'_>, why: Failure) -> Result<Rewritten> {
     if let OutputFile::File(folder, new) = target {
         dir.copy(name, folder, new)?;

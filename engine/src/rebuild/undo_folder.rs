@@ -163,8 +163,8 @@ impl UndoFolder {
         Ok(Some(FoundUndo { folder, contents }))
     }
 
-    /// Makes the folder with one link in it and removes it again, so that obstacles are known before the tables are
-    /// rewritten. `like`: the file whose attributes new files get.
+    /// Makes the folder with one link in it, and removes the folder again, so that obstacles are known before the
+    /// tables are rewritten. `like`: the file whose attributes new files get.
     pub(super) fn try_out(&self, like: &str) -> Result<()> {
         self.try_all(like).inspect_err(|_| {
             // If this fails as well, the next run clears the folder away.
@@ -200,8 +200,8 @@ impl UndoFolder {
         self.remove()
     }
 
-    /// Makes the folder: links to the database's files of these names, and then the record. It is moved to its place
-    /// only once it is complete, and is then made durable there.
+    /// Makes the folder: links to the database's files of these names, and then the record. The folder is moved to
+    /// its place only once it is complete, and is then made durable there.
     pub(super) fn make(&self, names: impl Iterator<Item = String>, record: &UndoRecord) -> Result<()> {
         let system = |error: io::Error| Failure::system("making the folder for --undo", &self.path(), &error);
         let folder = self.database.make_folder(UNFINISHED).map_err(system)?;
@@ -308,7 +308,7 @@ impl FoundUndo {
     }
 }
 
-/// Returns true if only those who can change `of` can have put `found` there or changed it.
+/// Returns true if only those who can change `of` can have made or changed `found`.
 fn is_safe(found: &Status, of: &Status) -> bool {
     found.owner == of.owner && found.lets_nobody_else_write_than(of)
 }
@@ -352,7 +352,7 @@ fn contents(folder: &Folder) -> Result<Contents> {
 }
 
 /// Returns true if the file [`TRIAL`] may be from [`try_out`](UndoFolder::try_out): it names a MANIFEST, as a link to
-/// the database's own does, or it is empty.
+/// the database's own CURRENT does, or it is empty.
 fn is_of_trial(folder: &Folder) -> bool {
     current_name(folder).is_ok()
         || matches!(folder.look(TRIAL), Ok(Some(found)) if found.is_file() && found.len == 0)

@@ -67,7 +67,7 @@ impl<'r> RebuildPlan<'r> {
         self.watch
     }
 
-    /// All tables, the oldest first, with numbers that are greater than every number that was used.
+    /// Returns all tables, the oldest first, with new numbers, which are greater than every number that was used.
     fn jobs(&self) -> Vec<Job<'_>> {
         let tables = self.source.tables.iter().zip(&self.before);
         let numbers = self.source.first_free..;
@@ -77,14 +77,14 @@ impl<'r> RebuildPlan<'r> {
             .collect()
     }
 
-    /// All tables, each with its old number.
+    /// Returns all tables, each with its old number.
     pub(super) fn jobs_with_old_numbers(&self) -> Vec<Job<'_>> {
         self.jobs().into_iter().map(|job| Job { number: job.table.record.number, ..job }).collect()
     }
 
-    /// The tables in groups. A group of several tables has at most `most` bytes; `None`: there is one group. The newest
-    /// group comes first, and in each group the newest table. So once a group is replaced, all tables with new numbers
-    /// are newer than all other tables. Without tables, there is one empty group.
+    /// Divides the tables into groups. A group of several tables has at most `most` bytes; `None`: there is one
+    /// group. The newest group comes first, and in each group the newest table. So once a group is replaced, all
+    /// tables with new numbers are newer than all other tables. Without tables, there is one empty group.
     pub(super) fn batches(&self, most: Option<u64>) -> Vec<Vec<Job<'_>>> {
         let mut batches: Vec<Vec<Job<'_>>> = vec![Vec::new()];
         let mut bytes = 0_u64;

@@ -21,7 +21,7 @@ pub(super) struct Page {
     pub(super) objects: Vec<ListedObject>,
     /// The prefixes of further keys, up to and including the next slash.
     pub(super) prefixes: Vec<Vec<u8>>,
-    /// The token to ask for what follows.
+    /// The token with which to request the next page.
     pub(super) token: Option<String>,
     /// The server says that more follows.
     pub(super) is_truncated: bool,
@@ -31,7 +31,7 @@ pub(super) struct Page {
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct ListedObject {
     pub(super) key: Vec<u8>,
-    /// In bytes.
+    /// The object's size in bytes.
     pub(super) size: u64,
     pub(super) modified: DateTime<Utc>,
     pub(super) e_tag: Option<String>,

@@ -1,4 +1,4 @@
-//! Credentials from the variables of the environment that Azure's own tools read.
+//! Credentials from the environment variables that Azure's own tools read.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ const DEVELOPMENT: &str = "AccountName=devstoreaccount1;\
     AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;\
     BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1";
 
-/// Completes what a builder has from the environment with the variables that the client does not know. `authority`: the
-/// part of the URL that names the container, and perhaps an account. `variable`: looks up a variable of the
-/// environment.
+/// Completes a builder that has read the environment with the variables that the client does not know. `authority`:
+/// the part of the URL that names the container, and perhaps an account. `variable`: returns the value of an
+/// environment variable.
 ///
 /// A connection string comes before all else, as with Azure's own tool, unless the URL names another account.
 ///

@@ -1,7 +1,7 @@
 //! The connection to a store, in which the answers with listings are read before the client sees them.
 //!
-//! The client signs requests, sends them, and retries them. In place of a listing, it is given an empty one; the
-//! contents of the listing bypass the client as an extension of the response.
+//! The client signs requests, sends them, and retries them. In place of a listing, the client is given an empty one.
+//! The contents of the listing bypass the client as an extension of the response.
 
 use std::{pin::Pin, sync::Arc};
 

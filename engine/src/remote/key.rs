@@ -1,4 +1,4 @@
-//! Keys of objects: as stores have them, which can be any bytes, and in the client's form.
+//! Keys of objects, which can be any bytes, and the client's type for keys.
 
 use object_store::path::Path;
 
@@ -7,11 +7,11 @@ use crate::walk::PathError;
 /// The maximum size of a key in bytes: Azure allows 1,024 characters, other stores 1,024 bytes.
 pub(super) const MAX_KEY: usize = 4096;
 
-/// The client's form of a key.
+/// Converts a key to the client's type.
 ///
 /// # Errors
 ///
-/// If the client cannot ask for the key.
+/// If the client cannot request an object with this key.
 pub(super) fn parsed(key: &[u8]) -> Result<Path, PathError> {
     let refused = |found: String| {
         let expected = "a key that can be asked for, without control characters and empty, . and .. parts";

@@ -146,7 +146,8 @@ fn broken(what: &str, found: &[u8]) -> String {
     format!("expected a listing with {what} in the folder, found {}", escape(&found[..found.len().min(200)]))
 }
 
-/// Returns true for the name of a table or a log. Other names that cannot be asked for are not reported.
+/// Returns true for the name of a table or a log. An object whose key cannot be requested is reported only if this is
+/// true of its name.
 pub(super) fn is_wanted(name: &[u8]) -> bool {
     is_log(name) || name.ends_with(b".ldb") || name.ends_with(b".sst")
 }

@@ -79,7 +79,7 @@ impl Object {
         }
     }
 
-    /// An object whose key was given. Asks for its size.
+    /// Returns the object with the given key. Asks the store for its size.
     ///
     /// # Errors
     ///

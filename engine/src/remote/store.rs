@@ -100,7 +100,7 @@ impl Store {
     }
 }
 
-/// The value of a variable of the environment; `None` if the variable is not set, is empty or is not Unicode.
+/// The value of an environment variable; `None` if the variable is not set, is empty or is not Unicode.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -118,7 +118,7 @@ impl ObjectLocation {
         self.key.is_empty() || self.key.ends_with('/')
     }
 
-    /// The client's form of the key of an object.
+    /// The object's key as a `Path` of the client, `object_store`.
     pub(super) fn path(&self) -> Result<Path, PathError> {
         key::parsed(self.key.as_bytes())
     }
@@ -141,8 +141,8 @@ pub(super) struct Stores {
 }
 
 impl Stores {
-    /// `timeout`: the time for each try of a request, including the response's body. `traffic`: the traffic
-    /// of all stores.
+    /// Starts without open stores. `timeout`: the time for each try of a request, including the response's body.
+    /// `traffic`: the traffic of all stores.
     pub(super) fn new(timeout: Duration, traffic: Arc<Traffic>) -> Self {
         // This fails only if there is a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();

@@ -49,8 +49,8 @@ pub(super) struct BatchSpan {
 }
 
 impl Record {
-    /// Adds a fragment whose checksum is wrong. Its long runs of zeros are damage, and the `zeroed_end` last bytes. If
-    /// there are none of either, all of it may be damaged.
+    /// Adds a fragment whose checksum is wrong. Its long runs of zeros and its last `zeroed_end` bytes are damage. If
+    /// it has neither, all of it may be damaged.
     pub(super) fn add_damaged(&mut self, data: &[u8], zeroed_end: usize) {
         self.is_damaged = true;
         let start = self.data.len();

@@ -88,7 +88,7 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Returns false, and counts the key as denied, if the filters exclude that the lost blocks held it.
+    /// Returns false, and counts the key as denied, if the filters rule out that the lost blocks held the key.
     pub(super) fn may_hold(&mut self, user_key: &[u8]) -> bool {
         let Some(filter) = self.filter.as_ref().filter(|_| !self.range.blocks.is_empty()) else {
             return true;

@@ -33,9 +33,9 @@ pub(super) enum Saved {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Standing {
     Live,
-    /// Its entries are in other files, or were deleted. They count only where entries of live files are lost.
+    /// The file's entries are in other files, or were deleted. They count only where entries of live files are lost.
     Obsolete,
-    /// Its entries between these user keys are obsolete. Its other entries may be live.
+    /// The file's entries between these user keys are obsolete. Its other entries may be live.
     ObsoleteBetween(Vec<u8>, Vec<u8>),
 }
 
@@ -114,10 +114,10 @@ impl Shares {
         self.files.clear();
     }
 
-    /// Decides without a MANIFEST which files are obsolete. If two tables share an entry, the one with the lower number
-    /// is obsolete from the first to the last key of all tables that were made from it, gaps between these tables
-    /// included; if these tables have no sound blocks, it is completely obsolete. Every log that shares an entry with a
-    /// table is obsolete.
+    /// Decides without a MANIFEST which files are obsolete. Of two tables that share an entry, the one with the lower
+    /// number is obsolete from the first to the last key of all tables that were made from it, gaps between these
+    /// tables included. If these tables have no sound blocks, it is completely obsolete. A log that shares an entry
+    /// with a table is obsolete.
     pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
         self.end_of_group();
         let mut made_of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

@@ -151,7 +151,7 @@ impl Operations {
     }
 }
 
-/// Appends an operation of those with the same key, sequence number and type to their value in a run.
+/// Appends an operation to `run`, the value that holds all operations with the same key, sequence number and type.
 fn put(run: &mut Vec<u8>, entry: &LogEntry<'_>) {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
     let value = entry.value.unwrap_or_default();
@@ -181,7 +181,7 @@ impl RunCursor<'_> {
         self.cursor.next().map_err(io::Error::other)
     }
 
-    /// File and checksum, the value, and the position of the next operation.
+    /// The file and whether its checksum is correct, the value, and the position of the next operation.
     fn parts(&self) -> Option<((usize, bool), &[u8], usize)> {
         let (&[a, b, c, d, is_right, len @ ..], rest) =
             self.cursor.value().get(self.at..)?.split_first_chunk::<PREFIX>()?;

@@ -159,8 +159,8 @@ fn with_probes(policy: Policy, probes: u32) -> Option<(u32, u32)> {
     fitting().min().zip(fitting().max())
 }
 
-/// The block size that was set, estimated from the mean size of blocks: most blocks are slightly
-/// larger than it, and the last blocks of tables are smaller.
+/// Estimates the block size that was set, a power of two, from the mean size of blocks. Most blocks are slightly
+/// larger than the size that was set, and the last blocks of tables are smaller.
 fn power_of_two_near(bytes: u64) -> usize {
     let bytes = bytes.clamp(1 << 10, 4 << 20);
     let below = 1_u64 << bytes.ilog2();

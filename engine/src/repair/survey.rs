@@ -117,9 +117,9 @@ struct Same {
 }
 
 impl Survey {
-    /// The evidence, if any, that a table which the MANIFEST may have missed is more than a leftover of a compaction that
-    /// was cut off: an entry that no live file has. It may have missed tables that are newer than it is and, if its end is
-    /// lost, all tables that it does not list.
+    /// Returns the evidence, if any, that a table which the MANIFEST may have missed is more than a leftover of a
+    /// compaction that was cut off: an entry that no live file has. The MANIFEST may have missed tables that are
+    /// newer than itself and, if its end is lost, all tables that it does not list.
     fn own_entries(
         &self,
         trusted: &FoundManifest,

@@ -33,7 +33,7 @@ impl<T> InOrder<'_, '_, T> {
     }
 }
 
-/// No threads.
+/// Stands for threads, of which there are none.
 pub(crate) struct Threads;
 
 impl Threads {

@@ -72,22 +72,22 @@ impl ListedFolder {
 pub(crate) enum Event<T> {
     /// A list of paths, which is `input`, could not be read to its end.
     ListFailed {
-        /// The list.
+        /// The path of the list.
         input: Arc<Path>,
-        /// The reason.
+        /// The reason why the list could not be read.
         error: PathError,
     },
     /// The path could not be looked at, or there is nothing to look at. If the path was listed, [`Begin`](Self::Begin)
     /// came before.
     Failed {
-        /// The path.
+        /// The path that could not be looked at.
         target: InputFile,
-        /// The reason.
+        /// The reason why nothing was looked at.
         error: PathError,
     },
     /// The tables of a folder follow.
     Begin {
-        /// The folder.
+        /// The folder whose tables follow.
         place: ListedFolder,
         /// The folder's logs, as far as the survey uses them.
         logs: Vec<PathBuf>,
@@ -99,14 +99,14 @@ pub(crate) enum Event<T> {
     },
     /// A log, if the survey reads logs.
     Log {
-        /// The log.
+        /// The log that was looked at.
         target: InputFile,
         /// The result, or the reason why the file cannot be opened.
         result: Result<T, PathError>,
     },
     /// A table.
     Table {
-        /// The table.
+        /// The table that was looked at.
         target: InputFile,
         /// The cost of reading the table, if it is in object storage.
         fetched: Option<Fetched>,
@@ -152,7 +152,7 @@ pub(crate) trait Survey: Send + Sync + 'static {
     /// The result for a table or a log.
     type Found: Send + 'static;
 
-    /// The use of logs.
+    /// The use that the survey makes of logs.
     const LOGS: LogUse = LogUse::Ignored;
     /// Reading takes long enough for its progress to be worth showing.
     const IS_LONG: bool = false;

@@ -261,9 +261,9 @@ impl Folder {
         with_data.collect()
     }
 
-    /// The tables and logs that ought to be looked at but are not, with the reasons, in the order of their numbers. In
-    /// object storage, those whose keys the client cannot ask for come last. They may be folders, whose paths end with
-    /// a slash.
+    /// The tables and logs that ought to be looked at but are not, with the reasons, in the order of their numbers.
+    /// In object storage, those whose keys the client cannot ask for come last. These may also be folders, whose
+    /// paths end with a slash.
     pub fn skipped(&self) -> Vec<(&Path, PathError)> {
         let files = self.database.files();
         let links = files.iter().filter(|file| file.is_link);

@@ -1,4 +1,4 @@
-//! A source of which more is read at once, the longer it is read in order.
+//! A source that reads more at once, the longer it is read in order.
 
 use std::cell::RefCell;
 use std::fmt::{self, Debug};
@@ -13,14 +13,14 @@ use super::read_ahead::part;
 /// The most bytes that are read at once.
 const MOST: usize = 64 << 10;
 
-/// A source for one reader. Each read that goes on where the last one ended may read ahead as many bytes as were read in
-/// order before it, up to 64 KiB. So no more than twice the bytes are read that are asked for.
+/// A source for one reader. A read that begins where the last one ended may read ahead as many bytes as were read in
+/// order before it, up to 64 KiB. So at most twice as many bytes are read as are asked for.
 pub struct InOrder<R> {
     source: R,
     run: RefCell<Run>,
 }
 
-/// Reads in order.
+/// The run of reads in order that is going on.
 #[derive(Default)]
 struct Run {
     /// The end of the last read.
@@ -32,19 +32,20 @@ struct Run {
 }
 
 impl<R> InOrder<R> {
-    /// `source`, of which nothing has been read.
+    /// Wraps `source`, of which nothing has been read.
     pub fn new(source: R) -> Self {
         Self { source, run: RefCell::default() }
     }
 
-    /// The source.
+    /// Returns the wrapped source.
     pub const fn source(&self) -> &R {
         &self.source
     }
 }
 
 impl<R: ReadAt> InOrder<R> {
-    /// Reads ahead, if that is more than `len` bytes.
+    /// Reads `before` bytes from `offset`, but at most 64 KiB and no further than the end of the source. Returns
+    /// `None` if that is no more than `len` bytes, or if the read fails.
     fn window(&self, offset: u64, len: usize, before: usize) -> Option<Bytes> {
         let left = self.source.len().ok()?.saturating_sub(offset);
         let ahead = before.min(MOST).min(usize::try_from(left).unwrap_or(MOST));
@@ -96,7 +97,7 @@ impl<R: Debug> Debug for InOrder<R> {
 mod tests {
     use super::*;
 
-    /// Bytes in memory, and which ranges were read. Those from `bad` on cannot be read.
+    /// Bytes in memory, with the ranges that were read. Bytes from `bad` on cannot be read.
     struct Told {
         bytes: Vec<u8>,
         bad: usize,

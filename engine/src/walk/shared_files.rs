@@ -60,14 +60,15 @@ impl Identity {
 }
 
 impl Default for SharedFiles {
-    /// At most 48 open files.
+    /// Allows at most 48 open files.
     fn default() -> Self {
         Self::new(MAX_OPEN)
     }
 }
 
 impl SharedFiles {
-    /// `max`: the maximum number of files that are open at a time. One open file is always allowed.
+    /// Starts without open files. `max`: the maximum number of files that are open at a time. One open file is always
+    /// allowed.
     pub fn new(max: usize) -> Self {
         Self(Arc::new(Pool { max: max.max(1), state: Mutex::default() }))
     }

@@ -18,7 +18,7 @@ pub(crate) enum Discovered {
     Table {
         /// The path as the user gave it.
         input: Arc<Path>,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The database that the file is in. `None`: there is none, or its folder cannot be listed.
         folder: Option<Arc<Folder>>,
@@ -41,7 +41,7 @@ pub(crate) struct Sources<I: Iterator> {
 }
 
 impl<I: Iterator<Item = InputPath>> Sources<I> {
-    /// `storage`: the storage of the files; `None`: the local file system.
+    /// Begins before the first path of `given`. `storage`: the storage of the files; `None`: the local file system.
     pub(crate) fn new(given: I, recursive: bool, storage: Option<Arc<dyn Storage>>) -> Self {
         Self {
             given: given.peekable(),

@@ -23,7 +23,8 @@ pub trait Storage: Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>>;
 
     /// Opens the file at `path`. A read of a file that has changed since it was listed fails with
-    /// [`StaleNetworkFileHandle`](io::ErrorKind::StaleNetworkFileHandle): nothing is said to be damaged then.
+    /// [`StaleNetworkFileHandle`](io::ErrorKind::StaleNetworkFileHandle), so that the file is not reported as
+    /// damaged.
     ///
     /// # Errors
     ///
@@ -83,7 +84,7 @@ pub(super) fn database_in(storage: &dyn Storage, dir: &Path, names: Vec<(String,
     listing.into_database()
 }
 
-/// All bytes of a file.
+/// Reads all bytes of a file.
 fn read(storage: &dyn Storage, path: &Path) -> io::Result<Bytes> {
     let file = storage.open(path)?;
     let len = usize::try_from(file.len()?).map_err(io::Error::other)?;

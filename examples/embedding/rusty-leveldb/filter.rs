@@ -38,7 +38,7 @@ impl FilterPolicy for BloomPolicy {
     }
 }
 
-/// The same for internal keys.
+/// Another policy, looking only at the user key of internal keys.
 #[derive(Clone)]
 pub struct InternalFilterPolicy<P>(P);
 

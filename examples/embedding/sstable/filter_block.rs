@@ -16,7 +16,8 @@ impl FilterBlockBuilder {
     pub fn new(policy: BoxedFilterPolicy) -> Self {
         Self { builder: filterblock::FilterBlockBuilder::new(policy), range: 0, ended: 5 }
     }
-    /// The size without the current range, as their tests expect it. `estimated_len` counts that range, too.
+    /// The size without the current range, as the tests of `sstable` expect it. `estimated_len` counts that range,
+    /// too.
     pub fn size_estimate(&self) -> usize {
         self.ended
     }

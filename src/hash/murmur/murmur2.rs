@@ -27,9 +27,9 @@ pub(crate) fn murmur2_twice(key: &[u8]) -> [u32; 2] {
     [first, pass(first)]
 }
 
-/// As [`murmur2_twice`], for four keys of the same length, side by side: each step of a hash waits
-/// for the one before it, but not for the steps of other keys. The part that does not depend on the
-/// seed is computed once for the first 16 words.
+/// Like [`murmur2_twice`], but for four keys of the same length, side by side: each step of a hash waits for the one
+/// before it, but not for the steps of other keys. The part that does not depend on the seed is computed once for the
+/// first 16 words.
 pub(crate) fn murmur2_twice_of_four(keys: EqualLenKeys<'_, 4>) -> [[u32; 2]; 4] {
     const KEPT: usize = 16;
 

@@ -19,7 +19,7 @@ pub(crate) fn murmur3_twice(key: &[u8]) -> [u64; 4] {
     state.finish_twice(tail, key.len() as u64)
 }
 
-/// As [`murmur3_twice`], for two keys of the same length, side by side.
+/// Like [`murmur3_twice`], but for two keys of the same length, side by side.
 pub(crate) fn murmur3_twice_of_two(keys: EqualLenKeys<'_, 2>) -> [[u64; 4]; 2] {
     let [(a, a_tail), (b, b_tail)] = keys.keys().map(<[u8]>::as_chunks::<16>);
     let mut states = [Murmur3::default(); 2];

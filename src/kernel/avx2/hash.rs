@@ -21,8 +21,7 @@ pub(super) fn hash_eight(keys: EqualLenKeys<'_, 8>, start: u32, hashes: &mut [u3
     store(hashes, unsafe { hash_eight_at(|index| keys[index].as_ptr(), len, start) });
 }
 
-/// Hashes the keys of eight (key, filter) pairs if all have the same length. Returns `false`
-/// otherwise.
+/// Hashes the keys of eight (key, filter) pairs if all keys have the same length. Returns `false` otherwise.
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 pub(super) fn hash_eight_of(
     probes: &[(&[u8], &[u8]); 8],

@@ -43,8 +43,8 @@ impl Avx2 {
         unsafe { hash::hash_eight(keys, start, hashes) }
     }
 
-    /// As [`hash_eight`](Self::hash_eight), for the keys of eight (key, filter) pairs if all have the same
-    /// length. Returns `false` otherwise. `start` gives the hash before any word for that length.
+    /// Like [`hash_eight`](Self::hash_eight), but for the keys of eight (key, filter) pairs, if all keys have the
+    /// same length. Returns `false` otherwise. `start` gives the hash before any word for that length.
     #[inline]
     pub(in crate::kernel) fn hash_eight_of(
         self,

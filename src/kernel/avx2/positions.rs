@@ -58,7 +58,7 @@ impl Positions {
         Self::by(len as u32 * 8, multiplier(len, shift(len)), shift(len))
     }
 
-    /// As [`new`](Self::new), for an array of 8 to 511 bytes, without a division.
+    /// Like [`new`](Self::new), but for an array of 8 to 511 bytes, without a division.
     #[target_feature(enable = "avx2,bmi1,bmi2")]
     #[inline]
     pub(super) fn of_small(len: usize) -> Self {

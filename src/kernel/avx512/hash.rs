@@ -14,7 +14,7 @@ fn step<const SHIFT: u32>(h: __m512i, words: __m512i) -> __m512i {
     _mm512_xor_si512(h, _mm512_srli_epi32::<SHIFT>(h))
 }
 
-/// Hashes the keys that make up whole groups of eight, and returns their number.
+/// Hashes the keys that make up whole groups of eight. Returns the number of keys hashed.
 #[target_feature(enable = "avx512f")]
 pub(super) fn hash_eights(keys: FixedLenKeys<'_>, start: u32, hashes: &mut [[u32; 8]]) -> usize {
     let (bytes, stride, len) = (keys.bytes(), keys.stride(), keys.key_len());

@@ -159,7 +159,7 @@ fn has_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {
     has_lanes(left, set::<N>(|number| lines.load(number), positions, h))
 }
 
-/// As [`has_bits`], for up to eight probes.
+/// Like [`has_bits`], but for up to eight probes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,bmi1,bmi2")]
 #[inline]
 fn has_few_bits<const N: usize>(array: &[u8], probes: u8, h: u32) -> bool {

@@ -27,7 +27,7 @@ impl BlockBuilder {
     /// The length of a block without entries, in bytes.
     pub(in crate::table) const EMPTY_LEN: usize = 8;
 
-    /// `restart_interval` has to be at least 1.
+    /// Returns a builder of an empty block. `restart_interval` has to be at least 1.
     pub(in crate::table) fn new(restart_interval: u32) -> Self {
         Self { restart_interval, buffer: Vec::new(), restarts: vec![0], counter: 0, last_key: Vec::new() }
     }
@@ -74,7 +74,7 @@ impl BlockBuilder {
         self.add_sharing(shared_prefix_len(&self.last_key, key), key, value);
     }
 
-    /// As [`add`](Self::add), for a key that has its first `shared` bytes in common with the last key.
+    /// Like [`add`](Self::add), but for a key that has its first `shared` bytes in common with the last key.
     #[inline]
     pub(in crate::table) fn add_sharing(&mut self, shared: usize, key: &[u8], value: &[u8]) {
         if self.counter >= self.restart_interval {

@@ -83,7 +83,7 @@ pub(in crate::table) struct Entry {
 }
 
 impl Block {
-    /// A block of these contents, if their layout is sound.
+    /// Returns a block of these contents. Fails if their layout is not sound.
     #[inline]
     pub(in crate::table) fn new(data: Bytes, offset: u64) -> Result<Self> {
         let layout = Layout::of(&data, offset)?;

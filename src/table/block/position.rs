@@ -17,7 +17,7 @@ pub(in crate::table) use together::{Restarts, TOGETHER};
 use crate::table::format::BlockHandle;
 use crate::{Error, Result};
 
-/// The length of a short copy, in bytes: up to this many bytes are copied by copying exactly this many.
+/// The length of a short copy, in bytes. Up to this number of bytes are copied by copying exactly this number.
 const SHORT: usize = 16;
 
 /// The position of an iteration within a block. Every call has to be given the same block, until

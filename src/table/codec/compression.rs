@@ -16,8 +16,8 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// The meaning of a compression type, as stored after a block, if it is the same in all tables.
-    /// `None` for all other types, whose meaning depends on the writer.
+    /// Returns the compression that this type, as stored after a block, stands for in all tables. `None` for all
+    /// other types, whose meaning depends on the writer.
     pub const fn from_id(id: u8) -> Option<Self> {
         match id {
             0 => Some(Self::None),
@@ -26,7 +26,7 @@ impl Compression {
         }
     }
 
-    /// The type to store after a block.
+    /// Returns the type to store after a block.
     pub const fn id(self) -> u8 {
         match self {
             Self::None => 0,

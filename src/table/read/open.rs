@@ -24,8 +24,8 @@ pub(in crate::table) const MIN_MAX_KEY: usize = 64 << 10;
 pub(in crate::table) struct Opened {
     pub(in crate::table) footer: Footer,
     pub(in crate::table) index: Block,
-    /// `None` if the table has no metaindex. Also `None` if the metaindex cannot be read: then the
-    /// filters' error gives the reason.
+    /// The metaindex; `None` if the table has none. Also `None` if the metaindex cannot be read: then the filters'
+    /// error gives the reason.
     pub(in crate::table) metaindex: Option<Block>,
     pub(in crate::table) filters: Filters,
 }
@@ -71,7 +71,7 @@ impl ReadChunk {
         if self.owned { Bytes::copy_from_slice(part) } else { self.view(part) }
     }
 
-    /// As [`take`](Self::take) for the first `len` bytes of `span`, if nothing else of this chunk is needed.
+    /// Like [`take`](Self::take), but for the first `len` bytes of `span`. Nothing else of this chunk may be needed.
     fn into_taken(self, span: Span, len: usize) -> Bytes {
         let part = self.slice(span).and_then(|part| part.get(..len)).unwrap_or_default();
         if self.owned {

@@ -32,7 +32,7 @@ pub struct ReadOptions {
     max_output_factor: u64,
     pub(in crate::table) tail_size: usize,
     pub(in crate::table) internal_keys: bool,
-    /// `None` if the comparator is known to be the [`BytewiseComparator`].
+    /// The comparator; `None` if it is known to be the [`BytewiseComparator`].
     comparator: Option<SharedComparator>,
     filter_policies: Vec<SharedPolicy>,
     pub(in crate::table) meter: Option<Arc<Meter>>,
@@ -58,7 +58,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// If true, the checksum of every block read is verified. Default: true, unlike LevelDB.
+    /// Sets whether the checksum of every block read is verified. Default: true, unlike LevelDB.
     ///
     /// Without verification, damage can go unnoticed and give wrong answers, but it never causes a
     /// panic.
@@ -66,10 +66,10 @@ impl ReadOptions {
         Self { verify_checksums: verify, ..self }
     }
 
-    /// The greatest size of a compressed block's contents once decompressed, in bytes. Default: 256
-    /// MiB, as values can be long and are never split between blocks. Larger contents cause
-    /// [`Error::Limit`](crate::Error::Limit): before memory is allocated for them if their length is
-    /// declared, otherwise as soon as they exceed the limit.
+    /// Sets the greatest size of a compressed block's contents once decompressed, in bytes. Default: 256 MiB, as
+    /// values can be long and are never split between blocks. Larger contents cause
+    /// [`Error::Limit`](crate::Error::Limit): before memory is allocated for them if their length is declared,
+    /// otherwise as soon as they exceed the limit.
     ///
     /// A block never takes more than its codec can make from the stored bytes: 64 bytes from three with
     /// Snappy, 255 from one with LZ4, 1032 from one with zlib. Zstandard sets no such bound; its buffers grow
@@ -87,12 +87,11 @@ impl ReadOptions {
         Self { max_block_size: bytes, ..self }
     }
 
-    /// The greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
-    /// [`Rewriter`](crate::table::Rewriter) decodes: those of data blocks, including blocks decoded
-    /// again, and those of keys that have to be put together because they share their beginning
-    /// with the previous key. Beyond this limit, the cursor or rewriter stops with
-    /// [`Error::Limit`](crate::Error::Limit). In a [`Scan`](crate::database::Scan) of a database,
-    /// the limit applies to each table. Default: no limit.
+    /// Sets the greatest number of bytes that one [`Cursor`](crate::table::Cursor) or
+    /// [`Rewriter`](crate::table::Rewriter) decodes: those of data blocks, including blocks decoded again, and those
+    /// of keys that have to be put together because they share their beginning with the previous key. Beyond this
+    /// limit, the cursor or rewriter stops with [`Error::Limit`](crate::Error::Limit). In a
+    /// [`Scan`](crate::database::Scan) of a database, the limit applies to each table. Default: no limit.
     ///
     /// The index of a small file can name the same block many times, and the keys in a block can
     /// share long prefixes. For untrusted files, set this limit to the number of bytes that a walk may
@@ -108,8 +107,8 @@ impl ReadOptions {
         Self { max_output_factor: times, ..self }
     }
 
-    /// The number of bytes that are read first, at the end of the file. Default: 64 KiB. A number
-    /// below 48 counts as 48.
+    /// Sets the number of bytes that are read first, at the end of the file. Default: 64 KiB. A number below 48
+    /// counts as 48.
     ///
     /// The footer, the index, the metaindex and the filter block take no further read if they are
     /// in these bytes.
@@ -117,15 +116,13 @@ impl ReadOptions {
         Self { tail_size: bytes, ..self }
     }
 
-    /// The order of the keys or, in a database's tables, of the user keys. Default:
-    /// [`BytewiseComparator`].
+    /// Sets the order of the keys or, in a database's tables, of the user keys. Default: [`BytewiseComparator`].
     pub fn comparator(self, comparator: impl Comparator + 'static) -> Self {
         let is_bytewise = comparator.type_id() == TypeId::of::<BytewiseComparator>();
         Self { comparator: (!is_bytewise).then(|| Arc::new(comparator) as SharedComparator), ..self }
     }
 
-    /// The only filter policy to look for. Default: all that are
-    /// [known](crate::policy::default_read_policies).
+    /// Sets the only filter policy to look for. Default: all that are [known](crate::policy::default_read_policies).
     ///
     /// Filters are read whatever their number of bits per key. The policy's own number matters only
     /// for writing.
@@ -133,10 +130,10 @@ impl ReadOptions {
         self.filter_policies(vec![Arc::new(policy)])
     }
 
-    /// The filter policies to look for. The first of them whose name is in the table's metaindex is
-    /// used, whatever the order of the names there. (goleveldb takes the first entry of the
-    /// metaindex whose policy it has.) Without any policies, tables are read without filters.
-    /// Default: all that are [known](crate::policy::default_read_policies).
+    /// Sets the filter policies to look for. The first of them whose name is in the table's metaindex is used,
+    /// whatever the order of the names there. (goleveldb takes the first entry of the metaindex whose policy it has.)
+    /// Without any policies, tables are read without filters. Default: all that are
+    /// [known](crate::policy::default_read_policies).
     ///
     /// In a table with [Basho's mark](Origin::Basho), filters under `leveldb.BuiltinBloomFilter2`
     /// are used only with a policy that [reads that dialect](FilterPolicy::reads_dialect), such as
@@ -145,13 +142,12 @@ impl ReadOptions {
         Self { filter_policies: policies, ..self }
     }
 
-    /// If true, the keys are a database's internal keys: user key, then sequence number and type in
-    /// eight bytes. Default: false.
+    /// Sets whether the keys are a database's internal keys: user key, then sequence number and type in eight bytes.
+    /// Default: false.
     ///
-    /// The comparator then orders the user keys ([`InternalKeyComparator`]), and filters are asked
-    /// about the user key ([`InternalFilterPolicy`]). All tables in a database's folder have such
-    /// keys. In tables with [Basho's mark](Origin::Basho), keys with a time have 16 bytes after the
-    /// user key.
+    /// If they are, the comparator orders the user keys ([`InternalKeyComparator`]), and filters are asked about the
+    /// user key ([`InternalFilterPolicy`]). All tables in a database's folder have such keys. In tables with [Basho's
+    /// mark](Origin::Basho), keys with a time have 16 bytes after the user key.
     pub fn internal_keys(self, internal: bool) -> Self {
         Self { internal_keys: internal, ..self }
     }

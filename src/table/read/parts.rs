@@ -61,11 +61,11 @@ pub struct TableIndex {
     pub(super) options: ReadOptions,
     pub(super) footer: Footer,
     pub(super) block: Block,
-    /// `None` if the table has no metaindex. Also `None` if the metaindex cannot be read: then the
-    /// filters' error gives the reason.
+    /// The metaindex; `None` if the table has none. Also `None` if the metaindex cannot be read: then the filters'
+    /// error gives the reason.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
-    /// The identity of this opening of a table among all others.
+    /// Identifies this opened table within the process.
     pub(super) identity: Identity,
 }
 
@@ -135,7 +135,7 @@ impl fmt::Debug for TableFilter {
     }
 }
 
-/// The identity of one opening of a table among all others of the process.
+/// Identifies one opened table within the process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity(u64);
 

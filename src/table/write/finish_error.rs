@@ -16,22 +16,22 @@ pub struct FinishError<W> {
 }
 
 impl<W> FinishError<W> {
-    /// The error.
+    /// Returns the error.
     pub fn error(&self) -> &Error {
         &self.error
     }
 
-    /// The error, without the writer.
+    /// Returns the error without the writer.
     pub fn into_error(self) -> Error {
         self.error
     }
 
-    /// The writer. Its contents are not a table.
+    /// Returns the writer. Its contents are not a table.
     pub fn into_writer(self) -> W {
         self.writer
     }
 
-    /// The error and the writer.
+    /// Returns the error and the writer.
     pub fn into_parts(self) -> (Error, W) {
         (self.error, self.writer)
     }

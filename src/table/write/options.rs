@@ -59,8 +59,8 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// The size of a data block, in bytes before compression. A block ends with the entry that
-    /// brings it to this size. Default: 4096.
+    /// Sets the size of a data block, in bytes before compression. A block ends with the entry that brings it to this
+    /// size. Default: 4096.
     ///
     /// Larger blocks compress better and make the index smaller, but each lookup reads a whole
     /// block.
@@ -69,8 +69,8 @@ impl WriteOptions {
         self
     }
 
-    /// The number of entries from one restart of a block to the next. At a restart the key is
-    /// stored in full. Default: 16; at least 1. In the index, the number is always 1.
+    /// Sets the number of entries from one restart of a block to the next. At a restart the key is stored in full.
+    /// Default: 16; at least 1. In the index, the number is always 1.
     ///
     /// After its binary search, a seek reads entries one by one, at most `restart_interval + 1` of them.
     pub fn restart_interval(mut self, entries: u32) -> Self {
@@ -78,8 +78,8 @@ impl WriteOptions {
         self
     }
 
-    /// The compression of data blocks, index and metaindex, each compressed only if that saves more
-    /// than an eighth. Default: Snappy.
+    /// Sets the compression of data blocks, index and metaindex. Each of these blocks is compressed only if that
+    /// saves more than an eighth. Default: Snappy.
     ///
     /// Readers limit the decompressed size of a block
     /// ([`ReadOptions::max_block_size`](crate::table::ReadOptions::max_block_size), 256 MiB by
@@ -89,21 +89,20 @@ impl WriteOptions {
         self
     }
 
-    /// The policy that makes the table's filters. Default: no filters.
+    /// Sets the policy that makes the table's filters. Default: no filters.
     pub fn filter_policy(self, policy: impl FilterPolicy + 'static) -> Self {
         self.filter_policies(vec![Arc::new(policy)])
     }
 
-    /// Several policies, each of which makes a filter block of its own: for example one under an
-    /// old name and one under the new name. Without policies, there are no filters. The names have
-    /// to differ.
+    /// Sets several policies, each of which makes a filter block of its own: for example one under an old name and
+    /// one under the new name. Without policies, there are no filters. The names have to differ.
     pub fn filter_policies(mut self, policies: Vec<SharedPolicy>) -> Self {
         self.filter_policies = policies;
         self
     }
 
-    /// The range of a filter: there is one filter for every `1 << base_lg` bytes of data blocks.
-    /// `base_lg` is 0 to 63. Default: 11, which is 2 KiB.
+    /// Sets the range of a filter: there is one filter for every `1 << base_lg` bytes of data blocks. `base_lg` is 0
+    /// to 63. Default: 11, which is 2 KiB.
     ///
     /// The keys of a range, or their hashes, are kept in memory until its filter is made. LevelDB
     /// reads filters of any range.
@@ -112,25 +111,23 @@ impl WriteOptions {
         self
     }
 
-    /// The greatest size of a filter block, in bytes. Default: 1 GiB; the format allows no more
-    /// than 4 GiB.
+    /// Sets the greatest size of a filter block, in bytes. Default: 1 GiB; the format allows no more than 4 GiB.
     pub fn max_filter_block_size(mut self, bytes: u64) -> Self {
         self.max_filter_block_size = Some(bytes);
         self
     }
 
-    /// The order of the keys or, with [`internal_keys`](Self::internal_keys), of the user keys.
-    /// Default: [`BytewiseComparator`].
+    /// Sets the order of the keys or, with [`internal_keys`](Self::internal_keys), of the user keys. Default:
+    /// [`BytewiseComparator`].
     pub fn comparator(mut self, comparator: impl Comparator + 'static) -> Self {
         self.is_bytewise = comparator.type_id() == TypeId::of::<BytewiseComparator>();
         self.comparator = Arc::new(comparator);
         self
     }
 
-    /// If true, the keys are a database's internal keys: user key, then sequence number and type.
-    /// Default: false.
+    /// Sets whether the keys are a database's internal keys: user key, then sequence number and type. Default: false.
     ///
-    /// The keys are then ordered by [`InternalKeyComparator`], and their filters made by
+    /// If they are, the keys are ordered by [`InternalKeyComparator`], and their filters made by
     /// [`InternalFilterPolicy`], as in LevelDB's databases. A key of fewer than eight bytes is an error.
     pub fn internal_keys(mut self, internal_keys: bool) -> Self {
         self.internal_keys = internal_keys;

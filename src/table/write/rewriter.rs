@@ -78,7 +78,7 @@ pub struct Rewriter<'t, R, W: Write> {
     table: &'t Table<R>,
     stored: StoredBlocks<'t, R>,
     out: BlockWriter<W>,
-    /// In ascending order of the policies' names.
+    /// The builders of filters, in ascending order of the policies' names.
     filters: Vec<FilterBuilder>,
     restart_interval: u32,
     internal_keys: bool,

@@ -70,7 +70,7 @@ pub struct TableBuilder<W: Write> {
     internal_keys: bool,
     block_size: usize,
     restart_interval: u32,
-    /// In ascending order of the policies' names.
+    /// The builders of filters, in ascending order of the policies' names.
     filters: Vec<FilterBuilder>,
     data: BlockBuilder,
     index: BlockBuilder,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use filterblock::table::{Meter, ReadOptions};
 
-/// The bytes of blocks and keys that may be decoded from a file.
+/// Counts the bytes of blocks and keys that are decoded from a file, up to a limit.
 pub(crate) struct Budget {
     meter: Arc<Meter>,
     /// The number of bytes of all keys looked at so far. Looking at keys takes time, as decoding
@@ -38,7 +38,7 @@ impl Budget {
         self.meter.bytes_decoded().saturating_add(self.keys.get()) > self.limit
     }
 
-    /// Counts a key that is looked at. `None`: the limit is exceeded.
+    /// Counts the bytes of a key that is looked at. Returns `None` if the limit is exceeded.
     pub(crate) fn take(&self, key: &[u8]) -> Option<()> {
         self.keys.set(self.keys.get().saturating_add(key.len() as u64));
         (!self.is_spent()).then_some(())

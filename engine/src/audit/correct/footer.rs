@@ -9,7 +9,7 @@ use super::patched::Patch;
 use super::stored;
 
 const FOOTER_LEN: usize = 48;
-/// The length of the part before the magic number.
+/// The length of the footer's part before the magic number.
 const HANDLES_LEN: usize = 40;
 const MAGIC: u64 = 0xdb47_7524_8b80_fb57;
 
@@ -20,14 +20,14 @@ pub(crate) struct Footer {
     pub(crate) index: BlockHandle,
 }
 
-/// The maximum number of bytes whose checksums are tried for a footer, as a multiple of the length of the file. That is
-/// usually enough for the blocks of all handles that differ from the stored one in one bit of the size.
+/// The maximum number of bytes whose checksums are tried for a footer, as a multiple of the file's length. This is
+/// usually enough to try every handle that differs from the stored one in one bit of the size.
 const MAX_PASSES: u64 = 8;
 
 /// Reads the footer. If it does not lead to an index and a metaindex with correct checksums, one bit of the footer is
-/// corrected so that it does. If there is no such bit, or more than one, the footer is considered right, and a damaged
-/// index is corrected in the one bit with whose correction `is_index` returns `Some`. `None`: no index is found in this
-/// way.
+/// corrected so that it does. If there is no such bit, or more than one, the footer is considered right, and a
+/// damaged index is corrected in the one bit whose correction makes `is_index` return `Some`. Returns `None` if no
+/// index is found.
 pub(crate) fn find<R: ReadAt>(
     source: &R,
     is_index: impl FnMut(&Bytes) -> Option<()>,
@@ -78,8 +78,8 @@ fn decode(footer: &[u8]) -> Option<Footer> {
     Some(Footer { metaindex, index })
 }
 
-/// The blocks to which a footer leads, both as it is stored and with one bit changed. Most of these footers differ in
-/// one handle only, so the verdict on each block is remembered.
+/// Checks the blocks to which footers lead: the footer as it is stored, and the footers with one bit changed. Most of
+/// these footers differ in one handle only, so the verdict on each block is remembered.
 struct Trials<'s, R> {
     source: &'s R,
     /// The bytes whose checksums may still be tried.

@@ -28,7 +28,7 @@ const MAX_TRIED: usize = 4 << 20;
 /// The maximum number of bytes whose checksums are tried in one block, all attempts taken together.
 const MAX_TRIED_IN_BLOCK: usize = 16 << 20;
 
-/// A piece of the file.
+/// A part of the file: a fragment, or bytes in which there is none.
 #[derive(Debug)]
 pub(crate) enum Piece {
     Fragment(Fragment),
@@ -50,8 +50,8 @@ pub(crate) struct Fragment {
     /// The checksum is correct, if need be after one bit was corrected.
     pub(crate) is_sound: bool,
     pub(crate) patch: Option<Patch>,
-    /// The number of zeros at the end of a damaged fragment with which a longer run of zeros begins, of at least
-    /// [`MIN_ZEROS`]. 0 also if the checksum tells that more is wrong than these.
+    /// The number of zeros at the end of a damaged fragment, if they begin a run of at least [`MIN_ZEROS`] zeros.
+    /// Otherwise 0, and also 0 if the checksum shows that other bytes are wrong as well.
     pub(crate) zeroed_end: usize,
     /// The fragment was found by its checksum alone, after a loss.
     pub(crate) is_found: bool,
@@ -304,7 +304,7 @@ mod tests {
             .collect()
     }
 
-    /// Complete records, and all pieces other than sound fragments.
+    /// Returns the complete records of a file, and all pieces other than sound fragments.
     fn read(file: &[u8]) -> (Vec<Vec<u8>>, Vec<Piece>) {
         let (mut whole, mut others, mut record) = (Vec::new(), Vec::new(), Vec::new());
         let mut fragments = Fragments::new(file).unwrap();

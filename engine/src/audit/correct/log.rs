@@ -10,8 +10,8 @@ use filterblock::table::ReadAt;
 use super::fragments::{BLOCK_LEN, FIRST, FULL, Fragments, Piece};
 use super::patched::Sequential;
 
-/// Reads a MANIFEST with wrong bits corrected. Returns it with the offsets of the corrected bytes; `None` if it still
-/// cannot be relied on.
+/// Reads a MANIFEST with wrong bits corrected. Returns the MANIFEST with the offsets of the corrected bytes, or
+/// `None` if it still cannot be relied on.
 pub(crate) fn manifest(source: impl ReadAt) -> Option<(Manifest, Vec<u64>)> {
     let bits = Arc::<Mutex<Vec<u64>>>::default();
     let found = Arc::clone(&bits);
@@ -41,7 +41,7 @@ impl<R: Read> CorrectingLog<R> {
         Self { source, block: Bytes::new(), offset: 0, record: 0, tell: Some(tell) }
     }
 
-    /// The bytes as they are.
+    /// Reads the bytes of `source` as they are.
     pub(crate) fn plain(source: R) -> Self {
         Self { source, block: Bytes::new(), offset: 0, record: 0, tell: None }
     }

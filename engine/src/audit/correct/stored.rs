@@ -30,8 +30,8 @@ pub(crate) fn is_sound(stored: &[u8]) -> bool {
     parts.is_some_and(|(data, crc)| stored_crc(data) == u32::from_le_bytes(*crc))
 }
 
-/// Reads the block at `handle`, and returns the result of `accept` for it. If its checksum is wrong, the one bit
-/// with whose correction `accept` returns `Some` is corrected.
+/// Reads the block at `handle`, and returns the result of `accept` for it. If the block's checksum is wrong, the one
+/// bit whose correction makes `accept` return `Some` is corrected.
 pub(crate) fn accept<R: ReadAt, T>(
     source: &R,
     handle: BlockHandle,

@@ -23,7 +23,7 @@ const MAX_STARTS: u32 = 16;
 pub(crate) struct Correcting<R> {
     source: R,
     state: RefCell<State>,
-    /// Called with the offset of a data block in the file, and with that of the corrected byte in the block.
+    /// Called with the offset of a data block in the file, and with the offset of the corrected byte in the block.
     tell: Box<dyn Fn(u64, u64) + Send>,
 }
 
@@ -51,9 +51,9 @@ struct IndexWalk {
 }
 
 impl<R: ReadAt> Correcting<R> {
-    /// A table in `source`. `limit`: the bytes of blocks and keys that may be decoded to find wrong bits. `tell` is
-    /// called with the offset of a data block in the file and with that of the corrected byte in the block; for the
-    /// footer and the index, both are the offset of the byte.
+    /// Makes a table from `source`. `limit`: the bytes of blocks and keys that may be decoded to find wrong bits.
+    /// `tell` is called with the offset of a data block in the file and with the offset of the corrected byte in the
+    /// block. For the footer and the index, both are the offset of the byte in the file.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl<R: ReadAt> Correcting<R> {
         Ok(Self { source, state: RefCell::new(State { patches, search }), tell })
     }
 
-    /// A table as it is.
+    /// Reads the table in `source` as it is.
     pub(crate) fn plain(source: R) -> Self {
         let state = State { patches: Vec::new(), search: None };
         Self { source, state: RefCell::new(state), tell: Box::new(|_, _| ()) }
@@ -163,7 +163,7 @@ impl Search {
         Some((right, Patch { offset: offset.checked_add(at as u64)?, mask }))
     }
 
-    /// Moves to the first block of the index that does not begin before `offset`. `None`: there is no such block, the
+    /// Moves to the first block in the index that begins at or after `offset`. `None`: there is no such block, the
     /// index cannot be read up to it, or a limit is exceeded.
     fn go_to(&mut self, offset: u64) -> Option<()> {
         if self.walk.handle.is_some_and(|handle| handle.offset > offset) {
@@ -179,7 +179,7 @@ impl Search {
 }
 
 impl IndexWalk {
-    /// Begins before the first block.
+    /// Starts a walk before the first block.
     fn start(index: &Bytes, options: &ReadOptions) -> Option<Self> {
         Some(Self { entries: stored::entries(index, options)?, before: None, handle: None })
     }

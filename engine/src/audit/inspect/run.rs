@@ -164,8 +164,8 @@ pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table
     })
 }
 
-/// The weights of the tables of a folder in the mean of their rates. `entries`: the entries of tables, by the tables'
-/// numbers.
+/// The weights of a folder's tables in the mean of the tables' false-positive rates. `entries`: the entries of
+/// tables, by the tables' numbers.
 pub(crate) fn lookup_weights(folder: &Folder, entries: &BTreeMap<u64, TableEntries>) -> LookupWeights {
     let Ok(manifest) = folder.database().manifest() else { return LookupWeights::default() };
     if !folder.is_bytewise() {

@@ -35,7 +35,7 @@ pub(crate) struct Overview {
     pub(crate) tables: Vec<Table>,
     /// The different keys of all tables. The tables themselves no longer hold their keys.
     pub(crate) distinct_keys: DistinctSum,
-    /// The weights of the tables in the mean of their rates.
+    /// The weights of the tables in the mean of the tables' false-positive rates.
     pub(crate) weights: LookupWeights,
     /// The positions of the live tables in the range of keys.
     pub(crate) spans: Spans,
@@ -111,8 +111,8 @@ impl Overview {
         policies
     }
 
-    /// Up to `most` tables whose filters are worth a closer look: the largest table of each level, then the
-    /// tables with the highest rates.
+    /// Up to `most` tables whose filters are worth a closer look: the largest table of each level, then the tables
+    /// with the highest false-positive rates.
     pub(crate) fn telling(&self, most: usize) -> Vec<&Table> {
         let filtered = || {
             let has_filters = |table: &&Table| table.filter.as_ref().is_some_and(|filter| filter.filters > 0);

@@ -108,8 +108,8 @@ impl Fold {
         }
     }
 
-    /// Adds the finding that a path could not be looked at. `wanted`: the expectation, unless the error has one of its
-    /// own.
+    /// Adds the finding that a path could not be looked at. `wanted`: what was expected, unless `error` itself says
+    /// that.
     fn unreadable(&mut self, path: &Path, wanted: &str, error: PathError) {
         let verdict = Verdict::of_finding(Finding::unreadable(wanted, error));
         self.overview.found.add(name_of(path), verdict, true);

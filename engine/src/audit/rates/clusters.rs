@@ -1,9 +1,9 @@
-//! Rates from questions that come in groups, a group for each filter or table asked.
+//! False-positive rates from questions that come in groups, one group for each filter or table asked.
 
 use super::measured::{MeasuredRate, Z};
 
-/// Sums over groups of questions. Each group is for one filter or table, and is weighted by the lookups that
-/// reach it.
+/// Sums over groups of questions. Each group is for one filter or table, and is weighted by the lookups that reach
+/// this filter or table.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
 pub(crate) struct Clusters {
     groups: u64,

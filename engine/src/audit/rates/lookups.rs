@@ -1,5 +1,5 @@
-//! The weight of a table in a database's rate, in proportion to the share of absent keys whose lookups reach the
-//! table.
+//! The weight of a table in a database's false-positive rate: it is in proportion to the share of absent keys whose
+//! lookups reach the table.
 //!
 //! Absent keys are assumed to be distributed like the stored ones. A lookup reaches every table of level 0 whose range
 //! holds the key, and at most one table of each level below. So a small table over a wide range is asked as often as a

@@ -1,8 +1,7 @@
 //! Absent keys near stored ones, made by changing a byte of a stored key or by appending bytes.
 //!
-//! They are made from the first keys that a filter has. Made keys that turn out to be stored are struck out,
-//! and the filter is asked for the rest. This needs no order of keys, and its memory does not grow with the
-//! filter.
+//! The absent keys are made from the first keys of a filter. Made keys that turn out to be stored are struck out, and
+//! the filter is asked for the rest. This needs no order of keys, and its memory does not grow with the filter.
 
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
@@ -136,8 +135,8 @@ impl Neighbours {
     }
 }
 
-/// Sorts candidates by hash. Of those with one hash, the one made first stays, whatever the sort does with equal ones: another
-/// platform asks for the same keys.
+/// Sorts candidates by hash. Of candidates with the same hash, only the one made first stays. The result does not
+/// depend on how the sort treats equal hashes, so every platform asks for the same keys.
 fn keep_first_of_each_hash(candidates: &mut Vec<Candidate>) {
     candidates.sort_unstable_by_key(|candidate| (candidate.hash, candidate.at));
     candidates.dedup_by_key(|candidate| candidate.hash);
@@ -153,7 +152,7 @@ impl Within {
         self.last.extend_from_slice(key);
     }
 
-    /// Returns true for a key between the keys seen; false for all keys if the keys seen were not in order.
+    /// Returns true for a key between the keys seen. If the keys seen were not in order, returns false for every key.
     fn has(&self, key: &[u8]) -> bool {
         !self.descends && self.first.as_ref().is_some_and(|first| &first[..] < key && key < &self.last[..])
     }
@@ -192,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// Records the keys it is asked for.
+    /// A policy that records the keys that its filters are asked for.
     #[derive(Default)]
     struct Witness(Mutex<Vec<Vec<u8>>>);
 

@@ -108,8 +108,8 @@ const NEIGHBOURS: RangeInclusive<u64> = 64..=256;
 const NEIGHBOURS_OF_ALL: u64 = 160_000;
 /// The maximum number of keys of a table's index to keep.
 const MARKS: u64 = 31;
-/// The maximum number of keys of indexes to keep for all tables. Of so many tables that there are none for each, hardly
-/// any has an end of another within its range.
+/// The maximum number of keys of indexes to keep for all tables. If there are so many tables that none gets a key,
+/// hardly any table has an end of another table within its range.
 const MARKS_OF_ALL: u64 = 40_000;
 
 /// The maximum numbers of questions to ask of a table.

@@ -77,8 +77,8 @@ impl Clusters {
         Counts::new(entries, keys, sample.keys().clone(), is_internal)
     }
 
-    /// The estimate of the sum over all blocks of the number that `of` returns, which is at least `least` for
-    /// each block.
+    /// Estimates the sum, over all blocks, of the number that `of` returns for a block. `least`: the least such
+    /// number.
     fn estimate(
         &self,
         sample: &Sample,

@@ -101,7 +101,7 @@ impl FilterStats {
         summary
     }
 
-    /// The share of absent keys that pass for the data block at `offset`.
+    /// The share of absent keys that the filter for the data block at `offset` lets pass.
     pub(crate) fn rate_at(&self, offset: u64) -> f64 {
         self.filter(self.index_for(offset)).map_or(1.0, |filter| filter.rate)
     }
@@ -133,12 +133,12 @@ impl FilterStats {
         Some(entries.clamp(1.0, most) * bits_per_entry)
     }
 
-    /// The rate of each filter that these data blocks have; 1 for a filter that is missing.
+    /// The false-positive rate of each filter that covers some of these data blocks; 1 for a filter that is missing.
     pub(crate) fn covering_rates(&self, blocks: &Offsets) -> impl Iterator<Item = f64> {
         self.covering(blocks).map(|index| self.filter(index).map_or(1.0, |filter| filter.rate))
     }
 
-    /// The number of filters that these data blocks have, including those that are missing.
+    /// The number of filters that cover these data blocks, including those that are missing.
     pub(crate) fn num_covering(&self, blocks: &Offsets) -> u64 {
         self.covering(blocks).count() as u64
     }
@@ -313,7 +313,7 @@ mod tests {
         }
     }
 
-    /// Counts the bytes that it is asked to describe.
+    /// A policy that counts the bytes that it is asked to describe.
     #[derive(Default)]
     struct Describing(AtomicU64);
 

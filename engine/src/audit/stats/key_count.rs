@@ -93,8 +93,8 @@ impl Counts {
         Self::by_parts(table, blocks, sample, [parts; 3], decoded)
     }
 
-    /// `first`: the number of parts to begin with. `least`: the smallest number with which an estimate may be good.
-    /// `most`: the greatest number.
+    /// Estimates the counts from parts of the index. `first`: the number of parts to begin with. `least`: the
+    /// smallest number with which an estimate may be good. `most`: the greatest number.
     fn by_parts<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -139,8 +139,8 @@ impl Counts {
         }
     }
 
-    /// `keys`: the number of different user keys, which is used if keys are internal keys. Otherwise, all
-    /// keys are different.
+    /// Makes the counts. `keys`: the number of different user keys, which is used if keys are internal keys.
+    /// Otherwise, all keys are different.
     pub(super) fn new(
         entries: Option<EntryCount>,
         keys: Option<EntryCount>,
@@ -217,9 +217,9 @@ impl Parts {
         start_of(part, number, self.entries)
     }
 
-    /// The estimate of the sum over all blocks of the number that `of` gives; `None` if there are blocks, but none was
-    /// decoded. `last`: that number for the last block. `blocks`: the number of blocks, which is less than the number
-    /// of entries if the index is damaged. `least`: the least such number for a block.
+    /// Estimates the sum, over all blocks, of the number that `of` returns for a block. `None`: there are blocks, but
+    /// none was decoded. `last`: that number for the last block. `blocks`: the number of blocks, which is less than
+    /// the number of entries if the index is damaged. `least`: the least such number for a block.
     fn estimate(
         &self,
         last: Option<u64>,

@@ -43,8 +43,8 @@ struct Sizing {
 }
 
 impl<'a> Ranges<'a> {
-    /// `probes`: the k of all filters; `None`: k differs, or is not known. `keys`: the number of the table's
-    /// keys.
+    /// Prepares the comparison of ranges. `probes`: the k of all filters; `None`: k differs, or is not known. `keys`:
+    /// the number of the table's keys.
     pub(crate) fn new(
         filters: &'a FilterStats,
         blocks: &'a Offsets,
@@ -56,8 +56,8 @@ impl<'a> Ranges<'a> {
         Self { filters, blocks, data_end, probes, sizing }
     }
 
-    /// Finds the smallest base_lg that saves at least nine tenths of what one filter for the whole table
-    /// would save; `None` if there is nothing to save. `rate`: the rate expected now.
+    /// Finds the smallest base_lg that saves at least nine tenths of what one filter for the whole table would save;
+    /// `None` if there is nothing to save. `rate`: the false-positive rate expected now.
     pub(crate) fn larger(&self, rate: Option<f64>) -> Option<LargerRanges> {
         let base_lg = self.filters.reader().base_lg();
         if base_lg >= MAX_BASE_LG {
@@ -75,11 +75,11 @@ impl<'a> Ranges<'a> {
         Some(LargerRanges { base_lg, saves, rate: self.changed_rate(rate, base_lg) })
     }
 
-    /// The rate with another base_lg, if it is `rate` now; `None` if it cannot be estimated.
+    /// The false-positive rate with another base_lg, if it is `rate` now; `None` if it cannot be estimated.
     ///
-    /// The ratio of `rate` to the expected rate of random keys depends on the keys, and is assumed to stay
-    /// the same. Filters of the smallest size do not reveal that ratio, because nearly all their bits are
-    /// clear. If most filters are of that size, the rate of random keys is returned.
+    /// The ratio of `rate` to the expected rate of random keys depends on the keys, and is assumed to stay the same.
+    /// Filters of the smallest size do not reveal that ratio, because nearly all their bits are clear. If most
+    /// filters are of that size, the rate of random keys is returned.
     fn changed_rate(&self, rate: Option<f64>, base_lg: u8) -> Option<f64> {
         let expected = self.rate_with(base_lg)?;
         let least = self.filters.array_lens().filter(|(_, bytes)| *bytes == MIN_ARRAY).count();
@@ -105,8 +105,8 @@ impl<'a> Ranges<'a> {
         self.sizing.map_or(joined.bytes, |sizing| sizing.array_len(joined.keys))
     }
 
-    /// The rate that random keys are expected to have with this base_lg, each filter weighted by its keys.
-    /// `None` if k or the rule for sizes is not known.
+    /// The expected false-positive rate of random keys with this base_lg. Each filter is weighted by its keys. `None`
+    /// if k or the rule for sizes is not known.
     fn rate_with(&self, base_lg: u8) -> Option<f64> {
         let probes = self.probes.filter(|_| self.sizing.is_some())?;
         let (mut sum, mut keys) = (0.0, 0.0);
@@ -119,8 +119,8 @@ impl<'a> Ranges<'a> {
         (keys > 0.0).then(|| sum / keys)
     }
 
-    /// Joins the filters as a larger `base_lg` would, and calls `visit` with each range that has
-    /// keys, and the filters joined in it.
+    /// Joins the filters as a larger `base_lg` would. Calls `visit` with each range that has keys, and with the
+    /// filters joined in that range.
     fn join(&self, base_lg: u8, mut visit: impl FnMut(u64, Joined)) {
         let shift = base_lg.saturating_sub(self.filters.reader().base_lg());
         let mut current: Option<(u64, Joined)> = None;

@@ -43,7 +43,7 @@ pub(crate) struct Sample {
     /// Compression types, and the codecs that blocks of these types turned out to need.
     codecs: BTreeSet<(u8, Codec)>,
     hashes: HashTrial,
-    /// The answers for neighbours of the keys in each of `ENCODINGS`.
+    /// The filters' answers for neighbours, which are made from keys in each of `ENCODINGS`.
     neighbours: [Clusters; 2],
     /// The reason why a block could not be decoded, though it may be sound.
     unsupported: Option<String>,
@@ -60,9 +60,9 @@ struct MemoryLeft {
 }
 
 impl Sample {
-    /// Reads up to 16 data blocks, evenly spread over the index. Damage in data blocks is noted in
-    /// `blocks`. `types`: the compression types of all data blocks; empty if codecs are not wanted.
-    /// `neighbours`: the number of keys to make for each block, and to ask its filter for.
+    /// Reads up to 16 data blocks, evenly spread over the index. Damage in data blocks is noted in `blocks`. `types`:
+    /// the compression types of all data blocks; empty if codecs are not wanted. `neighbours`: the number of keys to
+    /// make for each block. The block's filter is then asked for these keys.
     pub(crate) fn take<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,

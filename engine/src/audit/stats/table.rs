@@ -72,8 +72,8 @@ pub(crate) struct TableStats {
 }
 
 impl TableStats {
-    /// `filters`: the filters of this table, if it has some. `neighbours`: the number of keys to
-    /// make for each data block sampled, and to ask its filter for.
+    /// Finds the statistics of a table. `filters`: the filters of this table, if it has some. `neighbours`: the
+    /// number of keys to make for each data block sampled. The block's filter is then asked for these keys.
     pub(crate) fn new<R: ReadAt>(
         table: &Table<R>,
         filters: Option<&FilterStats>,

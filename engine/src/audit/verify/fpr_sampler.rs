@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    /// Records the keys it is asked for, and passes those that begin with an even byte.
+    /// A policy that records the keys that its filters are asked for, and passes those that begin with an even byte.
     #[derive(Default)]
     struct Witness(Mutex<Vec<Vec<u8>>>);
 
@@ -166,7 +166,7 @@ mod tests {
         vec![if base_lg == 63 { block as u8 } else { 0 }, key]
     }
 
-    /// The rate for a hundred data blocks of 200 keys each, and the keys that were asked for.
+    /// Returns the rate for a hundred data blocks of 200 keys each, and the keys that were asked for.
     fn measure(base_lg: u8, seed: u64) -> (Option<f64>, Vec<Vec<u8>>) {
         let mut builder = FilterBlockBuilder::with_base_lg(Witness::default(), base_lg).unwrap();
         for block in 0..100 {

@@ -176,8 +176,8 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
     <[u64; 1]>::try_from(bits).ok().map(|[bit]| bit)
 }
 
-/// The verdict on a folder as a whole, which names the fault of the MANIFEST if there is one, and the path that it
-/// is about.
+/// Returns the path that the verdict on a whole folder is about, and the verdict. The verdict names the fault of the
+/// MANIFEST, if there is one.
 fn manifest(folder: &Folder) -> (&Path, Verdict) {
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));

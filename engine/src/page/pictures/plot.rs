@@ -142,18 +142,18 @@ impl RatePlot {
 pub(super) struct Key(Markup, String);
 
 impl Key {
-    /// Text alone.
+    /// An entry of the list that is text alone.
     pub(super) fn text(text: impl Into<String>) -> Self {
         Self(html! {}, text.into())
     }
 
-    /// A mark in the middle of the room for marks.
+    /// An entry whose mark is in the middle of the room for marks.
     pub(super) fn mark(class: &str, shape: Shape, text: impl Into<String>) -> Self {
         Self(html! { g class="" { (svg::mark(class, shape, (0.5, 8.0), 4.0, "")) } }, text.into())
     }
 
-    /// A line across the room for marks, with a mark on it if `shape` is given. `group`: the class of the
-    /// group around both.
+    /// An entry with a line drawn across the room for marks, and a mark on it if `shape` is given. `group`: the class
+    /// of the group around both.
     pub(super) fn line(group: &str, class: &str, shape: Option<Shape>, text: impl Into<String>) -> Self {
         let mark = html! {
             g class=(group) {
@@ -164,7 +164,7 @@ impl Key {
         Self(mark, text.into())
     }
 
-    /// A filled rectangle as the mark, for bars and areas.
+    /// An entry whose mark is a filled rectangle, for bars and areas.
     pub(super) fn field(class: &str, text: impl Into<String>) -> Self {
         Self(svg::rectangle(class, (0.0, 1.0), 3.0, 10.0, ""), text.into())
     }

@@ -111,7 +111,7 @@ pub(super) fn interval_of(rate: MeasuredRate) -> Interval {
     Interval { value: rate.rate, low: rate.low, high: rate.high }
 }
 
-/// The rate of a Bloom filter of `bits` bits a key, with the number of probes that LevelDB uses.
+/// The false-positive rate of a Bloom filter of `bits` bits a key, with the number of probes that LevelDB uses.
 fn formula(bits: u32) -> f64 {
     /// Enough keys to make the rounding to whole bytes negligible.
     const KEYS: u64 = 1000;

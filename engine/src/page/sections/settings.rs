@@ -95,7 +95,7 @@ fn line(tuning: &Tuning, tried: &Tried) -> Vec<Cell> {
     ]
 }
 
-/// The rate on which advice is based: that of the user's lookups, or else of neighbours, or else of
+/// The false-positive rate on which advice is based: that of the user's lookups, or else of neighbours, or else of
 /// random keys.
 fn rate(rates: &Rates) -> Option<MeasuredRate> {
     rates.lookups.or(rates.neighbours).or(rates.random)

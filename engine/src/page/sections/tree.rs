@@ -78,8 +78,8 @@ fn filter(table: &Table) -> TableFilter {
     }
 }
 
-/// The rate expected of filters with these bits and probes for the keys of the table. `None`: the number of
-/// probes or of keys is not known.
+/// The expected false-positive rate of filters with these bits and probes, for the keys of the table. `None`: the
+/// number of probes or of keys is not known.
 fn expected(table: &Table, filter: &FilterBlock) -> Option<f64> {
     let keys =
         table.distinct_keys.and_then(|keys| keys.count).or(table.entries.map(|entries| entries.count))?;

@@ -111,12 +111,13 @@ impl Folder {
         names.map_err(|error| Failure::system("listing it", &self.path, &error))
     }
 
-    /// Looks at a name itself: a link is not followed. `None`: there is no such name.
+    /// Returns the status of a name. A link is not followed. `None`: there is no such name.
     pub(crate) fn look(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), false)
     }
 
-    /// Looks at a name; for a copy, a link is followed. `None`: there is no such file.
+    /// Returns the status of a name. A link is followed if the folder was opened for a copy. `None`: there is no such
+    /// file.
     pub(crate) fn look_behind(&self, name: impl AsRef<OsStr>) -> io::Result<Option<Status>> {
         self.look_with(name.as_ref(), self.session.purpose == Purpose::Copy)
     }
@@ -219,7 +220,8 @@ impl Folder {
             .map_err(|error| Failure::system("giving it its name", &self.path_of(to), &error))
     }
 
-    /// Moves a folder in this one into `folder`. With `replaces`, it may take the place of an empty folder.
+    /// Moves the folder `from`, which is in this folder, into `folder`. With `replaces`, it may take the place of an
+    /// empty folder.
     pub(crate) fn move_folder(
         &self,
         from: impl AsRef<OsStr>,
@@ -325,7 +327,7 @@ impl Folder {
         })
     }
 
-    /// In place, fails once a folder could not be synced.
+    /// Fails once a folder could not be synced, if the database is changed in place.
     pub(crate) fn check_known(&self) -> Result<()> {
         if !Session::is_set(&self.session.sync_failed) || self.session.purpose == Purpose::Copy {
             return Ok(());

@@ -4,7 +4,7 @@ use std::{cell::RefCell, io, sync::Arc};
 
 pub(crate) use super::operation::Operation;
 
-/// Watches the operations of the folders that are opened while it is [set](with).
+/// Watches the operations of the folders that are opened while the hook is [set](with).
 pub(crate) trait Hook: Send + Sync {
     /// Runs before a call. On an error, the call is not made and returns this error.
     fn before(&self, operation: &Operation<'_>) -> io::Result<()>;

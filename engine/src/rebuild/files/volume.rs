@@ -61,7 +61,7 @@ pub(super) fn shared_file_system(folder: &Handle) -> io::Result<Option<&'static 
     Ok((flags & LOCAL == 0).then_some("a network"))
 }
 
-/// On other systems, nothing is known about locks, so they are not relied on.
+/// Returns a text for every other system: nothing is known about its locks, so they are not relied on.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(super) fn shared_file_system(_: &Handle) -> io::Result<Option<&'static str>> {
     Ok(Some("a system that this program does not know the locks of"))

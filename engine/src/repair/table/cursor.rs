@@ -17,7 +17,7 @@ pub(in crate::repair) struct TableCursor<'t, R> {
 }
 
 impl<'t, R: ReadAt> TableCursor<'t, R> {
-    /// Begins before the first entry.
+    /// Places a new cursor before the first entry.
     pub(in crate::repair) fn new(source: R, table: &'t SavedTable) -> io::Result<Self> {
         let index = match &table.blocks {
             Blocks::Indexed { index, .. } => {

@@ -70,7 +70,7 @@ fn contents(stored: &Bytes) -> Option<Bytes> {
     (*stored.get(len)? == 0).then(|| stored.slice(..len))
 }
 
-/// An offset for each filter over blocks that begin in a range of the file.
+/// Returns an offset within the range of each filter that covers blocks which begin in `bytes`, a range of the file.
 pub(super) fn blocks_in(bytes: &Range<u64>, base_lg: u8) -> Vec<u64> {
     let Some(last) = bytes.end.checked_sub(1) else { return Vec::new() };
     let (Some(first), Some(last)) =

@@ -120,8 +120,8 @@ impl Walk {
     }
 }
 
-/// Returns `Some` if a block has entries, and these are handles of blocks that do not overlap, in the order
-/// of the file, under ascending internal keys. `None` also if the budget is spent.
+/// Returns `Some` if a block is an index: it has entries, their keys are internal keys that ascend, and their values
+/// are handles of blocks that do not overlap, in the order of the file. Returns `None` also if the budget is spent.
 pub(super) fn is_index(stored: &Bytes, order: &Order, limits: &Limits) -> Option<()> {
     let mut entries = stored::entries(stored, &limits.options)?;
     let (mut last, mut end): (Option<Vec<u8>>, _) = (None, 0);

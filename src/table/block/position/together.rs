@@ -27,7 +27,7 @@ struct Sought<'k> {
     key: &'k [u8],
     start: LongStart,
     left: usize,
-    /// Less than `left` if the block is damaged where the search has read it.
+    /// The last restart of the range, or less than `left` if the block is damaged where the search has read it.
     right: usize,
 }
 

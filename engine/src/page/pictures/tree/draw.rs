@@ -32,13 +32,13 @@ const LEAST_HEIGHT: f64 = 3.0;
 /// rectangles.
 const MOST_WITH_EDGES: usize = 150;
 
-/// Draws each table as a rectangle: as wide as its key range, as high as it is large, in a colour for its
-/// rate of false positives relative to the expected rate, and hatched if it has no filters.
+/// Draws each table as a rectangle: as wide as its key range, as high as the table is large, in a colour for its
+/// false-positive rate relative to the expected rate, and hatched if it has no filters.
 ///
-/// If there are over 2,000 tables, or if over 16 tables of a level overlap, neighbours share a rectangle. Its
-/// height stands for the mean size of its tables, its colour for the greatest multiple of the expected rate among
-/// them, and the share of its tables without filters is hatched. A line below a level shows the ranges of tables
-/// without filters, even of narrow tables.
+/// If there are over 2,000 tables, or if over 16 tables of a level overlap, neighbours share a rectangle. The
+/// rectangle's height stands for the mean size of its tables. Its colour stands for the greatest multiple of the
+/// expected rate among the tables. The share of tables without filters is hatched. A line below a level shows the
+/// ranges of tables without filters, even of narrow tables.
 pub(crate) fn tree(tree: &Tree) -> Markup {
     let rows = merge::rows(tree, MOST, MOST_LANES);
     let lanes: usize = rows.iter().map(lanes_of).sum();

@@ -100,8 +100,8 @@ impl Block {
     }
 }
 
-/// The multiple of the `expected` rate that is certain: 1 if the interval holds that rate, or if that rate is not
-/// above 0.
+/// The factor by which the measured rate certainly differs from `expected`: the nearest point of the interval,
+/// divided by `expected`. 1 if the interval holds `expected`, or if `expected` is not above 0.
 fn multiple(measured: Interval, expected: f64) -> f64 {
     let nearest = expected.clamp(measured.low, measured.high);
     if expected > 0.0 { nearest / expected } else { 1.0 }
@@ -140,8 +140,8 @@ pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> 
     rows.map(|(level, shares)| row(level, shares, most_lanes)).collect()
 }
 
-/// The part of `most` that each of `numbers` gets: the number itself if it is no more than an even part of
-/// what smaller numbers leave, or else that even part, but at least 1.
+/// Returns the share of `most` for each of `numbers`. Small numbers get as much as they ask for, and the others get
+/// even parts of what is left. Each gets at least 1.
 fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     let mut by_number: Vec<usize> = (0..numbers.len()).collect();
     let number = |index: &usize| numbers.get(*index).copied().unwrap_or_default();

@@ -13,7 +13,8 @@ use super::stored::Between;
 
 /// The size of a sector in bytes: disks lose whole sectors.
 const SECTOR: u64 = 512;
-/// The greatest number of bytes that are decompressed from a block, and of bytes of keys that are put together of one.
+/// The greatest number of bytes that are decompressed from a block, and the greatest number of bytes of keys that are
+/// assembled from one.
 const MAX_CONTENTS: usize = 16 << 20;
 
 /// An entry with its internal key.
@@ -49,8 +50,9 @@ pub(super) fn zeroed(bytes: &[u8], offset: u64) -> Vec<Range<usize>> {
     runs
 }
 
-/// The entries of a block outside `damage`, ranges in ascending order; of a Snappy block, only those before it.
-/// `contents`: the block as stored, without its trailer; if `is_whole`, the contents end where the block ends.
+/// Returns the entries of a block outside the ranges `damage`, which ascend. Of a Snappy block, only entries before
+/// the first range are returned. `contents`: the block as stored, without its trailer. `is_whole`: the contents end
+/// where the block ends.
 pub(super) fn entries(
     contents: &[u8],
     damage: &[Range<usize>],
@@ -78,8 +80,8 @@ pub(super) fn entries(
     }
 }
 
-/// The entries of a whole block that are there: from its beginning to the first bytes that are lost, and those of which
-/// a restart leads to the next one.
+/// Returns the entries of a whole block that are there: those from its beginning to the first lost bytes, and those
+/// that are found from restarts after these bytes.
 fn around(bytes: &[Byte], between: &Between<'_>) -> Vec<PartialEntry> {
     let parser = Parser::new(bytes, between);
     let (mut entries, before) = parser.head();
@@ -109,7 +111,7 @@ fn restarts(bytes: &[Byte]) -> Option<(Vec<usize>, usize)> {
     ascends.then_some((restarts, end))
 }
 
-/// Returns true if the entries fill the block exactly despite its zeros, which then belong to them.
+/// Returns true if the entries fill the block exactly although it has zeros, which are then part of the entries.
 fn is_sound(bytes: &[Byte], between: &Between<'_>) -> bool {
     restarts(bytes).is_some_and(|(_, end)| {
         let (entries, at) = Parser::new(bytes.get(..end).unwrap_or_default(), between).head();

@@ -11,10 +11,10 @@ use super::{MAX_CONTENTS, PartialEntry};
 /// A byte; `None`: it is lost.
 pub(super) type Byte = Option<u8>;
 
-/// The entries between two restarts all of whose bytes are there, with the offsets at which they begin.
+/// Those entries between two restarts of which all bytes are there, with the offsets at which they begin.
 pub(super) type Segment = Vec<(usize, PartialEntry)>;
 
-/// The work that an entry makes besides that of its key, in bytes.
+/// The work that an entry takes in addition to that for its key, in bytes.
 const ENTRY: usize = 16;
 
 /// Reads entries that ascend, within bounds.
@@ -59,8 +59,9 @@ impl<'p> Parser<'p> {
         (entries, at)
     }
 
-    /// The entries between the restart at `start` and `end`, where another restart or their array begins. All keys
-    /// precede `before`. `None`: these bytes are not the entries between two restarts.
+    /// Returns the entries of which all bytes are there, between the restart at `start` and `end`, where another
+    /// restart or the array of restarts begins. Their keys have to precede `before`. `None`: these bytes are not the
+    /// entries between two restarts.
     pub(super) fn segment(
         &self,
         Range { start, end }: Range<usize>,
