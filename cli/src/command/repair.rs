@@ -1,7 +1,7 @@
 //! `filterblock repair`: a database from what can be saved of a damaged one.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -90,10 +90,10 @@ Examples:
 The program that uses the database has to be closed. docs/repair.md explains what is saved and what
 the report says.
 
-Exit status: 0 there is a new database, and certainly nothing is lost; 5 there is one, and something
-is lost or doubtful, or it cannot be known; 1 refused, for the reason shown; 2 wrong usage, or an
-error of the system; 3 the database is in use. After 1, 2 and 3 there is no new database, unless the
-message says that only its page could not be written.
+Exit status: 0 there is a new database, and nothing is lost that the files tell of; 5 there is one,
+and something is lost or doubtful, or it cannot be known; 1 refused, for the reason shown; 2 wrong
+usage, or an error of the system; 3 the database is in use. After 1, 2 and 3 there is no new
+database, unless the message says that only its page could not be written.
 141 the reader of the output went away, and all is done.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
@@ -161,14 +161,24 @@ impl<'a> Page<'a> {
         }
         check_name(output, Output::Other)?;
         let target = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+        let folder = folder_of(&target);
         let dir = fs::canonicalize(&arguments.database);
-        if folder.is_ok_and(|folder| dir.is_ok_and(|dir| folder.starts_with(dir))) {
+        if folder.as_ref().is_ok_and(|folder| dir.is_ok_and(|dir| folder.starts_with(dir))) {
             return Err(about(output)("the damaged database is only read; choose another folder"));
+        }
+        let is_same_folder =
+            folder.is_ok_and(|folder| folder_of(&arguments.to).is_ok_and(|other| other == folder));
+        if is_same_folder && target.file_name() == arguments.to.file_name() {
+            return Err(about(output)("the new database gets this name; choose another one"));
         }
         WholeFile::create(output, true, None).map(|file| Self::File(file, output)).map_err(about(output))
     }
+}
+
+/// The folder around a path that need not exist.
+fn folder_of(path: &Path) -> io::Result<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::canonicalize(folder.unwrap_or(Path::new(".")))
 }
 
 impl Arguments {

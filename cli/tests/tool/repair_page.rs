@@ -100,6 +100,8 @@ fn without_a_repair_there_is_no_page_and_without_a_place_for_it_no_repair() {
         place.0.path().to_owned(),
         place.0.path().join("000005.ldb"),
         db.path().join("page.html"),
+        place.target(),
+        db.path().join("..").join(db.path().file_name().unwrap()).join("page.html"),
     ] {
         run(&args!["repair", db.path(), "--to", place.target(), "--page", page]).expect(2);
         assert_eq!((names(place.0.path()), names(db.path())), (vec!["page.html".into()], before.clone()));
