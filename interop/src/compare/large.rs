@@ -1,4 +1,4 @@
-//! Tables of many entries, or of more than 4 GiB: written and read by both.
+//! Tables of many entries, or of more than 4 GiB, which LevelDB and we write and read.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -57,7 +57,7 @@ pub fn run_compressed(entries: u64, value_size: usize) -> Result<Report> {
 struct Shape {
     entries: u64,
     value_size: usize,
-    /// With Snappy.
+    /// True if the table is compressed with Snappy.
     is_compressed: bool,
 }
 
@@ -93,7 +93,7 @@ impl Shape {
             && zeros.iter().all(|&byte| byte == 0)
     }
 
-    /// Numbers of the keys to look up, including the first and the last.
+    /// Returns the numbers of the keys to look up, including the first and the last.
     fn samples(&self) -> impl Iterator<Item = u64> {
         let step = (self.entries / LOOKUPS).max(1) as usize;
         (0..self.entries).step_by(step).chain(self.entries.checked_sub(1))

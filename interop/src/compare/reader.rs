@@ -180,7 +180,7 @@ impl Case {
     }
 }
 
-/// A sound block, and its keys with the offsets of their data blocks.
+/// Builds a sound block. Adds its keys to `stored`, each with the offset of its data block.
 fn build(
     random: &mut Random,
     base_lg: u8,

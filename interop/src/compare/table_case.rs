@@ -25,9 +25,9 @@ const MAX_SHARED: usize = 1 << 20;
 pub(super) struct TableCase {
     pub(super) options: TableOptions,
     pub(super) entries: Vec<(Vec<u8>, Vec<u8>)>,
-    /// For tables that only we write: any value that LevelDB reads.
+    /// Any `base_lg` that LevelDB reads, for tables that only we write.
     base_lg: u8,
-    /// For the same tables: a second filter block, under a name that LevelDB must ignore.
+    /// True if these tables have a second filter block, under a name that LevelDB must ignore.
     pub(super) second_policy: bool,
 }
 
@@ -60,7 +60,7 @@ impl TableCase {
         Self { options, entries, base_lg: random.between(4, 63) as u8, second_policy: random.one_in(4) }
     }
 
-    /// Numbered keys in one data block, with values of a byte.
+    /// Makes a case of numbered keys in one data block, with values of one byte.
     pub(super) fn one_block(restart_interval: u32, count: u32) -> Self {
         let options = TableOptions {
             block_size: 64 << 20,
@@ -72,7 +72,7 @@ impl TableCase {
         Self { options, entries, base_lg: 11, second_policy: false }
     }
 
-    /// Options that LevelDB would also use.
+    /// Returns our options for the table that LevelDB writes.
     pub(super) fn same(&self) -> WriteOptions {
         let policies = self.options.bits_per_key.map(|bits| Arc::new(BloomFilterPolicy::new(bits)) as _);
         WriteOptions::default()
@@ -83,7 +83,7 @@ impl TableCase {
             .filter_policies(policies.into_iter().collect())
     }
 
-    /// Options that LevelDB does not use, but reads.
+    /// Returns our options for a table that LevelDB does not write, but reads.
     pub(super) fn other(&self) -> WriteOptions {
         let mut policies: Vec<SharedPolicy> = Vec::new();
         if let Some(bits) = self.options.bits_per_key {

@@ -47,7 +47,7 @@ pub(in super::super) enum Order {
 }
 
 impl Order {
-    /// The name that the program `go/databases` uses for it.
+    /// The name of this order in the program `go/databases`.
     const fn name(self) -> &'static str {
         match self {
             Self::Bytewise => "bytewise",
@@ -75,7 +75,7 @@ impl Plan {
         plan
     }
 
-    /// Options, and no steps.
+    /// Makes a plan with random options and without steps.
     pub(in super::super) fn empty(random: &mut Random, by_goleveldb: bool) -> Self {
         Self {
             by_goleveldb,

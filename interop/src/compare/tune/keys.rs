@@ -59,8 +59,8 @@ impl Keys {
         }
     }
 
-    /// The key between stored ones that follows `key`, where every second number is stored, or else a
-    /// close neighbour of `key`. `None`: there are no such keys of this form.
+    /// Returns the missing key that follows `key`, where every second number is stored, or else a close neighbour of
+    /// `key`. `None` if keys of this form have no such neighbour.
     pub(super) fn between(self, key: &[u8], random: &mut Random) -> Option<Vec<u8>> {
         let text = |key: &[u8]| String::from_utf8(key.to_vec()).ok();
         Some(match self {
