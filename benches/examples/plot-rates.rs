@@ -35,7 +35,7 @@ enum Asked {
 struct Point {
     keys: usize,
     formula: f64,
-    /// None passed if it is 0.
+    /// The measured rate; 0 if no key passed.
     measured: f64,
 }
 

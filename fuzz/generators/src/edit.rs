@@ -13,7 +13,8 @@ pub enum Edit<'a> {
     Cut(u16),
     /// Bytes inserted here.
     Insert(u16, &'a [u8]),
-    /// A little-endian 32-bit number, this many words and one before the end: counts, offsets.
+    /// Another little-endian 32-bit number in place of the word this many words before the last one. Such words are
+    /// counts and offsets.
     Word(u8, u32),
     /// Entirely different bytes.
     Replace(&'a [u8]),

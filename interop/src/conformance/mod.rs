@@ -26,7 +26,7 @@ pub struct Question {
     pub known: Option<(&'static str, Value)>,
 }
 
-/// The facts that an honest reader knows of the key that is asked for.
+/// The facts about the key that is asked for, or about the table, that no answer may deny.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stored {
     /// There is nothing to deny.

@@ -17,7 +17,7 @@ pub struct Goleveldb {
 }
 
 impl Goleveldb {
-    /// Starts it.
+    /// Starts the program.
     pub fn start(program: &Path) -> Result<Self> {
         let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take();

@@ -77,7 +77,7 @@ pub struct WriteBatch {
 }
 
 impl WriteBatch {
-    /// A batch without writes.
+    /// Makes a batch without writes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -116,7 +116,7 @@ impl Database {
         self.0.write(&batch.script)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.0.get(key)
     }
@@ -137,7 +137,7 @@ impl Database {
         self.0.hold_snapshot();
     }
 
-    /// One of LevelDB's properties, such as `leveldb.num-files-at-level0`.
+    /// Returns one of LevelDB's properties, such as `leveldb.num-files-at-level0`.
     pub fn property(&self, name: &str) -> Option<String> {
         self.0.property(name)
     }

@@ -101,7 +101,7 @@ pub enum Damage<'a> {
     FilterHandle(Elsewhere),
     /// The metaindex.
     Metaindex(Edit<'a>),
-    /// An entry before that of the filter block.
+    /// An entry added to the metaindex, before that of the filter block.
     MetaindexEntry(Name<'a>, Value<'a>),
     /// The metaindex's handle.
     MetaindexHandle(Elsewhere),
@@ -136,7 +136,7 @@ pub enum Intact {
 }
 
 impl Damage<'_> {
-    /// The damaged data block, out of `count`.
+    /// Returns the number of the damaged data block, out of `count`. `None` if no data block is damaged.
     pub(super) fn block(self, count: usize) -> Option<usize> {
         match self {
             Self::Contents(block, _)
@@ -149,7 +149,7 @@ impl Damage<'_> {
         }
     }
 
-    /// The answers that must be unchanged, in a table of `count` data blocks.
+    /// Returns the answers that stay unchanged, in a table of `count` data blocks.
     pub fn leaves(self, count: usize) -> Intact {
         match self {
             Self::Nothing => Intact::All,
