@@ -63,7 +63,7 @@ impl Source {
         Self { host, file, len, held, is_whole: false, state: RefCell::default() }
     }
 
-    /// The same file, to be read as a whole if `is_whole` is true.
+    /// Returns the same file, to be read as a whole if `is_whole` is true.
     #[must_use]
     pub fn whole(mut self, is_whole: bool) -> Self {
         self.is_whole = is_whole;

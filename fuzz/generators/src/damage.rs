@@ -18,12 +18,12 @@ const BYTES: usize = 64;
 /// The state of the checksums over damaged bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
-    /// They are put right, so that the damage is met behind them. A reader may then find anything:
-    /// it must not crash, hang or take memory out of proportion.
+    /// The checksums are put right, so that readers meet the damage behind them. A reader may then find anything: it
+    /// must not crash, hang or take memory out of proportion.
     #[default]
     PutRight,
-    /// They are left wrong, as by a disk. A reader that verifies them must not invent entries, either:
-    /// all that it finds was written.
+    /// The checksums are left wrong, as by a disk. A reader that verifies them must not invent entries, either: all
+    /// that it finds was written.
     LeftWrong,
 }
 

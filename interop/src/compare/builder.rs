@@ -96,7 +96,7 @@ pub fn run(runs: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// One filter block that both build.
+/// A filter block that LevelDB and we build.
 struct Case<'a> {
     random: Random,
     script: &'a mut BlockScript,

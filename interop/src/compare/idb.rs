@@ -25,7 +25,7 @@ type Entries = HashMap<Vec<u8>, Vec<u8>>;
 pub struct Report {
     /// Damaged databases.
     pub cases: u64,
-    /// Those of which everything was saved.
+    /// Databases of which everything was saved.
     pub exact: u64,
     /// Pairs of neighbours whose order in bytewise order is the opposite one.
     pub against_bytewise: u64,

@@ -43,7 +43,7 @@ pub struct Report {
     pub keys: u64,
     /// Tables whose false-positive rate was measured.
     pub tables: u64,
-    /// Those of them with a rate of 0.1 % or more, which was held against the program's.
+    /// Tables with a rate of 0.1 % or more, which was held against the program's.
     pub held: u64,
     /// The largest factor between the program's rate and LevelDB's.
     pub worst: f64,

@@ -28,7 +28,7 @@ pub struct Report {
     pub overlapping: bool,
     /// Different keys in the tables.
     pub keys: u64,
-    /// Those of them that are deleted at the end.
+    /// Keys that are deleted at the end.
     pub deleted: u64,
     /// Keys in none of the tables, each looked up once.
     pub absent: u64,

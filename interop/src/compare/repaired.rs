@@ -122,7 +122,7 @@ struct Model {
 pub struct Report {
     /// Damaged databases.
     pub cases: u64,
-    /// Those of which everything was saved.
+    /// Damaged databases of which everything was saved.
     pub exact: u64,
     /// Keys that had the right value.
     pub right: u64,

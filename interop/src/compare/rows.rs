@@ -26,7 +26,7 @@ pub enum Row {
 }
 
 impl Row {
-    /// All of them.
+    /// All conditions.
     pub const ALL: [Self; 10] = [
         Self::TooShort,
         Self::BaseLgTooLarge,

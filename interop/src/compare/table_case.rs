@@ -21,7 +21,7 @@ const SHARED_LENGTHS: [usize; 10] = [0, 1, 127, 128, 255, 256, 257, 16_383, 16_3
 /// Limit on the total length of keys that share so much.
 const MAX_SHARED: usize = 1 << 20;
 
-/// One table to be written by both.
+/// A table that LevelDB and we write.
 pub(super) struct TableCase {
     pub(super) options: TableOptions,
     pub(super) entries: Vec<(Vec<u8>, Vec<u8>)>,

@@ -29,11 +29,11 @@ pub struct Report {
     pub seed: u64,
     /// Tables or databases.
     pub cases: u64,
-    /// Those of them with Snappy.
+    /// Tables or databases with Snappy.
     pub snappy: u64,
     /// Steps that led to the same entry, or to none in both.
     pub steps: u64,
-    /// Steps back among them that led to an entry.
+    /// Steps back that led to an entry.
     pub back: u64,
     /// Walks that ended at damage that both report.
     pub both_failed: u64,
@@ -41,7 +41,7 @@ pub struct Report {
     pub stricter: u64,
     /// Keys whose offset is the same in both, or for which both databases give the same answer.
     pub keys: u64,
-    /// Those of them that have a value.
+    /// Keys that have a value.
     pub values: u64,
     /// Databases that have writes in a log.
     pub with_log: u64,

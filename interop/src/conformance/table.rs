@@ -5,9 +5,9 @@ use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
 /// The form in which the keys of a table are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As they are.
+    /// User keys alone.
     User,
-    /// As a database does: with a sequence number and the type of a value.
+    /// Internal keys, as in a database: with a sequence number and the type of a value.
     Internal,
 }
 

@@ -25,11 +25,11 @@ const SIGNALS: [(&str, i32); 2] = [("INT", 2), ("TERM", 15)];
 pub struct Endings {
     /// Runs.
     pub runs: u64,
-    /// Those that ended with status 0.
+    /// Runs that ended with status 0.
     pub done: u64,
-    /// Those that a signal ended.
+    /// Runs that a signal ended.
     pub ended_by_signal: u64,
-    /// Those of the others whose database is as it was, with nothing left behind.
+    /// Other runs, whose database is as it was, with nothing left behind.
     pub undone: u64,
 }
 

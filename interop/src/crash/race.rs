@@ -36,7 +36,7 @@ pub enum Setting {
     InUsersFolder,
     /// Root, who owns the database, in a folder that everyone can write to.
     InOpenFolder,
-    /// The same with the sticky bit, as in `/tmp`: others cannot rename or remove what is there.
+    /// Like `InOpenFolder`, with the sticky bit, as in `/tmp`: others cannot rename or remove what is there.
     InStickyFolder,
 }
 
@@ -102,14 +102,14 @@ impl Place {
 pub struct Races {
     /// Runs.
     pub runs: u64,
-    /// Those in which the folder could be exchanged.
+    /// Runs in which the folder could be exchanged.
     pub exchanged: u64,
-    /// Those that ended with each status.
+    /// The number of runs that ended with each status.
     pub statuses: BTreeMap<i32, u64>,
-    /// Those that resolved the names after the exchange: they changed the victim, as they may, and left the database
+    /// Runs that resolved the names after the exchange: they changed the victim, as they may, and left the database
     /// alone.
     pub taken: u64,
-    /// Those in which the victim was changed, or keys were lost.
+    /// Runs in which the victim was changed, or keys were lost, each described.
     pub failures: Vec<String>,
 }
 

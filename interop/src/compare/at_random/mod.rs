@@ -62,7 +62,7 @@ pub struct Report {
     pub stored: u64,
     /// Queries for single keys that are in no table.
     pub absent: u64,
-    /// Those of these queries that were answered with certainty: in no table.
+    /// Queries for absent keys that were answered with certainty: in no table.
     pub absent_denied: u64,
     /// For each kind of damage: how often it was done, denied a key, and was found.
     damages: BTreeMap<Damage, Counts>,

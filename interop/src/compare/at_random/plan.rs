@@ -22,7 +22,7 @@ pub(in super::super) struct Plan {
     pub(in super::super) by_goleveldb: bool,
     pub(in super::super) order: Order,
     pub(in super::super) bits_per_key: Option<u32>,
-    /// For goleveldb only.
+    /// The `base_lg` of filters, for goleveldb only.
     pub(in super::super) base_lg: u8,
     pub(in super::super) table_size: usize,
     pub(in super::super) block_size: usize,

@@ -19,7 +19,7 @@ const TRAILER: u64 = 5;
 pub(super) struct Tables {
     pub(super) manifest: Manifest,
     pub(super) files: Files,
-    /// By number.
+    /// The live tables, by number.
     pub(super) live: Vec<Live>,
 }
 

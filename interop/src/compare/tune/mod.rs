@@ -42,9 +42,9 @@ const OWN_LOOKUPS: usize = 5000;
 /// The extent of a comparison.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Ten small databases only, of every kind.
+    /// True for ten small databases only, of every kind.
     pub quick: bool,
-    /// Only databases whose names contain this.
+    /// A text that the names of the databases must contain; `None` for all databases.
     pub only: Option<String>,
     /// The same seed makes the same databases, but for those that LevelDB compacts as it likes.
     pub seed: u64,

@@ -31,9 +31,9 @@ const ENTRY: usize = 120;
 /// The form of the keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// They differ in their first eight bytes.
+    /// Keys that differ in their first eight bytes.
     Early,
-    /// They begin with the same bytes: `user:00012345678`.
+    /// Keys that begin with the same bytes: `user:00012345678`.
     Late,
 }
 
