@@ -63,7 +63,7 @@ struct Running {
     child: Child,
     input: ChildStdin,
     lines: Receiver<io::Result<String>>,
-    /// The beginning of what it writes to standard error.
+    /// The beginning of what the program writes to standard error.
     said: JoinHandle<String>,
 }
 

@@ -56,7 +56,7 @@ pub(crate) enum Asked {
     Yours(Work),
     Done(Stepped),
     Running,
-    /// A thread of the process before the fork has it.
+    /// The work is with a thread of the process before the fork, and is lost.
     Lost,
 }
 
@@ -143,7 +143,7 @@ impl Job {
     }
 }
 
-/// The life of a thread.
+/// Runs a thread: takes one job after the other, and ends after [`IDLE`] without one.
 fn run() {
     let mut pool = lock(&POOL);
     loop {

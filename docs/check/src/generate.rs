@@ -163,7 +163,7 @@ fn or_null(schema: &mut Map<String, Value>) {
     push("anyOf", json!({"type": "null"}));
 }
 
-/// A comment in the code as a description: in one line, and with JSON's word for what is not there.
+/// Turns a comment in the code into a description: in one line, and with JSON's word for what is not there.
 fn meaning(comment: &str) -> String {
     let text = format!(". {}", comment.split_whitespace().collect::<Vec<_>>().join(" "));
     text.replace(". `None`", ". Null").replace("`None`", "null").split_off(2)

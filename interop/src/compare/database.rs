@@ -43,7 +43,7 @@ pub struct Report {
     pub lookups: u64,
     /// Number of times that our policy was asked about a key.
     pub asked: u64,
-    /// Number of times that it denied the key.
+    /// Number of times that our policy denied the key.
     pub denied: u64,
 }
 

@@ -19,9 +19,9 @@ const LOOKUPS: u64 = 1000;
 pub struct Report {
     /// Entries of the table.
     pub entries: u64,
-    /// Its size.
+    /// The table's size in bytes.
     pub file_size: u64,
-    /// Offset of its last data block.
+    /// Offset of the table's last data block.
     pub last_block: u64,
     /// Keys looked up in each reader. All stored ones were found.
     pub lookups: u64,
@@ -62,7 +62,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Has each read the other's table.
+    /// Has LevelDB read our table, and reads LevelDB's.
     fn read(&self, ours: &SparseFile, theirs: &SparseFile) -> Result<Report> {
         let mut report = Report { entries: self.entries, file_size: ours.size(), ..Report::default() };
         self.read_by_leveldb(ours, &mut report)?;

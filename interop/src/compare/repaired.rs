@@ -1,5 +1,5 @@
-//! Databases of LevelDB's, damaged and repaired by `filterblock repair`, judged by LevelDB, goleveldb and plyvel, and by
-//! what was written.
+//! LevelDB's databases are damaged, and `filterblock repair` repairs them. LevelDB, goleveldb and plyvel then read
+//! the results, which are compared with what was written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use super::tool;
 use crate::leveldb::{Compression, Store, StoreFilter, StoreOptions, WriteBatch, repair_store};
 use crate::random::Random;
 
-/// Keys of a database, of which some are deleted.
+/// The number of keys of a database, of which some are deleted.
 const KEYS: u64 = 1500;
 const BATCHES: u64 = 2500;
 /// The statuses of `repair`: nothing is lost, or something may be.

@@ -40,7 +40,7 @@ impl Row {
         Self::LimitBeyond,
     ];
 
-    /// Its name in the report.
+    /// Returns the condition's name in the report.
     pub const fn label(self) -> &'static str {
         match self {
             Self::TooShort => "under 5 bytes",

@@ -18,7 +18,7 @@ const RESTART_INTERVALS: [u32; 8] = [1, 2, 16, 255, 256, 257, 1000, 65_536];
 /// Lengths of the shared part of a key at which its varint grows, or a counter of 8 or 16 bits
 /// would wrap.
 const SHARED_LENGTHS: [usize; 10] = [0, 1, 127, 128, 255, 256, 257, 16_383, 16_384, 70_000];
-/// Limit on the total length of keys that share so much.
+/// Limit on the total length of keys with long shared parts.
 const MAX_SHARED: usize = 1 << 20;
 
 /// A table that LevelDB and we write.
@@ -95,7 +95,7 @@ impl TableCase {
         self.same().compression(table::Compression::Snappy).base_lg(self.base_lg).filter_policies(policies)
     }
 
-    /// A stored key, or one that is probably not stored.
+    /// Returns a stored key, or one that is probably not stored.
     pub(super) fn some_key(&self, random: &mut Random) -> Vec<u8> {
         let mut key = match self.entries.len() {
             0 => vec![],
@@ -119,7 +119,7 @@ impl TableCase {
     }
 }
 
-/// Keys of one of several kinds, up to `count`.
+/// Makes keys of one of several kinds, up to `count`.
 pub(super) fn user_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
     const EDGES: [u8; 8] = [0x00, 0x01, 0x61, 0x7f, 0x80, 0xfe, 0xff, 0xff];
     let kind = random.below(4);
@@ -144,7 +144,7 @@ pub(super) fn user_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> 
     (0..count).map(|_| key()).collect()
 }
 
-/// Keys that share long beginnings with each other, up to `count`.
+/// Makes keys that share long beginnings with each other, up to `count`.
 fn sharing_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
     let shared = random.bytes(SHARED_LENGTHS[SHARED_LENGTHS.len() - 1]);
     let first = random.index(SHARED_LENGTHS.len());
@@ -157,7 +157,7 @@ fn sharing_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
     (0..count.min(MAX_SHARED / (most + 1))).map(|_| key()).collect()
 }
 
-/// Internal keys, in their order: up to three versions of each user key, some of them deletions.
+/// Makes internal keys, in their order: up to three versions of each user key, some of them deletions.
 fn internal(random: &mut Random, user_keys: BTreeSet<Vec<u8>>) -> Vec<Vec<u8>> {
     let mut keys = BTreeMap::new();
     for user_key in user_keys {

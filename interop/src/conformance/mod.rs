@@ -11,10 +11,10 @@ pub mod table;
 pub use filterblock_conformance::{answers, judge, read_back};
 use serde_json::Value;
 
-/// A case without the answer that must hold, as a runner is told it.
+/// A case as a runner is told it, without the answer that must hold.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// Its name, which stays as it is once published: the kind, a slash, and what is special.
+    /// The case's name, which stays as it is once published: the kind, a slash, and what is special.
     pub name: String,
     /// The kind of the question.
     pub kind: &'static str,

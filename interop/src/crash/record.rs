@@ -17,7 +17,7 @@ use super::log::{Kind, Log, parse};
 pub struct Fault {
     /// The kind of the calls.
     pub kind: Kind,
-    /// The first of this kind that fails, from 1.
+    /// The number of the first call of this kind that fails, counted from 1.
     pub first: u64,
     /// The number of calls that fail from there on.
     pub count: u64,

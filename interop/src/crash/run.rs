@@ -21,7 +21,7 @@ use crate::random::Random;
 pub struct Programs {
     /// `filterblock`, or another program with its arguments.
     pub filterblock: PathBuf,
-    /// goleveldb's, if Go is installed: `go/databases` and `go/open`.
+    /// goleveldb's programs, if Go is installed: `go/databases` and `go/open`.
     pub goleveldb: Option<(PathBuf, PathBuf)>,
 }
 
@@ -34,7 +34,7 @@ impl Programs {
 /// The extent of the work.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// The seeds of the databases.
+    /// The seed of the first database. The others have the seeds that follow.
     pub first_seed: u64,
     /// The number of databases.
     pub databases: u64,

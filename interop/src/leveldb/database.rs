@@ -32,8 +32,7 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// LevelDB's options for a database. It creates what is missing and verifies checksums on every
-/// read.
+/// LevelDB's options for a database. LevelDB creates what is missing and verifies checksums on every read.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
     /// `write_buffer_size`; LevelDB raises it to 64 KiB.

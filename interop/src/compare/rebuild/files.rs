@@ -8,8 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 
-/// A new folder, in memory if the system offers that, since LevelDB and the program wait for the
-/// disk often.
+/// Makes a folder, in memory if the system offers that: LevelDB and the program wait for a disk often.
 pub fn new_folder() -> Result<TempDir> {
     let shared_memory = Path::new("/dev/shm");
     let in_memory = shared_memory.is_dir().then(|| tempfile::tempdir_in(shared_memory));

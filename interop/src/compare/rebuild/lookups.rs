@@ -60,7 +60,7 @@ impl Lookups {
         Ok(counts)
     }
 
-    /// Compares what an open database says about single keys.
+    /// Checks what an open database answers about single keys.
     pub(super) fn check_answers(&self, store: &Store) -> Result<()> {
         for (key, expected) in &self.answers {
             let found = store.get(key)?;

@@ -13,8 +13,8 @@ use serde_json::Value;
 use super::least_squares::solve;
 use super::predicted::NEAR;
 
-/// The choice may read the blocks of the best times this factor, plus [`NO_GAIN`]: `tune` takes the smaller one of
-/// nearly equal filters, and no program can measure less.
+/// The choice of `tune` may read this many times the blocks that the best filters read, plus [`NO_GAIN`]. `tune`
+/// takes the smaller one of nearly equal filters, and no program can measure less.
 const FACTOR: f64 = 1.05;
 const NO_GAIN: f64 = 0.001;
 /// The reads that filters save, and their share of all reads, from which on `tune` must not miss these filters. Both

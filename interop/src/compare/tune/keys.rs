@@ -7,12 +7,12 @@ use crate::random::Random;
 pub(super) enum Keys {
     /// 16 random bytes.
     Random,
-    /// `C`, a random hash of 32 bytes and a small number, as Bitcoin's unspent outputs.
+    /// `C`, a random hash of 32 bytes and a small number, like the keys of Bitcoin's unspent outputs.
     Hashes,
     /// `key` and twelve digits, counted up.
     Counter,
-    /// Coordinates of a region in two 32-bit integers, then one or two bytes for the kind of record,
-    /// as Minecraft's chunks.
+    /// Coordinates of a region in two 32-bit integers, then one or two bytes for the kind of record, like the keys of
+    /// Minecraft's chunks.
     Chunks,
     /// `https://host/path/number`.
     Links,

@@ -20,7 +20,7 @@ pub(super) struct Mean {
 }
 
 impl Mean {
-    /// The mean of so many numbers with this sum and sum of squares.
+    /// Returns the mean of `count` numbers with this sum and sum of squares.
     fn of(count: u64, sum: u64, squares: u64) -> Self {
         let count = count as f64;
         let value = sum as f64 / count;
@@ -82,7 +82,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// The keys that the iterator finds. It opens every table.
+    /// Returns the keys that the iterator finds. The iterator opens every table.
     pub(super) fn present(&self) -> Result<Vec<Vec<u8>>> {
         let mut keys = Vec::new();
         self.store.scan(|key, _| {

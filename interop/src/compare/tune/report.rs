@@ -52,7 +52,7 @@ const THOUSANDTH: f64 = 0.001;
 /// A database with fewer bytes of tables is left as it is.
 const FLOOR: u64 = 1 << 20;
 
-/// The columns.
+/// The columns of the report.
 const WHATS: [&str; 8] = ["random", "changed", "between", "cut", "longer", "lookups", "present", "size"];
 
 impl Row {
@@ -72,8 +72,9 @@ impl Database {
         self.rows.iter().find(|row| row.what == what)
     }
 
-    /// The kinds of keys for which LevelDB reads more with the filters advised than before, apart from chance, from what
-    /// the intervals of the predictions cannot tell apart, and from a thousandth of a block.
+    /// Returns the kinds of keys for which LevelDB reads more with the filters advised than before. A rise does not
+    /// count if it may be chance, if it lies within the intervals of the predictions, or if it is at most a
+    /// thousandth of a block.
     fn rises(&self) -> Vec<String> {
         let (Some(now), Some(advised)) = (self.row("now"), self.row("advice")) else { return Vec::new() };
         let pairs = now.compared.iter().filter(|now| now.what != "size").filter_map(|now| {

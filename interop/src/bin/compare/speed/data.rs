@@ -1,4 +1,4 @@
-//! Keys, in the forms in which they are needed.
+//! Makes keys, queries and filter blocks, in the forms in which they are needed.
 
 use filterblock::{FilterBlockBuilder, FilterPolicy, KeyBuf};
 use filterblock_interop::random::Random;
@@ -40,7 +40,7 @@ pub(crate) fn runs(keys: &[&[u8]], per_filter: usize) -> Vec<KeyBuf> {
 pub(crate) enum Kind {
     Hit,
     Miss,
-    /// Half and half, in no order.
+    /// Stored and absent keys, half and half, in random order.
     Mixed,
 }
 

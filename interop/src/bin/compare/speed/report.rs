@@ -3,11 +3,11 @@
 /// The unit of the number beside a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Above 1 ours is faster.
+    /// A factor; above 1, ours is faster.
     TimesFaster,
-    /// Below 1 ours is faster.
+    /// A factor; below 1, ours is faster.
     TimesAsLong,
-    /// A part of the whole.
+    /// A part of our time.
     Share,
 }
 

@@ -14,12 +14,12 @@ use super::timing::{Turns, levels};
 
 /// The number of rounds in each process each time that it is asked.
 const ROUNDS: usize = 40;
-/// The largest factor between the slowest process and the median.
+/// The largest factor permitted between the slowest process and the median.
 const AIM: f64 = 1.3;
 /// Processes that are slower than the median by this factor are asked again. If another program took a part of the
 /// core, it goes away; a slow mode stays.
 const SUSPECT: f64 = 1.1;
-/// The largest number of times that they are asked again.
+/// The largest number of times that suspect processes are asked again.
 const AGAIN: usize = 6;
 
 /// Measures whenever a line is read. Prints LevelDB's time and ours at each level, for each number of keys a filter:
