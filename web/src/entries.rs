@@ -54,7 +54,7 @@ fn unhex(text: &str) -> Result<Vec<u8>, String> {
 struct Shown {
     file: String,
     offset: u64,
-    /// In decimal, as it may be too large for a number of JavaScript's.
+    /// The sequence number in decimal, as it may be too large for a number of JavaScript's.
     sequence: Option<String>,
     kind: Option<String>,
     state: Option<&'static str>,

@@ -32,7 +32,7 @@ impl Step {
 /// The state of an iterator after a step.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place {
-    /// True if its status is ok.
+    /// True if the iterator's status is ok.
     pub ok: bool,
     /// Key and value, if the iterator is at an entry.
     pub entry: Option<(Vec<u8>, Vec<u8>)>,
