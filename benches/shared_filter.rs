@@ -74,7 +74,7 @@ fn filter(keys: &[Vec<u8>]) -> AtomicBloomFilter {
     AtomicBloomFilter::with_capacity(keys.len() as u64, BITS_PER_KEY).expect("memory")
 }
 
-/// Both filters set the same bits.
+/// Checks that both filters set the same bits.
 fn check(keys: &[Vec<u8>]) {
     let [single, batch] = [filter(keys), filter(keys)];
     let mut plain = Plain::like(&single);
@@ -155,14 +155,14 @@ fn round(keys: &[Vec<u8>], threads: usize, fill: Fill<'_>) -> Option<Duration> {
     (waited * 10 < time).then_some(time)
 }
 
-/// The time that this thread has waited for a processor so far.
+/// Returns the time that this thread has waited for a processor so far.
 fn waited() -> Duration {
     let text = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = text.split(' ').nth(1).and_then(|number| number.parse().ok());
     Duration::from_nanos(nanos.unwrap_or_default())
 }
 
-/// Nanoseconds for each of `operations`.
+/// Returns the median time in nanoseconds for each of `operations`.
 fn median(mut times: Vec<Duration>, operations: usize) -> f64 {
     times.sort();
     times.get(times.len() / 2).map_or(f64::NAN, |time| time.as_nanos() as f64 / operations as f64)

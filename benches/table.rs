@@ -11,7 +11,7 @@ mod common;
 
 const ENTRIES: usize = 20_000;
 
-/// 16-byte keys in order, and values of 100 bytes that compress to half.
+/// Makes 16-byte keys in order, and values of 100 bytes that compress to half.
 fn entries() -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut keys = common::keys(ENTRIES, Some(16), 0);
     keys.sort();

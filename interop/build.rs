@@ -1,11 +1,12 @@
-//! Compiles LevelDB, from the source of Debian's package, and the shim, and links both into every program here. LevelDB must be static: the
-//! filter block classes have no public header, and a shared library need not export them. It is built without assertions, as it is timed, too.
+//! Compiles LevelDB, from the source of Debian's package, and the shim, and links both into every program here.
+//! LevelDB must be linked statically: the filter block classes have no public header, and a shared library need not
+//! export them. LevelDB is built without assertions, as it is timed, too.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The source that `install-debian.sh` puts into cargo's target folder.
+/// The name of the folder of LevelDB's source, which `install-debian.sh` puts into cargo's target folder.
 const LEVELDB: &str = "leveldb-1.23";
 
 fn main() {
@@ -52,7 +53,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The source, in a folder above the one to which this program writes.
+/// Finds LevelDB's source, in a folder above the one to which this program writes.
 fn leveldb_source() -> PathBuf {
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     let source = folder.ancestors().map(|folder| folder.join(LEVELDB)).find(|source| source.is_dir());
@@ -81,7 +82,7 @@ fn rustc_version() -> String {
     )
 }
 
-/// The folder of a static library, by the search path of the compiler.
+/// Asks the compiler for the folder of a static library on its search path.
 fn find(compiler: &Path, library: &str, package: &str) -> PathBuf {
     let file = format!("lib{library}.a");
     let output = Command::new(compiler)

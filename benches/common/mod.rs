@@ -6,7 +6,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers.
+    /// Makes a generator. The same seed gives the same numbers.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -16,10 +16,10 @@ const SETTINGS: [(u32, &str); 6] =
     [(2, "#7a7a7a"), (6, "#8c564b"), (10, "#1f77b4"), (14, "#2ca02c"), (20, "#d62728"), (44, "#9467bd")];
 const KEYS: [usize; 21] =
     [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000];
-/// Each rate is measured until so many keys have passed, or so many were asked for.
+/// Each rate is measured until [`ENOUGH`] keys have passed, or [`MOST`] were asked for.
 const ENOUGH: u64 = 2000;
 const MOST: u64 = 6_000_000;
-/// A filter is asked for so many keys, then another one is made.
+/// The number of keys for which a filter is asked before another one is made.
 const ASKED_A_FILTER: u64 = 2000;
 /// The length of keys, a multiple of four, as the last byte then is the last of a word.
 const KEY_LEN: usize = 16;
@@ -35,7 +35,7 @@ enum Asked {
 struct Point {
     keys: usize,
     formula: f64,
-    /// None passed if it is 0.
+    /// The measured rate; 0 if no key passed.
     measured: f64,
 }
 
@@ -88,7 +88,7 @@ const PANEL_HEIGHT: f64 = 420.0;
 const TOP: f64 = 60.0;
 const LEFT: f64 = 84.0;
 const BETWEEN: f64 = 40.0;
-/// The decades of rates that are drawn.
+/// The number of decades of rates that are drawn.
 const DECADES: f64 = 6.0;
 
 fn x(panel: f64, keys: usize) -> f64 {

@@ -14,7 +14,7 @@ use filterblock::{
 };
 use serde_json::{Value, json};
 
-/// The answer, or nothing for a kind that the library has no interface for.
+/// Returns the answer, or nothing for a kind that the library has no interface for.
 pub(crate) fn answer(kind: &str, given: &Value) -> Option<Value> {
     let internal = given["internal_keys"] == json!(true);
     let bits_per_key = given["bits_per_key"].as_u64().unwrap_or(10) as u32;
@@ -140,7 +140,8 @@ fn walk(table: &Table<Vec<u8>>, steps: &Value) -> Result<Vec<Value>, Error> {
     steps.collect()
 }
 
-/// The same in a database. From no entry, a scan would go on at the other end; in the suite, it stays there.
+/// Takes the steps in a database. Where there is no entry, a scan would go on at the other end; in the suite, it
+/// stays.
 fn walk_database(database: &Database, steps: &Value) -> Result<Vec<Value>, Error> {
     let mut scan = database.scan(&options(true))?;
     let mut found = false;
@@ -201,7 +202,7 @@ fn build(policy: impl FilterPolicy, calls: &Value) -> Value {
     json!({ "block": hex(&builder.finish().expect("a filter block")) })
 }
 
-/// The built-in policy of that name; LevelDB's where none is given.
+/// Returns the built-in policy of that name; LevelDB's where none is given.
 fn policy(name: Option<&str>, bits_per_key: u32) -> Option<Box<dyn FilterPolicy>> {
     Some(match name {
         None => Box::new(BloomFilterPolicy::new(bits_per_key)),
@@ -224,7 +225,7 @@ fn comparator(internal: bool) -> Box<dyn Comparator> {
     }
 }
 
-/// LevelDB's policy, which writes down that it was asked.
+/// LevelDB's policy, which notes that it was asked.
 struct Asking<'a>(&'a AtomicBool);
 
 impl FilterPolicy for Asking<'_> {

@@ -40,7 +40,7 @@ pub struct Runner {
 pub enum Reply {
     /// An answer.
     Answer(Value),
-    /// The implementation has no interface for it.
+    /// The implementation has no interface for the case.
     Unsupported,
     /// The program ended. Its status, and the first of its messages that says what happened.
     Crashed(String),
@@ -63,12 +63,12 @@ struct Running {
     child: Child,
     input: ChildStdin,
     lines: Receiver<io::Result<String>>,
-    /// The beginning of what it writes to standard error.
+    /// The beginning of what the program writes to standard error.
     said: JoinHandle<String>,
 }
 
 impl<'a> Asking<'a> {
-    /// Asks this runner, which is started with the first case.
+    /// Prepares to ask this runner, which is started with the first case.
     pub fn new(runner: &'a Runner) -> Self {
         Self { runner, patience: PATIENCE, running: None }
     }
@@ -168,7 +168,7 @@ fn start(runner: &Runner) -> Result<Running> {
     Ok(Running { _temporary: temporary, child, input, lines, said })
 }
 
-/// The next line, without its end. `None` behind the last.
+/// Reads the next line, without its end. `None` behind the last.
 fn next_line(output: &mut impl io::BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
     output.by_ref().take(MAX_ANSWER).read_line(&mut line)?;
@@ -181,7 +181,7 @@ fn next_line(output: &mut impl io::BufRead) -> io::Result<Option<String>> {
     }
 }
 
-/// The beginning of what a program writes. It is read to its end, so that the program does not wait for a reader.
+/// Returns the beginning of what a program writes. All of it is read, so that the program does not wait for a reader.
 fn beginning(mut from: impl Read) -> String {
     let mut said = Vec::new();
     let _ = from.by_ref().take(MAX_SAID).read_to_end(&mut said);
@@ -189,8 +189,8 @@ fn beginning(mut from: impl Read) -> String {
     String::from_utf8_lossy(&said).into_owned()
 }
 
-/// The first line that says what happened, without what differs from machine to machine and from run to run: paths
-/// are cut to the package, and the number of a thread goes.
+/// Returns the first line that says what happened, without what differs from machine to machine and from run to run:
+/// paths are cut to the package, and the number of a thread goes.
 fn first_words(said: &str) -> String {
     let line = said.lines().find(|line| line.contains("panic")).or_else(|| said.lines().next());
     let words = line.unwrap_or_default().split(' ').filter(|word| !word.starts_with('('));

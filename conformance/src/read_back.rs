@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use crate::judge::Verdict;
 
-/// The worth of a table that an implementation built for a case of `table_build`, if it differs from LevelDB's.
+/// Judges a table that an implementation built for a case of `table_build`, if it differs from LevelDB's.
 ///
 /// It differs safely if the reader finds the entries that were put in, no others, and each by its key, with filters
-/// asked. `read`: its answer to a question of this kind, or none.
+/// asked. `read`: the reader's answer to a question of this kind, or none.
 ///
 /// # Errors
 ///

@@ -1,6 +1,5 @@
-//! Calls of the filter block's builder in any order, with a policy that sometimes fails: keys that
-//! were added match, misuse is the right error and changes nothing, and the block equals the
-//! model's.
+//! Calls of the filter block's builder in any order, with a policy that sometimes fails. Keys that were added match,
+//! misuse gives the right error and changes nothing, and the block equals the model's.
 
 use std::sync::Mutex;
 
@@ -101,7 +100,7 @@ impl FilterPolicy for Moody {
     }
 }
 
-/// The calls that the builder has seen, and so its expected results.
+/// The calls that the builder has seen. Its expected results follow from them.
 struct Told<'a> {
     base_lg: u8,
     bits_per_key: u32,

@@ -31,7 +31,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
     inputs
 }
 
-/// A number in a header.
+/// Reads a number of a header.
 fn octal(digits: &[u8]) -> usize {
     let digits = std::str::from_utf8(digits).expect("digits");
     usize::from_str_radix(digits, 8).expect("octal digits")

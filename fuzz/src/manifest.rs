@@ -33,7 +33,7 @@ pub fn run(data: &[u8]) {
     read_manifest(&file);
 }
 
-/// Reads the writes of a log. They take no more bytes than the file, and errors are about it.
+/// Reads the writes of a log. They take no more bytes than the file, and errors are about the file.
 fn read_writes(file: &[u8]) {
     let mut log = LogWrites::new(file);
     let (mut bytes, mut errors) = (0, 0);

@@ -87,8 +87,8 @@ pub(crate) fn scan(arguments: &[&str], file: &[u8], most: &Most) {
     assert!(last["object"] == "end" || lines.len() == 1 && last["object"] == "fault", "{last}");
 }
 
-/// Runs it on the folder of a database with this MANIFEST and no tables. Returns the exit status
-/// and the lines.
+/// Runs `filterblock` on the folder of a database with this MANIFEST and no tables. Returns the exit status and the
+/// lines.
 pub(crate) fn run_on_manifest(arguments: &[&str], manifest: &[u8], most: &Most) -> (u8, Vec<Value>) {
     let folder = tempfile::tempdir().expect("a place for temporary files");
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("room for it");
@@ -97,7 +97,7 @@ pub(crate) fn run_on_manifest(arguments: &[&str], manifest: &[u8], most: &Most) 
     run_on(arguments, folder.path(), &[], manifest.len(), most)
 }
 
-/// Runs it on the path, followed by more arguments. Returns the exit status and the lines of JSON.
+/// Runs `filterblock` on the path, followed by more arguments. Returns the exit status and the lines of JSON.
 pub(crate) fn run_on(
     arguments: &[&str],
     path: &Path,

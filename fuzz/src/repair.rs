@@ -13,11 +13,11 @@ use filterblock_fuzz::Input;
 use filterblock_fuzz::database::{DamagedDatabase, Files, Written};
 use filterblock_fuzz::hostile::{self, Hostile};
 
-/// Number of bytes that may be decoded for each byte of the files, so few that inputs reach this limit.
+/// The number of bytes that may be decoded for each byte of the files. It is so small that inputs reach this limit.
 const MOST_A_BYTE: u64 = 64;
 
-/// Runs an input: a kind, then a damaged database as `filterblock_fuzz` makes it, a structure that makes much of little,
-/// or files of any bytes.
+/// Runs an input: a kind, then a damaged database as `filterblock_fuzz` makes it, a hostile structure, or files of
+/// any bytes.
 pub fn run(data: &[u8]) {
     let Some((&kind, data)) = data.split_first() else { return };
     match kind % 4 {
@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// Repairs a table or a MANIFEST that makes much of little, alone and beside a table.
+/// Repairs a hostile table or MANIFEST, alone and beside a table.
 fn hostile(made: &Hostile) {
     let (name, contents) = match made {
         Hostile::Table(file) => ("000005.ldb", file.to_vec()),

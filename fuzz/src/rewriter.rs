@@ -87,7 +87,7 @@ fn rewritten(table: &Table<Bytes>, internal: bool, base_lg: Option<u8>, by_steps
     Ok(file)
 }
 
-/// The entries up to the first that cannot be read, and true if there is none such.
+/// Returns the entries up to the first that cannot be read, and true if all can be read.
 fn entries(table: &Table<Bytes>) -> (Vec<Entry>, bool) {
     let (mut cursor, mut entries) = (table.cursor(), Vec::new());
     loop {

@@ -132,7 +132,7 @@ impl RoundTrip<'_> {
         assert!(iter.next().is_none());
     }
 
-    /// Returns a key that may or may not be in the table.
+    /// Checks what is found of a key that may or may not be in the table.
     fn check_any(&self, table: &Table<Bytes>, key: &[u8]) {
         let newest = (key.to_vec(), Reverse(u64::MAX));
         if self.plan.internal {

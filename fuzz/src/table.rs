@@ -12,7 +12,7 @@ use filterblock_fuzz::table::{self, Damage, Entry, Intact, Parts};
 
 /// Number of data blocks of a sample that are kept: a first, a last and one between.
 const MAX_BLOCKS: usize = 3;
-/// More bytes than a walk through any sound sample decodes.
+/// The limit on decoded bytes: more than a walk through any sound sample decodes.
 const MAX_OUTPUT: u64 = 64 << 10;
 
 /// Number of keys that are asked for in every way, in the damaged data block and in each of the
@@ -20,7 +20,7 @@ const MAX_OUTPUT: u64 = 64 << 10;
 const ASKED_OF_DAMAGED: usize = 4;
 const ASKED_OF_INTACT: usize = 1;
 
-/// Most steps back. Each decodes the entries behind a restart again, of which damage may leave one alone.
+/// The most steps back. Each step decodes the entries behind a restart again, and damage may leave only one restart.
 const MAX_STEPS_BACK: usize = 1000;
 
 /// Number of blocks and filters of a damaged table that are read.
@@ -85,7 +85,7 @@ pub struct Made {
     pub data_is_intact: bool,
 }
 
-/// The table that `data` describes.
+/// Makes the table that `data` describes.
 pub fn make(data: &[u8]) -> Option<Made> {
     let plan = Plan::arbitrary_take_rest(Unstructured::new(data)).ok()?;
     let parts = plan.parts();

@@ -14,7 +14,7 @@ use crate::program::{self, Most, Run};
 use crate::table;
 use filterblock_fuzz::hostile::{self, Hostile};
 
-/// Opening takes at most four reads, or two more if a combined read fails.
+/// The most reads that opening takes: four, and two more if a combined read fails.
 const OPENING: usize = 6;
 /// Number of data blocks that are sampled.
 const SAMPLED: usize = 16;
@@ -24,14 +24,13 @@ const SAMPLED: usize = 16;
 /// together are no larger than the file.
 const MOST: Most =
     Most { printed_a_byte: 128, read_a_byte: 6, decoded: (4 + SAMPLED as u64) * program::BLOCK };
-/// Keys are queried without reading a data block.
+/// Limits of a query, which reads no data block.
 const MOST_OF_QUERY: Most = Most { read_a_byte: 4, decoded: 4 * program::BLOCK, ..MOST };
 
-/// A key may take up to twice the file, and six bytes of output for each of its own.
+/// Limits of a scan. A key may be up to twice as long as the file, and each byte of a key takes six bytes of output.
 const MOST_OF_SCAN: Most = Most { printed_a_byte: 4096, read_a_byte: 24, decoded: 64 * program::BLOCK };
 
-/// Runs an input: its kind, then a filter block, a file, a table as for the target `table`, or a
-/// structure that makes much of little.
+/// Runs an input: its kind, then a filter block, a file, a table as for the target `table`, or a hostile structure.
 pub fn run(data: &[u8]) {
     let Some((kind, data)) = data.split_first() else { return };
     match kind % 4 {
@@ -52,7 +51,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// Shows some entries, by the index and by the checksums of blocks.
+/// Scans some entries, by the index and by the checksums of blocks.
 fn scan(file: &[u8]) {
     for arguments in [&["scan", "--all", "--limit", "64"][..], &["scan", "--carve", "--limit", "64"]] {
         program::scan(arguments, file, &MOST_OF_SCAN);
@@ -73,7 +72,7 @@ fn hostile(made: &Hostile) {
     }
 }
 
-/// Counts the reads.
+/// A file that counts its reads.
 struct Counting {
     file: Bytes,
     reads: AtomicUsize,

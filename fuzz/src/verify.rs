@@ -8,8 +8,8 @@ use crate::program::{self, Most, Run};
 use crate::table::{self, Made};
 use filterblock_fuzz::hostile::{self, Hostile};
 
-/// The promise of `verify` for one file: each byte of its blocks is read at most twice, besides the
-/// reads of opening and of a sample of 16 blocks; besides these, at most `limit` bytes are decoded.
+/// Returns the limits that `verify` promises for one file. Each byte of its blocks is read at most twice, besides the
+/// reads of opening and of a sample of 16 blocks. Besides these, at most `limit` bytes are decoded.
 fn most(limit: u64) -> Most {
     Most { printed_a_byte: 0, read_a_byte: 6, decoded: limit + 20 * program::BLOCK }
 }
@@ -19,8 +19,7 @@ fn usual_limit(file_len: usize) -> u64 {
     (100 * file_len as u64).max(256 << 20)
 }
 
-/// Runs an input: options, then a table as for the target `table`, or, after 255, a structure that
-/// makes much of little.
+/// Runs an input: options, then a table as for the target `table`, or, after 255, a hostile structure.
 pub fn run(data: &[u8]) {
     let Some((&options, data)) = data.split_first() else { return };
     if options == 0xff {

@@ -19,17 +19,17 @@ impl<P> CountingPolicy<P> {
         Self { policy, created: 0.into(), asked: 0.into(), denied: 0.into() }
     }
 
-    /// The number of filters it made.
+    /// The number of filters that the policy made.
     pub fn created(&self) -> u64 {
         self.created.load(Ordering::Relaxed)
     }
 
-    /// The number of times it was asked about a key.
+    /// The number of times that the policy was asked about a key.
     pub fn asked(&self) -> u64 {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The number of times it denied a key.
+    /// The number of times that the policy denied a key.
     pub fn denied(&self) -> u64 {
         self.denied.load(Ordering::Relaxed)
     }

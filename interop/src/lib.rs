@@ -16,7 +16,7 @@ pub use filterblock_crash_states::random;
 
 use std::fmt::Write as _;
 
-/// Lowercase hexadecimal.
+/// Returns bytes as lowercase hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x}").expect("strings take everything");

@@ -1,4 +1,5 @@
-//! The cases of the conformance suite are what LevelDB answers today, and tables are judged by what LevelDB reads.
+//! Tests that the cases of the conformance suite are what LevelDB answers today, and that tables are judged by what
+//! LevelDB reads.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -99,7 +100,7 @@ fn tables_of_other_bytes_are_judged_by_what_leveldb_reads() {
     }
 }
 
-/// The runner that is printed for others to begin with.
+/// Asks the runner that the README prints for others to begin with.
 #[test]
 fn the_runner_in_the_readme_answers_as_leveldb() {
     let conformance = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("conformance");

@@ -60,7 +60,7 @@ fn less_care_is_noticed() {
 /// Databases of several tables: with filters and without, and one of goleveldb's named `.sst`.
 const SEEDS: [u64; 3] = [0, 1, 11];
 
-/// Two threads, each with every second of the databases and of the things to do there.
+/// Calls `what` for each database in each mode, from two threads, each of which takes every second pair.
 fn in_cases(what: impl Fn(&Case, Mode, &mut Random) + Sync) {
     let programs = programs();
     let writer = programs.goleveldb.as_ref().map(|(writer, _)| writer.as_path());

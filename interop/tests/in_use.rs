@@ -14,7 +14,8 @@ use filterblock_interop::leveldb::{Compression, Database, DatabaseOptions, Filte
 use filterblock_interop::random::Random;
 use serde_json::Value;
 
-/// The writes of one round: keys that are written over and over, and keys that come and go.
+/// The numbers that are new in each round. Each has a key that is written again later, and a key that is deleted
+/// later.
 const KEYS_A_ROUND: u64 = 200;
 /// The rounds after which LevelDB closes the database and opens it again, which makes a new MANIFEST.
 const ROUNDS_A_SESSION: u64 = 60;

@@ -15,7 +15,7 @@ fn open_folder(path: &Path) -> OwnedFd {
     rustix::fs::open(path, OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).unwrap()
 }
 
-/// Not a test of its own: the other one runs it with the library loaded.
+/// Makes the changes; not a test of its own. The other test runs it with the library loaded.
 #[test]
 fn changes_by_descriptors() {
     let Some(root) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };

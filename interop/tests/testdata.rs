@@ -1,4 +1,4 @@
-//! `testdata/` is what its README says: what `generate-testdata` writes.
+//! Tests that `testdata/` is what its README says: what `generate-testdata` writes.
 
 use std::collections::BTreeMap;
 use std::fs;

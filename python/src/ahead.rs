@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::producer::Work;
 
-/// The most threads.
+/// The maximum number of threads.
 const MOST_THREADS: usize = 4;
 /// The time without work after which a thread ends.
 const IDLE: Duration = Duration::from_millis(200);
@@ -56,7 +56,7 @@ pub(crate) enum Asked {
     Yours(Work),
     Done(Stepped),
     Running,
-    /// A thread of the process before the fork has it.
+    /// The work is with a thread of the process before the fork, and is lost.
     Lost,
 }
 
@@ -94,7 +94,8 @@ impl Job {
         job
     }
 
-    /// Takes the work back, or the result of its step. Waits for a step that is being taken, but no longer than this.
+    /// Takes the work back, or the result of its step. If the step is being taken, waits for it, but no longer than
+    /// `patience`.
     pub(crate) fn ask(&self, patience: Duration) -> Asked {
         let mut state = lock(&self.state);
         if matches!(*state, State::Running) {
@@ -116,7 +117,7 @@ impl Job {
         }
     }
 
-    /// As [`ask`](Self::ask), but leaves work that nobody has begun to the threads.
+    /// Like [`ask`](Self::ask), but leaves work that nobody has begun to the threads.
     pub(crate) fn wait(&self, patience: Duration) -> Asked {
         let state = lock(&self.state);
         if matches!(*state, State::Waiting(_)) && self.process == std::process::id() {
@@ -142,7 +143,7 @@ impl Job {
     }
 }
 
-/// The life of a thread.
+/// Runs a thread: takes one job after the other, and ends after [`IDLE`] without one.
 fn run() {
     let mut pool = lock(&POOL);
     loop {

@@ -51,7 +51,7 @@ impl RangeArguments<'_, '_> {
     }
 }
 
-/// The first key behind all that begin with `prefix`. `None`: no key is.
+/// Returns the first key behind all that begin with `prefix`. `None` if there is no such key.
 fn behind(prefix: &[u8]) -> Option<Vec<u8>> {
     let at = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut end = prefix.get(..=at)?.to_vec();
@@ -82,7 +82,7 @@ impl Bounds {
         }
     }
 
-    /// The same range for the engine, which goes forward.
+    /// Returns the same range for the engine, which goes forward.
     pub(crate) fn to_range(&self) -> KeyRange {
         KeyRange { prefix: None, from: self.low.clone(), to: self.high.clone() }
     }

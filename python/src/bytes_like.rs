@@ -28,7 +28,7 @@ pub(crate) fn share(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     }
 }
 
-/// Shares the part of `bytes` that a memoryview shows, or an array of NumPy, if it is one of `bytes`.
+/// Shares the part of `bytes` that a memoryview, or an array of NumPy, shows. `None` if the object shows no `bytes`.
 fn share_view(object: &Bound<'_, PyAny>) -> PyResult<Option<Bytes>> {
     let Some(owner) = owner(object) else { return Ok(None) };
     let Ok(buffer) = PyBuffer::<u8>::get(object) else { return Ok(None) };
@@ -41,7 +41,7 @@ fn share_view(object: &Bound<'_, PyAny>) -> PyResult<Option<Bytes>> {
     Ok((start <= end && end <= shared.len()).then(|| shared.slice(start..end)))
 }
 
-/// The `bytes` behind views of views.
+/// Returns the `bytes` behind a view, or behind views of views.
 fn owner<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
     let mut object = object.clone();
     for _ in 0..8 {

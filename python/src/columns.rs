@@ -52,7 +52,7 @@ impl Gathered {
     }
 }
 
-/// A view of integers of 64 bits.
+/// Makes a view of integers of 64 bits.
 fn offsets(py: Python<'_>, numbers: &[i64]) -> PyResult<Py<PyAny>> {
     let bytes = PyBytes::new_with(py, size_of_val(numbers), |bytes| {
         for (to, number) in bytes.chunks_exact_mut(8).zip(numbers) {

@@ -44,7 +44,7 @@ pub(crate) struct TableFile {
     state: &'static str,
     /// Size of the file in bytes, if it is known.
     size: Option<u64>,
-    /// Level by the MANIFEST; None if it is not live. The next three likewise.
+    /// Level by the MANIFEST; None if the table is not live, as for the next three.
     level: Option<u8>,
     /// Size in bytes that the MANIFEST records.
     recorded_size: Option<u64>,

@@ -19,7 +19,7 @@ const USUAL: [&str; 2] = ["key", "value"];
 /// The attributes that entries unpack into. `None`: key and value.
 pub(crate) type Fields = Option<Arc<[&'static str]>>;
 
-/// The attributes of these names.
+/// Returns the attributes of these names.
 pub(crate) fn fields(names: Option<Vec<String>>) -> PyResult<Fields> {
     let Some(names) = names else { return Ok(None) };
     let known = |name: &String| {

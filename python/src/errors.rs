@@ -8,7 +8,7 @@ use filterblock_engine::report::{ErrorKind, Fault, RebuildStatus};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The exception for something that cannot be read. `path`: the file that was asked for.
+/// Makes the exception for something that cannot be read. `path`: the file that was asked for.
 pub(crate) fn from_fault(py: Python<'_>, path: Option<&Path>, fault: &Fault) -> PyErr {
     let class = match fault.kind {
         ErrorKind::Damaged => "CorruptionError",

@@ -91,7 +91,7 @@ fn columns(stream: &Mutex<Stream>, py: Python<'_>, count: Option<usize>) -> PyRe
     gathered.finish(py)
 }
 
-/// Adds what both iterators have: how they are iterated over, taken at once, and closed.
+/// Adds what both kinds of iterators have: how they are iterated over, taken at once, and closed.
 macro_rules! iterator {
     ($class:ident) => {
         closed_by_with!($class);

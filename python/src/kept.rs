@@ -25,7 +25,7 @@ const MAX_TABLES: usize = 128;
 pub(crate) const MAX_ROUNDS: u32 = 16;
 /// A folder whose time of change is younger than this may change again under the same time.
 const SETTLED: Duration = Duration::from_millis(100);
-/// The same, where file systems have times in whole seconds.
+/// Like [`SETTLED`], where file systems have times in whole seconds.
 const SETTLED_COARSE: Duration = Duration::from_secs(3);
 
 /// The files of all databases and scans.
@@ -34,7 +34,7 @@ pub(crate) static FILES: LazyLock<SharedFiles> = LazyLock::new(SharedFiles::defa
 /// A database, and what is known of it.
 pub(crate) struct Kept {
     pub(crate) path: PathBuf,
-    /// Keys are said to be in bytewise order, whatever a MANIFEST says.
+    /// True if the caller says that keys are in bytewise order, whatever a MANIFEST says.
     pub(crate) is_bytewise: bool,
     state: Mutex<State>,
 }
@@ -59,9 +59,9 @@ pub(crate) enum Found {
 pub(crate) struct Version {
     pub(crate) database: Arc<Database>,
     pub(crate) options: ReadOptions,
-    /// The user keys are in bytewise order.
+    /// True if the user keys are in bytewise order.
     pub(crate) is_bytewise: bool,
-    /// The order is known, and there is a MANIFEST that can be relied on.
+    /// True if the order is known, and there is a MANIFEST that can be relied on.
     pub(crate) is_ordered: bool,
     /// `None`: the logs are damaged, or the order is not known.
     pub(crate) writes: Option<LiveWrites>,
@@ -86,7 +86,7 @@ impl Kept {
         Self { path, is_bytewise, state: Mutex::default() }
     }
 
-    /// The database as it is now. `None`: it is closed.
+    /// Returns the database as it is now. `None` if it is closed.
     pub(crate) fn now(&self) -> Result<Option<Arc<Version>>> {
         let state = lock(&self.state);
         if state.is_closed {
@@ -110,7 +110,7 @@ impl Kept {
         lock(&self.state).now = None;
     }
 
-    /// Closes the iterator with the database.
+    /// Registers the iterator, so that [`close`](Self::close) returns it to be closed.
     pub(crate) fn add(&self, stream: &Arc<Mutex<Stream>>) {
         lock(&self.state).streams.add(stream);
     }
@@ -195,7 +195,7 @@ impl Version {
         }
     }
 
-    /// The opener of this database's files for a scan.
+    /// Returns the opener of this database's files for a scan.
     pub(crate) fn opener(&self) -> KeptOpener {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
     }
@@ -221,7 +221,7 @@ impl Version {
         Ok(Lookup::Absent)
     }
 
-    /// A table of the database, opened. `None`: it has no file that opens.
+    /// Returns an opened table of the database. `None` if it has no file that opens.
     fn table(&self, table: &DatabaseTable<'_>) -> Result<Option<Arc<KeptTable>>> {
         let Some(path) = table.file.path() else { return Ok(None) };
         if let Some(table) = self.tables.get(path) {
@@ -299,11 +299,13 @@ impl Opener for KeptOpener {
     }
 }
 
-/// The files whose changes tell that a database has changed: the folder, where every new or removed file shows, and the
-/// live logs, which grow.
+/// Returns the files whose changes tell that a database has changed: the folder, where every new or removed file
+/// shows, and the live logs, which grow. If the MANIFEST is damaged or has an incomplete end, all MANIFESTs are among
+/// them.
 ///
-/// CURRENT is only ever replaced, which changes the folder. What is appended to a sound MANIFEST says which tables take
-/// the place of logs or of others. Until those are removed, which changes the folder, they give the same answers.
+/// CURRENT is only ever replaced, which changes the folder. What is appended to a sound MANIFEST says which tables
+/// take the place of logs or of other tables. Until the replaced ones are removed, which changes the folder, they
+/// give the same answers.
 fn stamped(path: &Path, database: &Database) -> Vec<PathBuf> {
     let is_whole = database.manifest().is_ok_and(|manifest| manifest.incomplete_tail().is_none());
     let manifests = database.files().of_kind(FileKind::Manifest).filter(|_| !is_whole);
@@ -316,7 +318,7 @@ fn stamped(path: &Path, database: &Database) -> Vec<PathBuf> {
 /// Sizes and times of files.
 struct Stamp {
     files: Vec<(PathBuf, Option<Mark>)>,
-    /// No change can have been missed because it had the same time.
+    /// True if no change can have been missed because it left the same time.
     is_settled: bool,
 }
 

@@ -40,7 +40,7 @@ impl<'py> Keys<'py> {
         given.try_iter()?.collect::<PyResult<_>>().map(Self::Objects)
     }
 
-    /// Keys end to end. `None`: the second object is no array of integers, so that both are keys.
+    /// Takes keys end to end. `None` if the second object is no array of integers: then both objects are keys.
     fn joined(bytes: &Bound<'py, PyAny>, offsets: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
         let Some(offsets) = integers(offsets)? else { return Ok(None) };
         let bytes = share(bytes)?;
@@ -78,7 +78,7 @@ fn not_offsets() -> PyErr {
     PyTypeError::new_err("offsets: expected an array of integers")
 }
 
-/// The elements of an array of integers of more than one byte.
+/// Returns the elements of an array of integers of more than one byte. `None` if the object is no such array.
 fn integers(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
     fn of<T: Element + TryInto<usize>>(object: &Bound<'_, PyAny>) -> Option<PyResult<Vec<usize>>> {
         let numbers = PyBuffer::<T>::get(object).ok()?.to_vec(object.py());

@@ -87,7 +87,7 @@ impl BloomFilterPolicy {
     }
 }
 
-/// The policy that Python gives: an object, or the name of one that is known. `None`: LevelDB's.
+/// Returns the policy that Python gives: an object, or the name of a known one. `None` stands for LevelDB's.
 pub(crate) fn policy(given: Option<&Bound<'_, PyAny>>) -> PyResult<SharedPolicy> {
     let Some(given) = given else { return Ok(Arc::new(filterblock::BloomFilterPolicy::new(10))) };
     if let Ok(policy) = given.cast::<BloomFilterPolicy>() {

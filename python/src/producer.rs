@@ -77,7 +77,7 @@ pub(crate) struct Producer {
 }
 
 impl Producer {
-    /// A producer, and what takes back the batches that were used up.
+    /// Makes a producer, and the sender by which batches that were used up come back to it.
     pub(crate) fn new(sender: Sender<Message>) -> (Self, Sender<Batch>) {
         let (back, used) = channel();
         let producer = Self {
@@ -91,7 +91,7 @@ impl Producer {
         (producer, back)
     }
 
-    /// Sends the batch as far as it is complete.
+    /// Sends the batch, unless it is empty.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.batch.items.is_empty() {
             return Ok(());
@@ -115,7 +115,7 @@ impl Producer {
         self.send(Message::Batch(batch))
     }
 
-    /// An error means that nobody wants it any longer.
+    /// Sends a message. An error means that nobody wants it any longer.
     fn send(&self, message: Message) -> io::Result<()> {
         self.sender.send(message).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }

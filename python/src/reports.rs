@@ -107,7 +107,7 @@ pub(crate) fn tune(
     end(reports, outcome?.not_started)
 }
 
-/// The policy of this name in files, or of this short name, as the program takes both.
+/// Returns the policy of this name in files, or of this short name. The program takes both.
 pub(crate) fn policy_of(name: &str) -> PyResult<Policy> {
     let short = |policy: &Policy| match policy {
         Policy::Builtin2 => "new",
@@ -153,7 +153,7 @@ pub(crate) fn report<'py>(
     }
 }
 
-/// The engine with its limits, and what it is to look at.
+/// Makes the engine with its limits, and what it is to look at.
 fn begin(
     path: &Bound<'_, PyAny>,
     recursive: bool,

@@ -141,7 +141,7 @@ pub(crate) fn repair(
     })
 }
 
-/// Does something with one database after another. The first failure ends it, and is raised.
+/// Does `work` with one database after another. The first failure ends the work, and is raised.
 fn each(
     py: Python<'_>,
     command: &str,
@@ -174,7 +174,7 @@ fn bits_of(bits: &Bound<'_, PyAny>) -> PyResult<u32> {
     Ok(number("bits_per_key", bits, 1..=MOST_BITS)? as u32)
 }
 
-/// Bits a key: one number, or a dictionary with a number for some levels.
+/// Reads the bits a key: one number, or a dictionary with a number for some levels.
 fn bits_by_level(given: Option<Bound<'_, PyAny>>) -> PyResult<BitsByLevel> {
     let Some(given) = given else { return Ok(BitsByLevel::all(10)) };
     let Ok(levels) = given.extract::<BTreeMap<u8, Bound<'_, PyAny>>>() else {

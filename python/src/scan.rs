@@ -26,7 +26,7 @@ pub(crate) fn is_bytewise(comparator: Option<&str>) -> PyResult<bool> {
     }
 }
 
-/// An iterator over what is at `path`. Nothing is read before the first entry is wanted.
+/// Makes an iterator over what is at `path`. Nothing is read before the first entry is wanted.
 pub(crate) fn begin(engine: &Engine, path: PathBuf, request: ScanRequest) -> Arc<Mutex<Stream>> {
     let inputs = Inputs { paths: vec![path], ..Inputs::default() };
     let engine = engine.clone().files(FILES.clone());

@@ -28,10 +28,10 @@ enum Doing {
 /// Takes entries one by one.
 pub(crate) struct Stream {
     doing: Doing,
-    /// Single steps may take long, and are left to other threads, so that signals are noticed.
+    /// True if single steps may take long. They are left to other threads, so that signals are noticed.
     is_slow: bool,
     receiver: Receiver<Message>,
-    /// Takes back what was used up.
+    /// Takes back batches that were used up.
     used: Sender<Batch>,
     batch: Batch,
     next: usize,
@@ -183,7 +183,7 @@ impl Stream {
         self.files.get(place.file).map(|file| file.clone_ref(py))
     }
 
-    /// The facts that are no faults.
+    /// Returns the notes, facts that are no faults.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -212,7 +212,7 @@ impl Streams {
         self.0.push(Arc::downgrade(stream));
     }
 
-    /// Those that are still there.
+    /// Takes the iterators that are still there.
     pub(crate) fn take(&mut self) -> Vec<Arc<Mutex<Stream>>> {
         std::mem::take(&mut self.0).iter().filter_map(Weak::upgrade).collect()
     }

@@ -32,7 +32,7 @@ type Opened = filterblock::table::Table<Source>;
 /// An open table.
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Table {
-    /// `None`: it is closed.
+    /// `None` if the table is closed.
     open: Mutex<Option<Arc<OpenTable>>>,
     streams: Mutex<Streams>,
     path: Option<PathBuf>,

@@ -129,7 +129,7 @@ fn begin(scan: &mut Scan<'_, KeptOpener>, bounds: &Bounds, is_bytewise: bool) {
 /// The request to an iterator over a table.
 pub(crate) struct TableWanted {
     pub(crate) bounds: Bounds,
-    /// Keys are taken apart, and come with their places. Otherwise keys come as they are stored.
+    /// `Some`: keys are taken apart, and come with their places. `None`: keys come as they are stored.
     pub(crate) format: Option<Option<KeyFormat>>,
     pub(crate) limit: Option<u64>,
 }

@@ -72,7 +72,7 @@ impl Found {
     }
 }
 
-/// Does work of a command. Returns what it found, as objects of the command's classes, and its result.
+/// Does the work of a command. Returns what it found, as objects of the command's classes, and the result of `work`.
 ///
 /// An exception of `callback`, or one for a signal, ends the work.
 pub(crate) fn run<T: Send>(
@@ -165,7 +165,8 @@ pub(crate) fn to_python<'py>(
     }
 }
 
-/// The paths given: one, or any number of them, each as `os.fsdecode` takes it. `true`: there is one, by itself.
+/// Returns the paths given: one, or any number of them, each as `os.fsdecode` takes it. `true`: a single path was
+/// given.
 pub(crate) fn paths(given: &Bound<'_, PyAny>) -> PyResult<(Vec<PathBuf>, bool)> {
     let decode = given.py().import("os")?.getattr("fsdecode")?;
     let path = |one: &Bound<'_, PyAny>| decode.call1((one,))?.extract::<PathBuf>();

@@ -8,9 +8,9 @@ use filterblock_engine::report::{Row, ScanLine};
 use filterblock_engine::{Engine, Inputs, KeyRange, ScanRequest, ScanSteps, Sink, hex_byte};
 use serde::Serialize;
 
-/// The bytes of a key or value that are shown.
+/// The most bytes of a key or value that are shown.
 const SHOWN: usize = 256;
-/// The messages that are kept of a batch.
+/// The most messages that are kept of a batch.
 const MAX_MESSAGES: usize = 64;
 
 /// The entries that are asked for.
@@ -20,12 +20,12 @@ pub struct Question {
     pub prefix: Vec<u8>,
     /// The first key; empty: there is no such bound.
     pub from: Vec<u8>,
-    /// Every version of each key is shown, and every deletion.
+    /// True if every version of each key is shown, and every deletion.
     pub all: bool,
 }
 
 impl Question {
-    /// A question whose keys may be in hexadecimal.
+    /// Makes a question. Its keys are in hexadecimal if `is_hex` is true.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ fn unhex(text: &str) -> Result<Vec<u8>, String> {
 struct Shown {
     file: String,
     offset: u64,
-    /// In decimal, as it may be too large for a number of JavaScript's.
+    /// The sequence number in decimal, as it may be too large for a number of JavaScript's.
     sequence: Option<String>,
     kind: Option<String>,
     state: Option<&'static str>,
@@ -108,7 +108,7 @@ pub struct Batch {
     rows: Vec<Shown>,
     /// Notes, and messages about entries that could not be shown.
     messages: Vec<String>,
-    /// There are no more entries.
+    /// True if there are no more entries.
     ended: bool,
 }
 
@@ -171,7 +171,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// A scan of which each batch has up to `wanted` entries.
+    /// Begins a scan. Each of its batches has up to `wanted` entries.
     pub fn new(engine: &Engine, inputs: Inputs, question: &Question, wanted: usize) -> Self {
         let batch = Arc::<Mutex<Batch>>::default();
         let (to, read) = (Arc::clone(&batch), Arc::clone(&batch));
@@ -185,7 +185,7 @@ impl Entries {
         Self { steps: engine.scan_steps(inputs, question.request(None), taker), batch }
     }
 
-    /// The next batch. It may be empty though there are more.
+    /// Returns the next batch. It may be empty though there are more.
     ///
     /// # Errors
     ///
@@ -198,7 +198,7 @@ impl Entries {
     }
 }
 
-/// The whole value of the entry that comes after `before` others. `None`: there is no such entry.
+/// Returns the whole value of the entry that comes after `before` others. `None` if there is no such entry.
 ///
 /// # Errors
 ///

@@ -20,7 +20,7 @@ pub struct Files {
     host: Arc<dyn Host>,
     /// The bytes in the windows of all files.
     held: Arc<AtomicUsize>,
-    /// Files that are opened will be read as a whole.
+    /// True if files that are opened from now on will be read as a whole.
     is_whole: AtomicBool,
 }
 
@@ -29,7 +29,7 @@ pub struct Files {
 pub struct Place {
     /// The folder.
     pub path: String,
-    /// It has a file that only databases have.
+    /// True if the folder has a file that only databases have.
     pub is_database: bool,
     /// The number of tables.
     pub tables: u64,
@@ -54,7 +54,7 @@ impl Files {
         self.is_whole.store(is_whole, Ordering::Relaxed);
     }
 
-    /// The folders that hold databases, tables or logs, by their paths.
+    /// Returns the folders that hold databases, tables or logs, by their paths.
     pub fn places(&self) -> Vec<Place> {
         let mut places: BTreeMap<&Path, (Place, bool)> = BTreeMap::new();
         for (path, &(_, len)) in &self.files {

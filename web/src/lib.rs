@@ -21,7 +21,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use crate::files::Files;
 use crate::source::Host;
 
-/// The text that is handed on in one piece, in bytes.
+/// The size of a piece in which text is handed on, in bytes.
 const PIECE: usize = 1 << 20;
 
 // What the worker does for the engine.
@@ -115,7 +115,8 @@ pub struct Question(entries::Question);
 
 #[wasm_bindgen]
 impl Question {
-    /// A question for the entries whose keys begin with `prefix`, from a key on. `all`: every version of each key.
+    /// Makes a question for the entries whose keys begin with `prefix`, from a key on. `all`: every version of each
+    /// key.
     ///
     /// # Errors
     ///
@@ -133,7 +134,7 @@ pub struct Scan(entries::Entries);
 
 #[wasm_bindgen]
 impl Session {
-    /// A session with files by their paths and sizes. The first has number 0.
+    /// Begins a session with files by their paths and sizes. The first file has number 0.
     #[wasm_bindgen(constructor)]
     pub fn new(paths: Vec<String>, sizes: Vec<f64>) -> Self {
         std::panic::set_hook(Box::new(|panic| host_panic(&panic.to_string())));
@@ -142,7 +143,7 @@ impl Session {
         Self { files: Arc::new(Files::new(paths.into_iter().zip(sizes), Arc::new(Worker))) }
     }
 
-    /// The folders in which there is something to look at, as JSON.
+    /// Returns the folders in which there is something to look at, as JSON.
     ///
     /// # Errors
     ///
@@ -151,8 +152,8 @@ impl Session {
         json(&self.files.places())
     }
 
-    /// A page about the folder or table at `path`: its HTML, its verdict in one line, the command that it advises or
-    /// nothing, and a word if something is damaged or could not be read, else nothing.
+    /// Makes a page about the folder or table at `path`. Returns its HTML, its verdict in one line, the command that
+    /// it advises or nothing, and a word if something is damaged or could not be read, else nothing.
     ///
     /// # Errors
     ///
@@ -191,7 +192,8 @@ impl Session {
         Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question.0, wanted))
     }
 
-    /// The whole value of the entry that comes after `before` others in that scan; `None`: there is no such entry.
+    /// Returns the whole value of the entry that comes after `before` others in that scan; `None` if there is no such
+    /// entry.
     ///
     /// # Errors
     ///
@@ -228,7 +230,7 @@ impl Session {
 
 #[wasm_bindgen]
 impl Scan {
-    /// The next batch, as JSON.
+    /// Returns the next batch, as JSON.
     ///
     /// # Errors
     ///

@@ -13,7 +13,7 @@ use filterblock::table::ReadAt;
 
 /// The bytes to read at a time: a read costs about as much as copying a megabyte.
 const WINDOW: usize = 64 << 10;
-/// The bytes to read at a time where reading goes on.
+/// The bytes to read at a time where a read goes on from the one before.
 const LARGEST_WINDOW: usize = 1 << 20;
 /// The bytes of each part of a file that is read as a whole. The usual table is one part.
 const PART: usize = 4 << 20;
@@ -44,7 +44,7 @@ pub struct Source {
     len: u64,
     /// The bytes in the windows of all files.
     held: Arc<AtomicUsize>,
-    /// All of the file will be read: each of its parts is read in one large piece.
+    /// True if all of the file will be read: then each of its parts is read in one large piece.
     is_whole: bool,
     state: RefCell<State>,
 }
@@ -63,7 +63,7 @@ impl Source {
         Self { host, file, len, held, is_whole: false, state: RefCell::default() }
     }
 
-    /// The same file, to be read as a whole if `is_whole` is true.
+    /// Returns the same file, to be read as a whole if `is_whole` is true.
     #[must_use]
     pub fn whole(mut self, is_whole: bool) -> Self {
         self.is_whole = is_whole;
@@ -84,7 +84,7 @@ impl Source {
         Ok(bytes.into())
     }
 
-    /// The range to read for `wanted`.
+    /// Returns the range to read for `wanted`.
     fn around(&self, wanted: &Range<u64>, state: &State) -> Range<u64> {
         let has_room = self.held.load(Ordering::Relaxed) < MAX_HELD;
         if self.is_whole && has_room {
@@ -183,7 +183,7 @@ impl ReadAt for Source {
     }
 }
 
-/// The bytes of a range, if they are all in a window.
+/// Returns the bytes of a range, if they are all in a window.
 fn part((start, bytes): &(u64, Bytes), wanted: &Range<u64>) -> Option<Bytes> {
     let from = usize::try_from(wanted.start.checked_sub(*start)?).ok()?;
     let to = usize::try_from(wanted.end.checked_sub(*start)?).ok()?;
@@ -196,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of `len` bytes, which notes the reads. Reads from `fails` on fail.
+    /// A host that notes the reads. Reads beyond the offset `fails` fail.
     #[derive(Debug)]
     struct Made {
         reads: Mutex<Vec<(u64, usize)>>,

@@ -9,7 +9,7 @@ use super::engines::files;
 use super::lines::SCHEMAS;
 use super::outputs::outputs;
 
-/// A schema of lines of two kinds, which have a field `x` each.
+/// Makes a schema of lines of two kinds, each of which has a field `x`.
 fn two_kinds(one: Value, other: Value) -> Value {
     json!({
         "oneOf": [{"$ref": "#/$defs/one"}, {"$ref": "#/$defs/other"}],

@@ -15,7 +15,8 @@ pub(crate) fn schemas() -> Vec<Schema> {
     vec![inspect(), query(), count(), scan(), manifest(), verify(), tune(), rebuild(), repair()]
 }
 
-/// The depth of commands that look at objects in one way.
+/// Restricts the field `depth` of lines of this kind to one word or null, for a command that reads objects to one
+/// depth only.
 fn depth(kind: &str, word: &str) -> Value {
     json!({kind: {"depth": {"enum": [word, null]}}})
 }

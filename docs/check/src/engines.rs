@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The files made of each schema, by their endings.
 pub(crate) const ENDINGS: [&str; 2] = ["spark.ddl", "duckdb.sql"];
 
-/// The contents of these files, in the same order, for the schema of `command`.
+/// Returns the contents of these files, in the same order, for the schema of `command`.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ enum Type {
     Boolean,
     /// An integer with a maximum below 2^31.
     Small,
-    /// An integer of 64 bits without sign.
+    /// An unsigned 64-bit integer.
     Integer,
     Number,
     Text,
@@ -47,7 +47,7 @@ fn columns(schema: &Value) -> Result<Fields, String> {
     Ok(all)
 }
 
-/// The type of what `$ref` refers to. `within` are the definitions that it is part of.
+/// Returns the type of what `$ref` refers to. `within`: the definitions that the reference is part of.
 fn reference<'a>(document: &'a Value, schema: &'a Value, within: &mut Vec<&'a str>) -> Result<Type, String> {
     let target = schema["$ref"].as_str().ok_or_else(|| format!("expected `$ref`, found {schema}"))?;
     let name = target.strip_prefix("#/$defs/").ok_or_else(|| format!("`$ref` is {target}"))?;
@@ -66,7 +66,7 @@ fn reference<'a>(document: &'a Value, schema: &'a Value, within: &mut Vec<&'a st
     Ok(Type::Struct(fields))
 }
 
-/// The type of a field. `None`: only null.
+/// Returns the type of a field. `None` if the field is always null.
 fn field_type<'a>(
     document: &'a Value,
     schema: &'a Value,
@@ -125,7 +125,7 @@ fn merge_into(known: &mut Option<Type>, other: Type) -> Result<(), String> {
     Ok(())
 }
 
-/// The type that holds the values of both.
+/// Returns the type that holds the values of both.
 fn merge(known: Type, other: Type) -> Result<Type, String> {
     Ok(match (known, other) {
         (known, other) if known == other => known,

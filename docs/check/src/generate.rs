@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::schema::{Schema, title};
 
-/// A kind of line.
+/// A kind of line in the JSON output.
 pub(crate) struct Kind {
     /// The name of its definition.
     name: &'static str,
-    /// The words that `object` has in it.
+    /// The words that the field `object` has in lines of this kind.
     objects: &'static [&'static str],
     generate: fn(&mut SchemaGenerator) -> schemars::Schema,
 }
@@ -23,10 +23,10 @@ impl Kind {
 }
 
 impl Schema {
-    /// The schema of the lines of a command, which are of these kinds.
+    /// Makes the schema of a command's lines, which are of these kinds.
     ///
-    /// `names`: the definitions of types that are not called like the type. `particulars`: keywords of fields of
-    /// definitions that are of another meaning, or of fewer values, than their type says.
+    /// `names`: types whose definitions are not called like the type, with the names of the definitions.
+    /// `particulars`: keywords of fields that have another meaning, or fewer values, than their type says.
     pub(crate) fn of(
         name: &'static str,
         kinds: &[Kind],
@@ -94,7 +94,7 @@ impl Definitions<'_> {
         });
     }
 
-    /// The schema of a field or an item with all that is no object in its place.
+    /// Returns the schema of a field or an item. A type that is no object stands in place of the reference to it.
     fn plain(&mut self, schema: &Value) -> Map<String, Value> {
         let mut plain = Map::new();
         if let Some(text) = schema["description"].as_str() {
@@ -139,7 +139,7 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/$defs/{name}")})
 }
 
-/// The words of an enumeration.
+/// Returns the words of an enumeration. `None` if the schema is not one.
 fn words(schema: &Value) -> Option<Vec<Value>> {
     if let Some(variants) = schema["oneOf"].as_array() {
         return variants.iter().map(words).collect::<Option<Vec<_>>>().map(|words| words.concat());
@@ -163,7 +163,7 @@ fn or_null(schema: &mut Map<String, Value>) {
     push("anyOf", json!({"type": "null"}));
 }
 
-/// A comment in the code as a description: in one line, and with JSON's word for what is not there.
+/// Turns a comment in the code into a description: in one line, and with JSON's word for what is not there.
 fn meaning(comment: &str) -> String {
     let text = format!(". {}", comment.split_whitespace().collect::<Vec<_>>().join(" "));
     text.replace(". `None`", ". Null").replace("`None`", "null").split_off(2)

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 const WIDTH: usize = 118;
 
-/// `value` as the contents of a file.
+/// Lays `value` out as the contents of a file.
 pub(crate) fn layout(value: &Value) -> String {
     put(value, 0, 0) + "\n"
 }
 
-/// `value` at an indentation, behind `before` characters of its line.
+/// Lays `value` out at an indentation, behind `before` characters of its line.
 fn put(value: &Value, indent: usize, before: usize) -> String {
     let one_line = line(value);
     // With room for a comma.

@@ -37,7 +37,8 @@ use std::path::PathBuf;
 
 use schema::docs;
 
-/// All files that are made: the schemas, what is made of them, and the page, as it is but for its tables.
+/// Returns all files that are made: the schemas, what is made of them, and the page, of which only the tables are
+/// made.
 ///
 /// # Errors
 ///

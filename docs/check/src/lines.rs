@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::schema::{COUNT, Schema, docs, properties};
 
-/// The commands that have `--json`, and `query --count`, whose lines are others.
+/// The commands that have `--json`, and `query --count`, whose lines differ from those of `query`.
 pub(crate) const SCHEMAS: [&str; 9] =
     ["inspect", "query", COUNT, "scan", "manifest", "verify", "tune", "rebuild", "repair"];
 
@@ -15,7 +15,7 @@ pub(crate) const SCHEMAS: [&str; 9] =
 pub(crate) struct Validator(boon::Schemas, boon::SchemaIndex);
 
 impl Validator {
-    /// Fails if it is not a valid schema.
+    /// Compiles a schema. Fails if it is not valid.
     pub(crate) fn of(schema: &Schema) -> Self {
         let mut schemas = boon::Schemas::new();
         let mut compiler = boon::Compiler::new();
@@ -30,7 +30,7 @@ impl Validator {
 }
 
 impl Schema {
-    /// The schema that is committed.
+    /// Reads the schema that is committed.
     pub(crate) fn load(name: &'static str) -> Self {
         let text = fs::read_to_string(docs().join("schema").join(format!("{name}.json"))).unwrap();
         Self { name, document: serde_json::from_str(&text).unwrap() }

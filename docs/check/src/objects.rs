@@ -1,4 +1,4 @@
-//! Tables in object storage: in memory.
+//! Runs of commands on tables in object storage, which is held in memory.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use super::schema::COUNT;
 use super::tables::testdata;
 
 impl Runs {
-    /// Everything that there is to ask of a database in a store, and of a table that is not there.
+    /// Asks everything that there is to ask of a database in a store, and of a table that is not there.
     pub(crate) fn objects(&mut self) {
         let store = InMemory::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

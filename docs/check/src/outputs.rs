@@ -30,7 +30,7 @@ pub(crate) struct Line {
     pub(crate) text: String,
 }
 
-/// All lines. Made once.
+/// Returns all lines. They are made once.
 pub(crate) fn outputs() -> &'static [Line] {
     static LINES: LazyLock<Vec<Line>> = LazyLock::new(|| {
         let mut runs = Runs::default();
@@ -100,7 +100,7 @@ impl Runs {
         assert!(self.lines.len() > before, "{command} {arguments:?} prints nothing");
     }
 
-    /// Everything that there is to ask of a table or a folder.
+    /// Asks everything that there is to ask of a table or a folder.
     fn all(&mut self, path: &Path) {
         self.run("inspect", args![path]);
         self.run("inspect", args!["--filters", path]);
@@ -132,7 +132,7 @@ impl Runs {
         }
     }
 
-    /// Databases whose MANIFEST, files and tables contradict each other.
+    /// Asks about databases whose MANIFEST, files and tables contradict each other.
     fn folders(&mut self) {
         for change in [
             // A table is missing, one is not its own, one is obsolete.
@@ -191,7 +191,7 @@ impl Runs {
         self.all(folder.path());
     }
 
-    /// Tables of the test data, cut and with bits flipped.
+    /// Asks about tables of the test data, cut and with bits flipped.
     fn damaged_files(&mut self) {
         for name in [
             "tables/words-4096-bloom10-snappy.ldb",
@@ -214,7 +214,7 @@ impl Runs {
         }
     }
 
-    /// Filters with sound checksums that no writer writes.
+    /// Asks about filters with sound checksums that no writer writes.
     fn crafted_filters(&mut self) {
         let bloom = || -> SharedPolicy { Arc::new(BloomFilterPolicy::new(10)) };
         let offsets = [0, 9, 9, 99, 9u32].map(u32::to_le_bytes).concat();
@@ -250,14 +250,14 @@ impl Runs {
         }
     }
 
-    /// A table of these data blocks, each with its key in the index.
+    /// Asks about a table of these data blocks, each with its key in the index.
     fn index(&mut self, make: impl FnOnce(&mut Crafted) -> Vec<(&'static [u8], Place)>) {
         let mut crafted = Crafted::default();
         let index = make(&mut crafted);
         self.contents(crafted.finish(&index, &[]));
     }
 
-    /// Data blocks and indexes with sound checksums that no writer writes.
+    /// Asks about data blocks and indexes with sound checksums that no writer writes.
     fn crafted_blocks(&mut self) {
         for compression in [1, 2, 3, 4, 5, 9] {
             self.index(|crafted| vec![(b"n", crafted.block_of_type(b"whatever", compression))]);
@@ -365,7 +365,7 @@ pub(crate) fn file(folder: &TempDir, name: &str, contents: impl AsRef<[u8]>) -> 
     path
 }
 
-/// The tables below a folder.
+/// Adds the tables below a folder to `found`.
 fn find(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::schema::{FRAME, Schema, properties, title};
 
-/// The page `text` with its tables made anew.
+/// Returns the page `text` with its tables made anew.
 ///
 /// # Errors
 ///
@@ -57,8 +57,8 @@ impl Schema {
         tables.collect()
     }
 
-    /// The table of the fields that all objects have. Fails if they are not the same in each, but for
-    /// the words of `object`, of which the page has none.
+    /// Returns the table of the fields that all objects have. Fails if these fields differ in anything but the words
+    /// of `object`, which the page leaves out.
     fn page_frame(&self) -> String {
         let mut frames = self.roots().map(|(_, schema)| {
             let mut fields = properties(schema).clone();

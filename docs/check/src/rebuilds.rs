@@ -42,7 +42,7 @@ impl Copy {
     }
 }
 
-/// The databases that LevelDB and goleveldb wrote.
+/// Lists the databases that LevelDB and goleveldb wrote.
 fn databases() -> Vec<PathBuf> {
     let folders = ["databases", "goleveldb"].map(|name| fs::read_dir(testdata().join(name)).unwrap());
     let paths = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -90,7 +90,7 @@ impl Runs {
         self.rebuild(copy, &and(&["--in-place", "--no-undo", "--batch=1"]));
     }
 
-    /// Tables that cannot be decoded, and one whose filter block is malformed.
+    /// Rebuilds databases with tables that cannot be decoded, and one with a malformed filter block.
     fn kept_tables(&mut self) {
         let levels = testdata().join("databases/levels");
         let copy = Copy::of(&levels);
@@ -120,7 +120,7 @@ impl Runs {
         self.rebuild(&copy, &["--in-place"]);
     }
 
-    /// Databases that cannot be rebuilt, or not now.
+    /// Runs `rebuild` on databases that cannot be rebuilt, or not now.
     fn refused_rebuilds(&mut self) {
         let copy = Copy::of(&testdata().join("databases/levels"));
         let lock = DatabaseLock::exclusive(&copy.path).unwrap();
@@ -138,7 +138,7 @@ impl Runs {
         self.run("rebuild", args![copy.path.with_file_name("missing"), "--undo"]);
     }
 
-    /// An earlier `--undo` that was cut off behind its commit, and one before it.
+    /// Runs `rebuild --undo` after one that was cut off behind its commit, and after one that was cut off before it.
     fn finished_rebuilds(&mut self) {
         let copy = Copy::of(&testdata().join("databases/levels"));
         let database = Database::open(&copy.path).unwrap();

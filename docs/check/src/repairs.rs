@@ -75,7 +75,7 @@ impl Runs {
     }
 }
 
-/// The names of files that have `part` in them.
+/// Returns the names of files that have `part` in them.
 fn names(dir: &Path, part: &str) -> Vec<String> {
     let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = names.filter(|name| name.contains(part)).collect();

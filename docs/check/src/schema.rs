@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-/// `query --count`, whose lines are others than those of `query`.
+/// The name of the schema of `query --count`, whose lines differ from those of `query`.
 pub(crate) const COUNT: &str = "query-count";
 
 /// The fields that every line of the output begins with.
@@ -15,7 +15,7 @@ pub(crate) fn docs() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The words of the command whose schema has this name.
+/// Returns the words of the command whose schema has this name.
 pub(crate) fn title(name: &str) -> &str {
     if name == COUNT { "query --count" } else { name }
 }
@@ -27,13 +27,13 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    /// The definition that `schema` refers to, with its name.
+    /// Returns the definition that `schema` refers to, with its name.
     pub(crate) fn definition<'a>(&'a self, schema: &'a Value) -> Option<(&'a str, &'a Value)> {
         let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
         Some((name, &self.document["$defs"][name]))
     }
 
-    /// The types that a value may have, or its words, as JSON.
+    /// Returns the types that a value may have, or its words, as JSON.
     pub(crate) fn types(&self, schema: &Value) -> Vec<String> {
         if let Some((name, _)) = self.definition(schema) {
             return vec![name.to_owned()];

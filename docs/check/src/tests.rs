@@ -75,8 +75,7 @@ fn everything_that_a_schema_allows_is_printed() {
     }
 }
 
-/// Passes `value` to `visit` with one change at a time, at every depth: changes that a schema has to
-/// notice.
+/// Passes `value` to `visit` with one change at a time, at every depth. A schema has to notice each of these changes.
 fn each_change(value: &Value, visit: &mut dyn FnMut(Value, String)) {
     match value {
         Value::Object(fields) => {

@@ -15,8 +15,8 @@ pub type Write<'a> = (&'a [u8], Option<&'a [u8]>);
 /// Bytes before the first write.
 const HEADER_LEN: usize = 12;
 
-/// The record that LevelDB's `WriteBatch` makes of these writes, which get ascending sequence
-/// numbers from `sequence` on.
+/// Returns the record that LevelDB's `WriteBatch` makes of these writes. Their sequence numbers ascend from
+/// `sequence` on.
 ///
 /// ```
 /// use filterblock_fuzz::batch::{encode, writes};
@@ -37,7 +37,7 @@ pub fn encode(sequence: u64, writes: &[Write<'_>]) -> Vec<u8> {
     record
 }
 
-/// The writes of a record. `None` if it is no batch, or of another number of writes than it says.
+/// Returns the writes of a record. `None` if it is not a batch, or has another number of writes than its header says.
 pub fn writes(record: &[u8]) -> Option<Vec<Write<'_>>> {
     let (header, rest) = record.split_at_checked(HEADER_LEN)?;
     let count = u32::from_le_bytes(*header.last_chunk()?);

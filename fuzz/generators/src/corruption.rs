@@ -12,11 +12,11 @@ const PAGE_LEN: usize = 4096;
 /// Positions are taken modulo the file's length, numbers of sectors and pages modulo their count.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Corruption<'a> {
-    /// One byte, with the bits flipped that are set in the mask.
+    /// One byte has the bits flipped that are set in the mask.
     Bits(u32, u8),
-    /// Overwritten with these bytes from here on, at most up to the file's end.
+    /// The bytes from here on are overwritten with these, at most up to the file's end.
     Overwritten(u32, &'a [u8]),
-    /// Cut off here.
+    /// The file is cut off here.
     Cut(u32),
     /// A sector of 512 bytes is zeros.
     ZeroedSector(u16),

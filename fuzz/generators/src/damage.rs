@@ -10,7 +10,7 @@ use crate::mutate::Random;
 use crate::table::{Damage, Entry, Parts};
 use crate::version_edit;
 
-/// Number of times that another damage is tried if one changes nothing.
+/// The most attempts to make damage that changes something.
 pub(crate) const TRIES: usize = 64;
 /// Number of random bytes that one damage is made of.
 const BYTES: usize = 64;
@@ -18,12 +18,12 @@ const BYTES: usize = 64;
 /// The state of the checksums over damaged bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
-    /// They are put right, so that the damage is met behind them. A reader may then find anything:
-    /// it must not crash, hang or take memory out of proportion.
+    /// The checksums are put right, so that readers meet the damage behind them. A reader may then find anything: it
+    /// must not crash, hang or take memory out of proportion.
     #[default]
     PutRight,
-    /// They are left wrong, as by a disk. A reader that verifies them must not invent entries, either:
-    /// all that it finds was written.
+    /// The checksums are left wrong, as by a disk. A reader that verifies them must not invent entries, either: all
+    /// that it finds was written.
     LeftWrong,
 }
 
@@ -35,9 +35,8 @@ pub enum Checksums {
 /// - A sound log or MANIFEST is damaged in one of its fragments.
 /// - In anything else, for example a bare filter block, some bytes are changed.
 ///
-/// The same bytes and seed give the same result, in one version of this crate. The result always
-/// differs from what the same file gives without damage. For many seeds, [`Damager`] reads the file
-/// once. It can leave checksums wrong, too.
+/// The same bytes and seed give the same result, in one version of this crate. The result always differs from
+/// [`Damager::sound`]. For many seeds, a [`Damager`] reads the file only once. It can also leave checksums wrong.
 ///
 /// ```
 /// let block = [vec![0; 8], vec![6, 0, 0, 0, 0, 9, 0, 0, 0, 11]].concat(); // one filter
@@ -77,10 +76,10 @@ impl Damager {
         Self { file, assembled, original: bytes.to_vec(), checksums: Checksums::PutRight }
     }
 
-    /// Sets whether checksums are put right or left wrong. If they are left wrong, the file is not
-    /// put together anew: it gets a [`Corruption`], whatever it holds.
+    /// Sets whether checksums are put right or left wrong. If they are left wrong, the file's bytes get a
+    /// [`Corruption`], and the file is not reassembled.
     ///
-    /// A few bytes have no checksum over them: a table's footer, and CURRENT.
+    /// A few bytes are not covered by a checksum: a table's footer, and CURRENT.
     ///
     /// ```
     /// use filterblock_fuzz::{Checksums, Damager, log};
@@ -106,8 +105,8 @@ impl Damager {
         }
     }
 
-    /// The file without damage. Where checksums are put right, it is put together again: a table may
-    /// then differ from the one that was taken apart in filters and index, not in its data blocks.
+    /// The file without damage. Where checksums are put right, it is the reassembled file: filters and index of a
+    /// table may then differ from the original's, but data blocks do not.
     pub fn sound(&self) -> &[u8] {
         match self.checksums {
             Checksums::PutRight => &self.assembled,
@@ -150,7 +149,7 @@ impl Damager {
     }
 }
 
-/// Takes a table apart, if it is one and sound.
+/// Takes a table apart. `None` if the bytes are not a sound table.
 fn table(bytes: &[u8]) -> Option<Taken> {
     let mut parts = Parts::of(bytes, false).ok()?;
     parts.internal = parts.data.iter().flat_map(|block| &block.entries).all(has_tag);
@@ -160,7 +159,7 @@ fn table(bytes: &[u8]) -> Option<Taken> {
     Some(Taken::Table { parts, base_lg })
 }
 
-/// Takes a log or MANIFEST apart, if it is one and sound.
+/// Takes a log or MANIFEST apart. `None` if the bytes are not a sound one.
 fn log(bytes: &[u8]) -> Option<Taken> {
     let fragments = log::fragments(bytes)?;
     let is_manifest = version_edit::are_edits(&log::records(&fragments));

@@ -5,14 +5,14 @@
 pub(crate) struct Record<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Record<'a> {
-    /// The next bytes, if there are as many.
+    /// Takes the next bytes. `None` if there are fewer.
     pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
         Some(taken)
     }
 
-    /// The next number, of at most ten bytes with seven bits each.
+    /// Takes the next number, of at most ten bytes with seven bits each.
     pub(crate) fn varint(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -25,14 +25,14 @@ impl<'a> Record<'a> {
         None
     }
 
-    /// A length and that many bytes.
+    /// Takes a length, and that many bytes.
     pub(crate) fn string(&mut self) -> Option<&'a [u8]> {
         let len = self.varint()?;
         self.take(usize::try_from(len).ok()?)
     }
 }
 
-/// Appends a number.
+/// Appends a number, with seven bits in each byte.
 pub(crate) fn put_varint(mut number: u64, to: &mut Vec<u8>) {
     while number >= 0x80 {
         to.push(number as u8 | 0x80);

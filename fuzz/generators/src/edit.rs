@@ -5,17 +5,18 @@ use arbitrary::Arbitrary;
 /// A change to a run of bytes. Positions are taken modulo its length.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Edit<'a> {
-    /// Other bytes from here on.
+    /// These bytes overwrite those from here on.
     Overwrite(u16, &'a [u8]),
-    /// One byte, with the bits flipped that are set in the mask.
+    /// One byte has the bits flipped that are set in the mask.
     Flip(u16, u8),
-    /// Cut off here.
+    /// The run is cut off here.
     Cut(u16),
-    /// Bytes inserted here.
+    /// These bytes are inserted here.
     Insert(u16, &'a [u8]),
-    /// A little-endian 32-bit number, this many words and one before the end: counts, offsets.
+    /// Another little-endian 32-bit number in place of the word this many words before the last one. Such words are
+    /// counts and offsets.
     Word(u8, u32),
-    /// Entirely different bytes.
+    /// These bytes replace the run.
     Replace(&'a [u8]),
 }
 

@@ -18,7 +18,7 @@ pub fn run_once(target: impl FnOnce(&[u8])) -> ExitCode {
     run_once_at(1, target)
 }
 
-/// Does the same with the argument of this number, where others come before it.
+/// Does the same as [`run_once`], but the argument of this number names the file.
 pub fn run_once_at(argument: usize, target: impl FnOnce(&[u8])) -> ExitCode {
     let input = match env::args_os().nth(argument) {
         Some(path) => fs::read(&path).map_err(|error| format!("{}: {error}", path.display())),

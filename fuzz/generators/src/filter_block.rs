@@ -15,20 +15,19 @@ pub struct FilterBlock<'a> {
     pub base_lg: u8,
     /// Bits a key, at most 50.
     pub bits_per_key: u32,
-    /// The offset of each data block, which ascend, and its keys.
+    /// The offset of each data block, and its keys. The offsets ascend.
     pub blocks: Vec<(u64, Vec<&'a [u8]>)>,
 }
 
 impl FilterBlock<'_> {
-    /// The bytes that LevelDB writes for these calls of its builder: a start for each data block,
-    /// and its keys.
+    /// Returns the bytes that LevelDB writes if its builder is called with the start of each data block and its keys.
     pub fn to_bytes(&self) -> Vec<u8> {
         let keys = self.blocks.iter().flat_map(|(offset, keys)| keys.iter().map(|key| (*offset, *key)));
         let last = self.blocks.last().map_or(0, |(offset, _)| *offset);
         model::filter_block(&keys.collect::<Vec<_>>(), last, self.base_lg, self.bits_per_key)
     }
 
-    /// The same, damaged.
+    /// Returns the same bytes, damaged.
     pub fn damaged(&self, edit: Edit<'_>) -> Vec<u8> {
         let mut bytes = self.to_bytes();
         edit.apply(&mut bytes);

@@ -1,6 +1,5 @@
-//! Tables and MANIFESTs that make much of little: one block named many times, overlapping handles,
-//! long names, empty filters, fragments without contents, restarts. A longer input gives longer
-//! structures.
+//! Small tables and MANIFESTs that give a reader much work: one block named many times, overlapping handles, long
+//! names, empty filters, fragments without contents, restarts. A longer input gives longer structures.
 
 use arbitrary::{Arbitrary, Unstructured};
 use bytes::Bytes;
@@ -131,7 +130,7 @@ pub fn make(data: &[u8]) -> Hostile {
     }
 }
 
-/// The comparator, and numbers of files.
+/// Makes a MANIFEST of one edit, which has the comparator and numbers of files.
 fn sound_edit() -> Vec<u8> {
     let mut manifest = Vec::new();
     let edit = [&[1, 26][..], b"leveldb.BytewiseComparator", &[2, 4, 3, 9, 4, 100]].concat();

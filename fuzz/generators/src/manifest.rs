@@ -111,7 +111,7 @@ fn tagged(tag: u64, bytes: &mut Vec<u8>) -> Writer<'_> {
 struct Writer<'b>(&'b mut Vec<u8>);
 
 impl Writer<'_> {
-    /// A varint.
+    /// Appends a varint.
     fn number(self, mut number: u64) -> Self {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
@@ -121,7 +121,7 @@ impl Writer<'_> {
         self
     }
 
-    /// A length as a varint, and the bytes.
+    /// Appends a length as a varint, and the bytes.
     fn string(self, bytes: &[u8]) -> Self {
         let writer = self.number(bytes.len() as u64);
         writer.0.extend(bytes);

@@ -63,9 +63,9 @@ pub struct Entry {
 pub struct Block<'a> {
     contents: &'a [u8],
     array: u64,
-    /// Number of entries in the array. `None` if the array cannot be where the block says.
+    /// The number of entries in the array; 0 if the array cannot be where the block says.
     pub count: usize,
-    /// `None` if the block is too short to have one.
+    /// `None` if the block is too short to have a `base_lg`.
     pub base_lg: Option<u8>,
     /// True if the last five bytes are consistent with the length of the block.
     tail_is_sound: bool,
@@ -95,7 +95,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Filter `index`, if its offsets are sound.
+    /// Returns filter `index`, if its offsets are sound.
     pub fn filter(&self, index: usize) -> Option<&'a [u8]> {
         let Entry { start, limit } = self.entry(index)?;
         let sound = start <= limit && limit <= self.array;
@@ -117,7 +117,7 @@ impl<'a> Block<'a> {
         self.tail_is_sound && (0..self.count).all(|index| self.filter(index).is_some())
     }
 
-    /// The first offset that filter `index` is for, and the one after its last, limited to 64 bits.
+    /// Returns the first offset that filter `index` is for, and the one after its last, both limited to 64 bits.
     pub fn range(&self, index: usize) -> (u64, u64) {
         let Some(base_lg @ 0..64) = self.base_lg else { return (u64::MAX, u64::MAX) };
         let cut = |offset: u128| u64::try_from(offset).unwrap_or(u64::MAX);

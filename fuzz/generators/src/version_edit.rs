@@ -11,7 +11,7 @@ struct SizeOf {
     size: Range<usize>,
 }
 
-/// The tables that a record adds. `None` if it is no edit, or one without a field.
+/// Returns the tables that a record adds. `None` if the record is no edit, or has no field.
 fn added(record: &[u8]) -> Option<Vec<SizeOf>> {
     let (mut rest, mut added) = (Record(record), Vec::new());
     loop {
@@ -35,15 +35,15 @@ fn added(record: &[u8]) -> Option<Vec<SizeOf>> {
     }
 }
 
-/// Returns true if these are the records of a MANIFEST: all are edits, and not all are batches, as
-/// few bytes can be either.
+/// Returns true if these are the records of a MANIFEST: all are edits, and not all are batches, too. A few bytes can
+/// be both.
 pub(crate) fn are_edits(records: &[Vec<u8>]) -> bool {
     records.iter().all(|record| added(record).is_some())
         && !records.iter().all(|record| batch::writes(record).is_some())
 }
 
-/// The MANIFEST with another size for the table of this number, and the checksums right. `None` if
-/// it is damaged, or does not name the table.
+/// Returns the MANIFEST with another size for the table of this number, and with right checksums. `None` if the
+/// MANIFEST is damaged, or does not name the table.
 pub(crate) fn with_table_size(manifest: &[u8], number: u64, size: u64) -> Option<Vec<u8>> {
     let mut records = log::records(&log::fragments(manifest)?);
     let mut is_named = false;

@@ -67,7 +67,8 @@ fn damage_is_of_every_kind_and_mostly_behind_right_checksums() {
     assert!(unread > by_checksum, "{unread} unreadable, {by_checksum} by the checksum alone");
 }
 
-/// With checksums left wrong, the bytes around the damage are the file's own, and a reader that verifies refuses it.
+/// With checksums left wrong, the bytes around the damage are the file's own. A reader that verifies checksums
+/// refuses the file.
 #[test]
 fn checksums_are_left_wrong_if_asked() {
     for name in ["tables/words-1024-bloom20-snappy.ldb", "databases/levels/MANIFEST-000008"] {
@@ -283,7 +284,7 @@ fn arbitrary_structures_are_sound() {
     assert!(tables > 50, "{tables} tables in MANIFESTs");
 }
 
-/// A few bytes name one block a thousand times, each way of damaging it included.
+/// A few bytes name one block a thousand times. Each kind of damage to that block occurs.
 #[test]
 fn hostile_files_make_much_of_little() {
     let (mut tables, mut manifests, mut kinds) = (0, 0, BTreeSet::new());

@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the entries that the library finds. Errors are passed over.
+/// Returns the entries that the library finds, in spite of errors.
 fn found(folder: &Path, verify: bool) -> Vec<(Vec<u8>, Vec<u8>)> {
     let options = ReadOptions::default().internal_keys(true).verify_checksums(verify);
     let Ok(database) = Database::open(folder) else { return Vec::new() };
@@ -141,7 +141,8 @@ fn every_kind_of_damage_happens() {
     }
 }
 
-/// A reader that verifies checksums left wrong finds nothing that was not written; one that does not verify them does.
+/// If checksums are left wrong, a reader that verifies them finds only what was written. One that does not verify
+/// them finds other entries, too.
 #[test]
 fn only_without_checksums_is_anything_invented() {
     let folder = Folder::new("invented");
@@ -211,7 +212,8 @@ fn damaged_tables_are_found_where_the_manifest_says() {
     assert_eq!(damaged["MANIFEST-000008"], manifest);
 }
 
-/// Both places of a table that one edit names twice, of which the first takes more bytes than before.
+/// If one edit names a table twice, both places get the table's new size, though the first then takes more bytes than
+/// before.
 #[test]
 fn a_table_named_twice_has_its_size_twice() {
     let added = || Field::Added(Added { level: 1, number: 5, size: 1, smallest: b"a", largest: b"z" });

@@ -24,7 +24,7 @@ fn unhex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..][..2], 16).unwrap()).collect()
 }
 
-/// Keys in the listing of a set of tables, in the order of the tables.
+/// Returns the keys in the listing of a set of tables, in the order of the tables.
 fn keys(set: &str) -> Vec<Vec<u8>> {
     let listing = String::from_utf8(read(&format!("tables/{set}.keys"))).unwrap();
     let keys = listing.lines().filter(|line| !line.starts_with('#'));
@@ -36,7 +36,7 @@ fn open(file: &[u8], internal: bool) -> Table<&[u8]> {
     Table::open(file, &options).unwrap()
 }
 
-/// LevelDB's data blocks and LevelDB's filter block: the index may have other varints.
+/// Tables keep LevelDB's data blocks and get LevelDB's filter block. The index may have other varints.
 #[test]
 fn tables_keep_their_blocks_and_get_the_filters_that_leveldb_wrote() {
     for (name, set, internal) in [
@@ -67,7 +67,7 @@ fn tables_keep_their_blocks_and_get_the_filters_that_leveldb_wrote() {
     }
 }
 
-/// The offset at which the data blocks of a table end.
+/// Returns the offset at which the data blocks of a table end.
 fn data_len(file: &[u8]) -> usize {
     let table = open(file, false);
     let handles: Vec<table::BlockHandle> = table.data_blocks().map(Result::unwrap).collect();
@@ -131,7 +131,8 @@ fn logs_are_framed_as_leveldb_frames_them() {
     assert!(files >= 3 && several, "{files} files");
 }
 
-/// Records longer than a block, and headers that just fit: the library's writer, which is compared with LevelDB's.
+/// Records longer than a block, and headers that just fit, are framed as by the library's writer, which is compared
+/// with LevelDB's.
 #[test]
 fn long_records_are_cut_where_leveldb_cuts_them() {
     for len in [0, 1, 32_754, 32_755, 32_760, 32_761, 32_762, 40_000, 100_000] {
@@ -199,7 +200,7 @@ fn what_a_file_is_taken_for() {
     assert_ne!(damage(b"", 0), b"");
 }
 
-/// Filters follow the table: its `base_lg`, or none where it has none.
+/// Filters are made with the table's `base_lg`. A table without filters gets none.
 #[test]
 fn filters_are_made_as_in_the_table() {
     let sound = |name: &str| Damager::new(&read(name)).sound().to_vec();

@@ -64,7 +64,7 @@ fn samples_are_databases() {
     assert_eq!(kinds, [2, 4, 1]);
 }
 
-/// All values of LevelDB's own database, which its listing names.
+/// The values found are those that the listing of LevelDB's own database names, and those of the log.
 #[test]
 fn what_leveldb_wrote_is_written() {
     let files = read_folder(testdata("databases/levels")).unwrap();

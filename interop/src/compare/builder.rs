@@ -22,15 +22,15 @@ pub struct Report {
     pub blocks: u64,
     /// Calls of `StartBlock`.
     pub starts: u64,
-    /// Those that went back, within the range whose filter is not made yet.
+    /// Calls of `StartBlock` that went back, within the range whose filter is not made yet.
     pub backward_starts: u64,
     /// Calls of `AddKey`.
     pub keys: u64,
-    /// Those that gave our builder only the hash.
+    /// Keys of which our builder was given only the hash.
     pub hashed_keys: u64,
-    /// Those before the first `StartBlock`.
+    /// Keys before the first `StartBlock`.
     pub early_keys: u64,
-    /// Those of 256 bytes and more, where eight or more of one length came together.
+    /// Keys of 256 bytes and more, of which eight or more of one length came together.
     pub long_keys: u64,
     /// Bytes of the blocks built.
     pub bytes: u64,
@@ -96,7 +96,7 @@ pub fn run(runs: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// One filter block that both build.
+/// A filter block that LevelDB and we build.
 struct Case<'a> {
     random: Random,
     script: &'a mut BlockScript,
@@ -130,8 +130,8 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Distance to the next block: mostly some KiB, rarely so large that thousands of empty filters
-    /// lie between.
+    /// Returns the distance to the next block: mostly some KiB, rarely so large that thousands of empty filters lie
+    /// between.
     fn gap(&mut self) -> u64 {
         match self.random.below(1000) {
             0 => self.random.skewed(27),
@@ -167,8 +167,7 @@ impl Case<'_> {
     }
 }
 
-/// A length for many keys: mostly below 70 bytes, rarely up to 70,000 and then often near a power
-/// of two.
+/// Returns a length for many keys: mostly below 70 bytes, rarely up to 70,000, and then often near a power of two.
 pub(super) fn alike_len(random: &mut Random) -> usize {
     if !random.one_in(500) {
         return random.index(70);
@@ -181,7 +180,7 @@ pub(super) fn alike_len(random: &mut Random) -> usize {
     }
 }
 
-/// A key of the given length, or of 0 to 200 bytes, mostly short.
+/// Makes `key` a random key of the given length, or else of 0 to 200 bytes, mostly short.
 fn next_key(random: &mut Random, len: Option<usize>, key: &mut Vec<u8>) {
     let len = match len {
         Some(len) => len,

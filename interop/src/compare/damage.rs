@@ -75,7 +75,7 @@ fn one_probe_byte(random: &mut Random, block: &mut [u8]) {
     }
 }
 
-/// Makes two neighbouring offsets equal, and beyond the filters.
+/// Gives two neighbouring offsets the same value beyond the filters.
 fn empty_beyond(random: &mut Random, block: &mut [u8]) {
     let (start, end) = array_of(block);
     let count = (end - start) / 4;

@@ -1,5 +1,5 @@
-//! LevelDB databases with our Bloom policy, registered under the built-in name, next to databases
-//! with the built-in policy.
+//! Compares LevelDB databases that use our Bloom policy, under the built-in name, with databases that use the
+//! built-in policy.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,8 +16,8 @@ use crate::leveldb::{
 use crate::random::Random;
 
 const BITS_PER_KEY: u32 = 10;
-/// Few enough that a round never starts a compaction by itself: both databases then do the same in
-/// the same order.
+/// The most keys of a round. They are so few that a round never starts a compaction by itself: both databases then do
+/// the same in the same order.
 const MAX_KEYS_PER_ROUND: u64 = 50_000;
 const MIN_ROUNDS: u64 = 4;
 
@@ -43,7 +43,7 @@ pub struct Report {
     pub lookups: u64,
     /// Number of times that our policy was asked about a key.
     pub asked: u64,
-    /// Number of times that it denied the key.
+    /// Number of times that our policy denied the key.
     pub denied: u64,
 }
 
@@ -104,7 +104,7 @@ pub fn run(keys: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// Memory for a whole round, and smaller files, so that there are more tables.
+/// Returns options with memory for a whole round, and with smaller files, so that there are more tables.
 fn options() -> DatabaseOptions {
     DatabaseOptions { write_buffer_size: 64 << 20, max_file_size: 1 << 20, ..DatabaseOptions::default() }
 }
@@ -115,7 +115,7 @@ fn is_whole(table: &[u8]) -> bool {
     table.ends_with(&0xdb47_7524_8b80_fb57_u64.to_le_bytes())
 }
 
-/// The same entries, with filters by the built-in policy.
+/// Builds a table of the same entries, with filters by the built-in policy.
 fn rebuild(table: &[u8]) -> Result<Vec<u8>> {
     let options = TableOptions {
         internal_keys: true,
@@ -129,7 +129,7 @@ fn rebuild(table: &[u8]) -> Result<Vec<u8>> {
 
 /// The writes, in rounds, and the expected state afterwards.
 struct Model {
-    /// Key number, and the round of the value. No round: deleted.
+    /// The number of each key of a round, and the round that its value names. `None`: the key is deleted.
     rounds: Vec<Vec<(u64, Option<u64>)>>,
     /// The state after the last round.
     state: BTreeMap<u64, Option<u64>>,
@@ -163,7 +163,8 @@ impl Model {
         model
     }
 
-    /// Compacts everything after each round, or lets LevelDB compact when it wants to.
+    /// Writes all rounds. If `compact` is true, compacts everything after each; otherwise LevelDB compacts when it
+    /// wants to.
     fn write(&self, folder: &Path, options: &DatabaseOptions, compact: bool) -> Result<()> {
         let mut database = Database::open(folder, options)?;
         let mut batch = WriteBatch::new();
@@ -201,7 +202,7 @@ impl Model {
     }
 }
 
-/// Keys of neighbouring numbers lie far apart, so that rounds overlap.
+/// Returns the key of a number. Keys of neighbouring numbers lie far apart, so that rounds overlap.
 fn key(number: u64) -> Vec<u8> {
     format!("{:016x}", number.wrapping_mul(0x9e37_79b9_7f4a_7c15)).into_bytes()
 }

@@ -1,5 +1,5 @@
-//! Databases in the order of Chromium's IndexedDB, written by LevelDB with the comparator of `shim/idb_order.cc`, damaged
-//! and repaired by `filterblock repair`, and judged by LevelDB with that comparator.
+//! LevelDB writes databases in the order of Chromium's IndexedDB. They are damaged, `filterblock repair` repairs
+//! them, and LevelDB checks the result. It uses the comparator of `shim/idb_order.cc`.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -20,14 +20,14 @@ const INCOMPLETE: u8 = 5;
 
 type Entries = HashMap<Vec<u8>, Vec<u8>>;
 
-/// The counts. Everything was as it has to be.
+/// The counts of a run in which everything was as it has to be.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Damaged databases.
     pub cases: u64,
-    /// Those of which everything was saved.
+    /// Databases of which everything was saved.
     pub exact: u64,
-    /// Pairs of neighbours that are the other way round in bytewise order.
+    /// Pairs of neighbours whose order in bytewise order is the opposite one.
     pub against_bytewise: u64,
 }
 
@@ -67,7 +67,7 @@ fn options(must_exist: bool) -> StoreOptions {
     }
 }
 
-/// The place of each key in LevelDB's order.
+/// Returns the place of each key in LevelDB's order.
 fn ranks(dir: &Path, keys: &[Vec<u8>]) -> Result<HashMap<Vec<u8>, usize>> {
     let mut store = Store::open(dir, &options(false))?;
     for key in keys {
@@ -148,7 +148,7 @@ impl Case {
         Ok(is_exact)
     }
 
-    /// LevelDB finds these entries by lookups, and in its order by an iterator.
+    /// Checks that LevelDB finds these entries by lookups, and by an iterator in its order.
     fn check(&self, store: &Store, expected: &Entries) -> Result<()> {
         let found = store.entries()?;
         ensure!(found.is_sorted_by_key(|(key, _)| self.ranks[key]), "entries are out of order");
@@ -163,7 +163,7 @@ impl Case {
     }
 }
 
-/// Keys of every kind. None is equal to another in Chromium's order.
+/// Makes keys of every kind. No two are equal in Chromium's order.
 fn keys(random: &mut Random) -> Vec<Vec<u8>> {
     let mut keys = HashSet::new();
     while keys.len() < KEYS {
@@ -232,7 +232,7 @@ fn key(random: &mut Random) -> Vec<u8> {
     key
 }
 
-/// The ids of database, object store and index, each in as few bytes as it needs.
+/// Appends the ids of database, object store and index, each in as few bytes as it needs.
 fn prefix(key: &mut Vec<u8>, ids: [u64; 3]) {
     let width = |id: u64| (1..).find(|bytes| id < 1 << (8 * bytes)).unwrap_or(1);
     let [database, store, index] = ids.map(|id| width(id) as u8 - 1);
@@ -259,7 +259,7 @@ fn string(key: &mut Vec<u8>, random: &mut Random) {
     (0..len).for_each(|_| key.extend((random.below(600) as u16).to_be_bytes()));
 }
 
-/// A key of IndexedDB, with arrays in at most so many arrays.
+/// Appends a key of IndexedDB. Its arrays are nested at most `depth` deep.
 fn idb_key(key: &mut Vec<u8>, random: &mut Random, depth: u64) {
     match random.below(if depth > 0 { 7 } else { 5 }) {
         0 => key.push(5),

@@ -30,13 +30,13 @@ pub enum Judge {
     Plyvel,
 }
 
-/// A step of a judge. The first one that does not hold is an error.
+/// A step of a judge. The first step that does not hold is an error.
 enum Step {
     /// The key has this value, or is not there.
     Get(Vec<u8>, Option<Vec<u8>>),
     /// The iterator's next entry is this.
     Next(Vec<u8>, Vec<u8>),
-    /// The iterator has no further entry. The next one is another iterator's.
+    /// The iterator has no further entry. A `Next` after this begins with another iterator.
     End,
     Put(Vec<u8>, Vec<u8>),
     Delete(Vec<u8>),
@@ -45,7 +45,7 @@ enum Step {
 }
 
 impl Judge {
-    /// LevelDB, and those of the others that are installed. Programs are built in `folder`.
+    /// Returns LevelDB, and those of the others that are installed. Programs are built in `folder`.
     pub fn all(folder: &Path) -> Result<Vec<Self>> {
         let mut judges = vec![Self::LevelDb];
         judges.extend(goleveldb::build("rebuild", folder)?.map(Self::Goleveldb));
@@ -68,7 +68,7 @@ impl Judge {
         }
     }
 
-    /// Compares all that a database has, by lookups of `keys` and by an iterator.
+    /// Compares `entries` with all that a database has, by lookups of `keys` and by an iterator.
     pub fn read(
         &self,
         dir: &Path,
@@ -140,14 +140,14 @@ impl Judge {
     }
 }
 
-/// Steps that look all keys up, and go through all entries.
+/// Returns steps that look all keys up, and go through all entries.
 fn reading(keys: &[Vec<u8>], entries: &Entries) -> Vec<Step> {
     let lookups = keys.iter().map(|key| Step::Get(key.clone(), entries.get(key).cloned()));
     let walk = entries.iter().map(|(key, value)| Step::Next(key.clone(), value.clone()));
     lookups.chain(walk).chain([Step::End]).collect()
 }
 
-/// The steps as the programs read them.
+/// Returns the steps in the form that the programs read.
 fn lines(steps: &[Step]) -> String {
     let mut lines = String::new();
     for step in steps {

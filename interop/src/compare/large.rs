@@ -1,4 +1,4 @@
-//! Tables of many entries, or of more than 4 GiB: written and read by both.
+//! Tables of many entries, or of more than 4 GiB, which LevelDB and we write and read.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -19,9 +19,9 @@ const LOOKUPS: u64 = 1000;
 pub struct Report {
     /// Entries of the table.
     pub entries: u64,
-    /// Its size.
+    /// The table's size in bytes.
     pub file_size: u64,
-    /// Offset of its last data block.
+    /// Offset of the table's last data block.
     pub last_block: u64,
     /// Keys looked up in each reader. All stored ones were found.
     pub lookups: u64,
@@ -57,12 +57,12 @@ pub fn run_compressed(entries: u64, value_size: usize) -> Result<Report> {
 struct Shape {
     entries: u64,
     value_size: usize,
-    /// With Snappy.
+    /// True if the table is compressed with Snappy.
     is_compressed: bool,
 }
 
 impl Shape {
-    /// Has each read the other's table.
+    /// Has LevelDB read our table, and reads LevelDB's.
     fn read(&self, ours: &SparseFile, theirs: &SparseFile) -> Result<Report> {
         let mut report = Report { entries: self.entries, file_size: ours.size(), ..Report::default() };
         self.read_by_leveldb(ours, &mut report)?;
@@ -93,7 +93,7 @@ impl Shape {
             && zeros.iter().all(|&byte| byte == 0)
     }
 
-    /// Numbers of the keys to look up, including the first and the last.
+    /// Returns the numbers of the keys to look up, including the first and the last.
     fn samples(&self) -> impl Iterator<Item = u64> {
         let step = (self.entries / LOOKUPS).max(1) as usize;
         (0..self.entries).step_by(step).chain(self.entries.checked_sub(1))

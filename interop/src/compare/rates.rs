@@ -1,7 +1,8 @@
-//! The rate of false positives that `filterblock inspect` shows, and that of LevelDB.
+//! Compares the false-positive rate that `filterblock inspect` shows with LevelDB's.
 //!
-//! LevelDB answers for random keys, for each data block as many as it has entries: absent keys that are distributed as
-//! the stored ones come to a block as often. Keys, lengths and order are drawn independently of the program.
+//! LevelDB answers for random keys. It is asked for as many keys in each data block as the block has entries: absent
+//! keys that are distributed like the stored ones come to a block as often. Keys, lengths and order are drawn
+//! independently of the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -17,14 +18,14 @@ use super::tool;
 use crate::leveldb::{Compression, Entries, QueryScript, TableOptions, build_table};
 use crate::random::Random;
 
-/// Below this, the program's rate is not held against LevelDB's.
+/// If LevelDB's false-positive rate is below this, the program's is not compared with it.
 const LEAST_RATE: f64 = 0.001;
-/// The largest factor between the two rates.
+/// The largest factor between the two false-positive rates.
 const FACTOR: f64 = 1.3;
 /// The number of keys asked for at once.
 const BATCH: u64 = 100_000;
 
-/// A table, as the program sees it and as LevelDB does.
+/// A table's false-positive rates, as the program tells them and as LevelDB has them.
 #[derive(Debug)]
 struct Compared {
     leveldb: f64,
@@ -33,25 +34,24 @@ struct Compared {
     is_within: bool,
 }
 
-/// The results of a comparison in which each rate was within the factor.
+/// The results of a comparison in which each false-positive rate was within the factor.
 #[derive(Debug)]
 pub struct Report {
     /// The seed of the random tables.
     pub seed: u64,
     /// Random keys for each table.
     pub keys: u64,
-    /// Tables whose rate was compared.
+    /// Tables whose false-positive rate was measured.
     pub tables: u64,
-    /// Those with a rate above 0.1 %.
+    /// Tables with a rate of 0.1 % or more, which was held against the program's.
     pub held: u64,
     /// The largest factor between the program's rate and LevelDB's.
     pub worst: f64,
     /// Tables for which LevelDB's rate lies in the program's interval.
     pub within: u64,
-    /// Tables, of those held, whose estimate by the bits set is off by more than the factor, and the
-    /// largest factor there.
+    /// Tables, of those held, for which the estimate by the bits set is off by more than the factor.
     pub misjudged: u64,
-    /// See `misjudged`.
+    /// The largest factor by which such an estimate is off.
     pub worst_estimate: f64,
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Compares the rates of the tables below `folder`, and of `tables` random ones.
+/// Compares the false-positive rates of the tables below `folder`, and of `tables` random ones.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ pub fn run(folder: &Path, tables: u64, keys: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// Compares what the program says of these paths.
+/// Compares what the program says of these paths with LevelDB.
 fn compare(paths: &[OsString], keys: u64, report: &mut Report) -> Result<()> {
     let arguments = ["inspect".into(), "--json".into()].into_iter().chain(paths.iter().cloned());
     let outcome = tool::run(&arguments.collect::<Vec<_>>());
@@ -112,7 +112,7 @@ fn factor(a: f64, b: f64) -> f64 {
     (a / b).max(b / a)
 }
 
-/// `None` for a table without filters that LevelDB reads.
+/// Compares one table. `None` if it has no filters that LevelDB reads.
 fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
     let filter = &table["filter"];
     let Some(random) = filter["random_fpr"]["rate"].as_f64() else { return Ok(None) };
@@ -151,8 +151,8 @@ fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
     }))
 }
 
-/// The share of random keys that LevelDB lets pass, at least `keys` of them in all. `blocks`: the number of entries of
-/// the data block at each offset.
+/// Returns the share of random keys that LevelDB's filters let pass. At least `keys` keys are asked for. `blocks`:
+/// the number of entries of the data block at each offset.
 fn leveldb_rate(contents: &[u8], blocks: &BTreeMap<u64, u64>, keys: u64, random: &mut Random) -> f64 {
     let mut passed = 0;
     let mut asked = 0;
@@ -177,7 +177,7 @@ fn leveldb_rate(contents: &[u8], blocks: &BTreeMap<u64, u64>, keys: u64, random:
     passed as f64 / asked as f64
 }
 
-/// A table that LevelDB writes: 1 to 5,000 keys, blocks of 256 bytes to 64 KiB, 1 to 30 bits a key.
+/// Has LevelDB write a table: 1 to 5,000 keys, blocks of 256 bytes to 64 KiB, 1 to 30 bits a key.
 fn random_table(random: &mut Random) -> Result<Vec<u8>> {
     let options = TableOptions {
         block_size: 256 << random.below(9),

@@ -23,19 +23,19 @@ pub struct Report {
     pub seed: u64,
     /// Filter blocks asked.
     pub blocks: u64,
-    /// Those that had been damaged.
+    /// Filter blocks that had been damaged.
     pub damaged: u64,
     /// Queries in total.
     pub queries: u64,
-    /// Those for which LevelDB asked its policy.
+    /// Queries for which LevelDB asked its policy.
     pub asked: u64,
-    /// Those that found no match.
+    /// Queries that found no match.
     pub denied: u64,
     /// Queries to blocks whose number of filters had to be rounded down.
     pub rounded: u64,
     /// Queries for keys of 256 bytes and more.
     pub long: u64,
-    /// Queries that each condition decided, and those of them that found no match.
+    /// For each condition, the queries that it decided, and how many of them found no match.
     pub rows: [(u64, u64); Row::ALL.len()],
 }
 
@@ -180,7 +180,7 @@ impl Case {
     }
 }
 
-/// A sound block, and its keys with the offsets of their data blocks.
+/// Builds a sound block. Adds its keys to `stored`, each with the offset of its data block.
 fn build(
     random: &mut Random,
     base_lg: u8,

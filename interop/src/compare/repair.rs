@@ -1,4 +1,4 @@
-//! Tables of ours in a LevelDB database: adopted by its repair, then read through it.
+//! LevelDB's repair makes a database of tables of ours, which LevelDB then reads.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,22 +13,22 @@ use filterblock::table::{TableBuilder, WriteOptions};
 use crate::counting::CountingPolicy;
 use crate::leveldb::{Database, DatabaseOptions, Filter, repair, tables_in};
 
-/// With more than three tables on level 0, LevelDB would compact them into its own.
+/// The number of tables. LevelDB would compact more than three on level 0 into tables of its own.
 const TABLES: u64 = 3;
-/// LevelDB compacts a table after 100 futile lookups in it, where another table had to be asked
-/// too. Opening the database resets this count.
+/// The lookups between two openings of the database. LevelDB compacts a table after 100 futile lookups in it, where
+/// another table had to be asked too. Opening the database resets this count.
 const LOOKUPS_PER_SESSION: usize = 90;
 /// The `base_lg` of each table: LevelDB reads any.
 const BASE_LG: [u8; TABLES as usize] = [11, 16, 63];
 
-/// The results. All answers were right, and the tables are unchanged.
+/// The results of a run in which all answers were right, and the tables stayed unchanged.
 #[derive(Debug, Default)]
 pub struct Report {
     /// True if newer tables overwrite and delete keys of older ones.
     pub overlapping: bool,
     /// Different keys in the tables.
     pub keys: u64,
-    /// Those of them that are deleted at the end.
+    /// Keys that are deleted at the end.
     pub deleted: u64,
     /// Keys in none of the tables, each looked up once.
     pub absent: u64,

@@ -1,5 +1,5 @@
-//! Databases of LevelDB's, damaged and repaired by `filterblock repair`, judged by LevelDB, goleveldb and plyvel, and by
-//! what was written.
+//! LevelDB's databases are damaged, and `filterblock repair` repairs them. LevelDB, goleveldb and plyvel then read
+//! the results, which are compared with what was written.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -15,10 +15,10 @@ use super::tool;
 use crate::leveldb::{Compression, Store, StoreFilter, StoreOptions, WriteBatch, repair_store};
 use crate::random::Random;
 
-/// Keys of a database, of which some are deleted.
+/// The number of keys of a database, of which some are deleted.
 const KEYS: u64 = 1500;
 const BATCHES: u64 = 2500;
-/// Nothing is lost, or something may be.
+/// The statuses of `repair`: nothing is lost, or something may be.
 const COMPLETE: u8 = 0;
 const INCOMPLETE: u8 = 5;
 
@@ -117,12 +117,12 @@ struct Model {
     all: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
 }
 
-/// The results. Nothing was invented, and what had to be saved was.
+/// The results of a run in which nothing was invented, and everything was saved that had to be saved.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Damaged databases.
     pub cases: u64,
-    /// Those of which everything was saved.
+    /// Damaged databases of which everything was saved.
     pub exact: u64,
     /// Keys that had the right value.
     pub right: u64,
@@ -139,7 +139,7 @@ pub struct Report {
 pub struct Work {
     /// The judge's name.
     pub judge: &'static str,
-    /// Times that it wrote to a database, compacted it and read it.
+    /// The number of times that the judge wrote to a database, compacted it and read it.
     pub sessions: u64,
     /// The time that this took.
     pub time: Duration,
@@ -157,9 +157,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// Makes random databases, and repairs each after every kind of damage. Checks that all of `judges` read the same from
-/// the results. They write in turns to one of the results for each database: so many turns, and each judge more until it
-/// has worked for this time, all databases taken together.
+/// Makes random databases, and repairs each after every kind of damage. Checks that all of `judges` read the same
+/// from the results. For each database, the judges then write in turns to one of the results. Each takes `turns`
+/// turns there, and goes on until its work in all databases has taken `time`.
 pub fn run(databases: u64, seed: u64, judges: &[Judge], (turns, time): (u64, Duration)) -> Result<Report> {
     let work = judges.iter().map(|judge| Work { judge: judge.name(), sessions: 0, time: Duration::ZERO });
     let mut report = Report { work: work.collect(), ..Report::default() };
@@ -236,7 +236,7 @@ struct Case<'c> {
 }
 
 impl Case<'_> {
-    /// Damages a copy of the database and repairs it, in the folder `new` of this one.
+    /// Damages a copy of the database, and repairs it into the folder `new` in `folder`.
     fn repaired(&self, folder: &Path, damage: Damage, random: &mut Random) -> Result<Repaired> {
         let Self { original, options, model, judges } = self;
         let (dir, new, other) = (folder.join("db"), folder.join("new"), folder.join("other"));
@@ -282,8 +282,8 @@ impl Case<'_> {
         Ok(Repaired { is_exact, right, right_by_leveldb, entries })
     }
 
-    /// The judges write to the new database and compact it in turns: so many turns, and each judge more until it has
-    /// worked for this time. Adds their work to `work`.
+    /// Has the judges write to the new database and compact it in turns. Each takes `least` turns, and goes on until
+    /// it has worked for `time`. Adds their work to `work`.
     fn go_on(
         &self,
         (dir, mut entries): (&Path, Entries),
@@ -312,12 +312,12 @@ impl Case<'_> {
     }
 }
 
-/// All keys that were ever written, and one that was not.
+/// Returns all keys that were ever written, and one that was not.
 fn keys() -> Vec<Vec<u8>> {
     (0..=KEYS).map(|number| format!("key{number:05}").into_bytes()).collect()
 }
 
-/// All entries by LevelDB's iterator.
+/// Reads all entries by LevelDB's iterator.
 fn entries(dir: &Path, options: &StoreOptions) -> Result<Entries> {
     let store = Store::open(dir, &StoreOptions { must_exist: true, ..options.clone() })?;
     Ok(store.entries()?.into_iter().collect())

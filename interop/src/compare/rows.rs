@@ -11,7 +11,7 @@ pub enum Row {
     BaseLgNegative,
     /// The offset array begins after its own end.
     ArrayBeyond,
-    /// There are not that many filters.
+    /// The index is too large: there are not that many filters.
     IndexBeyond,
     /// A filter that is not empty: the policy is asked.
     Policy,
@@ -26,7 +26,7 @@ pub enum Row {
 }
 
 impl Row {
-    /// All of them.
+    /// All conditions.
     pub const ALL: [Self; 10] = [
         Self::TooShort,
         Self::BaseLgTooLarge,
@@ -40,7 +40,7 @@ impl Row {
         Self::LimitBeyond,
     ];
 
-    /// Its name in the report.
+    /// Returns the condition's name in the report.
     pub const fn label(self) -> &'static str {
         match self {
             Self::TooShort => "under 5 bytes",
@@ -66,7 +66,7 @@ impl Row {
         matches!(self, Self::Policy | Self::PolicyEmpty)
     }
 
-    /// The row for a query, and whether the number of filters had to be rounded down.
+    /// Returns the condition that decides a query, and whether the number of filters had to be rounded down.
     pub fn of(block: &[u8], block_offset: u64) -> (Self, bool) {
         let Some(array_end) = block.len().checked_sub(5) else { return (Self::TooShort, false) };
         let word = |at: usize| {

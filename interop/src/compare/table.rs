@@ -21,25 +21,25 @@ pub struct Report {
     pub seed: u64,
     /// Tables written by both without compression, with the same bytes.
     pub tables: u64,
-    /// Those of them with internal keys.
+    /// Tables with internal keys.
     pub internal: u64,
-    /// Those of them without filters.
+    /// Tables without filters.
     pub unfiltered: u64,
-    /// Those of them without entries.
+    /// Tables without entries.
     pub empty: u64,
-    /// Their entries.
+    /// Entries of these tables.
     pub entries: u64,
-    /// Their data blocks.
+    /// Data blocks of these tables.
     pub data_blocks: u64,
-    /// Their bytes.
+    /// Bytes of these tables.
     pub bytes: u64,
     /// Tables written with Snappy by each side and read in full by the other, with checksums.
     pub compressed: u64,
     /// Lookups with the same result in both readers.
     pub lookups: u64,
-    /// Those for which LevelDB asked the filter.
+    /// Lookups for which LevelDB asked the filter.
     pub asked: u64,
-    /// Those of them that the filter denied.
+    /// Lookups that the filter denied.
     pub denied: u64,
 }
 

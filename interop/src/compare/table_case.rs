@@ -18,16 +18,16 @@ const RESTART_INTERVALS: [u32; 8] = [1, 2, 16, 255, 256, 257, 1000, 65_536];
 /// Lengths of the shared part of a key at which its varint grows, or a counter of 8 or 16 bits
 /// would wrap.
 const SHARED_LENGTHS: [usize; 10] = [0, 1, 127, 128, 255, 256, 257, 16_383, 16_384, 70_000];
-/// Limit on the total length of keys that share so much.
+/// Limit on the total length of keys with long shared parts.
 const MAX_SHARED: usize = 1 << 20;
 
-/// One table to be written by both.
+/// A table that LevelDB and we write.
 pub(super) struct TableCase {
     pub(super) options: TableOptions,
     pub(super) entries: Vec<(Vec<u8>, Vec<u8>)>,
-    /// For tables that only we write: any value that LevelDB reads.
+    /// Any `base_lg` that LevelDB reads, for tables that only we write.
     base_lg: u8,
-    /// For the same tables: a second filter block, under a name that LevelDB must ignore.
+    /// True if these tables have a second filter block, under a name that LevelDB must ignore.
     pub(super) second_policy: bool,
 }
 
@@ -60,7 +60,7 @@ impl TableCase {
         Self { options, entries, base_lg: random.between(4, 63) as u8, second_policy: random.one_in(4) }
     }
 
-    /// Numbered keys in one data block, with values of a byte.
+    /// Makes a case of numbered keys in one data block, with values of one byte.
     pub(super) fn one_block(restart_interval: u32, count: u32) -> Self {
         let options = TableOptions {
             block_size: 64 << 20,
@@ -72,7 +72,7 @@ impl TableCase {
         Self { options, entries, base_lg: 11, second_policy: false }
     }
 
-    /// Options that LevelDB would also use.
+    /// Returns our options for the table that LevelDB writes.
     pub(super) fn same(&self) -> WriteOptions {
         let policies = self.options.bits_per_key.map(|bits| Arc::new(BloomFilterPolicy::new(bits)) as _);
         WriteOptions::default()
@@ -83,7 +83,7 @@ impl TableCase {
             .filter_policies(policies.into_iter().collect())
     }
 
-    /// Options that LevelDB does not use, but reads.
+    /// Returns our options for a table that LevelDB does not write, but reads.
     pub(super) fn other(&self) -> WriteOptions {
         let mut policies: Vec<SharedPolicy> = Vec::new();
         if let Some(bits) = self.options.bits_per_key {
@@ -95,7 +95,7 @@ impl TableCase {
         self.same().compression(table::Compression::Snappy).base_lg(self.base_lg).filter_policies(policies)
     }
 
-    /// A stored key, or one that is probably not stored.
+    /// Returns a stored key, or one that is probably not stored.
     pub(super) fn some_key(&self, random: &mut Random) -> Vec<u8> {
         let mut key = match self.entries.len() {
             0 => vec![],
@@ -119,7 +119,7 @@ impl TableCase {
     }
 }
 
-/// Keys of one of several kinds, up to `count`.
+/// Makes keys of one of several kinds, up to `count`.
 pub(super) fn user_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
     const EDGES: [u8; 8] = [0x00, 0x01, 0x61, 0x7f, 0x80, 0xfe, 0xff, 0xff];
     let kind = random.below(4);
@@ -144,7 +144,7 @@ pub(super) fn user_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> 
     (0..count).map(|_| key()).collect()
 }
 
-/// Keys that share long beginnings with each other, up to `count`.
+/// Makes keys that share long beginnings with each other, up to `count`.
 fn sharing_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
     let shared = random.bytes(SHARED_LENGTHS[SHARED_LENGTHS.len() - 1]);
     let first = random.index(SHARED_LENGTHS.len());
@@ -157,7 +157,7 @@ fn sharing_keys(random: &mut Random, count: usize) -> BTreeSet<Vec<u8>> {
     (0..count.min(MAX_SHARED / (most + 1))).map(|_| key()).collect()
 }
 
-/// Internal keys, in their order: up to three versions of each user key, some of them deletions.
+/// Makes internal keys, in their order: up to three versions of each user key, some of them deletions.
 fn internal(random: &mut Random, user_keys: BTreeSet<Vec<u8>>) -> Vec<Vec<u8>> {
     let mut keys = BTreeMap::new();
     for user_key in user_keys {

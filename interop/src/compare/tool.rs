@@ -41,7 +41,7 @@ impl Write for Shared {
     }
 }
 
-/// Runs it with these arguments.
+/// Runs the program with these arguments.
 pub(super) fn run(arguments: &[OsString]) -> Outcome {
     let (out, messages) = (Shared::default(), Shared::default());
     let arguments = [OsString::from("filterblock")].into_iter().chain(arguments.iter().cloned());

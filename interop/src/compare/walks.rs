@@ -29,11 +29,11 @@ pub struct Report {
     pub seed: u64,
     /// Tables or databases.
     pub cases: u64,
-    /// Those of them with Snappy.
+    /// Tables or databases with Snappy.
     pub snappy: u64,
     /// Steps that led to the same entry, or to none in both.
     pub steps: u64,
-    /// Steps back among them that led to an entry.
+    /// Steps back that led to an entry.
     pub back: u64,
     /// Walks that ended at damage that both report.
     pub both_failed: u64,
@@ -41,7 +41,7 @@ pub struct Report {
     pub stricter: u64,
     /// Keys whose offset is the same in both, or for which both databases give the same answer.
     pub keys: u64,
-    /// Those of them that have a value.
+    /// Keys that have a value.
     pub values: u64,
     /// Databases that have writes in a log.
     pub with_log: u64,
@@ -86,8 +86,8 @@ pub fn tables(cases: u64, steps: usize, seed: u64) -> Result<Report> {
     })
 }
 
-/// Walks through tables of every codec that others wrote, and beside each through LevelDB's table of the same entries:
-/// LevelDB 1.23 itself reads none but Snappy.
+/// Walks through tables of every codec that others wrote. Beside each, walks through LevelDB's table of the same
+/// entries: LevelDB 1.23 itself reads no codec but Snappy.
 pub fn codecs(files: &[PathBuf], steps: usize, seed: u64) -> Result<Report> {
     let mut files = files.iter();
     each(files.len() as u64, seed, |random, report| {
@@ -120,9 +120,9 @@ pub fn codecs(files: &[PathBuf], steps: usize, seed: u64) -> Result<Report> {
     })
 }
 
-/// Walks through damaged tables. Each walk, from a seek or an end on, is compared up to the first
-/// error. LevelDB seeks from where it is, which in blocks out of order finds something else each time: so each walk
-/// is that of a new iterator.
+/// Walks through damaged tables. Each walk, from a seek or an end on, is compared up to the first error. LevelDB's
+/// iterator seeks from where it is, and so finds another entry each time in blocks out of order. Therefore each walk
+/// has a new iterator.
 pub fn damaged_tables(cases: u64, steps: usize, seed: u64) -> Result<Report> {
     each(cases, seed, |random, report| {
         let (entries, options) = plain_table(random);
@@ -191,7 +191,7 @@ fn each(
     Ok(report)
 }
 
-/// Steps with runs in both directions. The first leads to a place.
+/// Makes random steps, with runs in both directions. The first one leads to the first entry.
 fn some_steps(random: &mut Random, count: usize, key: impl Fn(&mut Random) -> Vec<u8>) -> Vec<Step> {
     let mut steps = vec![Step::First];
     while steps.len() < count {
@@ -230,7 +230,8 @@ fn same(at: usize, step: &Step, place: &Place, found: &Found, report: &mut Repor
     Ok(())
 }
 
-/// A table of bytes below 0x80, so that no length can become one that leads LevelDB astray.
+/// Makes the entries and options of a table. All bytes are below 0x80, so that no length can become one that leads
+/// LevelDB astray.
 fn plain_table(random: &mut Random) -> (Vec<Entry>, TableOptions) {
     let plain = |random: &mut Random, len| -> Vec<u8> {
         random.bytes(len).into_iter().map(|byte| b'a' + byte % 4).collect()
@@ -288,8 +289,8 @@ fn damage(random: &mut Random, file: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// Walks through databases, looks up keys in them, and compares both with what LevelDB has in a copy:
-/// opening changes it.
+/// Walks through databases, looks up keys in them, and compares both with what LevelDB finds. LevelDB opens a copy,
+/// as opening a database changes it.
 pub fn databases(cases: u64, steps: usize, seed: u64) -> Result<Report> {
     each(cases, seed, |random, report| {
         let folder = tempfile::tempdir()?;

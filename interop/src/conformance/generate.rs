@@ -1,4 +1,4 @@
-//! Making the files: every question goes to the program that says what must hold.
+//! Makes the files. Every question goes to the program that says what must hold.
 
 use std::path::Path;
 

@@ -11,10 +11,10 @@ pub mod table;
 pub use filterblock_conformance::{answers, judge, read_back};
 use serde_json::Value;
 
-/// A case without the answer that must hold, as a runner is told it.
+/// A case as a runner is told it, without the answer that must hold.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// Its name, which stays as it is once published: the kind, a slash, and what is special.
+    /// The case's name, which stays as it is once published: the kind, a slash, and what is special.
     pub name: String,
     /// The kind of the question.
     pub kind: &'static str,
@@ -26,7 +26,7 @@ pub struct Question {
     pub known: Option<(&'static str, Value)>,
 }
 
-/// The facts that an honest reader knows of the key that is asked for.
+/// The facts about the key that is asked for, or about the table, that no answer may deny.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stored {
     /// There is nothing to deny.

@@ -28,8 +28,8 @@ pub const ALL: [&str; 13] = [
 /// The Java libraries of Debian that iq80's LevelDB needs.
 const JAVA: [&str; 5] = ["leveldb", "leveldb-api", "guava", "gson", "snappy-java"];
 
-/// The runner of this name. `linked` is the program that answers for what this package links; what has to be built goes
-/// into `built`.
+/// Returns the runner of this name. `linked` is the program that answers for what this package links. What has to be
+/// built goes into `built`.
 ///
 /// # Errors
 ///
@@ -72,7 +72,7 @@ pub fn runner(name: &str, linked: &Path, built: &Path) -> Result<Runner> {
     }
 }
 
-/// A runner in `conformance-runner`, the program of this package.
+/// Returns a runner in `conformance-runner`, the program of this package.
 pub fn linked(program: &Path, name: &str, version: &str) -> Runner {
     Runner {
         name: name.to_owned(),

@@ -5,9 +5,9 @@ use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
 /// The form in which the keys of a table are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As they are.
+    /// User keys alone.
     User,
-    /// As a database does: with a sequence number and the type of a value.
+    /// Internal keys, as in a database: with a sequence number and the type of a value.
     Internal,
 }
 
@@ -60,25 +60,25 @@ pub type Handle = (Vec<u8>, Vec<u8>);
 
 type Edit<T> = Box<dyn Fn(&mut T)>;
 
-/// Changes to the pieces, each made before the pieces that name it.
+/// Changes to the pieces of a table. Each is made before the pieces that name the changed one are put together.
 #[expect(missing_debug_implementations, reason = "functions")]
 #[derive(Default)]
 pub struct Damage {
-    /// To the data blocks.
+    /// The change to the data blocks.
     pub data: Option<Edit<Vec<Block>>>,
-    /// To the filter block.
+    /// The change to the filter block.
     pub filter: Option<Edit<Block>>,
-    /// To the entries of the metaindex.
+    /// The change to the entries of the metaindex.
     pub names: Option<Edit<Vec<Handle>>>,
-    /// To the metaindex.
+    /// The change to the metaindex.
     pub metaindex: Option<Edit<Block>>,
-    /// To the entries of the index.
+    /// The change to the entries of the index.
     pub handles: Option<Edit<Vec<Handle>>>,
-    /// To the index.
+    /// The change to the index.
     pub index: Option<Edit<Block>>,
-    /// To the places of metaindex and index, as the footer has them.
+    /// The change to the handles of metaindex and index in the footer.
     pub places: Option<Edit<(Vec<u8>, Vec<u8>)>>,
-    /// To the file.
+    /// The change to the file.
     pub file: Option<Edit<Vec<u8>>>,
 }
 
@@ -149,12 +149,12 @@ pub(super) fn entry_block<K: AsRef<[u8]>, V: AsRef<[u8]>>(entries: &[(K, V)]) ->
     bytes
 }
 
-/// A handle as tables have it.
+/// Encodes a handle as tables have it.
 pub(super) fn encoded((offset, size): Place) -> Vec<u8> {
     [varint(offset), varint(size)].concat()
 }
 
-/// A number in seven bits a byte.
+/// Encodes a number as a varint, with seven bits in each byte.
 pub(super) fn varint(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value >= 0x80 {

@@ -1,4 +1,4 @@
-//! Records of programs that take less care, to see that the checks notice.
+//! Alters records as if a program had taken less care, to see that the checks notice.
 
 use filterblock_crash_states::Operation;
 
@@ -18,7 +18,7 @@ pub enum Alteration {
     NoSyncOfTables,
     /// The contents of the new MANIFEST are not synced.
     NoSyncOfManifest,
-    /// CURRENT names the new MANIFEST before that is written.
+    /// CURRENT names the new MANIFEST before the MANIFEST is written.
     CurrentBeforeManifest,
     /// The old tables are removed while the folder's new CURRENT may still be lost.
     NoSyncOfCommit,
@@ -30,7 +30,7 @@ pub enum Alteration {
     NoSyncBeforeMarkerGoes,
     /// The marker's contents are not synced.
     NoSyncOfMarker,
-    /// The marker's name is not synced before what it tells of is done.
+    /// The marker's name is not synced before the work that the marker tells of is done.
     NoSyncOfMarkersName,
     /// The contents of the new CURRENT are not synced.
     NoSyncOfCurrent,
@@ -48,12 +48,12 @@ pub enum Alteration {
     NoSyncOfTarget,
     /// The name of the folder that `--to` makes is not synced.
     NoSyncOfTargetsName,
-    /// The run after a kill removes files before it has synced what it goes by.
+    /// The run after a kill removes files before it has synced the database's folder.
     NoSyncBeforeRecovery,
 }
 
 impl Alteration {
-    /// All of them.
+    /// All alterations.
     pub const ALL: [Self; 20] = [
         Self::NoSyncBetweenTables,
         Self::OldestTableFirst,
@@ -77,7 +77,7 @@ impl Alteration {
         Self::NoSyncBeforeRecovery,
     ];
 
-    /// The check that fails then.
+    /// Returns the check that fails with this alteration.
     pub const fn noticed_by(self) -> Check {
         match self {
             Self::NoSyncBetweenTables | Self::OldestTableFirst => Check::Repair,
@@ -102,7 +102,7 @@ impl Alteration {
         }
     }
 
-    /// The mode in which the program runs.
+    /// Returns the mode in which the program runs.
     pub const fn mode(self) -> Mode {
         match self {
             Self::NoSyncOfLinks => Mode::Undo,
@@ -116,8 +116,8 @@ impl Alteration {
         matches!(self, Self::NoSyncBeforeRecovery)
     }
 
-    /// The operations of a program that works like this. `None` if they are the same, as in a database of
-    /// one table.
+    /// Returns the operations of a program with this alteration. `None` if they are the same, as in a database of one
+    /// table.
     pub fn apply(self, operations: &[Operation], places: &Places) -> Option<Vec<Operation>> {
         let mut altered = operations.to_vec();
         match self {

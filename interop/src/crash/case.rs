@@ -25,7 +25,7 @@ use crate::leveldb::{DatabaseOptions, Filter};
 pub struct Places {
     /// The recorded folder.
     pub top: u64,
-    /// The database's.
+    /// The database's folder.
     pub database: u64,
 }
 
@@ -44,11 +44,11 @@ pub struct Case {
     pub original: Tree,
     /// The options with which LevelDB opens it afterwards.
     pub options: DatabaseOptions,
-    /// Files in it that it does not use.
+    /// Files in the database's folder that the database does not use.
     pub stale: BTreeSet<String>,
     /// The database after LevelDB's repair.
     pub repaired: Repaired,
-    /// The same with a damaged table, if there are enough.
+    /// The database with a damaged table, if it has enough tables.
     pub damaged: Option<Damaged>,
     filters: Vec<&'static str>,
 }
@@ -106,7 +106,7 @@ impl Case {
         mode.arguments(root, &self.filters)
     }
 
-    /// Runs the program, not recorded. Returns its exit status and all it said.
+    /// Runs the program unrecorded. Returns its exit status and everything it printed.
     pub fn run(&self, mode: Mode, root: &Path) -> Result<(i32, String)> {
         let output = Command::new(&self.program).args(self.arguments(mode, root)).output()?;
         let said = [output.stdout, output.stderr].concat();
@@ -115,7 +115,7 @@ impl Case {
         Ok((status, said))
     }
 
-    /// The recorded folder before the program runs. `None` if the database has too few tables for the mode.
+    /// Returns the recorded folder before the program runs. `None` if the database has too few tables for the mode.
     pub fn before(&self, mode: Mode) -> Result<Option<Tree>> {
         match mode {
             Mode::KeepUndecodable => Ok(self.damaged.as_ref().map(|damaged| damaged.tree.clone())),
@@ -147,11 +147,11 @@ impl Case {
 #[derive(Debug)]
 pub struct Recorded {
     before: Tree,
-    /// The inode numbers before it.
+    /// The inode numbers before the run.
     pub inodes: Inodes,
-    /// The run.
+    /// The record of the run.
     pub recording: Recording,
-    /// The folder after it.
+    /// The folder after the run.
     pub after: Tree,
 }
 
@@ -164,7 +164,7 @@ impl Recorded {
         Ok(history)
     }
 
-    /// The history of this run, which found the folder as another one left it after a step.
+    /// Returns the history of this run, which found the folder as the run of `history` left it after `done` steps.
     pub fn behind(&self, history: &History, done: usize) -> Result<History> {
         let history = history.continued(done, self.inodes.clone(), &self.recording.operations)?;
         self.check_complete(&history)?;

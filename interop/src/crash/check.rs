@@ -19,18 +19,18 @@ use super::plan::Entries;
 use crate::leveldb::{Database, DatabaseOptions, WriteBatch};
 use crate::random::Random;
 
-/// One way to look at a state.
+/// A check of a state that a crash left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
-    /// LevelDB opens it and finds every key and value.
+    /// LevelDB opens the database and finds every key and value.
     LevelDb,
-    /// goleveldb does.
+    /// goleveldb opens the database and finds every key and value.
     Goleveldb,
-    /// The program does its work on it, leaves nothing behind, and LevelDB finds everything.
+    /// The program does its work on the database and leaves nothing behind. LevelDB then finds everything.
     Again,
-    /// LevelDB's repair makes the same of it as of the original.
+    /// LevelDB's repair makes the same of the database as of the original.
     Repair,
-    /// LevelDB opens it, writes and compacts, before the program is run again.
+    /// LevelDB opens the database, writes and compacts, before the program is run again.
     Used,
     /// LevelDB empties no file that has a second name.
     Links,
@@ -41,7 +41,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// The checks of each state.
+    /// Returns the checks of each state that a run in this mode can leave.
     pub const fn of(mode: Mode) -> &'static [Self] {
         use Check::*;
         match mode {
@@ -189,7 +189,7 @@ impl<'a> Checker<'a> {
         self.has_all(root, mode, &self.case.plan.live)
     }
 
-    /// Checks that `--undo` brings the original back, unless it is there.
+    /// Checks that `--undo` brings the original back, unless the original is there already.
     fn undoes(&self, root: &Path, mode: Mode) -> Result<()> {
         let rebuilt = !is_same(root, &self.case.original, "CURRENT")?;
         let (status, said) = self.case.run(Mode::Undo, root)?;
@@ -227,7 +227,7 @@ impl<'a> Checker<'a> {
         Ok(live)
     }
 
-    /// Runs the program again, to the end. `stale` are files that are not its own and may stay.
+    /// Runs the program again, to the end. `stale` are files that are not the program's and may stay.
     fn finishes(
         &mut self,
         root: &Path,
@@ -267,7 +267,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Returns true if a file of the database has the contents that it had at first.
+/// Returns true if a file of the database has its original contents.
 fn is_same(root: &Path, original: &Tree, name: &str) -> Result<bool> {
     let path = Path::new(DATABASE).join(name);
     Ok(fs::read(root.join(&path))? == **original.contents(&path)?)

@@ -11,13 +11,13 @@ use filterblock::table::{Lookup, ReadOptions, Table};
 use super::plan::Entries;
 use crate::leveldb::{Database, DatabaseOptions, repair};
 
-/// All entries by LevelDB's iterator. Each of them, and each of `keys`, is sought as well.
+/// Reads all entries by LevelDB's iterator. Looks each of them up as well, and each of `keys`.
 pub fn read(folder: &Path, options: &DatabaseOptions, keys: &BTreeSet<Vec<u8>>) -> Result<Entries> {
     let database = Database::open(folder, options)?;
     entries(&database, keys)
 }
 
-/// The same of a database that is open.
+/// Does the same as [`read`] with a database that is open.
 pub fn entries(database: &Database, keys: &BTreeSet<Vec<u8>>) -> Result<Entries> {
     let mut entries = Entries::new();
     database.scan(|key, value| {
@@ -38,14 +38,14 @@ pub fn entries(database: &Database, keys: &BTreeSet<Vec<u8>>) -> Result<Entries>
 /// The contents of a database after LevelDB's repair.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// The entries that readers find before the first compaction: in the table with the highest number that has the
-    /// key, as all are on level 0.
+    /// The entries that lookups find before the first compaction. All tables are on level 0, so each entry is that of
+    /// the table with the highest number that has the key.
     pub sought: Entries,
-    /// The entries that LevelDB's iterator shows, which goes by sequence numbers.
+    /// The entries that LevelDB's iterator shows. It goes by sequence numbers.
     pub scanned: Entries,
 }
 
-/// Has LevelDB repair a database, and seeks `keys`.
+/// Has LevelDB repair a database, and looks `keys` up in its tables.
 pub fn repaired(folder: &Path, options: &DatabaseOptions, keys: &BTreeSet<Vec<u8>>) -> Result<Repaired> {
     repair(folder, options).context("RepairDB")?;
     let mut repaired = Repaired::default();

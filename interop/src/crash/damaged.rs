@@ -15,14 +15,15 @@ use crate::leveldb::{Database, DatabaseOptions};
 /// The database, and what LevelDB still finds in it.
 #[derive(Debug)]
 pub struct Damaged {
-    /// The folder.
+    /// The recorded folder.
     pub tree: Tree,
-    /// The value of each key that LevelDB can read.
+    /// The value of each key for which LevelDB reports no damage. `None`: LevelDB does not find the key.
     pub answers: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
 impl Damaged {
-    /// Damages a table of the database below `root`, which its plan has made. `None` if it has fewer than two.
+    /// Damages a table of the database below `root`, which was made by `plan`. `None` if the database has fewer than
+    /// two.
     pub fn new(plan: &Plan, root: &Path, options: &DatabaseOptions) -> Result<Option<Self>> {
         let folder = root.join(DATABASE);
         let manifest = Manifest::read(&folder)?;

@@ -25,11 +25,11 @@ const SIGNALS: [(&str, i32); 2] = [("INT", 2), ("TERM", 15)];
 pub struct Endings {
     /// Runs.
     pub runs: u64,
-    /// Those that ended with status 0.
+    /// Runs that ended with status 0.
     pub done: u64,
-    /// Those that a signal ended.
+    /// Runs that a signal ended.
     pub ended_by_signal: u64,
-    /// Those of the others whose database is as it was, with nothing left behind.
+    /// Other runs, whose database is as it was, with nothing left behind.
     pub undone: u64,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Endings {
     }
 }
 
-/// Lets calls of each kind fail: each call once with EIO, and each with all later ones with ENOSPC.
+/// Lets calls of each kind fail: each call alone with EIO, and each with all later ones with ENOSPC.
 pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
     let mut endings = Endings::default();
     let before = case.before(mode)?.context("no mode that needs more tables")?;
@@ -188,7 +188,7 @@ fn is_committed(before: &Tree, after: &Tree) -> Result<bool> {
     Ok(before.contents(&current)? != after.contents(&current)? || after.listing().contains_key(target))
 }
 
-/// Fails unless nothing is changed. `--discard` may have begun to remove what it removes.
+/// Fails if anything has changed. `--discard` may already have removed a part of what it removes.
 fn is_as_before(mode: Mode, before: &Tree, after: &Tree) -> Result<()> {
     let (before, after) = (before.listing(), after.listing());
     let differing: Vec<_> = before

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::plan::Entries;
 
-/// The program `go/open`.
+/// The program `go/open`, running.
 #[derive(Debug)]
 pub struct Goleveldb {
     child: Child,
@@ -17,7 +17,7 @@ pub struct Goleveldb {
 }
 
 impl Goleveldb {
-    /// Starts it.
+    /// Starts the program.
     pub fn start(program: &Path) -> Result<Self> {
         let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let input = child.stdin.take();
@@ -25,7 +25,7 @@ impl Goleveldb {
         Ok(Self { child, input, output })
     }
 
-    /// Opens a database and compares all that is in it.
+    /// Has the program open a database, and compares all that is in it with `expected`.
     pub fn compare(&mut self, folder: &Path, expected: &Entries) -> Result<()> {
         let input = self.input.as_mut().context("closed only at the end")?;
         writeln!(input, "{}", folder.display())?;
@@ -45,7 +45,7 @@ impl Drop for Goleveldb {
     }
 }
 
-/// FNV-1a, as the program computes it.
+/// Hashes the entries by FNV-1a, as the program does.
 fn hash(entries: &Entries) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for bytes in entries.iter().flat_map(|(key, value)| [key, value]) {

@@ -45,7 +45,7 @@ pub(super) fn reverse(operations: &mut [Operation], is_it: impl Fn(&Operation) -
     }
 }
 
-/// Removes the syncs of files that were created under such a name, but for CURRENT.
+/// Removes the syncs of files that are created under a name that `is_it` accepts, except for the new CURRENT.
 pub(super) fn remove_file_syncs(operations: &mut Vec<Operation>, is_it: impl Fn(&Path) -> bool) {
     let mut inodes = Vec::new();
     for operation in &*operations {
@@ -60,8 +60,8 @@ pub(super) fn remove_file_syncs(operations: &mut Vec<Operation>, is_it: impl Fn(
     operations.retain(|operation| !matches!(operation, Operation::Sync { inode } if inodes.contains(inode)));
 }
 
-/// Takes out the first rename of this kind, with all from the creation of its file to the next sync of
-/// a folder. Nothing if there is none.
+/// Takes out the first rename that `is_rename` accepts, with all operations from the creation of its file to the next
+/// sync of a folder. Returns them; nothing if there is no such rename.
 pub(super) fn take_whole_file(
     operations: &mut Vec<Operation>,
     is_rename: impl Fn(&Operation) -> bool,
@@ -85,7 +85,7 @@ pub(super) fn insert_before(
     operations.splice(at..at, new);
 }
 
-/// Removes the syncs of files that get their name by such a rename.
+/// Removes the syncs of files that get their name by a rename that `is_rename` accepts.
 pub(super) fn remove_syncs_of_what_becomes(
     operations: &mut Vec<Operation>,
     is_rename: impl Fn(&Operation) -> bool,
@@ -101,7 +101,7 @@ pub(super) fn remove_syncs_of_what_becomes(
     operations.retain(|operation| !matches!(operation, Operation::Sync { inode } if inodes.contains(inode)));
 }
 
-/// Removes the syncs of a folder that is made under this name, or gets it.
+/// Removes the syncs of a folder that is made under this name, or renamed to it.
 pub(super) fn remove_new_folder_syncs(operations: &mut Vec<Operation>, name: &str) {
     let first_name = operations.iter().find_map(|operation| match operation {
         Operation::Rename { from, to } if to.ends_with(name) => Some(from.clone()),
@@ -130,7 +130,7 @@ pub(super) fn remove_folder_syncs(operations: &mut Vec<Operation>, among: Range<
     });
 }
 
-/// Returns true if a file of the database is removed, or one that was to become one.
+/// Returns true if a file is removed, other than the new marker before it has its name.
 pub(super) fn is_removal(operation: &Operation) -> bool {
     matches!(operation, Operation::Unlink { path } if !path.ends_with("filterblock-rebuild.tmp"))
 }

@@ -8,7 +8,7 @@ use filterblock::database::{FileKind, Manifest};
 use filterblock_crash_states::Tree;
 
 /// Fails if a file that LevelDB may overwrite has a second name. LevelDB numbers new files from the MANIFEST's next
-/// number on and empties existing files of these names, hence also the second name's contents.
+/// number on. It empties existing files of these names, which also empties the file under its second name.
 pub fn check_links(tree: &Tree, database: &str) -> Result<()> {
     let folder = Path::new(database);
     let current = String::from_utf8_lossy(tree.contents(&folder.join("CURRENT"))?).into_owned();

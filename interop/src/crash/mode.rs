@@ -1,4 +1,4 @@
-//! The commands that the program is given.
+//! The commands with which the program is called.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -13,7 +13,7 @@ pub const TARGET: &str = "new";
 /// The beginning of the names of folders that `--to` has not finished.
 pub const UNFINISHED: &str = ".filterblock-";
 
-/// A command that the program is given.
+/// A command with which the program is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// `rebuild --in-place`, which leaves a folder for `--undo`.
@@ -37,7 +37,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// All of them.
+    /// All commands.
     pub const ALL: [Self; 9] = [
         Self::InPlace,
         Self::NoUndo,
@@ -50,7 +50,7 @@ impl Mode {
         Self::Repair,
     ];
 
-    /// Those that are disturbed by errors, signals and full file systems.
+    /// The commands that are disturbed by errors, signals and full file systems.
     pub const DISTURBED: [Self; 7] =
         [Self::InPlace, Self::NoUndo, Self::Batches, Self::Undo, Self::Discard, Self::To, Self::Repair];
 
@@ -64,7 +64,7 @@ impl Mode {
         matches!(self, Self::To | Self::Repair)
     }
 
-    /// The command for a database in which this one was cut off.
+    /// Returns the command to run on a database after this one was cut off.
     pub const fn again(self) -> Self {
         match self {
             Self::Undo | Self::Discard => Self::InPlace,

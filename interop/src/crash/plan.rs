@@ -1,4 +1,4 @@
-//! The databases that programs are stopped in: small, and of every shape.
+//! The databases in which programs are stopped: small, and of every shape.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ enum Step {
 }
 
 impl Plan {
-    /// The database of this seed. Every fourth is by goleveldb, if that is there.
+    /// Plans the database of this seed. goleveldb writes every fourth, if it is installed.
     pub fn new(seed: u64, with_goleveldb: bool) -> Self {
         let mut random = Random::for_case(0xc5a5, seed);
         let mut plan = Self {

@@ -1,8 +1,8 @@
 //! Somebody else who exchanges a folder for a symbolic link to another one, while the program works.
 //!
-//! The other folder, the victim, has files of the same names. Nothing of it may change, and no key of the database may
-//! be lost, wherever its folder lies then. There is one exception: if the program opens its database after the
-//! exchange, the victim is its database, and nothing of the other one may change.
+//! The other folder, the victim, has files of the same names. Nothing in the victim may change, and no key of the
+//! database may be lost, wherever the database's folder is afterwards. There is one exception: if the program opens
+//! its database after the exchange, the victim is its database, and nothing in the original folder may change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,8 +23,8 @@ use super::record::{Disturbance, Exchange, record};
 /// A user without rights.
 const NOBODY: u32 = 65534;
 
-/// The calls up to the one that opens the database's folder, or the target's parent, at most. An exchange before that
-/// call is allowed to lead to the victim, which the program's arguments then name.
+/// The most calls up to the one that opens the database's folder, or the target's parent. An exchange before that
+/// call may lead to the victim: the program's arguments then name it.
 const CALLS_TO_OPEN: u64 = 6;
 
 /// The user who runs the program, and those who can write to the folder around the database.
@@ -36,12 +36,12 @@ pub enum Setting {
     InUsersFolder,
     /// Root, who owns the database, in a folder that everyone can write to.
     InOpenFolder,
-    /// The same with the sticky bit, as in `/tmp`: others cannot rename or remove what is there.
+    /// Like `InOpenFolder`, with the sticky bit, as in `/tmp`: others cannot rename or remove what is there.
     InStickyFolder,
 }
 
 impl Setting {
-    /// Those that this process can arrange.
+    /// Returns the settings that this process can arrange.
     pub fn all() -> &'static [Self] {
         match rustix::process::geteuid().is_root() {
             true => &[Self::User, Self::InUsersFolder, Self::InOpenFolder, Self::InStickyFolder],
@@ -57,15 +57,15 @@ impl Setting {
 /// The folder that is exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// The database's.
+    /// The database's folder.
     Database,
-    /// The one for `--undo`, or its name while there is none.
+    /// The folder for `--undo`, or its name while there is none.
     UndoFolder,
-    /// The one that the database is in.
+    /// The folder that the database is in.
     Parent,
     /// The name that `--to` gives to the new folder at the end.
     Target,
-    /// The one that `--to` works in.
+    /// The folder that `--to` works in.
     Unfinished,
 }
 
@@ -102,13 +102,14 @@ impl Place {
 pub struct Races {
     /// Runs.
     pub runs: u64,
-    /// Those in which the folder could be exchanged.
+    /// Runs in which the folder could be exchanged.
     pub exchanged: u64,
-    /// Those that ended with each status.
+    /// The number of runs that ended with each status.
     pub statuses: BTreeMap<i32, u64>,
-    /// Those that resolved the names after the exchange, so that the victim was meant, and left the database alone.
+    /// Runs that resolved the names after the exchange: they changed the victim, as they may, and left the database
+    /// alone.
     pub taken: u64,
-    /// Those in which the victim was changed, or keys were lost.
+    /// Runs in which the victim was changed, or keys were lost, each described.
     pub failures: Vec<String>,
 }
 
@@ -172,12 +173,12 @@ pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<
     Ok(races)
 }
 
-/// The user who runs the program, if not this one.
+/// Returns the user who runs the program, if not the present one.
 fn user_of(setting: Setting) -> Option<u32> {
     (!setting.is_root() && rustix::process::geteuid().is_root()).then_some(NOBODY)
 }
 
-/// The database as the user has rebuilt it, whose record for `--undo` names the owner.
+/// Returns the database as the user has rebuilt it. Its record for `--undo` names the owner.
 fn rebuilt(case: &Case, user: Option<u32>) -> Result<Tree> {
     let folder = work_folder()?;
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
@@ -194,7 +195,7 @@ fn rebuilt(case: &Case, user: Option<u32>) -> Result<Tree> {
     Ok(Tree::read(&root)?.0)
 }
 
-/// The undo folder of `rebuilt` beside the database of `of`, which has files of other names.
+/// Puts the database of `of`, which has files of other names, beside the undo folder of `rebuilt`.
 fn with_database_of(rebuilt: Tree, of: &Tree) -> Result<Tree> {
     let folder = work_folder()?;
     let (root, from) = (folder.path().join("root"), folder.path().join("from"));
@@ -259,7 +260,7 @@ fn snapshot(folder: &Path) -> Result<BTreeMap<PathBuf, File>> {
     Ok(files)
 }
 
-/// The paths of what is not the same, and how.
+/// Returns the path of each file that is not the same, and how it differs.
 fn differences(before: &BTreeMap<PathBuf, File>, after: &BTreeMap<PathBuf, File>) -> Vec<String> {
     let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let differing = paths.into_iter().filter_map(|path| {
@@ -276,7 +277,7 @@ fn differences(before: &BTreeMap<PathBuf, File>, after: &BTreeMap<PathBuf, File>
     differing.collect()
 }
 
-/// The present path of a folder.
+/// Returns the present path of a folder, which the exchange may have renamed.
 fn away(path: PathBuf) -> PathBuf {
     let mut away = path.clone().into_os_string();
     away.push(".away");

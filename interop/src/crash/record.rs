@@ -17,7 +17,7 @@ use super::log::{Kind, Log, parse};
 pub struct Fault {
     /// The kind of the calls.
     pub kind: Kind,
-    /// The first of this kind that fails, from 1.
+    /// The number of the first call of this kind that fails, counted from 1.
     pub first: u64,
     /// The number of calls that fail from there on.
     pub count: u64,
@@ -30,11 +30,11 @@ pub struct Fault {
 pub struct Exchange {
     /// The number of the call before which it happens, among those that resolve a name, from 1.
     pub at: u64,
-    /// The user who exchanges it, if not the program's.
+    /// The user who exchanges the folder, if not the program's user.
     pub by: Option<u32>,
-    /// The folder, a pattern of `glob`. It is renamed, with `.away` behind its name.
+    /// The folder, as a pattern of `glob`. The exchange adds `.away` to its name.
     pub folder: PathBuf,
-    /// The other one.
+    /// The folder to which the symbolic link leads.
     pub victim: PathBuf,
 }
 
@@ -43,11 +43,11 @@ pub struct Exchange {
 pub struct Disturbance {
     /// Calls that fail.
     pub fault: Option<Fault>,
-    /// After this many operations the program gets this signal.
+    /// The number of operations after which the program gets a signal, and the signal.
     pub signal: Option<(u64, i32)>,
-    /// Syncs of folders return at once.
+    /// True if syncs of folders return at once, without a sync.
     pub no_folder_sync: bool,
-    /// A folder is exchanged.
+    /// The exchange of a folder.
     pub exchange: Option<Exchange>,
     /// The user by whom the program is run.
     pub user: Option<u32>,
@@ -68,7 +68,7 @@ pub struct Recording {
     pub operations: Vec<Operation>,
     /// True if a call was made to fail.
     pub is_hit: bool,
-    /// True if the folder could be exchanged. `None`: it was not to be, or the program ended before.
+    /// True if the folder could be exchanged. `None`: no exchange was asked for, or the program ended before it.
     pub exchange: Option<bool>,
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use super::check::Check;
 use super::mode::Mode;
 
-/// Failures of each check that a report describes.
+/// The number of failures of each check that a report describes.
 const FAILURES_SHOWN: usize = 2;
 
 /// The counts of the checks, and their failures.
@@ -16,7 +16,7 @@ pub struct Report {
     pub databases: u64,
     /// States after a crash, by what the program was doing.
     pub states: BTreeMap<Mode, u64>,
-    /// States that lost any of the names that were not synced. The others lost the last ones.
+    /// States that lost arbitrary names of those that were not synced. The other states lost the last ones.
     pub by_any: u64,
     /// States after a second crash, in the run that followed the first.
     pub nested: u64,
@@ -35,12 +35,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// All states.
+    /// The number of all states.
     pub fn all_states(&self) -> u64 {
         self.states.values().sum::<u64>() + self.doubles()
     }
 
-    /// States after two crashes.
+    /// The number of states after two crashes.
     pub fn doubles(&self) -> u64 {
         self.nested + self.killed
     }

@@ -21,7 +21,7 @@ use crate::random::Random;
 pub struct Programs {
     /// `filterblock`, or another program with its arguments.
     pub filterblock: PathBuf,
-    /// goleveldb's, if Go is installed: `go/databases` and `go/open`.
+    /// goleveldb's programs, if Go is installed: `go/databases` and `go/open`.
     pub goleveldb: Option<(PathBuf, PathBuf)>,
 }
 
@@ -34,11 +34,12 @@ impl Programs {
 /// The extent of the work.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// The seeds of the databases.
+    /// The seed of the first database. The others have the seeds that follow.
     pub first_seed: u64,
     /// The number of databases.
     pub databases: u64,
-    /// The largest number of states after crashes of one run of the program. Two fifths as many follow a second crash.
+    /// The largest number of states after crashes of one run of the program. Two fifths of that number follow a
+    /// second crash.
     pub states: usize,
     /// The number of threads.
     pub threads: usize,
@@ -47,7 +48,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// States after two crashes, for each run of the program.
+    /// The number of states after two crashes, for each run of the program.
     const fn doubles(&self) -> usize {
         self.states * 2 / 5
     }
@@ -112,7 +113,7 @@ fn database(programs: &Programs, seed: u64, extent: Extent) -> Result<Report> {
     Ok(report)
 }
 
-/// The crashes of one thing that the program does to one database.
+/// The crashes of one command on one database.
 struct Run<'a> {
     case: &'a Case,
     mode: Mode,
@@ -159,7 +160,7 @@ impl Run<'_> {
         Ok(recorded)
     }
 
-    /// Runs the program after a loss of power, and stops that run, too.
+    /// Runs the program after a loss of power, and stops that run by another one.
     fn crashed(&mut self, state: &State) -> Result<()> {
         let recorded = self.record(&state.tree, &[0, 1])?;
         let history = recorded.history()?;
@@ -196,7 +197,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Makes the checks of a state, [`Check::Used`] for one state in three.
+    /// Makes the checks of a state. [`Check::Used`] is made for one state in three.
     fn check(&mut self, state: &State, history: &History) {
         self.report.by_any += u64::from(state.model == Model::Any);
         let altered = self.extent.alteration.map(|alteration| [alteration.noticed_by()]);
@@ -231,7 +232,8 @@ impl Run<'_> {
     }
 }
 
-/// Steps to kill the program at: behind the commit while that is not durable, and others while something else is not.
+/// Returns the steps after which to kill the program: first the commit, if it is not durable then, and others after
+/// which some change of a name is not.
 fn kills(history: &History, random: &mut Random, count: usize) -> Vec<usize> {
     let names = history.name_steps();
     let is_open = |done: usize| names.iter().any(|at| *at < done && !history.is_durable(*at, done));

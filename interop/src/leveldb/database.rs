@@ -32,8 +32,7 @@ impl fmt::Debug for Filter {
     }
 }
 
-/// LevelDB's options for a database. It creates what is missing and verifies checksums on every
-/// read.
+/// LevelDB's options for a database. LevelDB creates what is missing and verifies checksums on every read.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
     /// `write_buffer_size`; LevelDB raises it to 64 KiB.
@@ -77,7 +76,7 @@ pub struct WriteBatch {
 }
 
 impl WriteBatch {
-    /// A batch without writes.
+    /// Makes a batch without writes.
     pub fn new() -> Self {
         Self::default()
     }
@@ -116,7 +115,7 @@ impl Database {
         self.0.write(&batch.script)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.0.get(key)
     }
@@ -137,7 +136,7 @@ impl Database {
         self.0.hold_snapshot();
     }
 
-    /// One of LevelDB's properties, such as `leveldb.num-files-at-level0`.
+    /// Returns one of LevelDB's properties, such as `leveldb.num-files-at-level0`.
     pub fn property(&self, name: &str) -> Option<String> {
         self.0.property(name)
     }

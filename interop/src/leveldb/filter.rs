@@ -15,7 +15,7 @@ pub struct Bloom {
 }
 
 impl Bloom {
-    /// A policy with this many bits for each key, from 0 to 10,000: LevelDB supports no others.
+    /// Makes a policy with this many bits for each key, from 0 to 10,000: LevelDB supports no others.
     pub fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key: checked(bits_per_key) }
     }
@@ -48,7 +48,7 @@ pub struct BlockScript {
 }
 
 impl BlockScript {
-    /// No blocks yet.
+    /// Makes a script without blocks.
     pub fn new() -> Self {
         Self::default()
     }
@@ -94,13 +94,13 @@ impl BlockScript {
         self.script.op(3);
     }
 
-    /// Lets LevelDB build them, and passes each to `block`, in order.
+    /// Lets LevelDB build the blocks, and passes each to `block`, in order.
     pub fn build_with(&self, mut block: impl FnMut(&[u8])) {
         assert!(self.filters.is_none(), "the last block has not been finished");
         ffi::build_filter_blocks(&self.script, &mut block);
     }
 
-    /// Lets LevelDB build them.
+    /// Lets LevelDB build the blocks, and returns them in order.
     pub fn build(&self) -> Vec<Vec<u8>> {
         let mut blocks = Vec::with_capacity(self.blocks);
         self.build_with(|block| blocks.push(block.to_vec()));
@@ -131,13 +131,13 @@ pub struct QueryScript {
 }
 
 impl QueryScript {
-    /// No questions yet.
+    /// Makes a script without questions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The block that the following queries are about. It may be any bytes whose last is below 64:
-    /// above that, LevelDB's behaviour is undefined.
+    /// Sets the block that the following queries are about: fewer than five bytes, or any bytes whose last is below
+    /// 64. For other bytes, LevelDB's behaviour is undefined.
     pub fn block(&mut self, contents: &[u8]) {
         let defined = contents.len() < 5 || contents.last().is_some_and(|&base_lg| base_lg < 64);
         assert!(defined, "LevelDB's behaviour is undefined for this block");

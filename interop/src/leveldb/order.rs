@@ -9,12 +9,12 @@ use super::ffi;
 pub enum KeyOrder {
     /// `BytewiseComparator`.
     Bytewise,
-    /// `InternalKeyComparator` over it. Every key must have the 8 bytes behind its user key.
+    /// `InternalKeyComparator` over `BytewiseComparator`. Every key must have the 8 bytes behind its user key.
     Internal,
 }
 
 impl KeyOrder {
-    /// The order of a key and another.
+    /// Compares two keys.
     pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         self.check(a);
         self.check(b);
@@ -43,8 +43,8 @@ impl KeyOrder {
     }
 }
 
-/// Sequence number and type of an internal key, as LevelDB's `InternalKey::DebugString` prints them. `None` if it calls
-/// the key bad.
+/// Returns sequence number and type of an internal key, as LevelDB's `InternalKey::DebugString` prints them. `None`
+/// if LevelDB calls the key bad.
 ///
 /// # Panics
 ///

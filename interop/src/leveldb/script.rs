@@ -1,6 +1,6 @@
 //! Many operations in one run of bytes, so that millions of them cost a single call into C++.
 
-/// The counterpart is `Script` in `shim/support.h`.
+/// Operations in one run of bytes. The counterpart in C++ is `Script` in `shim/support.h`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Script(Vec<u8>);
 

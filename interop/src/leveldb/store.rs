@@ -19,7 +19,7 @@ pub enum StoreFilter {
     None,
     /// LevelDB's own, with these bits a key.
     BuiltIn(u32),
-    /// The same under the name `leveldb.BuiltinBloomFilter`, as goleveldb writes it.
+    /// LevelDB's own under the name `leveldb.BuiltinBloomFilter`, as goleveldb writes them.
     Legacy(u32),
     /// `leveldb.BuiltinBloomFilter` with the hash of LevelDB up to 1.17 on x86.
     LegacySigned(u32),
@@ -140,7 +140,7 @@ impl Store {
         self.raw.write(&batch.script)
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.raw.get(key)
     }
@@ -150,7 +150,7 @@ impl Store {
         self.raw.scan(&mut entry)
     }
 
-    /// All live entries.
+    /// Returns all live entries.
     pub fn entries(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut entries = Vec::new();
         self.scan(|key, value| {
@@ -171,8 +171,8 @@ impl Store {
         self.raw.compact(range);
     }
 
-    /// Compacts the tables of one level that overlap a range of keys, or all of them, into the next
-    /// level, and waits for it (`DBImpl::TEST_CompactRange`). The memtable stays.
+    /// Compacts the tables of one level that overlap a range of keys, or all tables of the level, into the next
+    /// level. Waits for that (`DBImpl::TEST_CompactRange`). The memtable stays.
     ///
     /// # Panics
     ///
@@ -188,7 +188,7 @@ impl Store {
         self.raw.hold_snapshot();
     }
 
-    /// One of LevelDB's properties, such as `leveldb.num-files-at-level0`.
+    /// Returns one of LevelDB's properties, such as `leveldb.num-files-at-level0`.
     pub fn property(&self, name: &str) -> Option<String> {
         self.raw.property(name)
     }
@@ -198,7 +198,7 @@ impl Store {
         self.raw.counts()
     }
 
-    /// For each table that was opened, its number and the reads from it.
+    /// Returns the number of each table that was opened, and the reads from it.
     pub fn table_reads(&self) -> Vec<(u64, u64)> {
         self.raw.table_reads()
     }

@@ -43,7 +43,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// No entries yet.
+    /// Makes a list without entries.
     pub fn new() -> Self {
         Self::default()
     }
@@ -122,7 +122,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Opens a table through a function that fills its slice from the offset on, or returns false.
+    /// Opens a table through `read`, which fills its slice from an offset on, or returns false.
     pub fn open_source(
         options: &TableOptions,
         len: u64,
@@ -136,7 +136,7 @@ impl<'a> Table<'a> {
         self.0.scan(&mut entry)
     }
 
-    /// All entries.
+    /// Returns all entries.
     pub fn entries(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut entries = Vec::new();
         self.scan(|key, value| {
@@ -146,18 +146,18 @@ impl<'a> Table<'a> {
         Ok(entries)
     }
 
-    /// The first entry at or after `key`, by an iterator, which does not ask the filter.
+    /// Returns the first entry at or after `key`, by an iterator, which does not ask the filter.
     pub fn seek(&self, key: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         self.0.seek(key)
     }
 
-    /// The result of `Table::InternalGet`: nothing if the filter denies `key`, otherwise the first
-    /// entry at or after it in the one block that may hold it.
+    /// Returns the result of `Table::InternalGet`: nothing if the filter denies `key`, otherwise the first entry at
+    /// or after `key` in the one block that may hold it.
     pub fn internal_get(&self, key: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
         self.0.get(key)
     }
 
-    /// The number of times that the filter was asked, and that it denied the key.
+    /// Returns how often the filter was asked, and how often it denied the key.
     pub fn filter_counts(&self) -> (u64, u64) {
         self.0.filter_counts()
     }

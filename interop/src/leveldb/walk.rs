@@ -10,9 +10,9 @@ use super::script::Script;
 /// A step of a walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// `Next`. From no entry it goes nowhere.
+    /// `Next`. Does nothing if the iterator is at no entry.
     Next,
-    /// `Prev`. From no entry it goes nowhere.
+    /// `Prev`. Does nothing if the iterator is at no entry.
     Prev,
     /// `SeekToFirst`.
     First,
@@ -23,7 +23,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns true if it depends on where the iterator is.
+    /// Returns true if the step depends on where the iterator is.
     pub fn is_relative(&self) -> bool {
         matches!(self, Self::Next | Self::Prev)
     }
@@ -32,9 +32,9 @@ impl Step {
 /// The state of an iterator after a step.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place {
-    /// True if its status is ok.
+    /// True if the iterator's status is ok.
     pub ok: bool,
-    /// Key and value, if it is at an entry.
+    /// Key and value, if the iterator is at an entry.
     pub entry: Option<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -42,7 +42,7 @@ pub struct Place {
 #[derive(Debug)]
 pub struct TableWalk(ffi::Walk);
 
-/// An iterator over a database, which it opens and so changes.
+/// An iterator over a database. Opening the database changes it.
 #[derive(Debug)]
 pub struct DatabaseWalk(ffi::Walk);
 

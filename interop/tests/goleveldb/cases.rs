@@ -7,7 +7,7 @@ use filterblock_interop::random::Random;
 
 use crate::program::Options;
 
-/// Number of entries that gives more than one filter for each `base_lg` up to 19.
+/// Makes random entries. They are as many as give more than one filter for each `base_lg` up to 19.
 pub(crate) fn entries(random: &mut Random, base_lg: u8) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let (count, max_value) = match base_lg {
         0..12 => (random.between(1, 800), 300),
@@ -16,7 +16,7 @@ pub(crate) fn entries(random: &mut Random, base_lg: u8) -> BTreeMap<Vec<u8>, Vec
     (0..count).map(|_| (key(random), value(random, max_value))).collect()
 }
 
-/// Keys that are not among `entries`: near ones and others.
+/// Makes keys that are not among `entries`: near ones and others.
 pub(crate) fn absent(random: &mut Random, entries: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<Vec<u8>> {
     let mut absent = Vec::new();
     for stored in entries.keys() {
@@ -28,7 +28,7 @@ pub(crate) fn absent(random: &mut Random, entries: &BTreeMap<Vec<u8>, Vec<u8>>) 
     absent
 }
 
-/// Random options, except for the given ones.
+/// Makes random options, except for the given ones.
 pub(crate) fn options(random: &mut Random, base_lg: u8, compression: Compression) -> Options {
     // goleveldb counts probes in eight bits, which shows at 372 bits a key.
     let bits_per_key = if random.one_in(4) { random.between(360, 400) } else { random.between(1, 40) };
@@ -41,8 +41,8 @@ pub(crate) fn options(random: &mut Random, base_lg: u8, compression: Compression
     }
 }
 
-/// A key of up to 24 bytes. Half of the keys make separators hard to find, and end in bytes whose
-/// sign matters to the hash.
+/// Makes a key of up to 24 bytes. Half of the keys make separators hard to find, and end in bytes whose sign matters
+/// to the hash.
 fn key(random: &mut Random) -> Vec<u8> {
     const BYTES: [u8; 6] = [0, b'a', b'b', 0x80, 0xfe, 0xff];
     let len = random.index(25);
@@ -52,7 +52,7 @@ fn key(random: &mut Random) -> Vec<u8> {
     (0..len).map(|_| BYTES[random.index(BYTES.len())]).collect()
 }
 
-/// A value. Half of the values can be compressed.
+/// Makes a value. Half of the values can be compressed.
 fn value(random: &mut Random, max: usize) -> Vec<u8> {
     let len = random.index(max);
     if random.one_in(2) { random.bytes(len) } else { vec![b'v'; len] }

@@ -17,7 +17,7 @@ use program::{Goleveldb, Options};
 
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// goleveldb replaces 0 by its default; from 64 on it divides by zero.
+/// The values of `base_lg` to try. goleveldb replaces 0 by its default; from 64 on it divides by zero.
 const BASE_LGS: [u8; 7] = [1, 8, 11, 14, 19, 30, 63];
 
 fn write_options(options: &Options) -> WriteOptions {

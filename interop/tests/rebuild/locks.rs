@@ -40,7 +40,7 @@ impl Opener {
         child
     }
 
-    /// Tries to open it, and closes it at once.
+    /// Tries to open the database, and closes it at once.
     fn attempt(&self, folder: &Path) -> Output {
         self.command(folder).stdin(Stdio::null()).output().unwrap()
     }
@@ -119,7 +119,7 @@ fn signal(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
-/// True if a process is stopped (`T` in its status).
+/// Returns true if a process is stopped (`T` in its status).
 fn is_stopped(child: &Child) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     stat.rsplit(')').next().unwrap().trim_start().starts_with('T')

@@ -1,4 +1,4 @@
-//! Random databases, and some whose result is known byte for byte.
+//! Tests of random databases, and of some whose result is known byte for byte.
 
 use std::path::Path;
 use std::time::Duration;

@@ -26,7 +26,7 @@ fn counting() -> Counting {
     Arc::new(CountingPolicy::new(BloomFilterPolicy::new(BITS_PER_KEY)))
 }
 
-/// Little memory, so that most writes go to tables, on several levels.
+/// Returns options with little memory, so that most writes go to tables, on several levels.
 fn options(policy: &Counting, compressor: u8) -> Options {
     Options {
         compressor,
@@ -96,9 +96,9 @@ fn leveldb_reads_what_it_writes() {
     }
 }
 
-/// Without deletions, because the crate itself can miss a key: if a newer table has no entry for
-/// the key and its filter does not deny it, the next entry ends the search if it is a deletion,
-/// though of another key.
+/// Makes no deletions, because the crate itself can miss a key. If a newer table has no entry for the key, and its
+/// filter does not deny the key, the crate finds the next entry. If that is a deletion, the search ends, though it is
+/// of another key.
 #[test]
 fn it_asks_our_filters() {
     let folder = tempfile::tempdir().unwrap();

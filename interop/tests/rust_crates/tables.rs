@@ -33,8 +33,8 @@ fn options(policy: &Counting, compression_type: CompressionType, block_size: usi
     }
 }
 
-/// Dense sequences of keys as well as random ones: separators of close neighbours cannot be
-/// shortened. No key is empty, because the crate's reader does not find an empty key.
+/// Makes dense sequences of keys as well as random ones: separators of close neighbours cannot be shortened. No key
+/// is empty, because the crate's reader does not find an empty key.
 fn entries(random: &mut Random) -> Entries {
     let mut entries = Entries::new();
     for number in 0..2_000 {
@@ -51,7 +51,7 @@ fn entries(random: &mut Random) -> Entries {
     entries
 }
 
-/// An absent neighbour of each key.
+/// Returns an absent neighbour of each key.
 fn absent(entries: &Entries) -> impl Iterator<Item = Vec<u8>> {
     let near = entries.keys().map(|key| [key.as_slice(), b"x"].concat());
     near.filter(|key| !entries.contains_key(key))

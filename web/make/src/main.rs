@@ -41,7 +41,7 @@ fn main() -> Result<()> {
     is_small.then_some(()).ok_or_else(|| "larger than it may be".into())
 }
 
-/// The script between JavaScript and the engine, and the engine without what only this step needs.
+/// Makes the script between JavaScript and the engine, and the engine without what only this step needs.
 fn bindings(engine: &Path) -> Result<(String, Vec<u8>)> {
     let folder = engine.with_extension("bindings");
     let mut bindgen = Bindgen::new();
@@ -101,7 +101,8 @@ fn modules(modules: &[String]) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// A script or style sheet without comments on lines of their own, and without the space at the beginnings of lines.
+/// Returns a script or style sheet without comments on lines of their own, and without the space at the beginnings of
+/// lines.
 fn bare(text: &str) -> String {
     let mut bare = String::new();
     let mut is_comment = false;

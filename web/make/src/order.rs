@@ -1,6 +1,6 @@
-//! The functions of a program in an order in which they compress well: each beside the one most like it. That of the
-//! compiler has copies of one generic function far apart, further than gzip looks back. Of functions that do the same, one
-//! is kept.
+//! Puts the functions of a program into an order in which they compress well: each beside the one most like it. In
+//! the compiler's order, copies of one generic function lie far apart, further than gzip looks back. Of functions
+//! that do the same, one is kept.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -14,7 +14,7 @@ const SKETCH: usize = 256;
 /// The bytes that are compared as one.
 const GRAM: usize = 4;
 
-/// The program with its functions in another order, and each once.
+/// Returns the program with its functions in another order, and each only once.
 pub(crate) fn reordered(program: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let (mut imported, mut types, mut bodies) = (0, Vec::new(), Vec::new());
     for payload in Parser::new(0).parse_all(program) {
@@ -84,8 +84,8 @@ impl Reencode for Order {
     }
 }
 
-/// For each function, the first that does the same: it has the same type, and the same code but for calls of functions that do
-/// the same.
+/// Returns, for each function, the first one that does the same: it has the same type, and the same code but for
+/// calls of functions that do the same.
 fn kept(imported: u32, types: &[u32], bodies: &[FunctionBody<'_>]) -> Result<Vec<usize>, Error<Infallible>> {
     let mut kept: Vec<usize> = (0..bodies.len()).collect();
     loop {
@@ -107,7 +107,7 @@ fn kept(imported: u32, types: &[u32], bodies: &[FunctionBody<'_>]) -> Result<Vec
     }
 }
 
-/// The places of some functions such that each is like the one before.
+/// Orders some functions so that each is like the one before.
 fn chain(bodies: &[&[u8]], mut left: Vec<usize>) -> Vec<usize> {
     let sketches: Vec<[u32; SKETCH]> = bodies.iter().map(|body| sketch(body)).collect();
     let mut order = Vec::with_capacity(left.len());
@@ -127,8 +127,8 @@ fn chain(bodies: &[&[u8]], mut left: Vec<usize>) -> Vec<usize> {
     order
 }
 
-/// For each of several hashes, the least one of a function's bytes: as many are equal in two functions as they have bytes
-/// in common.
+/// Returns, for each of several hashes, the least hash of the function's bytes. The more bytes two functions have in
+/// common, the more of these hashes are equal.
 fn sketch(body: &[u8]) -> [u32; SKETCH] {
     let mut least = [u32::MAX; SKETCH];
     for gram in body.windows(GRAM) {

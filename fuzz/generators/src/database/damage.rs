@@ -10,23 +10,22 @@ use crate::corruption::Corruption;
 pub enum DatabaseDamage<'a> {
     /// The bytes of this file. No checksum is corrected.
     Bytes(u8, Corruption<'a>),
-    /// This file, damaged by [`Damager`](crate::Damager) as these bytes say: in one structure, with
-    /// the checksums put right, and a table's new size in the MANIFEST. If checksums are left wrong,
-    /// in its bytes.
+    /// This file, damaged by [`Damager`](crate::Damager) as these bytes say: in one structure, with the checksums put
+    /// right and a table's new size in the MANIFEST; or in its bytes, if checksums are left wrong.
     Structure(u8, &'a [u8]),
     /// This file is missing.
     Missing(u8),
     /// CURRENT names something else.
     Current(CurrentNames<'a>),
-    /// Some files are as in the older state of the folder, missing where they are missing there: file
-    /// number n of both states if bit n modulo 32 is set.
+    /// Some files are as in the older state of the folder, or missing if they are missing there. Of the files of both
+    /// states, file number n is one of these if bit n modulo 32 is set.
     Older(u32),
 }
 
 /// The contents of CURRENT.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum CurrentNames<'a> {
-    /// The name of a file, of those in the folder and in its older state. Without a newline if `true`.
+    /// The name of one of the files in the folder and in its older state, without a newline if `true`.
     File(u8, bool),
     /// The name of a MANIFEST of this number, whether there is one or not.
     Manifest(u64),

@@ -37,7 +37,7 @@ impl DamagedDatabase {
     }
 }
 
-/// A sample, to be damaged in either way.
+/// A sample, to be damaged with checksums put right or left wrong.
 struct Prepared {
     damagers: [(Checksums, DatabaseDamager); 2],
     written: Written,

@@ -19,10 +19,10 @@ const BYTES: usize = 256;
 
 /// A database that is damaged many times.
 ///
-/// The kinds of damage: bits and bytes of a file change, it is cut off, sectors and pages of it are
-/// zeros, it is missing, CURRENT names another file, and some files are as they were in an older state
-/// of the folder, as after a crash or from a backup. If checksums are put right, more than half of the
-/// damage is to structures of tables, logs and MANIFESTs. Each database is damaged one to three times.
+/// The kinds of damage: bits or bytes of a file change, a file is cut off, sectors or pages of it are zeros, a file
+/// is missing, CURRENT names another file, or some files are as they were in an older state of the folder, as after a
+/// crash or from a backup. If checksums are put right, more than half of the damage is to structures of tables, logs
+/// and MANIFESTs. Each database is damaged one to three times.
 #[derive(Clone, Debug)]
 pub struct DatabaseDamager {
     files: Files,
@@ -35,8 +35,8 @@ pub struct DatabaseDamager {
 impl DatabaseDamager {
     /// Takes the files of a database apart. Checksums will be put right.
     ///
-    /// Unless [`older`](Self::older) gives another, its older state is one in which the latter half of
-    /// each log and MANIFEST was not yet written.
+    /// The older state is one in which the latter half of each log and MANIFEST was not yet written, unless
+    /// [`older`](Self::older) gives another.
     pub fn new(files: Files) -> Self {
         let holds_contents = |name: &&String| match FileKind::parse(name) {
             Some((kind, _)) => {
@@ -69,16 +69,16 @@ impl DatabaseDamager {
         &self.files
     }
 
-    /// All values that were ever written to the database, its older state included. With checksums left
-    /// wrong, a reader that verifies them finds nothing else. This reads all files.
+    /// Returns all values that were ever written to the database, its older state included. If checksums are left
+    /// wrong, a reader that verifies them finds only these values. This reads all files.
     pub fn written(&self) -> Written {
         let mut written = Written::of(&self.files);
         written.extend(Written::of(&self.older));
         written
     }
 
-    /// Damages the database. The same seed gives the same result, which differs from the files
-    /// without damage, unless there are none.
+    /// Damages the database. The same seed gives the same result. It differs from the files without damage, unless
+    /// there are no files.
     pub fn damage(&self, seed: u64) -> Files {
         let mut random = Random(seed);
         for _ in 0..TRIES {
@@ -141,7 +141,7 @@ impl DatabaseDamager {
         }
     }
 
-    /// Replaces a file by the one that its damager makes, if that is another than the sound one.
+    /// Replaces a file by what its damager makes of it, if that differs from the sound file.
     fn structure(&self, name: &str, damager: &Damager, bytes: &[u8], files: &mut Files) {
         let damaged = damager.damage_by(&mut Unstructured::new(bytes)).ok();
         let Some(damaged) = damaged.filter(|damaged| damaged != damager.sound()) else { return };
@@ -172,7 +172,7 @@ impl DatabaseDamager {
     }
 }
 
-/// The files with the first half of the fragments of each log and MANIFEST.
+/// Returns the files with only the first half of the fragments of each log and MANIFEST.
 fn half_written(files: &Files) -> Files {
     let mut older = files.clone();
     for file in older.values_mut() {

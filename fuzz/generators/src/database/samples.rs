@@ -90,7 +90,7 @@ fn manifest(number: u64, edits: &[VersionEdit]) -> (String, Vec<u8>) {
     (format!("MANIFEST-{number:06}"), frame(&records))
 }
 
-/// The first record of a MANIFEST, before any table.
+/// Makes the first record of a MANIFEST, before any table.
 fn snapshot(log: u64, next_file: u64, last_sequence: u64) -> VersionEdit {
     let mut edit = VersionEdit::default();
     edit.comparator = Some(b"leveldb.BytewiseComparator"[..].into());
@@ -99,7 +99,7 @@ fn snapshot(log: u64, next_file: u64, last_sequence: u64) -> VersionEdit {
     edit
 }
 
-/// The record that adds a table.
+/// Makes the record that adds a table.
 fn adding(table: &MadeTable, log: u64, last_sequence: u64) -> VersionEdit {
     let mut edit = VersionEdit::default();
     (edit.log_number, edit.next_file_number) = (Some(log), Some(log + 1));

@@ -32,7 +32,7 @@ impl Elsewhere {
 /// A name in the metaindex.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Name<'a> {
-    /// One of nine that LevelDB and its relatives write, modulo their number.
+    /// One of nine names that LevelDB and its relatives write. The number is taken modulo nine.
     Known(u8),
     /// These bytes.
     Any(&'a [u8]),
@@ -81,7 +81,7 @@ impl Value<'_> {
 /// The one structure that is damaged. Numbers of data blocks are taken modulo their count.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Damage<'a> {
-    /// None.
+    /// No damage.
     Nothing,
     /// The entries or restarts of a data block, which is stored uncompressed.
     Contents(u8, Edit<'a>),
@@ -101,7 +101,7 @@ pub enum Damage<'a> {
     FilterHandle(Elsewhere),
     /// The metaindex.
     Metaindex(Edit<'a>),
-    /// An entry before that of the filter block.
+    /// An entry added to the metaindex, before that of the filter block.
     MetaindexEntry(Name<'a>, Value<'a>),
     /// The metaindex's handle.
     MetaindexHandle(Elsewhere),
@@ -123,20 +123,20 @@ pub enum Damage<'a> {
 /// on with the rest. Unless all answers stay, a reader may also refuse to open the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Intact {
-    /// All.
+    /// All answers.
     All,
-    /// Those about other data blocks than this. Of its keys, no filter denies any.
+    /// Answers about other data blocks than this one. No filter denies a key of this one.
     AllBut(usize),
-    /// Those about other data blocks than this. Its keys may be denied.
+    /// Answers about other data blocks than this one. Filters may deny keys of this one.
     AllButLost(usize),
-    /// All, except where a filter denies the key.
+    /// All answers, except where a filter denies the key.
     AllButFilters,
-    /// None.
+    /// No answers.
     Nothing,
 }
 
 impl Damage<'_> {
-    /// The damaged data block, out of `count`.
+    /// Returns the number of the damaged data block, out of `count`. `None` if no data block is damaged.
     pub(super) fn block(self, count: usize) -> Option<usize> {
         match self {
             Self::Contents(block, _)
@@ -149,7 +149,7 @@ impl Damage<'_> {
         }
     }
 
-    /// The answers that must be unchanged, in a table of `count` data blocks.
+    /// Returns the answers that stay unchanged, in a table of `count` data blocks.
     pub fn leaves(self, count: usize) -> Intact {
         match self {
             Self::Nothing => Intact::All,

@@ -45,9 +45,9 @@ fn footer(mut handles: Vec<u8>) -> Vec<u8> {
 impl Parts {
     /// Puts the table together, with the damage.
     ///
-    /// With a `base_lg` it has a filter block, made by [`model::filter_block`](crate::model) with
-    /// 10 bits a key, under LevelDB's name. Filters, metaindex, index and footer are written anew
-    /// around the data blocks, so that handles and checksums are right but for the damage.
+    /// With a `base_lg` the table has a filter block, made by [`model::filter_block`](crate::model) with 10 bits a
+    /// key, under LevelDB's name. Filters, metaindex, index and footer are written anew around the data blocks, so
+    /// that handles and checksums are right but for the damage.
     ///
     /// # Panics
     ///

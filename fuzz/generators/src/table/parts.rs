@@ -33,8 +33,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Takes a sound table apart. `internal` says that its keys are those of a database, a user key
-    /// and eight bytes each, and the filters are to hold the user keys.
+    /// Takes a sound table apart. `internal` says that its keys are those of a database, each a user key and eight
+    /// bytes. Filters then hold the user keys.
     ///
     /// # Errors
     ///

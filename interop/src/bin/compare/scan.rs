@@ -1,5 +1,5 @@
-//! Times `filterblock scan --hex` and LevelDB's iterator, which prints the same lines, over one
-//! database that LevelDB wrote. Each run has its own process, in turns. Linux only.
+//! Times `filterblock scan --hex` and LevelDB's iterator, which prints the same lines, over one database that LevelDB
+//! wrote. Each run is a process of its own, and the two programs take turns. Linux only.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -50,8 +50,8 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
     }
 }
 
-/// Keys of 16 to 32 bytes in random order and values of 100 bytes, half of them random, with
-/// overwrites and deletions; on several levels.
+/// Writes keys of 16 to 32 bytes in random order and values of 100 bytes, half of them random, with overwrites and
+/// deletions, on several levels.
 fn write(folder: &Path, bytes: u64) -> Result<()> {
     let options = DatabaseOptions { filter: Filter::BuiltIn(10), ..DatabaseOptions::default() };
     let mut database = Database::open(folder, &options)?;
@@ -103,7 +103,7 @@ fn by_leveldb(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The seconds of wall time of a run.
+/// Returns the time of a run by the clock, in seconds.
 fn time(word: &str, folder: &Path, out: impl Into<Stdio>) -> Result<f64> {
     let start = Instant::now();
     let status =

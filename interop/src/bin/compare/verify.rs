@@ -1,8 +1,8 @@
-//! Times `filterblock verify` and LevelDB's iteration with checksums, over tables that LevelDB
-//! wrote. Each run has its own process, in turns; processor time and memory are measured.
+//! Times `filterblock verify` and LevelDB's iteration with checksums, over tables that LevelDB wrote. Each run is a
+//! process of its own, and the two programs take turns. Processor time and memory are measured.
 //!
-//! LevelDB opens each table through its own `Env`, which maps the file into memory, and iterates
-//! over it. No database merges the tables. Linux only.
+//! LevelDB opens each table through its own `Env`, which maps the file into memory, and iterates over it. No database
+//! merges the tables. Linux only.
 
 use std::ffi::OsString;
 use std::fs;
@@ -93,7 +93,7 @@ struct Cost {
     memory: u64,
 }
 
-/// Does the work, and prints its cost. It runs in a process of its own.
+/// Does the work, and prints the cost of the whole process, which does nothing else.
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<()> {
     let start = Instant::now();
     work()?;
@@ -110,7 +110,7 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command. `core`: on this core only.
+/// Runs a command, and returns its cost. `core`: the only core that it may use.
 fn measure(core: Option<u32>, words: &[&str]) -> Result<Cost> {
     let program = std::env::current_exe()?;
     let mut command = match core {

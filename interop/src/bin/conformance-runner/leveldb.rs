@@ -134,7 +134,7 @@ fn steps(given: &Value) -> Vec<Step> {
     steps.collect()
 }
 
-/// The answer about a walk: damage anywhere on the way is an error.
+/// Returns the answer about a walk. Damage anywhere on the way makes it an error.
 fn places(places: Result<Vec<Place>>) -> Value {
     match places {
         Ok(places) if places.iter().all(|place| place.ok) => {

@@ -46,7 +46,7 @@ fn bytes(text: &Value) -> Vec<u8> {
     (0..text.len()).step_by(2).map(byte).collect()
 }
 
-/// A folder with the files of a database.
+/// Writes the files of a database into a temporary folder.
 fn database(given: &Value) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, contents) in given["files"].as_object().into_iter().flatten() {

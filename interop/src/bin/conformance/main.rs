@@ -46,7 +46,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("conformance").join("cases")
 }
 
-/// The program beside this one that answers for the implementations that this package links.
+/// Finds the program beside this one that answers for the implementations that this package links.
 fn runner_program() -> Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("conformance-runner");
     ensure!(
@@ -67,7 +67,7 @@ fn generate() -> Result<()> {
     Ok(())
 }
 
-/// All cases: the file's name without the ending, and its cases.
+/// Reads all cases: for each file, its name without the extension, and its cases.
 fn cases() -> Result<Vec<(String, Vec<Value>)>> {
     let mut files: Vec<_> = fs::read_dir(folder())?.collect::<std::io::Result<_>>()?;
     files.sort_by_key(std::fs::DirEntry::file_name);

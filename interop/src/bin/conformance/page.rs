@@ -126,7 +126,7 @@ fn sound_read(judged: &[Judged<'_>]) -> String {
     format!("{read} of {}", asked.len())
 }
 
-/// The counts of a kind by outcome.
+/// Returns the counts of a kind's cases by outcome, as a cell of the table.
 fn cell(judged: &[Judged<'_>], kind: &str) -> String {
     let mut counts: BTreeMap<Outcome, usize> = BTreeMap::new();
     for judged in judged.iter().filter(|judged| judged.kind() == kind) {
@@ -184,7 +184,7 @@ fn verdict(case: &Value, answer: &Value, leveldb: &mut Asking<'_>) -> Result<Ver
     }
 }
 
-/// The answer of a runner about a table that another one built.
+/// Returns the answer of `reader` about a table that another runner built.
 fn read_by(reader: &mut Asking<'_>, case: &Value, kind: &str, question: &Value) -> Result<Option<Value>> {
     Ok(match reader.ask(case["case"].as_str().unwrap_or_default(), kind, question)? {
         Reply::Answer(answer) => Some(answer),

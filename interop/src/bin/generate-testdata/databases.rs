@@ -27,14 +27,14 @@ fn key(index: usize) -> Vec<u8> {
     format!("item/{:04}/{}", index, index * 7919 % 1000).into_bytes()
 }
 
-/// Values of different rounds differ in length.
+/// Puts a key, with a value whose length depends on the round.
 fn put(batch: &mut WriteBatch, index: usize, round: usize) {
     let key = key(index);
     let len = 12 + index % 40 + 50 * round;
     batch.put(&key, &value_of(&key, len));
 }
 
-/// A table on each of the levels 0 to 2, which overwrite and delete each other's keys, and a log.
+/// Writes a table on each of the levels 0 to 2, and a log. They overwrite and delete each other's keys.
 fn levels(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     let mut database = Database::open(folder, options)?;
     let mut batch = WriteBatch::new();
@@ -67,7 +67,7 @@ fn levels(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     finish(folder, database)
 }
 
-/// Two tables, the second of which overwrites and deletes keys of the first.
+/// Writes two tables, the second of which overwrites and deletes keys of the first.
 fn two_tables(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     let mut database = Database::open(folder, options)?;
     let mut batch = WriteBatch::new();

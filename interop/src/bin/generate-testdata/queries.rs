@@ -25,7 +25,7 @@ pub(crate) fn write(folder: &Path) -> Result<()> {
     text.write(&folder.join("filter_block_query.txt"))
 }
 
-/// Four filters: of `apple`, an empty one, of `pear`, of `apple` and `pear`.
+/// Builds four filters: of `apple`, an empty one, of `pear`, of `apple` and `pear`.
 fn sound() -> Vec<u8> {
     let mut script = BlockScript::new();
     script.begin(10);
@@ -99,8 +99,8 @@ fn cases(sound: &[u8]) -> Vec<Case> {
     cases
 }
 
-/// Every value of the last byte, including one that shifts a whole block offset away, and those
-/// above 63.
+/// Asks with every value of the last byte. A value of 63 leaves one bit of an offset. Larger values are undefined in
+/// LevelDB.
 fn base_lg_cases(text: &mut Text) {
     let mut script = BlockScript::new();
     script.begin(10);

@@ -42,7 +42,7 @@ pub(crate) fn binary() -> Set {
     set
 }
 
-/// Consecutive numbers: no separator can be shorter than its key.
+/// Consecutive numbers as keys. No separator can be shorter than its key.
 pub(crate) fn dense() -> Set {
     (0..500).map(|i| (format!("key{i:05}").into_bytes(), 8)).collect()
 }

@@ -1,4 +1,4 @@
-//! Damage to the filter block of a table. Its length and everything else stay as they are.
+//! Damage to the filter block of a table. The block's length and the rest of the table stay as they are.
 
 use crate::random::Random;
 
@@ -81,7 +81,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// `None` if there are no filters.
+    /// Takes a block apart. `None` if it has no filters.
     fn of(block: &'a [u8]) -> Option<Self> {
         let array_end = block.len().checked_sub(5)?;
         let word = |at: usize| Some(u32::from_le_bytes(*block.get(at..)?.first_chunk()?) as usize);
@@ -92,7 +92,7 @@ impl<'a> Parts<'a> {
         Some(Self { block, filters, array, array_end })
     }
 
-    /// Chooses a filter with at least one byte of bits.
+    /// Chooses a filter with at least one byte of bits. Returns its place in the block.
     fn some_filter(&self, random: &mut Random) -> Option<std::ops::Range<usize>> {
         let used: Vec<_> = self.filters.iter().filter(|filter| filter.len() >= 2).collect();
         let filter = used.get(random.index(used.len().max(1)))?;

@@ -1,5 +1,5 @@
-//! Random databases by LevelDB and goleveldb, the answers of `filterblock query` and `filterblock
-//! verify`, and those of `verify` after the filters have been damaged.
+//! Compares the answers of `filterblock query` and `filterblock verify` about random databases by LevelDB and
+//! goleveldb. `verify` is asked again after the filters have been damaged.
 
 mod damage;
 pub(super) mod plan;
@@ -31,7 +31,7 @@ const DAMAGES_OF_A_KIND: usize = 2;
 /// Number of absent keys that are asked for alone.
 const ABSENT: usize = 4;
 
-/// The counts. No stored key was denied, and every damage that denies one was found.
+/// The counts of a run in which no stored key was denied, and every damage that denies one was found.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The seed of all cases.
@@ -40,11 +40,11 @@ pub struct Report {
     pub by_leveldb: u64,
     /// Databases that goleveldb wrote.
     pub by_goleveldb: u64,
-    /// Those among them with a comparator other than bytewise.
+    /// Databases of either program with a comparator other than bytewise.
     pub custom: u64,
-    /// Those with data in a log and in no table.
+    /// Databases with data in a log and in no table.
     pub with_log: u64,
-    /// Those on two levels or more.
+    /// Databases on two levels or more.
     pub several_levels: u64,
     /// Live tables on each level.
     pub tables: [u64; 7],
@@ -62,7 +62,7 @@ pub struct Report {
     pub stored: u64,
     /// Queries for single keys that are in no table.
     pub absent: u64,
-    /// Those that `query` answered with certainty: in no table.
+    /// Queries for absent keys that were answered with certainty: in no table.
     pub absent_denied: u64,
     /// For each kind of damage: how often it was done, denied a key, and was found.
     damages: BTreeMap<Damage, Counts>,
@@ -74,9 +74,9 @@ struct Counts {
     denying: u64,
     found: u64,
     denied_keys: u64,
-    /// Cases that deny a key by goleveldb's hash and none by that of LevelDB up to 1.17 under the
-    /// same name. Nothing distinguishes such a table from a sound one of that LevelDB. Not counted
-    /// in `denying`.
+    /// Damaged blocks that deny a key by goleveldb's hash, and none by the hash that LevelDB up to 1.17 used under
+    /// the same name. Nothing distinguishes such a table from a sound one of that LevelDB. These blocks are not
+    /// counted in `denying`.
     ambiguous: u64,
 }
 
@@ -91,7 +91,8 @@ impl Report {
         self.damages.values().map(|counts| counts.denying).sum()
     }
 
-    /// The number of these that `verify` found, with the same number of denied keys.
+    /// The number of damaged blocks for which `verify` found as many denied keys as LevelDB's reader, and at least
+    /// one.
     pub fn found(&self) -> u64 {
         self.damages.values().map(|counts| counts.found).sum()
     }
@@ -143,11 +144,11 @@ impl fmt::Display for Report {
     }
 }
 
-/// Makes `databases` databases and checks each. If `goleveldb` is its program `go/databases`,
-/// goleveldb makes every second one.
+/// Makes `databases` databases and checks each. `goleveldb` is the program `go/databases`. If it is given, goleveldb
+/// makes every second database.
 ///
-/// LevelDB's own `Table` tells what is stored, and its `FilterBlockReader` what a damaged filter
-/// denies. goleveldb's reader and hash are the same.
+/// LevelDB's own `Table` tells what is stored, and its `FilterBlockReader` what a damaged filter denies. goleveldb
+/// reads and hashes in the same way.
 pub fn run(databases: u64, seed: u64, goleveldb: Option<&Path>) -> Result<Report> {
     let mut report = Report { seed, ..Report::default() };
     for case in 0..databases {
@@ -360,7 +361,7 @@ struct Damaged {
     file: Vec<u8>,
     /// Number of entries that the damaged filters deny, by LevelDB's reader.
     denied: u64,
-    /// The same by the hash of LevelDB up to 1.17, for filters under its name.
+    /// The number of entries denied by the hash of LevelDB up to 1.17, for filters under its name.
     by_signed: Option<u64>,
 }
 
@@ -389,7 +390,7 @@ impl Stored {
         Ok(stored)
     }
 
-    /// All entries, read by LevelDB.
+    /// Returns all entries, as LevelDB reads them.
     fn raw_entries(&self) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let options = TableOptions { internal_keys: true, ..TableOptions::default() };
         Table::open(&options, &self.file)?.entries()

@@ -22,7 +22,7 @@ pub(in super::super) struct Plan {
     pub(in super::super) by_goleveldb: bool,
     pub(in super::super) order: Order,
     pub(in super::super) bits_per_key: Option<u32>,
-    /// For goleveldb only.
+    /// The `base_lg` of filters, for goleveldb only.
     pub(in super::super) base_lg: u8,
     pub(in super::super) table_size: usize,
     pub(in super::super) block_size: usize,
@@ -47,7 +47,7 @@ pub(in super::super) enum Order {
 }
 
 impl Order {
-    /// The name that the program `go/databases` uses for it.
+    /// The name of this order in the program `go/databases`.
     const fn name(self) -> &'static str {
         match self {
             Self::Bytewise => "bytewise",
@@ -75,7 +75,7 @@ impl Plan {
         plan
     }
 
-    /// Options, and no steps.
+    /// Makes a plan with random options and without steps.
     pub(in super::super) fn empty(random: &mut Random, by_goleveldb: bool) -> Self {
         Self {
             by_goleveldb,

@@ -1,4 +1,4 @@
-//! The entries of a database, by LevelDB's own iterator and by ours.
+//! Compares the entries of a database by LevelDB's own iterator and by our scan.
 
 use std::cmp::Ordering;
 use std::fs;
@@ -29,11 +29,11 @@ impl Comparator for Named {
     }
 }
 
-/// Compares the entries with LevelDB's, in their order, and those that `filterblock scan` prints.
+/// Compares the entries that our scan finds, and those that `filterblock scan` prints, with LevelDB's, in order.
 /// Returns their number.
 ///
-/// LevelDB changes what it opens, so it opens a copy. It does not know the third order, for which
-/// the entries of the plan are expected.
+/// LevelDB changes what it opens, so it opens a copy. LevelDB does not know the order `Renamed`: there the entries of
+/// the plan are expected.
 pub(super) fn check(folder: &Path, plan: &Plan) -> Result<u64> {
     let expected = match plan.order {
         Order::Renamed => plan.live.clone().into_iter().collect(),

@@ -30,7 +30,7 @@ pub(super) enum Way {
 pub(super) struct Choice {
     pub(super) way: Way,
     kind: Kind,
-    /// The bits a key from each of these levels on.
+    /// Levels, and the bits a key from each of them on.
     bits: Vec<(u8, u32)>,
     pub(super) base_lg: Option<u8>,
     pub(super) drop: bool,
@@ -41,8 +41,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Takes each way for each kind of database in turn; the rest is random. `has_tables`: the
-    /// database has live tables, whose filters tell what is not chosen here.
+    /// Takes each way in turn for each kind of database. Everything else is random. Without live tables
+    /// (`has_tables`), no filters reveal policy and hash, so both are chosen here.
     pub(super) fn new(random: &mut Random, case: u64, kind: Kind, has_tables: bool) -> Self {
         let kinds = Kind::ALL.len() as u64;
         let way = [Way::To, Way::InPlaceNoUndo, Way::InPlace, Way::Batch];
@@ -83,13 +83,13 @@ impl Choice {
         choice
     }
 
-    /// The hash of the database's filters, for the option that some refusals ask for. `None` if the
-    /// choice names it already or nothing is left open.
+    /// Returns the hash of the database's filters, for the option that some refusals ask for. `None` if the choice
+    /// names the hash already, or needs none.
     pub(super) fn missing_hash(&self) -> Option<&'static str> {
         (!self.drop && self.policy_after() == LEGACY && self.hash.is_none()).then(|| self.hash_after())
     }
 
-    /// The arguments, without `--assume-bytewise-equality`.
+    /// Returns the arguments of the program, without `--assume-bytewise-equality`.
     pub(super) fn arguments(&self, folder: &Path, to: &Path) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["rebuild".into(), folder.into()];
         let mut push = |option: &str, value: String| words.extend([option.into(), value.into()]);
@@ -136,7 +136,7 @@ impl Choice {
         self.hash.unwrap_or(if self.kind == Kind::Signed { "signed" } else { "unsigned" })
     }
 
-    /// True if LevelDB 1.23 makes the same filters, maybe under another name.
+    /// Returns true if LevelDB 1.23 makes the same filters, maybe under another name.
     pub(super) fn filters_are_as_leveldb_makes_them(&self) -> bool {
         self.policy_after() == BUILT_IN || self.policy_after() == LEGACY && self.hash_after() == "unsigned"
     }
@@ -154,7 +154,7 @@ impl Choice {
         })
     }
 
-    /// The name of the policy with which goleveldb reads the database, empty for none.
+    /// Returns the name of the policy with which goleveldb reads the database; empty if it reads without filters.
     pub(super) fn goleveldb_reader(&self) -> &'static str {
         let can = !self.drop && self.filters_are_as_leveldb_makes_them();
         if can { self.policy_after() } else { "" }

@@ -8,8 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 
-/// A new folder, in memory if the system offers that, since LevelDB and the program wait for the
-/// disk often.
+/// Makes a folder, in memory if the system offers that: LevelDB and the program wait for a disk often.
 pub fn new_folder() -> Result<TempDir> {
     let shared_memory = Path::new("/dev/shm");
     let in_memory = shared_memory.is_dir().then(|| tempfile::tempdir_in(shared_memory));
@@ -56,7 +55,7 @@ impl Files {
         Ok(&self.0.get(name).with_context(|| format!("no file {name}"))?.contents)
     }
 
-    /// Fails with the first difference in names, contents, modes or times of last change.
+    /// Fails if names, contents, modes or times of last change differ in `now`, with the first difference.
     pub fn ensure_same(&self, now: &Self) -> Result<()> {
         let names = |files: &Self| files.names().collect::<Vec<_>>().join(" ");
         ensure!(names(self) == names(now), "the files were {}, and are {}", names(self), names(now));
@@ -66,7 +65,7 @@ impl Files {
         Ok(())
     }
 
-    /// The same, but CURRENT may have been written anew with the same contents.
+    /// Like [`ensure_same`](Self::ensure_same), but CURRENT may have been written anew with the same contents.
     pub fn ensure_restored(&self, now: &Self) -> Result<()> {
         let mut current = self.clone();
         if let (Some(was), Some(is)) = (current.0.get_mut("CURRENT"), now.0.get("CURRENT")) {
@@ -75,13 +74,13 @@ impl Files {
         current.ensure_same(now)
     }
 
-    /// Fails unless a file here and one there have the same contents, mode and time of last change.
+    /// Fails unless `name` here and `new_name` in `now` have the same contents, mode and time of last change.
     pub fn ensure_same_file(&self, name: &str, now: &Self, new_name: &str) -> Result<()> {
         ensure!(self.contents(name)? == now.contents(new_name)?, "{name}, {new_name}: other contents");
         self.ensure_same_times(name, now, new_name)
     }
 
-    /// Fails unless a file here and one there have the same mode and time of last change.
+    /// Fails unless `name` here and `new_name` in `now` have the same mode and time of last change.
     pub fn ensure_same_times(&self, name: &str, now: &Self, new_name: &str) -> Result<()> {
         let of = |files: &Self, name: &str| {
             let file = files.0.get(name).with_context(|| format!("no file {name}"))?;
@@ -93,7 +92,7 @@ impl Files {
     }
 }
 
-/// Copies a folder's files into a new folder, but no folder in it: `RepairDB` makes one.
+/// Copies a folder's files into a new folder, but not its subfolders: `RepairDB` makes one.
 pub fn copy(folder: &Path) -> Result<TempDir> {
     let copy = new_folder()?;
     for file in fs::read_dir(folder)? {

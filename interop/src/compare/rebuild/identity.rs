@@ -11,7 +11,7 @@ use super::plain;
 use crate::leveldb::{Store, StoreFilter, StoreOptions, WriteBatch};
 use crate::random::Random;
 
-/// A database of LevelDB's on several levels, with these filters.
+/// Writes a database with LevelDB, on several levels, with these filters.
 fn write(folder: &Path, filter: StoreFilter, seed: u64) -> Result<()> {
     let options = plain(filter);
     let mut random = Random::for_case(seed, 0);
@@ -128,7 +128,7 @@ fn one(database: &Path, filter: &StoreFilter, options: &[&str]) -> Result<u64> {
     Ok(tables(&before).len() as u64)
 }
 
-/// The options that name the filters once no table has any.
+/// Returns the options that name the filters, for a database in which no table has any.
 fn again(filter: &StoreFilter) -> &'static [&'static str] {
     match filter {
         // Given with the options already, or not needed.

@@ -60,7 +60,7 @@ impl Lookups {
         Ok(counts)
     }
 
-    /// Compares what an open database says about single keys.
+    /// Checks what an open database answers about single keys.
     pub(super) fn check_answers(&self, store: &Store) -> Result<()> {
         for (key, expected) in &self.answers {
             let found = store.get(key)?;
@@ -77,8 +77,8 @@ impl Lookups {
         Ok(())
     }
 
-    /// The same by goleveldb's program `go/rebuild`. Returns how often filters were asked, and how
-    /// often they denied.
+    /// Checks the same with goleveldb, by its program `go/rebuild`. Returns how often filters were asked, and how
+    /// often they denied the key.
     pub(super) fn check_with_goleveldb(
         &self,
         folder: &Path,
@@ -111,7 +111,7 @@ impl Lookups {
     }
 }
 
-/// A key that is probably not there, close to one that is.
+/// Returns a key close to `key` that is probably not stored.
 fn changed(key: &[u8], random: &mut Random) -> Vec<u8> {
     let mut key = key.to_vec();
     let byte = random.below(256) as u8;

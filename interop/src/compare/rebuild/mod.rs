@@ -1,4 +1,4 @@
-//! Random databases, rebuilt by `filterblock rebuild`, and read by LevelDB and goleveldb.
+//! Random databases that `filterblock rebuild` rebuilds, and that LevelDB and goleveldb then read.
 
 mod choice;
 pub mod files;
@@ -35,7 +35,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds them in `folder`. `None`, with a message, if Go is not installed.
+    /// Builds the programs in `folder`. `None`, with a message, if Go is not installed.
     pub fn build(folder: &Path) -> Result<Option<Self>> {
         let Some(writer) = crate::goleveldb::build("databases", folder)? else { return Ok(None) };
         let reader = crate::goleveldb::build("rebuild", folder)?.context("Go is installed")?;
@@ -43,7 +43,7 @@ impl Programs {
     }
 }
 
-/// The counts. Everything was as it has to be.
+/// The counts of a run in which everything was as it has to be.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The seed of all cases.
@@ -64,11 +64,11 @@ pub struct Report {
     pub keys: u64,
     /// Questions to the filters in LevelDB.
     pub asked: u64,
-    /// Keys that these filters denied.
+    /// Keys that filters denied in LevelDB.
     pub denied: u64,
     /// Questions to the filters in goleveldb.
     pub asked_by_goleveldb: u64,
-    /// Keys that these denied.
+    /// Keys that filters denied in goleveldb.
     pub denied_by_goleveldb: u64,
     /// Databases in bytewise order that goleveldb could not read before.
     pub not_for_goleveldb: u64,
@@ -76,8 +76,7 @@ pub struct Report {
     pub repaired: u64,
     /// Databases that were refused without `--assume-bytewise-equality`.
     pub refused: u64,
-    /// Databases whose tables did not tell the hash of their filters, which were refused without
-    /// `--hash`.
+    /// Databases that were refused without `--hash`, as their tables did not tell the hash of their filters.
     pub open_hashes: u64,
     /// Databases that were as before after `--undo`.
     pub undone: u64,
@@ -254,7 +253,7 @@ fn look_up(
     Ok(())
 }
 
-/// Rebuilds, and does so again with the option that a refusal asks for, if it is justified.
+/// Rebuilds a database. If the program refuses and is right to, rebuilds with the option that it asks for.
 fn rebuild(
     database: &Path,
     to: &Path,

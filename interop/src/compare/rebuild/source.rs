@@ -17,9 +17,9 @@ use crate::random::Random;
 pub(super) enum Kind {
     /// LevelDB with its own policy.
     BuiltIn,
-    /// goleveldb with its policy: the old name, and the hash that reads bytes as unsigned.
+    /// goleveldb with its policy: the old name, and the hash that reads bytes as unsigned numbers.
     Goleveldb,
-    /// LevelDB with a policy of the old name, and the hash that reads them as signed.
+    /// LevelDB with a policy of the old name, and the hash that reads bytes as signed numbers.
     Signed,
     /// LevelDB without filters.
     Unfiltered,
@@ -46,8 +46,8 @@ impl Kind {
         matches!(self, Self::Goleveldb | Self::GoleveldbUnfiltered)
     }
 
-    /// The spelling of a key that is used, of all that the comparator takes for equal. Filters of
-    /// the bytes may deny the others, hence the program refuses to make them unasked.
+    /// Returns the one spelling of a key that is used, of all that the comparator takes for equal. Filters of its
+    /// bytes may deny the other spellings, so the program makes such filters only if told to.
     pub(super) fn spelled(self, key: &[u8]) -> Vec<u8> {
         if self == Self::IgnoringCase { key.to_ascii_lowercase() } else { key.to_vec() }
     }
@@ -103,7 +103,7 @@ impl Source {
         Ok(source)
     }
 
-    /// The options with which its writer opens it.
+    /// Returns the options with which the database's writer opens it.
     pub(super) fn options(&self) -> StoreOptions {
         StoreOptions {
             write_buffer_size: self.plan.write_buffer,
@@ -158,7 +158,7 @@ fn remove_unfinished(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Gives some tables of a database the extension that LevelDB used up to 1.13.
+/// Gives some tables of a database the extension that LevelDB used up to 1.13. Returns their number.
 fn rename_to_sst(folder: &Path, mut is_chosen: impl FnMut() -> bool) -> Result<u64> {
     let mut renamed = 0;
     for name in Files::read(folder)?.names() {

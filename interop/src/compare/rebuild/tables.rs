@@ -19,7 +19,7 @@ const TRAILER: u64 = 5;
 pub(super) struct Tables {
     pub(super) manifest: Manifest,
     pub(super) files: Files,
-    /// By number.
+    /// The live tables, by number.
     pub(super) live: Vec<Live>,
 }
 
@@ -27,13 +27,13 @@ pub(super) struct Tables {
 pub(super) struct Live {
     recorded: LiveTable,
     name: String,
-    /// As LevelDB's own `Table` reads them.
+    /// The entries, as LevelDB's own `Table` reads them.
     pub(super) entries: Vec<(Vec<u8>, Vec<u8>)>,
     /// Data blocks with their trailers.
     data: Vec<u8>,
     /// Index block with its trailer.
     index: Vec<u8>,
-    /// The user keys of each data block, below its offset.
+    /// The offset of each data block, and its user keys.
     blocks: Vec<(u64, Vec<Vec<u8>>)>,
     /// The name of the policy and the filter block.
     filter: Option<(String, Vec<u8>)>,
@@ -68,8 +68,8 @@ impl Tables {
         files.filter(|(kind, _)| kinds.contains(kind)).map(|(_, number)| number).max().unwrap_or(0)
     }
 
-    /// True if for each key the table with the largest number has the newest version. `RepairDB`
-    /// takes that for granted.
+    /// Returns true if for each key the table with the largest number has the newest version. `RepairDB` takes that
+    /// for granted.
     pub(super) fn numbers_are_ages(&self) -> Result<bool> {
         let mut newest: BTreeMap<&[u8], u64> = BTreeMap::new();
         for table in &self.live {
@@ -88,8 +88,8 @@ impl Tables {
         Ok(true)
     }
 
-    /// The number of keys for which the two hashes under LevelDB's old name differ: a byte from
-    /// 0x80 on is among the one to three behind the last whole word of four.
+    /// Returns the number of keys for which the two hashes under LevelDB's old name differ. These are keys with a
+    /// byte of 0x80 or more among the one to three bytes after their last whole four-byte word.
     pub(super) fn telling_keys(&self) -> usize {
         let keys = self.live.iter().flat_map(|table| &table.blocks).flat_map(|(_, keys)| keys);
         keys.filter(|key| key[key.len() / 4 * 4..].iter().any(|byte| *byte >= 0x80)).count()
@@ -141,7 +141,7 @@ impl Tables {
         new.check_filter(old, choice)
     }
 
-    /// Checks the files that are no tables.
+    /// Checks the files that are not tables.
     fn compare_folders(&self, after: &Self, choice: &Choice) -> Result<()> {
         for name in after.files.names() {
             let kind = FileKind::parse(name).with_context(|| format!("{name} was left"))?.0;
@@ -200,7 +200,7 @@ impl Live {
         Ok(Self { recorded, name: name.to_owned(), entries, data, index, blocks, filter })
     }
 
-    /// Checks the filter block, against LevelDB's own filters if LevelDB makes such ones.
+    /// Checks the filter block. Compares it with LevelDB's own filters if LevelDB makes such filters.
     fn check_filter(&self, old: &Self, choice: &Choice) -> Result<()> {
         let filter = self.filter.as_ref();
         if choice.drop {

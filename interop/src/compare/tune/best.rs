@@ -1,8 +1,8 @@
-//! The best filters within the budget, found by trying every combination of bits by level and range: of all, and of those
-//! with which no kind of key reads more than with the filters in use.
+//! Finds the best filters within the budget by trying every combination of bits by level and range. It finds the best
+//! of all, and the best of those with which no kind of key reads more than with the filters in use.
 //!
-//! Sizes and rates are those that `tune` tells for each setting and level; other modules compare those with LevelDB's
-//! counts. Only the choice among them is found here.
+//! Sizes and rates are those that `tune` tells for each setting and level. Other modules compare them with LevelDB's
+//! counts. Here only the choice among the settings is compared.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,11 +13,12 @@ use serde_json::Value;
 use super::least_squares::solve;
 use super::predicted::NEAR;
 
-/// The choice may read the blocks of the best times this factor, plus [`NO_GAIN`]: `tune` takes the smaller one of
-/// nearly equal filters, and no program can measure less.
+/// The choice of `tune` may read this many times the blocks that the best filters read, plus [`NO_GAIN`]. `tune`
+/// takes the smaller one of nearly equal filters, and no program can measure less.
 const FACTOR: f64 = 1.05;
 const NO_GAIN: f64 = 0.001;
-/// The reads saved, and their share of all, from which on filters must not be missed: twice what a rebuild must save.
+/// The reads that filters save, and their share of all reads, from which on `tune` must not miss these filters. Both
+/// are twice what a rebuild must save.
 const MUST_SAVE: f64 = 0.01;
 const MUST_SAVE_SHARE: f64 = 0.2;
 /// The bits a key of the tables that the database's program writes, if the filters in use do not tell.
@@ -78,14 +79,14 @@ const KINDS: usize = NEAR.len() + 1;
 /// The mean number of tables of a level that a lookup of each kind reaches.
 type Visits = [f64; KINDS];
 
-/// The rates or reads of each kind.
+/// Returns what `of` has for each kind: rates or reads.
 fn by_kind(of: &Value) -> [&Value; KINDS] {
     let [changed, between, cut, longer] = NEAR.map(|kind| &of["near"][kind]);
     [changed, between, cut, longer, &of["random"]]
 }
 
-/// The tables of each level that lookups of each kind reach. `tune` tells them for one kind only; but the reads of a
-/// kind, which it tells for each setting, are the sum over the levels of the tables reached, each times its rate.
+/// Returns the tables of each level that lookups of each kind reach. `tune` tells them for one kind only. But it
+/// tells the reads of each kind for each setting: the sum over the levels of the tables reached, each times its rate.
 fn visits_of(settings: &[&Value], levels: usize) -> Result<Vec<Visits>> {
     let mut visits = vec![Visits::default(); levels];
     for kind in 0..KINDS {
@@ -141,7 +142,7 @@ impl Reads {
 struct OnLevel {
     bits: u64,
     size: f64,
-    /// For the kinds near stored ones, smoothed.
+    /// The reads for the kinds near stored keys, smoothed.
     reads: [f64; 4],
     told: Reads,
 }
@@ -206,7 +207,7 @@ impl Model {
         Ok(Self { levels: levels.context("a level")?, counts, ranges, program_bits, now })
     }
 
-    /// The reads of the worst kind.
+    /// Returns the reads of the worst of the kinds that count.
     fn worst(&self, reads: [f64; 4]) -> f64 {
         reads
             .into_iter()
@@ -215,7 +216,7 @@ impl Model {
             .fold(0.0, |most, (of, _)| most.max(of))
     }
 
-    /// The reads of a choice, as `tune` tells it.
+    /// Returns the reads of a choice of `tune`.
     fn of_choice(&self, choice: &Value) -> Result<f64> {
         let base_lg = choice["base_lg"].as_u64().context("base_lg")?;
         let levels = self.ranges.get(&base_lg).context("a range that was not tried")?;

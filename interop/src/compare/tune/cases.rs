@@ -9,12 +9,12 @@ pub(super) struct Case {
     pub(super) keys: Keys,
     /// The number of different keys, of which some are stored.
     pub(super) universe: u64,
-    /// Bytes of a value, from and to.
+    /// The least and the greatest length of a value.
     pub(super) value: (u64, u64),
     pub(super) block_size: usize,
     pub(super) snappy: bool,
     pub(super) writer: Writer,
-    /// The steps by which its tables come to be, in order.
+    /// The steps that make its tables, in order.
     pub(super) steps: Vec<Step>,
     /// True if `tune` reads every key.
     pub(super) all: bool,
@@ -37,7 +37,7 @@ pub(super) enum Writer {
 }
 
 impl Writer {
-    /// Filters have the name that LevelDB's policy had up to 1.17.
+    /// Returns true if filters have the name that LevelDB's policy had up to 1.17.
     pub(super) fn has_old_name(self) -> bool {
         self != Self::LevelDb
     }
@@ -45,11 +45,10 @@ impl Writer {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// Writes to random keys, of which so many in a hundred are deletions; LevelDB flushes and
-    /// compacts as it likes.
+    /// Writes to random keys; `deletions` of a hundred are deletions. LevelDB flushes and compacts as it likes.
     Use { writes: u64, deletions: u64, write_buffer: usize, bits: Option<u32> },
-    /// Tables on a level, made of `keys` keys of a part of the range, in so many runs. Each run has
-    /// a part of that for itself, or on level 0 overlaps all others.
+    /// Tables on a level, made of `keys` keys from `part` of the range of keys, in `runs` runs. The runs divide that
+    /// part among themselves; on level 0 each covers all of it.
     Layer { level: u8, part: (f64, f64), keys: u64, runs: u64, deletions: u64, bits: Option<u32> },
 }
 
@@ -104,8 +103,7 @@ impl Case {
         Self { setting: Some((bits_per_key, base_lg)), ..self }
     }
 
-    /// All of them. `quick`: only some that are made and asked in a few seconds together, but reach
-    /// every kind.
+    /// Returns all cases. `quick`: only some, of every kind, which are made and asked in a few seconds together.
     pub(super) fn list(quick: bool) -> Vec<Self> {
         let mut cases = Self::few();
         if !quick {

@@ -1,5 +1,5 @@
-//! The blocks that lookups have to read, worked out with the library's tables. Block for block they
-//! are those that LevelDB counts, so that its counts have nothing else in them.
+//! The blocks that lookups have to read, worked out with the library's tables. LevelDB counts exactly these blocks,
+//! which shows that its counts hold nothing else.
 
 use std::collections::BTreeMap;
 use std::fs::File;

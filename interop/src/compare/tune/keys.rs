@@ -7,12 +7,12 @@ use crate::random::Random;
 pub(super) enum Keys {
     /// 16 random bytes.
     Random,
-    /// `C`, a random hash of 32 bytes and a small number, as Bitcoin's unspent outputs.
+    /// `C`, a random hash of 32 bytes and a small number, like the keys of Bitcoin's unspent outputs.
     Hashes,
     /// `key` and twelve digits, counted up.
     Counter,
-    /// Coordinates of a region in two 32-bit integers, then one or two bytes for the kind of record,
-    /// as Minecraft's chunks.
+    /// Coordinates of a region in two 32-bit integers, then one or two bytes for the kind of record, like the keys of
+    /// Minecraft's chunks.
     Chunks,
     /// `https://host/path/number`.
     Links,
@@ -59,8 +59,8 @@ impl Keys {
         }
     }
 
-    /// The key between stored ones that follows `key`, where every second number is stored, or else a
-    /// close neighbour of `key`. `None`: there are no such keys of this form.
+    /// Returns the missing key that follows `key`, where every second number is stored, or else a close neighbour of
+    /// `key`. `None` if keys of this form have no such neighbour.
     pub(super) fn between(self, key: &[u8], random: &mut Random) -> Option<Vec<u8>> {
         let text = |key: &[u8]| String::from_utf8(key.to_vec()).ok();
         Some(match self {

@@ -1,6 +1,6 @@
 //! Linear equations, solved by least squares.
 
-/// The unknowns that fit the equations best, each of which is given by its factors and its sum.
+/// Returns the unknowns that fit the equations best. Each equation is given by its factors and its sum.
 pub(super) fn solve(equations: &[(Vec<f64>, f64)], unknowns: usize) -> Vec<f64> {
     // The normal equations, with the sums as a last column.
     let mut rows = vec![vec![0.0; unknowns + 1]; unknowns];

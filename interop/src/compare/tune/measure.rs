@@ -20,7 +20,7 @@ pub(super) struct Mean {
 }
 
 impl Mean {
-    /// The mean of so many numbers with this sum and sum of squares.
+    /// Returns the mean of `count` numbers with this sum and sum of squares.
     fn of(count: u64, sum: u64, squares: u64) -> Self {
         let count = count as f64;
         let value = sum as f64 / count;
@@ -33,19 +33,19 @@ impl Mean {
 #[derive(Debug, Clone)]
 pub(super) struct Reads {
     pub(super) mean: Mean,
-    /// All of them, by level.
+    /// All blocks read, by level.
     pub(super) blocks: BTreeMap<u8, u64>,
     count: u64,
 }
 
 impl Reads {
-    /// The mean on each level.
+    /// Returns the mean number of blocks read on each level.
     pub(super) fn by_level(&self) -> BTreeMap<u8, f64> {
         self.blocks.iter().map(|(level, blocks)| (*level, *blocks as f64 / self.count as f64)).collect()
     }
 }
 
-/// An open database of which nothing is read but data blocks, and nothing changes.
+/// An open database that does not change, and of which only data blocks are read.
 pub(super) struct Reader {
     // Closed before the folder goes.
     store: Store,
@@ -82,7 +82,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// The keys that the iterator finds. It opens every table.
+    /// Returns the keys that the iterator finds. The iterator opens every table.
     pub(super) fn present(&self) -> Result<Vec<Vec<u8>>> {
         let mut keys = Vec::new();
         self.store.scan(|key, _| {
@@ -92,7 +92,7 @@ impl Reader {
         Ok(keys)
     }
 
-    /// Asks for keys, each of which is found or not as its flag says.
+    /// Looks keys up. Fails if a key is found and its flag says otherwise, or the reverse. Returns the reads.
     pub(super) fn ask<'k>(&self, keys: impl Iterator<Item = (&'k [u8], bool)>) -> Result<Reads> {
         let before: BTreeMap<u64, u64> = self.store.table_reads().into_iter().collect();
         let opened = self.store.counts().opened;

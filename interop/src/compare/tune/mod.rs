@@ -42,9 +42,9 @@ const OWN_LOOKUPS: usize = 5000;
 /// The extent of a comparison.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Ten small databases only, of every kind.
+    /// True for ten small databases only, of every kind.
     pub quick: bool,
-    /// Only databases whose names contain this.
+    /// A text that the names of the databases must contain; `None` for all databases.
     pub only: Option<String>,
     /// The same seed makes the same databases, but for those that LevelDB compacts as it likes.
     pub seed: u64,
@@ -52,7 +52,7 @@ pub struct Options {
     pub lookups: usize,
 }
 
-/// Makes the databases and compares. The report has everything that does not hold.
+/// Makes the databases, and compares predictions with reads. The report has everything that does not hold.
 pub fn run(options: &Options) -> Result<Report> {
     let programs = tempfile::tempdir()?;
     let program = goleveldb::build("databases", programs.path())?;
@@ -200,7 +200,7 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
     Ok(database)
 }
 
-/// Rebuilds a copy with these filters, and measures that.
+/// Rebuilds the database with these filters into another folder, and measures the result.
 fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
     let parent = new_folder()?;
     let to = parent.path().join("rebuilt");
@@ -225,7 +225,7 @@ fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
 /// The keys that databases are asked for.
 struct Asked<'a> {
     model: &'a Model,
-    /// The user's own. If there are any, present keys are taken from them.
+    /// The user's own lookups. If there are any, present keys are taken from them.
     lookups: Option<&'a [Vec<u8>]>,
     /// The number of keys of each other kind.
     count: usize,

@@ -26,7 +26,7 @@ pub(super) struct Model {
     keys: Keys,
 }
 
-/// Keys to be asked for.
+/// A kind of keys to be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Stored keys with 16 random bytes behind them.
@@ -72,8 +72,7 @@ impl Model {
         self.entries.len()
     }
 
-    /// One key of a kind. Absent ones are in no table, and all entries or present keys are drawn
-    /// evenly.
+    /// Draws a key of a kind, from all entries or all present keys alike. Absent keys are in no table.
     pub(super) fn draw(&self, kind: Kind, random: &mut Random) -> Vec<u8> {
         if kind == Kind::Present {
             return self.present[random.index(self.present.len())].clone();

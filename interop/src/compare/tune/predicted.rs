@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::compare::tool::{self, Outcome};
 
-/// The lines about a database.
+/// The lines that `tune` prints about a database.
 #[derive(Debug)]
 pub(super) struct Tuning {
     settings: Vec<Value>,
@@ -41,15 +41,15 @@ impl Estimate {
 /// The predictions for some filters.
 #[derive(Debug, Clone)]
 pub(super) struct Predicted {
-    /// In bytes.
+    /// The size of all filters in bytes.
     pub(super) size: Estimate,
     pub(super) random: Estimate,
-    /// The worst of the kinds likely for such keys.
+    /// The reads for the worst of the kinds that are likely for such keys.
     pub(super) neighbours: Estimate,
     pub(super) worst: Option<&'static str>,
-    /// By kind: changed, between, cut, longer.
+    /// The reads by kind: changed, between, cut, longer.
     pub(super) near: [Option<Estimate>; 4],
-    /// The user's own, absent.
+    /// For the user's own lookups of absent keys.
     pub(super) lookups: Option<Estimate>,
     pub(super) present: Estimate,
 }
@@ -90,14 +90,14 @@ impl Predicted {
 #[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub(super) policy: String,
-    /// For people: bits and `base_lg`.
+    /// The bits and `base_lg`, as text for people.
     pub(super) filters: String,
     /// The arguments for `filterblock rebuild`.
     pub(super) arguments: Vec<OsString>,
     pub(super) predicted: Predicted,
 }
 
-/// The hash of LevelDB of today and of goleveldb.
+/// The option for the hash of today's LevelDB and of goleveldb.
 const HASH: [&str; 2] = ["--hash", "unsigned"];
 const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
@@ -135,7 +135,7 @@ impl Choice {
 }
 
 impl Tuning {
-    /// Asks the program.
+    /// Runs `filterblock tune` and reads its output.
     pub(super) fn of(folder: &Path, all: bool, lookups: Option<&Path>) -> Result<Self> {
         let mut arguments: Vec<OsString> = ["tune", "--json"].map(OsString::from).into();
         if all {
@@ -180,7 +180,7 @@ impl Tuning {
         self.tuning["policy"].as_str().context("policy")
     }
 
-    /// The number of tables that `tune` read, and of how many.
+    /// Returns the number of tables that `tune` read, and of all tables.
     pub(super) fn sample(&self) -> Result<(u64, u64)> {
         let sample = &self.tuning["sample"];
         Ok((sample["tables"].as_u64().context("tables")?, sample["of_tables"].as_u64().context("of_tables")?))
@@ -196,7 +196,7 @@ impl Tuning {
         self.choice(&self.tuning["by_level"]).context("by_level")
     }
 
-    /// The most that filters may take.
+    /// The maximum size of all filters, in bytes.
     pub(super) fn budget(&self) -> Result<f64> {
         self.tuning["budget"]["bytes"].as_f64().context("budget")
     }
@@ -218,8 +218,8 @@ impl Tuning {
         (!json.is_null()).then(|| Choice::of(json)).transpose()
     }
 
-    /// A setting of those tried, by its number among those with the policy of the database's readers,
-    /// and with these bits a key and this `base_lg` if they are given.
+    /// Returns one of the settings tried for the policy of the database's readers, by `number`. `wanted`: only
+    /// settings of these bits a key and this `base_lg` count.
     pub(super) fn setting(&self, number: usize, wanted: Option<(u64, u64)>) -> Result<Choice> {
         let policy = self.policy()?;
         let is_wanted = |line: &&Value| {

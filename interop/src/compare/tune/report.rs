@@ -18,31 +18,31 @@ pub(super) struct Database {
     /// The number of tables of each level.
     pub(super) levels: BTreeMap<u8, u64>,
     pub(super) entries: usize,
-    /// The tables that `tune` read, of how many.
+    /// The number of tables that `tune` read, and of all tables.
     pub(super) sample: (u64, u64),
     /// The advice, in a word.
     pub(super) action: String,
     /// The size of all tables.
     pub(super) bytes: u64,
-    /// The choice beside the best; `None`: nothing fits into the budget.
+    /// The comparison of the choice with the best one; `None`: nothing fits into the budget.
     pub(super) best: Option<Best>,
     /// The number of keys of each kind that were asked for.
     pub(super) lookups: usize,
     pub(super) rows: Vec<Row>,
 }
 
-/// The database with some filters.
+/// The predictions for the database with some filters, and the measured numbers.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) what: &'static str,
     /// Bits a key, and `base_lg`.
     pub(super) filters: String,
     pub(super) compared: Vec<Compared>,
-    /// The reads of an absent key that advice goes by, as predicted.
+    /// The predicted reads of an absent key, by which the advice goes.
     pub(super) absent: f64,
-    /// The kind of key that it is for, without lookups of the user's.
+    /// The kind of that absent key, if no lookups of the user's are known.
     pub(super) absent_of: Option<&'static str>,
-    /// True if measured before under another name.
+    /// True if the same filters were measured before under another name.
     pub(super) is_repeated: bool,
 }
 
@@ -52,7 +52,7 @@ const THOUSANDTH: f64 = 0.001;
 /// A database with fewer bytes of tables is left as it is.
 const FLOOR: u64 = 1 << 20;
 
-/// The columns.
+/// The columns of the report.
 const WHATS: [&str; 8] = ["random", "changed", "between", "cut", "longer", "lookups", "present", "size"];
 
 impl Row {
@@ -72,8 +72,9 @@ impl Database {
         self.rows.iter().find(|row| row.what == what)
     }
 
-    /// The kinds of keys for which LevelDB reads more with the filters advised than before, apart from chance, from what
-    /// the intervals of the predictions cannot tell apart, and from a thousandth of a block.
+    /// Returns the kinds of keys for which LevelDB reads more with the filters advised than before. A rise does not
+    /// count if it may be chance, if it lies within the intervals of the predictions, or if it is at most a
+    /// thousandth of a block.
     fn rises(&self) -> Vec<String> {
         let (Some(now), Some(advised)) = (self.row("now"), self.row("advice")) else { return Vec::new() };
         let pairs = now.compared.iter().filter(|now| now.what != "size").filter_map(|now| {
@@ -116,14 +117,15 @@ impl Report {
         self.all().count()
     }
 
-    /// The predictions of reads whose interval of 95 % holds what was measured, and how many there are.
+    /// The number of predictions of reads whose 95 % interval holds what was measured, and of all predictions of
+    /// reads.
     pub fn held(&self) -> (usize, usize) {
         let reads = || self.all().filter(|compared| compared.what != "size");
         (reads().filter(|compared| compared.is_held).count(), reads().count())
     }
 
-    /// The predictions of reads within a tenth of what was measured; the others are within four
-    /// standard errors, or faults.
+    /// The number of predictions of reads that are within a tenth of what was measured. The others are within four
+    /// standard errors, or are faults.
     pub fn within_a_tenth(&self) -> usize {
         let is_within = |compared: &&Compared| (0.9..=1.1).contains(&compared.ratio());
         self.all().filter(|compared| compared.what != "size").filter(is_within).count()

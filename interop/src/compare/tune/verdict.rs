@@ -6,11 +6,12 @@ use std::fmt;
 use super::measure::Mean;
 use super::predicted::Estimate;
 
-/// The error that is permitted for reads, as a share, and in standard errors: of hundreds of predictions,
-/// chance puts one off by three of them.
+/// The error that is permitted for reads, as a share, and in standard errors: of hundreds of predictions, one is off
+/// by three standard errors by chance.
 const SHARE: f64 = 0.1;
 const ERRORS: f64 = 4.0;
-/// A difference that is no more than a few reads in all, for which errors are not normally distributed.
+/// Smaller differences are ignored. They come from a few reads in all, and the errors of so few are not normally
+/// distributed.
 const NOTHING: f64 = 0.0005;
 /// The error that is permitted for the size of filters, as a share.
 const SIZE_SHARE: f64 = 0.02;
@@ -20,25 +21,25 @@ const WIDEST: f64 = 0.5;
 /// With fewer reads for a lookup, a share says nothing: the interval may be as wide as for this many.
 const LEAST: f64 = 0.004;
 
-/// One number.
+/// A predicted number beside the measured one, and whether they agree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Compared {
     /// "random", "changed", "between", "cut", "longer", "present", "lookups" or "size".
     pub(super) what: &'static str,
     pub(super) predicted: f64,
     pub(super) measured: f64,
-    /// Half the width of the interval told; 0 for a size.
+    /// Half the width of the predicted interval; 0 for a size.
     pub(super) half: f64,
     /// The difference in standard errors; `None` for a size, where there are none.
     pub(super) errors: Option<f64>,
     /// True if the measured number is in the predicted interval, allowing for its own error.
     pub(super) is_held: bool,
-    /// The reason why it does not hold.
+    /// The reason why the prediction does not hold.
     pub(super) fault: Option<String>,
 }
 
 impl Compared {
-    /// Block reads of a lookup. `levels`: the measured reads on each.
+    /// Compares the block reads of a lookup. `levels`: the measured reads on each level.
     pub(super) fn reads(
         what: &'static str,
         predicted: Estimate,
@@ -64,7 +65,7 @@ impl Compared {
         Self { what, predicted: predicted.value, measured, half, errors, is_held, fault }
     }
 
-    /// The size of filter blocks in bytes.
+    /// Compares the size of filter blocks in bytes.
     pub(super) fn size(predicted: Estimate, measured: u64) -> Self {
         let (predicted, measured) = (predicted.value, measured as f64);
         let is_close = (predicted - measured).abs() <= SIZE_SHARE * measured;

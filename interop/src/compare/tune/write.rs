@@ -18,7 +18,7 @@ use crate::random::Random;
 
 /// A buffer so large that nothing is flushed before the database is opened the next time.
 const LARGE_BUFFER: usize = 256 << 20;
-/// The limits above which LevelDB compacts by itself.
+/// The numbers of tables on level 0, and of bytes on level 1, at which LevelDB compacts by itself.
 const MAX_LEVEL_0: usize = 4;
 const MAX_LEVEL_1: u64 = 10 << 20;
 
@@ -91,8 +91,7 @@ fn ensure_logs_are_empty(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Different random keys from a part of the universe, in random order, each with a value or a
-/// deletion.
+/// Draws different random keys from a part of the universe, in random order, each with a value or a deletion.
 fn drawn(
     case: &Case,
     universe: &[Vec<u8>],
@@ -137,7 +136,7 @@ fn apply(store: &mut Store, writes: &[Write]) -> Result<()> {
     Ok(())
 }
 
-/// Makes a table on level 0 of these writes: the next opening makes it of the log.
+/// Makes a table on level 0 of these writes: when the database is opened the next time, LevelDB makes it of the log.
 fn flush(folder: &Path, options: &StoreOptions, writes: &[Write]) -> Result<()> {
     let held = StoreOptions { hold_background: true, ..options.clone() };
     apply(&mut Store::open(folder, &held)?, writes)?;

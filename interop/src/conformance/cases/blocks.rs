@@ -1,4 +1,4 @@
-//! Filter blocks: made by calls, and asked, sound and damaged.
+//! Cases of filter blocks: built by calls, and asked, sound and damaged.
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,8 @@ fn built() -> Vec<Question> {
     cases
 }
 
-/// A block with these filters, `base_lg`, and LevelDB's bytes where it is 11.
+/// Returns a filter block of these filters with this `base_lg`. With 11, LevelDB's value, its bytes are those of
+/// LevelDB.
 fn block(filters: &[&[u8]], base_lg: u8) -> Vec<u8> {
     let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
     for filter in filters {

@@ -93,7 +93,7 @@ fn block_damage() -> [NamedEdit; 24] {
     ]
 }
 
-/// The names of places that handles can name, none of them a block.
+/// Places that a handle can name, each with its name in cases. None of them is a block.
 fn elsewhere() -> [(&'static str, Place); 9] {
     [
         ("zero", (0, 0)),
@@ -108,7 +108,7 @@ fn elsewhere() -> [(&'static str, Place); 9] {
     ]
 }
 
-/// Values that are no handle, or are one in an unusual way.
+/// Values that are not a handle, or are one in an unusual way.
 fn odd_handles(sound: &[u8]) -> [(&'static str, Vec<u8>); 6] {
     [
         ("empty", vec![]),

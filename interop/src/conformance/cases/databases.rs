@@ -12,7 +12,7 @@ use crate::hex;
 /// The number of the table.
 const TABLE: u64 = 5;
 
-/// A MANIFEST with this one table, of so many bytes, or with none.
+/// Makes a MANIFEST with the one table, of this size, or with none.
 pub(super) fn manifest(size: Option<u64>) -> Vec<u8> {
     let (first, last) = (ENTRIES[0].0, ENTRIES[ENTRIES.len() - 1].0);
     let mut edit = VersionEdit::default();

@@ -11,13 +11,14 @@ use super::super::{Question, Stored};
 use super::{hexes, numbered, question, some_bytes};
 use crate::hex;
 
-/// The policy of goleveldb: the name that LevelDB had until 1.17, with unsigned last bytes.
+/// The policy of goleveldb: the name that LevelDB's had until 1.17, and a hash that reads the last bytes as unsigned.
 const GOLEVELDB: &str = "leveldb.BuiltinBloomFilter";
 
-/// The same name, with signed last bytes: LevelDB until 1.17 where `char` is signed, and Riak.
+/// The policy of LevelDB until 1.17 where `char` is signed, and of Riak: the same name, and a hash that reads the
+/// last bytes as signed.
 const SIGNED: &str = "leveldb.BuiltinBloomFilter, signed";
 
-/// The same name where nothing says which of the two it is.
+/// The same name, where nothing says which of the two hashes it is.
 const EITHER: &str = "leveldb.BuiltinBloomFilter, either";
 
 /// The filters that Riak writes under LevelDB's name.
@@ -90,7 +91,7 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("testdata").join(name)
 }
 
-/// The user keys of the set `versions`, as often as they are stored.
+/// Returns the user keys of the set `versions`, as often as they are stored.
 fn versions() -> Vec<Vec<u8>> {
     let listing = fs::read_to_string(testdata("tables/versions.keys")).expect("the listing of the set");
     let keys = listing.lines().filter(|line| !line.starts_with('#')).map(|line| {

@@ -10,7 +10,7 @@ use crate::leveldb::Bloom;
 /// LevelDB's seed for Bloom filters.
 const BLOOM_SEED: u32 = 0xbc9f_1d34;
 
-/// Every length of the last bytes, with high bytes and without, other seeds, and long keys.
+/// Cases of the hash: every number of last bytes, with high bytes and without, other seeds, and long keys.
 pub(super) fn hash() -> Vec<Question> {
     let mut cases = Vec::new();
     let mut push = |name: String, bytes: &[u8], seed: u32| {
@@ -40,7 +40,7 @@ pub(super) fn hash() -> Vec<Question> {
     cases
 }
 
-/// Filters made and asked: sizes, probes, and bytes that no builder writes.
+/// Cases of filters, made and asked: sizes, probes, and bytes that no builder writes.
 pub(super) fn bloom() -> Vec<Question> {
     let mut cases = Vec::new();
     for bits_per_key in [0, 1, 2, 4, 8, 10, 14, 16, 20, 30, 43, 44, 50, 100] {

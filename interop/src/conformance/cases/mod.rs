@@ -42,7 +42,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The program that answers a question.
+    /// Returns the program whose answer to a question must hold.
     pub fn of(question: &Question) -> Self {
         let ends = |part: &&str| question.name.contains(&format!("{part}-")) || question.name.ends_with(part);
         if !question.given["policy"].is_null() {
@@ -54,7 +54,7 @@ impl Origin {
         }
     }
 
-    /// The name in the case.
+    /// Returns the program's name, as cases give it.
     pub fn name(self) -> &'static str {
         match self {
             Self::LevelDb => "LevelDB 1.23",
@@ -79,7 +79,7 @@ pub fn all() -> Vec<File> {
     ]
 }
 
-/// The case in full, with LevelDB's answer, or that of another program named as its origin.
+/// Returns the case in full, with LevelDB's answer, or that of the program named as `origin`.
 pub fn complete(question: &Question, origin: &str, answer: &Value) -> Value {
     let (may, must_not) = alternatives(question, answer);
     let mut case = json!({
@@ -97,7 +97,7 @@ pub fn complete(question: &Question, origin: &str, answer: &Value) -> Value {
     case
 }
 
-/// Answers that differ from LevelDB's and lose nothing, and answers that lose something.
+/// Returns answers that differ from LevelDB's and lose nothing, and answers that lose something.
 fn alternatives(question: &Question, answer: &Value) -> (Vec<Value>, Vec<Value>) {
     let mut may = Vec::new();
     let mut must_not = Vec::new();

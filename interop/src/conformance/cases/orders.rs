@@ -59,7 +59,7 @@ pub(super) fn all() -> Vec<Question> {
     cases
 }
 
-/// Keys of databases taken apart: types, the largest numbers, and keys that are none.
+/// Cases of a database's keys taken apart: types, the largest numbers, and bytes that are no such key.
 fn parsed() -> Vec<Question> {
     let mut cases = Vec::new();
     let mut push = |name: String, key: &[u8]| {

@@ -52,7 +52,7 @@ pub(super) fn all() -> Vec<Question> {
     cases
 }
 
-/// Sixty steps: to either end, to a key, and then a few in one direction or in turns.
+/// Makes sixty steps: to either end, to a key, and then a few in one direction or in turns.
 fn steps(keys: &[Vec<u8>], salt: u32) -> Value {
     let mut steps = vec![json!("first")];
     let mut random = some_bytes(400, 100 + salt).into_iter();

@@ -28,7 +28,7 @@ struct RawDatabaseOptions {
 }
 
 impl RawDatabaseOptions {
-    /// Valid as long as `policy` is.
+    /// Makes the options. They are valid as long as `policy` is.
     fn new(from: &DatabaseOptions, policy: Option<&Policy>) -> Self {
         let built_in = if let Filter::BuiltIn(bits) = from.filter { Some(bits) } else { None };
         Self {

@@ -63,7 +63,8 @@ type Sink = Callback<extern "C" fn(*mut c_void, Bytes)>;
 type Source = Callback<extern "C" fn(*mut c_void, u64, usize, *mut u8) -> u8>;
 type EntrySink = Callback<extern "C" fn(*mut c_void, Bytes, Bytes) -> u8>;
 
-/// `to` must not move, and must not be used by others, while the callback is in use.
+/// Makes a sink that passes bytes to `to`. `to` must not move, and must not be used by others, while the sink is in
+/// use.
 fn sink(to: *mut Box<SinkFn<'_>>) -> Sink {
     extern "C" fn append(context: *mut c_void, piece: Bytes) {
         // SAFETY: `sink` made the context from such a box, which nobody else uses meanwhile.
@@ -74,7 +75,7 @@ fn sink(to: *mut Box<SinkFn<'_>>) -> Sink {
     Sink { context: to.cast(), function: append }
 }
 
-/// `from` must not move while the callback is in use.
+/// Makes a source that reads by `from`. `from` must not move while the source is in use.
 fn source(from: *mut Box<SourceFn<'_>>) -> Source {
     extern "C" fn read(context: *mut c_void, offset: u64, size: usize, to: *mut u8) -> u8 {
         // SAFETY: `source` made the context from such a box, which is only ever shared.
@@ -89,7 +90,8 @@ fn source(from: *mut Box<SourceFn<'_>>) -> Source {
     Source { context: from.cast(), function: read }
 }
 
-/// `to` must not move, and must not be used by others, while the callback is in use.
+/// Makes a sink that passes entries to `to`. `to` must not move, and must not be used by others, while the sink is in
+/// use.
 fn entry_sink(to: *mut &mut EntryFn<'_>) -> EntrySink {
     extern "C" fn entry(context: *mut c_void, key: Bytes, value: Bytes) -> u8 {
         // SAFETY: `entry_sink` made the context from such a reference, which nobody else uses

@@ -26,7 +26,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Our policy that a database uses, if any.
+    /// Makes the policy of ours that the options name, if they name one.
     pub(super) fn of(options: &DatabaseOptions) -> Result<Option<Self>> {
         let Filter::Policy(policy) = &options.filter else { return Ok(None) };
         Self::new(policy).map(Some)

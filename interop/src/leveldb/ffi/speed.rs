@@ -51,7 +51,7 @@ unsafe extern "C" {
 pub struct Slices<'a>(pub(super) Vec<Bytes>, PhantomData<&'a [u8]>);
 
 impl<'a> Slices<'a> {
-    /// The borrowed bytes, which do not move.
+    /// Borrows the bytes, which do not move.
     pub fn new(slices: &[&'a [u8]]) -> Self {
         Self(slices.iter().map(|slice| Bytes::new(slice)).collect(), PhantomData)
     }
@@ -61,7 +61,7 @@ impl<'a> Slices<'a> {
 pub struct Queries<'a>(Vec<RawQuery>, PhantomData<&'a [u8]>);
 
 impl<'a> Queries<'a> {
-    /// The borrowed keys, which do not move.
+    /// Borrows the keys, which do not move.
     pub fn new(queries: &[(u64, &'a [u8])]) -> Self {
         let raw = |&(offset, key): &(u64, &[u8])| RawQuery { offset, key: Bytes::new(key) };
         Self(queries.iter().map(raw).collect(), PhantomData)
@@ -72,7 +72,7 @@ impl<'a> Queries<'a> {
 pub struct Loops(RawPolicy);
 
 impl Loops {
-    /// A policy with this many bits a key, over internal keys or plain ones.
+    /// Makes loops with this many bits a key, over internal keys or plain ones.
     pub fn new(bits: u32, internal_keys: bool) -> Self {
         Self(RawPolicy { bits_per_key: bits_per_key(Some(bits)), internal_keys: internal_keys.into() })
     }

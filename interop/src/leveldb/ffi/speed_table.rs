@@ -98,7 +98,7 @@ impl Drop for Table<'_> {
 pub struct Lookups<'a>(Vec<RawLookup>, PhantomData<&'a [u8]>);
 
 impl<'a> Lookups<'a> {
-    /// The borrowed keys, which do not move.
+    /// Borrows the keys, which do not move.
     pub fn new(lookups: &[(usize, &'a [u8])]) -> Self {
         let raw = |&(table, key): &(usize, &[u8])| RawLookup { table, key: Bytes::new(key) };
         Self(lookups.iter().map(raw).collect(), PhantomData)

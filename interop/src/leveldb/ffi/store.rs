@@ -32,7 +32,7 @@ struct RawOptions {
 }
 
 impl RawOptions {
-    /// Valid as long as `policy` is.
+    /// Makes the options. They are valid as long as `policy` is.
     fn new(from: &StoreOptions, policy: Option<&Policy>) -> Self {
         let (filter, bits) = match from.filter {
             StoreFilter::None => (0, 0),
@@ -187,7 +187,7 @@ impl Store {
     }
 }
 
-/// Null for no bounds. The pointers are valid as long as `range`.
+/// Returns pointers to both bounds, or null pointers without bounds. They are valid as long as `range` is.
 fn bounds(range: Option<&(Bytes, Bytes)>) -> (*const Bytes, *const Bytes) {
     range.map_or((ptr::null(), ptr::null()), |(start, limit)| (ptr::from_ref(start), ptr::from_ref(limit)))
 }

@@ -1,4 +1,4 @@
-//! The cost of one run, in a process of its own.
+//! Measures the cost of one run, in a process of its own.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -74,7 +74,7 @@ pub(crate) struct Cost {
     pub(crate) memory: u64,
 }
 
-/// Does the work, and prints its cost. It runs in a process of its own.
+/// Does the work, and prints the cost of the whole process, which does nothing else.
 pub(crate) fn print_cost(work: Work) -> Result<()> {
     let start = Instant::now();
     work.run()?;
@@ -91,7 +91,7 @@ pub(crate) fn print_cost(work: Work) -> Result<()> {
     Ok(())
 }
 
-/// Measures a run with the arguments `words` and the folder.
+/// Runs `rebuild cost` with the arguments `words` and the folder. Returns the cost that it prints.
 pub(crate) fn measure(words: &[&str], folder: &Path) -> Result<Cost> {
     let output =
         Command::new(std::env::current_exe()?).args(["rebuild", "cost"]).args(words).arg(folder).output()?;

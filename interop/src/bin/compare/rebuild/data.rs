@@ -16,7 +16,7 @@ pub(crate) fn options_with_filters() -> StoreOptions {
     StoreOptions { filter: StoreFilter::BuiltIn(10), ..StoreOptions::default() }
 }
 
-/// The key of a number. Keys of even numbers are stored, those of odd ones lie between them.
+/// Returns the key of a number. Keys of even numbers are stored; keys of odd numbers lie between them.
 pub(crate) fn key(number: u64) -> [u8; 16] {
     let mut key = [0; 16];
     // Multiplication by an odd number gives each number a different place.

@@ -1,5 +1,5 @@
-//! Lets `filterblock rebuild` give random databases other filters and compares what LevelDB and
-//! goleveldb find; measures what it costs. Linux only.
+//! Compares what LevelDB and goleveldb find in random databases to which `filterblock rebuild` gives other filters.
+//! Measures what a rebuild costs. Linux only.
 
 mod cost;
 mod data;

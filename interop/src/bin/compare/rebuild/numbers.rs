@@ -1,4 +1,4 @@
-//! The measurements.
+//! Measures what a rebuild saves LevelDB, and what it costs.
 
 use std::fs;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::data;
 
 /// The number of keys to ask for.
 const LOOKUPS: u64 = 100_000;
-/// The filters that the database is given.
+/// The policy of the filters that the database is given.
 const POLICY: &str = "leveldb.BuiltinBloomFilter2";
 
-/// Writes a database without filters and measures.
+/// Writes a database without filters, and measures what filters save and cost.
 pub(crate) fn run(folder: &Path, bytes: u64, value: usize, rounds: usize) -> Result<()> {
     let folder = tempfile::tempdir_in(folder)?;
     let (database, scratch) = (folder.path().join("database"), folder.path().join("scratch"));
@@ -30,7 +30,7 @@ pub(crate) fn run(folder: &Path, bytes: u64, value: usize, rounds: usize) -> Res
     costs(&database, &scratch, rounds, size)
 }
 
-/// Data blocks read for each absent and each stored key, before and after.
+/// Prints the data blocks read for each absent and each stored key, before and after a rebuild.
 fn block_reads(database: &Path, scratch: &Path, keys: u64) -> Result<()> {
     println!(
         "| LevelDB, no block cache | data blocks read for an absent key | for a stored key |\n|---|---|---|"
@@ -46,8 +46,8 @@ fn block_reads(database: &Path, scratch: &Path, keys: u64) -> Result<()> {
     Ok(())
 }
 
-/// Data blocks read by `Get` of keys that are stored (`odd` is 0) or not (1). All tables are open
-/// before that, and no compaction by seeks changes them.
+/// Returns the data blocks read for each `Get`, of keys that are stored (`odd` is 0) or absent (1). All tables are
+/// open before that, and no compaction changes them.
 fn reads(folder: &Path, filter: StoreFilter, keys: u64, odd: u64) -> Result<f64> {
     let options = StoreOptions {
         filter,
@@ -72,7 +72,7 @@ fn reads(folder: &Path, filter: StoreFilter, keys: u64, odd: u64) -> Result<f64>
     Ok((after.reads - before.reads) as f64 / LOOKUPS as f64)
 }
 
-/// Processor time, time by the clock and memory of each way, in turns.
+/// Prints processor time, time by the clock and memory of each way. The ways take turns.
 fn costs(database: &Path, scratch: &Path, rounds: usize, size: u64) -> Result<()> {
     const REBUILD: [&str; 5] = ["tool", "rebuild", "--in-place", "--no-undo", "--no-verify"];
     let with = |options: &[&'static str]| [&REBUILD[..], options].concat();

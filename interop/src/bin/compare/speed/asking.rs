@@ -1,4 +1,4 @@
-//! Asking filter blocks.
+//! Times queries to filter blocks.
 
 use std::sync::Arc;
 
@@ -42,12 +42,13 @@ pub(crate) fn many<P: FilterPolicy>(
     queries.chunks(BATCH).map(&mut ask).sum()
 }
 
-/// Asks by hashes that were computed beforehand.
+/// Asks by hashes that were computed beforehand. Returns how many keys may match.
 fn by_hash(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, hashes: &[(u64, KeyHash)]) -> usize {
     hashes.iter().filter(|(offset, hash)| reader.hash_may_match(*offset, *hash)).count()
 }
 
-/// sstable's reader of whole blocks is private; this finds the filters as ours does.
+/// Asks the policy of the crate sstable. The crate's reader of whole blocks is private, so ours finds the filters.
+/// Returns how many keys may match.
 pub(crate) fn sstable(
     reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>,
     bits: u32,
@@ -62,7 +63,7 @@ pub(crate) fn sstable(
     queries.iter().filter(ask).count()
 }
 
-/// Our answers to all queries have to be LevelDB's. Returns how many are "may match".
+/// Checks that our answers to all queries are LevelDB's. Returns how many of them are "may match".
 pub(crate) fn check<P: FilterPolicy>(
     reader: &FilterBlockReader<P, &[u8]>,
     queries: &[(u64, &[u8])],
@@ -116,7 +117,7 @@ pub(crate) fn cached(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("Asking, in the cache", rows))
 }
 
-/// Keys of other lengths, and other numbers of bits.
+/// Times queries for keys of other lengths, and to filters of other numbers of bits.
 pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
     let mut rows = Vec::new();
     let lens = [Some(0), Some(4), Some(8), Some(24), Some(64), None].map(|len| (len, 10));
@@ -133,7 +134,7 @@ pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("Asking, other keys and bits, 40 a filter, random blocks", rows))
 }
 
-/// Asks a table whose keys are all in one filter.
+/// Times queries to a filter that holds all keys of a table.
 pub(crate) fn one_filter(rounds: usize, count: usize) -> Result<Section> {
     let (present, absent) = (keys(0, count, Some(16), &[]), keys(1, count, Some(16), &[]));
     let mut builder = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::new(10), 63)?;
@@ -153,7 +154,7 @@ pub(crate) fn one_filter(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("Asking one filter for the table (base_lg 63)", rows))
 }
 
-/// One block of filters, asked by all in turns.
+/// Times queries to one filter block, which all implementations answer in turns.
 fn ask(
     rounds: usize,
     case: &str,

@@ -1,4 +1,4 @@
-//! Building filter blocks.
+//! Times the building of filter blocks.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("Building filter blocks", rows))
 }
 
-/// Keys of other lengths, and other numbers of bits.
+/// Builds filters of keys of other lengths, and of other numbers of bits.
 pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
     let mut rows = Vec::new();
     for len in [0, 4, 8, 24] {
@@ -124,7 +124,7 @@ fn case(rounds: usize, count: usize, len: Option<usize>, per_filter: usize, bits
     Ok(turns.run(rounds))
 }
 
-/// Calls the policy as sstable's own block builder does, which is private.
+/// Calls the policy as sstable's own block builder does. That builder is private.
 fn sstable_filters(keys: &[&[u8]], per_filter: usize, bits: u32) -> Vec<u8> {
     let policy = BloomPolicy::new(bits);
     let (mut filters, mut run, mut starts) = (Vec::new(), Vec::new(), Vec::new());

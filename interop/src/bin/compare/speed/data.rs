@@ -1,4 +1,4 @@
-//! Keys, in the forms in which they are needed.
+//! Makes keys, queries and filter blocks, in the forms in which they are needed.
 
 use filterblock::{FilterBlockBuilder, FilterPolicy, KeyBuf};
 use filterblock_interop::random::Random;
@@ -6,7 +6,7 @@ use filterblock_interop::random::Random;
 /// Bytes of data blocks for each filter.
 pub(crate) const RANGE: u64 = 2048;
 
-/// Internal keys end in a sequence number and a type.
+/// The sequence number and type in which internal keys end.
 pub(crate) const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
 
 /// Makes `count` random keys of `len` bytes, or of 1 to 64 bytes, each followed by `suffix`.
@@ -21,7 +21,7 @@ pub(crate) fn keys(seed: u64, count: usize, len: Option<usize>, suffix: &[u8]) -
     (0..count).map(|_| key(&mut random)).collect()
 }
 
-/// The shape of the keys.
+/// The length of the keys, in words.
 pub(crate) fn describe(len: Option<usize>) -> String {
     len.map_or_else(|| "1 to 64 bytes".to_owned(), |len| format!("{len} bytes"))
 }
@@ -30,7 +30,7 @@ pub(crate) fn slices(keys: &[Vec<u8>]) -> Vec<&[u8]> {
     keys.iter().map(Vec::as_slice).collect()
 }
 
-/// The keys of each filter.
+/// Groups the keys by filter.
 pub(crate) fn runs(keys: &[&[u8]], per_filter: usize) -> Vec<KeyBuf> {
     keys.chunks(per_filter).map(|keys| keys.iter().collect()).collect()
 }
@@ -40,7 +40,7 @@ pub(crate) fn runs(keys: &[&[u8]], per_filter: usize) -> Vec<KeyBuf> {
 pub(crate) enum Kind {
     Hit,
     Miss,
-    /// Half and half, in no order.
+    /// Stored and absent keys, half and half, in random order.
     Mixed,
 }
 
@@ -79,7 +79,7 @@ impl Order {
         }
     }
 
-    /// The numbers below `count`.
+    /// Returns the numbers below `count` in this order.
     fn numbers(self, count: usize) -> Vec<usize> {
         let mut numbers: Vec<usize> = (0..count).collect();
         if self == Self::Random {
@@ -156,7 +156,7 @@ pub(crate) fn build<P: FilterPolicy>(
     builder.finish_into(block).expect("a block within the limits");
 }
 
-/// Builds the same block from runs of keys, each of which is a filter's.
+/// Builds the same block from runs of keys. Each run holds the keys of one filter.
 pub(crate) fn build_runs<P: FilterPolicy>(
     builder: &mut FilterBlockBuilder<P>,
     runs: &[KeyBuf],

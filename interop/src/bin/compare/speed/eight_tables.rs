@@ -1,4 +1,4 @@
-//! One key asked in several tables, and filters of another format.
+//! Times one key asked in several tables, and filters of another format.
 
 use anyhow::{Result, ensure};
 use fastbloom::BloomFilter;
@@ -12,7 +12,8 @@ use super::timing::{Turns, levels, set};
 
 const TABLES: usize = 8;
 
-/// The work of an LSM tree for a key that is in one of eight tables. Ours hashes it once.
+/// Times what an LSM tree does for a key in one of eight tables: it asks the filters of all. Ours hashes the key
+/// once.
 pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     let policy = BloomFilterPolicy::new(10);
     let mut rows = Vec::new();
@@ -50,7 +51,7 @@ pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("One key asked in 8 tables, 40 a filter, for each key", rows))
 }
 
-/// A reference: fastbloom's filters, in their own format and of the same size.
+/// Times fastbloom's filters as a reference. They have their own format and the same size.
 pub(crate) fn fastbloom(rounds: usize, count: usize) -> Result<Section> {
     let (present, absent) = (keys(0, count, Some(16), &[]), keys(1, count, Some(16), &[]));
     let mut filter = BloomFilter::with_num_bits(count * 10).seed(&1).expected_items(count);

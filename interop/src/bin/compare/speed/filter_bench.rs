@@ -1,5 +1,5 @@
-//! The cases of RocksDB's `filter_bench`: which filters are asked, and for which keys, with the
-//! time of a dry run subtracted.
+//! Times the cases of RocksDB's `filter_bench`: which filters are asked, and for which keys, with the time of a dry
+//! run subtracted.
 
 use anyhow::Result;
 use filterblock::{BloomFilterPolicy, FilterBlockReader};

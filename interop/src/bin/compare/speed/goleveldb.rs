@@ -1,4 +1,4 @@
-//! goleveldb in its own process, with LevelDB measured right before and after.
+//! Times goleveldb in a process of its own, and LevelDB right before and after it.
 
 use std::fs;
 use std::hint::black_box;
@@ -102,7 +102,7 @@ fn row(name: String, leveldb: f64, theirs: f64) -> Row {
     Row { name, unit: Unit::TimesFaster, fixed, levels: Vec::new() }
 }
 
-/// Looks keys up in a table in memory, without checksums and without a cache.
+/// Times lookups in a table in memory, without checksums and without a cache.
 fn get(rounds: usize, count: usize, folder: &Path) -> Result<Vec<Row>> {
     let program = goleveldb::build("get", folder)?.context("Go was there just now")?;
     let tables = [entries(0, count)];

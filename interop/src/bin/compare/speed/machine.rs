@@ -30,7 +30,7 @@ pub(crate) fn describe(processes: usize) {
     );
 }
 
-/// Returns the text after the colon.
+/// Returns the text after the colon of the first line that begins with `name`.
 fn first_line_with(path: &str, name: &str) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

@@ -1,4 +1,5 @@
-//! Keys looked up one by one and 256 at once, in tables of all sizes: from those in the cache to those in memory.
+//! Times keys looked up one by one and 256 at once, in tables of all sizes: from those in the cache to those in
+//! memory.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -18,9 +19,9 @@ use super::reading::OPTIONS;
 use super::report::{Cell as Column, Row, Section, Unit, at};
 use super::timing::{Aims, Fixed, Measure, Turns, levels, set};
 
-/// Keys of one call.
+/// The number of keys of one call.
 const MANY: usize = 256;
-/// Calls with [`MANY`] keys each, before the same keys come again.
+/// The number of calls, with [`MANY`] keys each, before the same keys come again.
 const CALLS: usize = 512;
 const TABLES: usize = 8;
 const VALUE: [u8; 100] = [7; 100];
@@ -30,9 +31,9 @@ const ENTRY: usize = 120;
 /// The form of the keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// They differ in their first eight bytes.
+    /// Keys that differ in their first eight bytes.
     Early,
-    /// They begin with the same bytes: `user:00012345678`.
+    /// Keys that begin with the same bytes: `user:00012345678`.
     Late,
 }
 
@@ -44,7 +45,7 @@ impl Shape {
         }
     }
 
-    /// A key of 16 bytes, in the order of numbers.
+    /// Returns a key of 16 bytes. Keys are in the order of their numbers.
     fn key(self, number: u64) -> Vec<u8> {
         match self {
             Self::Early => [number.to_be_bytes(), number.to_le_bytes()].concat(),
@@ -52,7 +53,7 @@ impl Shape {
         }
     }
 
-    /// The numbers of `count` keys in order. Those with another lowest bit are absent.
+    /// Returns the numbers of up to `count` stored keys, in order. All are even; a key with an odd number is absent.
     fn numbers(self, random: &mut Random, count: usize) -> Vec<u64> {
         match self {
             Self::Early => {
@@ -70,7 +71,7 @@ fn number(random: &mut Random) -> u64 {
     u64::from_le_bytes(*random.bytes(8).first_chunk().expect("eight bytes"))
 }
 
-/// A table of these keys: the bytes are LevelDB's.
+/// Builds a table of these keys. Its bytes are those that LevelDB would write.
 fn table(shape: Shape, numbers: &[u64]) -> Result<Bytes> {
     let options =
         WriteOptions::default().compression(Compression::None).filter_policy(BloomFilterPolicy::new(10));
@@ -82,7 +83,7 @@ fn table(shape: Shape, numbers: &[u64]) -> Result<Bytes> {
 /// The number of a table, and the keys of one call.
 type Call<'k> = (usize, Vec<&'k [u8]>);
 
-/// Calls with the same number of keys, each about one table, in turns through the tables.
+/// Calls with the same number of keys. Each is about one table, and the calls go through the tables in turns.
 struct Calls {
     keys: Vec<Vec<Vec<u8>>>,
     tables: usize,
@@ -99,7 +100,7 @@ impl Calls {
         Self { keys: (0..CALLS * MANY / keys).map(call).collect(), tables: numbers.len() }
     }
 
-    /// The keys of each call, with the number of their table, in rounds of [`MANY`] keys.
+    /// Returns the calls in rounds of [`MANY`] keys.
     fn rounds(&self) -> Vec<Vec<Call<'_>>> {
         let calls = self.keys.iter().enumerate().map(|(at, keys)| (at % self.tables, slices(keys)));
         let calls: Vec<_> = calls.collect();
@@ -201,7 +202,7 @@ fn case_of(
     Ok(turns.run(rounds))
 }
 
-/// Keys of one call in a table on a disk, of which nothing is in the system's cache.
+/// Times lookups in a table on a disk, of which nothing is in the system's cache.
 pub(crate) fn cold(rounds: usize, megabytes: usize) -> Result<Section> {
     let mut random = Random::new(7);
     let shape = Shape::Early;

@@ -1,5 +1,4 @@
-//! Asking filters that lie in memory and not in the caches, beside the time that the memory alone
-//! takes.
+//! Times queries to filters that lie in memory and not in the caches, beside the time that the memory alone takes.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -17,13 +16,13 @@ use super::report::{Row, Section};
 use super::timing::{Aims, Measure, Turns};
 
 const PER_FILTER: usize = 40;
-/// Different filters. The others are copies in other memory.
+/// The number of different filters. The others are copies in other memory.
 const DISTINCT: usize = 1000;
-/// Queries of a round. Each round has other ones, and the first come again once they have left the
-/// caches.
+/// The number of queries of a round. Each round has other queries. The first ones come again once their filters have
+/// left the caches.
 const ROUND: usize = 10_000;
 
-/// The block, and where its offsets start.
+/// A filter block, and where its offsets start.
 struct Filters {
     memory: MmapMut,
     offsets: usize,
@@ -31,7 +30,7 @@ struct Filters {
 }
 
 impl Filters {
-    /// Fills memory of 4 KiB pages, or of huge ones if the system grants them.
+    /// Fills memory with copies of the filters. `pages` advises the system to use pages of 4 KiB or huge ones.
     fn new(present: &[Vec<u8>], megabytes: usize, pages: Advice) -> Result<Self> {
         let few = block(present, 10, PER_FILTER);
         let few = FilterBlockReader::new(BloomFilterPolicy::new(10), &few[..]);

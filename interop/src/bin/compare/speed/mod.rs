@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     builder: bool,
 }
 
-/// Keys of the one filter that is built. Rounds with more are not short.
+/// The number of keys of the one filter that is built. Rounds with more keys are not short.
 const ONE_FILTER: usize = 100_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -110,7 +110,7 @@ enum Part {
 }
 
 impl Part {
-    /// Returns true if other processes measure this too.
+    /// Returns true if other processes measure this part, too.
     const fn is_repeated(self) -> bool {
         matches!(self, Self::Build | Self::Ask | Self::EightTables | Self::Write | Self::Get)
     }
@@ -159,7 +159,7 @@ impl Arguments {
         }
     }
 
-    /// Measures here, and in other processes.
+    /// Measures a part here, and in other processes if it is repeated there.
     fn run(&self, part: Part) -> Result<()> {
         let mut section = self.measure(part)?;
         if self.values {

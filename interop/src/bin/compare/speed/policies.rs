@@ -1,4 +1,4 @@
-//! The policies beside `BloomFilterPolicy`.
+//! Times the policies other than `BloomFilterPolicy`.
 
 use anyhow::{Result, ensure};
 use filterblock::{
@@ -11,7 +11,7 @@ use super::report::Section;
 use super::timing::{Aims, Measure, Turns};
 
 const BITS_PER_KEY: u32 = 10;
-/// Probes handed over together.
+/// The number of probes handed over together.
 const BATCH: usize = 128;
 
 type Policy = (&'static str, Box<dyn FilterPolicy>, Option<Aims>);
@@ -40,7 +40,7 @@ fn many(policy: &dyn FilterPolicy, probes: &[(&[u8], &[u8])]) -> usize {
     probes.chunks(BATCH).map(ask).sum()
 }
 
-/// Builds filters of 40 keys, those of 2 KiB of small entries, and of all keys; asks the latter.
+/// Builds filters of 40 keys, as many as 2 KiB of small entries have, and filters of all keys. Asks the latter.
 pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     let count = count.min(10_000);
     let policies = policies();

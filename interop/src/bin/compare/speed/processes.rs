@@ -1,5 +1,5 @@
-//! The same measurements in other processes: some are slow for their whole life, because of where
-//! their memory lies.
+//! Repeats measurements in other processes. Some processes are slow for their whole life, because of where their
+//! memory lies.
 
 use std::env;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Looking keys up in tables that lie in memory, and opening tables.
+//! Times lookups of keys in tables that lie in memory, and the opening of tables.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -16,9 +16,9 @@ use super::report::{Row, Section};
 use super::tables::{CODECS, Entry, entries};
 use super::timing::{Aims, Turns, levels, set};
 
-/// Lookups of a round. The next round has the next ones.
+/// The number of lookups of a round. Each round goes on where the last one ended.
 pub(crate) const ROUND: usize = 1000;
-/// Entries of a data block of 4 KiB.
+/// The number of entries of a data block of 4 KiB.
 const OF_BLOCK: usize = 35;
 
 /// A file in memory that is not copied when it is opened.
@@ -38,7 +38,7 @@ fn open_sstable(file: &Bytes) -> Result<sstable::Table> {
     table.map_err(|error| anyhow!("sstable: {error:?}"))
 }
 
-/// A database in memory with these entries in a table. The crate's reader of tables is private.
+/// Makes a database in memory with these entries in a table. The crate's reader of tables is private.
 fn rusty_leveldb(entries: &[Entry]) -> Result<DB> {
     let mut options = rusty_leveldb::in_memory();
     options.compressor = rusty_leveldb::compressor::NoneCompressor::ID;
@@ -62,8 +62,8 @@ pub(crate) const OPTIONS: TableOptions = TableOptions {
     verify_checksums: false,
 };
 
-/// Keys in no order, each with the number of its table. Absent keys, if given, take the place of
-/// stored ones.
+/// Returns keys in random order, each with the number of its table. Absent keys, if given, take the place of stored
+/// ones.
 pub(crate) fn lookups<'a>(tables: &'a [Vec<Entry>], absent: Option<&'a [Vec<u8>]>) -> Vec<(usize, &'a [u8])> {
     let mut random = Random::new(5);
     let count = 10 * ROUND;
@@ -180,7 +180,7 @@ fn case_of(
     Ok(rows)
 }
 
-/// Opens tables of this many data blocks.
+/// Times the opening of tables of this many data blocks.
 pub(crate) fn open(rounds: usize, blocks: usize) -> Result<Section> {
     const TIMES: usize = 20;
     let mut rows = Vec::new();

@@ -3,15 +3,15 @@
 /// The unit of the number beside a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// Above 1 ours is faster.
+    /// A factor; above 1, ours is faster.
     TimesFaster,
-    /// Below 1 ours is faster.
+    /// A factor; below 1, ours is faster.
     TimesAsLong,
-    /// A part of the whole.
+    /// A part of our time.
     Share,
 }
 
-/// Our time at one level.
+/// Our time at one level of the processor, and the number beside it.
 pub(crate) struct Cell {
     pub(crate) time: f64,
     pub(crate) value: f64,
@@ -26,11 +26,11 @@ pub(crate) struct Row {
     pub(crate) unit: Unit,
     /// Names and times of work that has no levels. Empty if a row above has them.
     pub(crate) fixed: Vec<(&'static str, f64)>,
-    /// One for each level of the processor.
+    /// Our time at each level of the processor.
     pub(crate) levels: Vec<Cell>,
 }
 
-/// A table of rows whose first one names all columns.
+/// A table of rows. The first row names all columns.
 pub(crate) struct Section {
     pub(crate) title: String,
     pub(crate) rows: Vec<Row>,
@@ -55,7 +55,7 @@ impl Unit {
         }
     }
 
-    /// The value that 95 % of all processes reach.
+    /// Returns the value that 95 % of all processes reach or surpass.
     fn percentile(self, values: &[f64]) -> f64 {
         match self {
             Self::TimesFaster => at(values.to_vec(), 0.05),
@@ -118,7 +118,7 @@ impl Section {
         }
     }
 
-    /// Adds the values that another process printed.
+    /// Adds the values that another process printed. `None` if they are not as many as here.
     pub(crate) fn add_values(&mut self, text: &str) -> Option<()> {
         let mut lines = text.lines();
         for row in &mut self.rows {

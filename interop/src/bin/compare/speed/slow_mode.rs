@@ -1,4 +1,4 @@
-//! A search for processes that build slower than others for their whole life.
+//! Searches for processes that build slower than others for their whole life.
 
 use std::env;
 use std::io::{BufRead, BufReader, Write, stdin};
@@ -12,18 +12,18 @@ use super::data::{build, build_runs, keys, runs, slices};
 use super::report::{Cell, Row, Section, Unit, at};
 use super::timing::{Turns, levels};
 
-/// Rounds in each process, each time that it is asked.
+/// The number of rounds in each process each time that it is asked.
 const ROUNDS: usize = 40;
-/// The largest factor between the slowest process and the median.
+/// The largest factor permitted between the slowest process and the median.
 const AIM: f64 = 1.3;
-/// Processes that are slower than this, by the median, are asked again: a neighbour on the same core
-/// goes away, and a slow mode stays.
+/// Processes that are slower than the median by this factor are asked again. If another program took a part of the
+/// core, it goes away; a slow mode stays.
 const SUSPECT: f64 = 1.1;
-/// The largest number of times that they are asked again.
+/// The largest number of times that suspect processes are asked again.
 const AGAIN: usize = 6;
 
-/// Measures whenever a line is read, and prints LevelDB's time and ours at each level: for each number of keys
-/// a filter, and for `add_keys`.
+/// Measures whenever a line is read. Prints LevelDB's time and ours at each level, for each number of keys a filter:
+/// first for `add_key`, then for `add_keys`.
 pub(crate) fn builder(rounds: usize, count: usize) -> Result<()> {
     let owned = keys(0, count, Some(16), &[]);
     let keys = slices(&owned);
@@ -56,7 +56,7 @@ struct Builder {
     process: Child,
     asked: ChildStdin,
     answers: BufReader<ChildStdout>,
-    /// The shortest of each time so far.
+    /// The shortest time of each case so far.
     least: Vec<f64>,
 }
 

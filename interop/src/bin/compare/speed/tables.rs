@@ -1,6 +1,6 @@
-//! Whole tables: writing them, with and without filters, and walking them.
+//! Times the writing of whole tables, with and without filters, and walks through them.
 //!
-//! All write into memory that is allocated beforehand.
+//! All implementations write into memory that is allocated beforehand.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ fn write(entries: &[Entry], options: &WriteOptions, file: &mut Vec<u8>) {
     builder.finish().expect("a table in memory");
 }
 
-/// Puts all keys and values end to end, which writing a table cannot do without.
+/// Copies all keys and values end to end, the least that writing a table takes.
 fn copy(entries: &[Entry], file: &mut Vec<u8>) {
     file.clear();
     for (key, value) in entries {
@@ -57,7 +57,7 @@ fn walk(table: &Table<Bytes>) -> u64 {
     bytes
 }
 
-/// Random keys of 16 bytes in order, with values of 100 bytes.
+/// Makes random keys of 16 bytes in order, with values of 100 bytes.
 pub(crate) fn entries(seed: u64, count: usize) -> Vec<Entry> {
     let mut sorted = keys(2 * seed, count, Some(16), &[]);
     sorted.sort();

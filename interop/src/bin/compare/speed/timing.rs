@@ -17,7 +17,7 @@ type Work<'a> = Box<dyn FnMut() + 'a>;
 pub(crate) struct Fixed(usize);
 
 impl Fixed {
-    /// LevelDB's.
+    /// LevelDB's work, which is added first.
     pub(crate) const FIRST: Self = Self(0);
 }
 
@@ -34,7 +34,7 @@ pub(crate) enum Measure {
     FasterThanOurs(Ours),
     /// Our time divided by theirs.
     Of(Fixed),
-    /// The same as `Faster`, each less the time of a dry run, theirs and ours.
+    /// Like `Faster`, but less the time of a dry run on each side.
     Net(Fixed, Fixed, Ours),
     /// The part of our time that the other work of ours does not need.
     Share(Ours),
@@ -50,7 +50,7 @@ impl Measure {
     }
 }
 
-/// Aims at portable, AVX2 and AVX-512.
+/// The aims at the levels portable, AVX2 and AVX-512.
 pub(crate) type Aims = [f64; 3];
 
 struct Spec {
@@ -76,7 +76,7 @@ pub(crate) fn levels() -> Vec<Level> {
     kernel_level::ALL.into_iter().filter(|level| *level <= kernel_level::best()).collect()
 }
 
-/// Chooses the level of what follows.
+/// Chooses the level at which all work that follows is done.
 pub(crate) fn set(level: Level) {
     assert!(kernel_level::set(level), "the processor has the levels that it is asked for");
 }
@@ -94,8 +94,8 @@ impl<'a> Turns<'a> {
         Self { case: case.to_owned(), operations, fixed, ours, rows, run: 1 }
     }
 
-    /// Has each work take so many rounds in succession, so that the fastest do not depend on what the
-    /// work before it left in the caches.
+    /// Has each work take this many rounds in succession, so that its fastest rounds do not depend on what the work
+    /// before it left in the caches.
     pub(crate) fn in_runs_of(self, run: usize) -> Self {
         Self { run, ..self }
     }
@@ -112,19 +112,19 @@ impl<'a> Turns<'a> {
         Ours(self.ours.len() - 1)
     }
 
-    /// Prints the times of this work.
+    /// Adds a row for the times of this work.
     pub(crate) fn row(&mut self, name: &str, ours: Ours, measure: Measure, aims: Option<Aims>) {
         self.rows.push(Spec { name: name.to_owned(), ours, measure, aims });
     }
 
-    /// Adds work, and prints how much faster it is than LevelDB's.
+    /// Adds work, and a row that says how much faster it is than LevelDB's.
     pub(crate) fn faster<T>(&mut self, name: &str, aims: Option<Aims>, work: impl FnMut() -> T + 'a) -> Ours {
         let ours = self.ours(work);
         self.row(name, ours, Measure::Faster(Fixed::FIRST), aims);
         ours
     }
 
-    /// Takes turns, and returns the rows.
+    /// Does all work in turns, and returns the rows.
     pub(crate) fn run(mut self, rounds: usize) -> Vec<Row> {
         let levels = levels();
         let mut fixed_times = vec![Vec::with_capacity(rounds); self.fixed.len()];
