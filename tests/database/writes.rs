@@ -13,7 +13,7 @@ fn string(bytes: &[u8]) -> Vec<u8> {
     Edit::default().string(bytes).0
 }
 
-/// `[sequence: fixed64][count: fixed32]`, then the writes.
+/// A batch: `[sequence: fixed64][count: fixed32]`, then the writes.
 fn batch(sequence: u64, count: u32, writes: &[(&[u8], Option<&[u8]>)]) -> Vec<u8> {
     let mut batch = [&sequence.to_le_bytes()[..], &count.to_le_bytes()].concat();
     for (key, value) in writes {

@@ -99,7 +99,7 @@ fn put_folder(store: &Probe, folder: &str, key: &str) {
     }
 }
 
-/// A table with so many keys, written by the library.
+/// A table with this number of keys, written by the library.
 fn table(keys: u32) -> Vec<u8> {
     use filterblock::BloomFilterPolicy;
     use filterblock::table::{Compression, TableBuilder, WriteOptions};

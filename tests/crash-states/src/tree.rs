@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// A file or a folder, whatever names it has.
+/// Identifies a file or a folder, whatever names it has.
 pub type NodeId = usize;
 
 /// The topmost folder.
@@ -40,12 +40,12 @@ pub type Inodes = BTreeMap<u64, NodeId>;
 pub struct Entry {
     /// The permission bits.
     pub mode: u32,
-    /// The first path of this file, and its contents. `None`: a folder.
+    /// The first path of the file, and its contents. `None`: a folder.
     pub file: Option<(PathBuf, Contents)>,
 }
 
 impl Entry {
-    /// The contents of a file.
+    /// The contents, if this is a file.
     pub fn contents(&self) -> Option<&Contents> {
         self.file.as_ref().map(|(_, contents)| contents)
     }
@@ -140,7 +140,7 @@ impl Tree {
         Ok(fs::set_permissions(path, fs::Permissions::from_mode(*mode))?)
     }
 
-    /// The inode numbers of the nodes, once they are written below `folder`.
+    /// The node of each inode number, once the tree is written below `folder`.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ impl Tree {
         last.into_iter().flatten().max().map_or(0, |last| last + 1)
     }
 
-    /// Equal for trees of equal listings.
+    /// Returns a hash of the listing, the same for trees with equal listings.
     pub fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.listing().hash(&mut hasher);
