@@ -1,4 +1,4 @@
-//! Another MANIFEST in CURRENT.
+//! Makes CURRENT name another MANIFEST.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Databases that lie in no folder.
+//! Databases that are not in a folder.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -31,7 +31,7 @@ fn find_file(files: &[&LiveTable], key: &[u8]) -> usize {
     right
 }
 
-/// `Version::ForEachOverlapping`: the tables asked for a key at a sequence number, by their numbers.
+/// The numbers of the tables that LevelDB's `Version::ForEachOverlapping` asks for a key at a sequence number.
 fn asked_by_leveldb(manifest: &Manifest, key: &[u8], sequence: u64) -> Vec<u64> {
     let mut newest: Vec<_> = manifest
         .level(0)
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// The entries of "k" at the sequence numbers 9 and 5 lie in two tables, and the newer one has the higher number.
+/// The entries of "k" at the sequence numbers 9 and 5 are in two tables. The newer entry is in the table with the higher number.
 #[test]
 fn of_one_keys_entries_in_two_tables_the_newer_is_asked_first() {
     let key = |user_key: &str, sequence| internal_key(user_key.as_bytes(), sequence, 1);

@@ -29,7 +29,7 @@ pub(crate) struct Open {
     pub(crate) most: usize,
 }
 
-/// A table that is counted while it is open.
+/// A table that counts as open until it is dropped.
 pub(crate) struct Counted {
     contents: Bytes,
     open: Rc<RefCell<Open>>,

@@ -47,8 +47,7 @@ fn read(file: &[u8]) -> (Vec<Write>, Vec<(usize, String)>) {
     }
 }
 
-/// The keys and the sequence numbers that `generate-testdata` and `generate-databases` of the package
-/// `interop` lead to.
+/// The keys and the sequence numbers are those that `generate-testdata` and `generate-databases` of the package `interop` write.
 #[test]
 fn the_writes_of_leveldb_and_goleveldb_are_read() {
     let (writes, errors) = read(&fs::read(testdata("databases/levels/000010.log")).unwrap());

@@ -29,7 +29,7 @@ impl FilterPolicy for Verbatim {
 #[derive(Debug)]
 enum Call {
     Key(Vec<u8>),
-    /// Keys in a buffer, whose lengths may be known to be equal.
+    /// Keys in a buffer, which may know that their lengths are equal.
     Keys(Vec<Vec<u8>>),
     /// Keys given by their starts, in a buffer with other bytes before the first key.
     KeysAt(Vec<Vec<u8>>),

@@ -1,4 +1,4 @@
-//! `AtomicBloomFilter`: alone, under threads, and as a filter of a block.
+//! `AtomicBloomFilter`: by itself, in several threads, and as a filter of a block.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};

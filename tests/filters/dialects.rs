@@ -134,7 +134,8 @@ fn either_hash_reads_both_writers() {
     }
 }
 
-/// A key whose last bytes are below 0x80 has one hash only, so `Either` costs it nothing and lets no more of its like pass.
+/// If the last bytes of a key are below 0x80, both hashes are the same. So `Either` costs nothing for such keys, and
+/// lets no more of them pass.
 #[test]
 fn hashes_differ_only_by_high_bytes_behind_whole_words() {
     for key in [&b""[..], b"a", b"\xff\xff\xff\xff", b"\xff\xff\xff\xffabc"] {

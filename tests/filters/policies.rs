@@ -122,7 +122,7 @@ fn a_filter_of_no_keys_matches_nothing() {
     }
 }
 
-/// Names in files are permanent.
+/// Names are stored in files, so they must never change.
 #[test]
 fn names_are_as_tables_store_them() {
     assert_eq!(BloomFilterPolicy::new(10).name(), "leveldb.BuiltinBloomFilter2");

@@ -319,7 +319,7 @@ fn declared_lengths_have_to_be_true() {
     }
 }
 
-/// LZ4 data of 40,056 bytes begin with `78 9c`, as zlib's do.
+/// LZ4 data that declare 40,056 bytes begin with `78 9c`, as zlib's data do.
 #[cfg(all(feature = "lz4", feature = "zlib"))]
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]

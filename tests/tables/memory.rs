@@ -137,7 +137,7 @@ fn an_open_table_keeps_what_it_says() {
     }
 }
 
-/// The promise about memory: twice the file, 64 KiB and the limit for a block, with a little for errors and paths.
+/// The promised bound on memory: twice the file, 64 KiB, and the limit for a block.
 fn bound(file: &[u8], limit: usize) -> usize {
     2 * file.len() + (64 << 10) + limit
 }

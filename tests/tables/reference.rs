@@ -157,7 +157,7 @@ struct Code {
 }
 
 impl Code {
-    /// `None` if there are more codes than fit, or fewer: only a single code of one bit may stand alone.
+    /// Returns `None` if the lengths give more codes than fit, or fewer. Only a single code of one bit may be alone.
     fn new(lens: &[u8]) -> Option<Self> {
         let mut counts = [0; 16];
         lens.iter().for_each(|&len| counts[usize::from(len)] += 1);

@@ -23,7 +23,7 @@ use std::process::Command;
 
 use meter::Taken;
 
-/// The smallest size.
+/// The size of the smallest files.
 const START: usize = 32 << 10;
 /// The factor by which a cost may grow when the size doubles, in hundredths.
 const FACTOR: usize = 240;

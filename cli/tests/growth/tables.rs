@@ -180,7 +180,7 @@ fn filter_block(filters: &[u8], offsets: impl Iterator<Item = u32>, base_lg: u8)
     block
 }
 
-/// Tables with a great many of one thing.
+/// Tables that each have a great many of one thing.
 fn many() -> Vec<Hostile> {
     let named = |name: &str, metaindex: fn(usize, Place) -> Vec<Entry>| {
         table(name, move |size| {

@@ -9,7 +9,7 @@ use super::probe::Probe;
 use super::process::with_s3;
 use super::{known, run, table};
 
-/// The fields of an object that say where it is and what reading it took.
+/// The fields that say where an object is and what reading it took.
 const PLACE: [&str; 8] = ["input", "path", "depth", "e_tag", "requests", "bytes_read", "logs", "notes"];
 
 /// Inspects a table with this number of keys at this depth, as a file and in a store. Returns both reports and the store.

@@ -31,7 +31,7 @@ pub(crate) fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Comma
 /// The results of a run of the program as a process.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The lines, if they are JSON.
+    /// The lines of the output as JSON, or none if they are not all JSON.
     pub(crate) lines: Vec<Value>,
     pub(crate) status: i32,
     pub(crate) out: String,

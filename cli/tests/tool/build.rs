@@ -19,7 +19,7 @@ fn entries(path: &Path, options: &ReadOptions) -> Vec<(Vec<u8>, Vec<u8>)> {
     table.iter().map(|entry| entry.unwrap()).map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
 
-/// The names in the folder, temporary files included.
+/// The names of the files in the folder, including temporary ones.
 fn names(folder: &tempfile::TempDir) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder.path())
         .unwrap()

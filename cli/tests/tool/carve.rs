@@ -19,7 +19,7 @@ fn gaps(run: &Run) -> Vec<(u64, u64)> {
     lines.collect()
 }
 
-/// Only a gap that is a footer is no damage: it has 48 bytes, and ends with LevelDB's magic number.
+/// The only gap that is not damage is a footer: 48 bytes that end with LevelDB's magic number.
 #[test]
 fn only_a_footer_is_passed_over_without_a_word() {
     let mut crafted = Crafted::default();

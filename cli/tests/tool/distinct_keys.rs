@@ -101,7 +101,7 @@ fn a_table_of_versions_says_why_its_filters_are_empty() {
     assert!(verified.contains("sound, 160,000 entries, 40,000 distinct keys, 0 denied"), "{verified}");
 }
 
-/// Each block ends in the middle of the versions of a key.
+/// Blocks end between the versions of one key.
 #[test]
 fn versions_on_both_sides_of_a_block_are_of_one_key() {
     let folder = folder();

@@ -75,7 +75,7 @@ leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
     run(&args!["inspect", "--wide", "--json", database("levels")]).expect(2);
 }
 
-/// Databases, one of them damaged and with an obsolete table, a table of many keys, and long names.
+/// The listing shows databases, one of them damaged and with an obsolete table, a table of many keys, and long names.
 #[test]
 fn a_listing_fits_into_100_columns() {
     let folder = folder();

@@ -96,7 +96,7 @@ fn bits_set(filter: &[u8]) -> u32 {
     filter[..8].iter().map(|byte| byte.count_ones()).sum()
 }
 
-/// The share of absent keys that pass six probes.
+/// The share of absent keys that pass the six probes of a filter, estimated from the bits set.
 fn rate(filter: &[u8]) -> f64 {
     (f64::from(bits_set(filter)) / 64.0).powi(6)
 }

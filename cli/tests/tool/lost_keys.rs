@@ -1,4 +1,4 @@
-//! The keys that damage takes: what `verify` and `inspect` say of them.
+//! The keys that are lost by damage: what `verify` and `inspect` report about them.
 
 use std::fs;
 

@@ -133,7 +133,7 @@ fn commands_that_write_finish_though_nobody_reads() {
     assert_eq!(std::fs::read(&block).unwrap(), run(&args!["extract", read]).raw);
 }
 
-/// The file is there, whatever becomes of its summary.
+/// The table is built, even if its summary cannot be written.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_summary_that_cannot_be_written_does_not_deny_the_table() {

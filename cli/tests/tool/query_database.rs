@@ -288,7 +288,7 @@ fn a_range_that_ends_before_it_begins_excludes_no_key() {
     assert!(found.iter().all(|answer| answer["may_match"] == true), "{found:?}");
 }
 
-/// A damaged file may not be the table that the MANIFEST describes.
+/// A damaged file may be another table than the one that the MANIFEST describes.
 #[test]
 fn the_range_of_a_damaged_table_excludes_no_block() {
     let folder = one_table(manifest::BYTEWISE, &["a", "b", "c"], ["a", "b"]);

@@ -14,7 +14,7 @@ use super::*;
 const VALUE: u8 = 1;
 const DELETION: u8 = 0;
 
-/// Random numbers of the test's own (Knuth's MMIX).
+/// Pseudo-random numbers of the test's own (the LCG of Knuth's MMIX).
 struct Lcg(u64);
 
 impl Lcg {
@@ -108,7 +108,7 @@ type Blocks = Vec<(Vec<u8>, u64)>;
 
 /// The tables as written, to count what lookups read of them.
 struct Store {
-    /// In the order of a lookup.
+    /// The tables in the order in which a lookup asks them.
     tables: Vec<(Spec, Table<Vec<u8>>, Blocks)>,
 }
 

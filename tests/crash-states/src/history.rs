@@ -73,7 +73,7 @@ pub struct History {
     pub words: Vec<String>,
     /// The folder after all steps.
     pub after: Tree,
-    /// The number of steps that earlier runs of the program made, which were killed.
+    /// The number of steps that earlier runs of the program made before they were killed.
     pub earlier: usize,
 }
 

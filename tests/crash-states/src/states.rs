@@ -19,9 +19,9 @@ pub enum Model {
 /// The fate of contents that no sync of their file has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unsynced {
-    /// They are lost.
+    /// All of them are lost.
     Lost,
-    /// They are there.
+    /// All of them are there.
     There,
     /// Each file is in a state of its own, anywhere between these: see [`torn`].
     Random(u64),
@@ -81,7 +81,7 @@ fn shuffle<T>(items: &mut [T], random: &mut Random) {
     }
 }
 
-/// The causes of a state.
+/// A crash, with all that determines the state it leaves.
 struct Crash {
     done: usize,
     lost: Vec<usize>,

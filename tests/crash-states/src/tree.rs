@@ -56,7 +56,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// There is something else in it than files and folders, or it cannot be read.
+    /// The folder holds something other than files and folders, or it cannot be read.
     pub fn read(folder: &Path) -> Result<(Self, Inodes)> {
         let (mut tree, mut inodes) = (Self::default(), Inodes::new());
         let metadata = fs::metadata(folder)?;
@@ -107,12 +107,11 @@ impl Tree {
         self.files.get(&self.find(path)?).with_context(|| format!("{}: a folder", path.display()))
     }
 
-    /// Writes everything below `folder`, which must not be there. Files with several names become
-    /// hard links.
+    /// Writes everything below `folder`, which must not exist. Files with several names become hard links.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// Those of the system.
     pub fn write(&self, folder: &Path) -> Result<()> {
         self.write_from(ROOT, folder, &mut BTreeMap::new())
     }
@@ -144,7 +143,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// A file is not there, or the system's.
+    /// A file is not there, or those of the system.
     pub fn inodes(&self, folder: &Path) -> Result<Inodes> {
         let mut inodes = Inodes::from([(fs::metadata(folder)?.ino(), ROOT)]);
         for path in self.listing().keys() {

@@ -11,7 +11,7 @@ pub(crate) struct Fault {
     pub(crate) path: String,
     /// The line of `faults.txt` that names the file.
     pub(crate) path_line: usize,
-    /// The text as it stands in the file.
+    /// The text that is searched for in the file. It holds the part that is switched.
     pub(crate) context: String,
     /// The range in `context` of the part that is switched, in bytes.
     pub(crate) part: std::ops::Range<usize>,
@@ -121,7 +121,7 @@ pub(crate) enum Build {
     Full,
 }
 
-/// The tests of a program whose names contain `filter`.
+/// The tests of one program. Their names contain `filter`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
     pub(crate) build: Build,

@@ -7,7 +7,7 @@ use std::{fs, io};
 /// What is not copied, besides the folders that cargo builds into.
 const LEFT_OUT: [&str; 2] = ["target", ".git"];
 
-/// All files below `root` but for those that are left out, relative to it.
+/// All files below `root` that are to be copied, by their paths within it.
 pub(crate) fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];

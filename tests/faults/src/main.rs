@@ -328,7 +328,7 @@ impl Project {
         })
     }
 
-    /// The faults at the places that cargo's errors name.
+    /// Names the faults at the places where cargo found errors.
     fn culprits(&self, errors: &str, copy: &Path) -> String {
         let mut found = Vec::new();
         for line in errors.lines().filter_map(|line| line.trim_start().strip_prefix("--> ")) {

@@ -62,7 +62,7 @@ fn answers_of_long_keys() {
     }
 }
 
-/// A key matches with its own bits alone, and not without any one of them.
+/// A key matches if only its own bits are set, and does not match if any one of them is missing.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn every_bit_is_where_it_belongs() {

@@ -23,7 +23,7 @@ fn levels() -> impl Iterator<Item = Level> {
     ALL.into_iter().filter(|level| if cfg!(miri) { *level == best() } else { *level <= best() })
 }
 
-/// Runs `test` once at each level, while no other test that names one runs.
+/// Runs `test` once at each level, while no other test that sets a level runs.
 pub(super) fn at_each_level(mut test: impl FnMut()) {
     // A test that has failed leaves nothing behind but its level.
     let _alone = LEVEL.lock().unwrap_or_else(PoisonError::into_inner);

@@ -13,7 +13,7 @@ use super::reference::{hashes_at_the_ends, key_of_hash, random_keys, reference_f
 use crate::interpreted::fewer;
 use crate::this_program::this_program;
 
-/// A multiple of the size of a page everywhere.
+/// A multiple of the page size of every system.
 const PAGE: usize = 1 << 16;
 
 /// Memory between two pages that cannot be read.

@@ -1,4 +1,4 @@
-//! Writers and sources that fail, and policies.
+//! Writers, sources and policies that fail.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -24,7 +24,7 @@ fn policy_sets() -> Vec<Vec<SharedPolicy>> {
     ]
 }
 
-/// A table of `count` entries, of internal keys if the options say so.
+/// A table of `count` entries, with internal keys if `internal`.
 fn write(count: usize, internal: bool, options: WriteOptions) -> (Vec<u8>, TableSummary) {
     let mut table = TableBuilder::new(Vec::new(), options.internal_keys(internal));
     for (i, (key, value)) in (0..count).map(entry).enumerate() {
@@ -162,7 +162,7 @@ fn goleveldbs_tables_of_any_range_come_back() {
     assert_eq!(tables, 14);
 }
 
-/// Mojang compresses the index as well, and both stay as they are.
+/// Mojang compresses the index as well. Both data blocks and index stay as they are.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn blocks_of_other_codecs_are_copied() {

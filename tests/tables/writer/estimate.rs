@@ -1,4 +1,4 @@
-//! The size of a table before its end.
+//! The size of a table, estimated before its end.
 
 use std::sync::Arc;
 

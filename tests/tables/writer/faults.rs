@@ -1,4 +1,4 @@
-//! Writers that fail, and those that only take their time.
+//! Writers that fail, writers that take a part of the bytes, and interrupted ones.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! The places of blocks and entries.
+//! The places of blocks and entries in a table.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Arguments: those that go together, and those that do not.
+//! Arguments that go together, and arguments that do not.
 
 use super::*;
 

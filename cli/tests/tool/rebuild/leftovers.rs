@@ -174,7 +174,7 @@ fn after_the_commit_another_run_goes_on() {
     assert_eq!(db.live()[0].1, "000048.ldb");
 }
 
-/// The undo folder was whole before the commit, so it stays and is named.
+/// The undo folder was complete before the commit, so it stays and is named.
 #[test]
 fn after_the_commit_undo_is_possible() {
     let before = usual().contents();
@@ -354,7 +354,7 @@ fn a_marker_that_was_being_written_is_removed() {
     db.is_as(&before);
 }
 
-/// An obstacle in the file system fails one run, and not the next one.
+/// An obstacle in the file system makes one run fail. Without it, the next run goes on.
 #[test]
 fn recovery_that_fails_says_why_and_goes_on_later() {
     let db = usual();

@@ -1,4 +1,4 @@
-//! Links and other files that are no regular ones.
+//! Links, and other files that are not regular.
 
 use std::os::unix::fs::symlink;
 

@@ -1,4 +1,4 @@
-//! Signals in the middle of a rebuild: the database is as it was, and the program ends as it should.
+//! Signals in the middle of a rebuild: the database stays sound, and the program ends as it should.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;

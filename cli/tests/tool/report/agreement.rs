@@ -50,7 +50,7 @@ impl Faces {
         }
     }
 
-    /// Notes a contradiction unless `is_so`.
+    /// Adds a contradiction to `wrong` unless `is_so`.
     fn must(&mut self, is_so: bool, what: impl FnOnce() -> String) {
         if !is_so {
             let text = format!("{}: {}", self.path.display(), what());
