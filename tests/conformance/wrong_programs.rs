@@ -121,7 +121,7 @@ fn each_is_wrong_where_it_is_wrong_and_nowhere_else() {
     }
 }
 
-/// A program that answers everything with `error` cannot read sound input, so it is wrong.
+/// A program that answers everything with `error` cannot read sound input. Such answers are wrong.
 #[test]
 fn errors_about_sound_input_are_wrong() {
     let sound: Vec<Value> =

@@ -1,4 +1,5 @@
-//! The state that the records of a MANIFEST add up to (`VersionSet::Recover` and `VersionSet::Builder` in LevelDB's `db/version_set.cc`).
+//! The state that the records of a MANIFEST add up to (`VersionSet::Recover` and `VersionSet::Builder` in LevelDB's
+//! `db/version_set.cc`).
 
 use filterblock::Error;
 use filterblock::database::{LiveTable, Manifest};

@@ -1,4 +1,5 @@
-//! The costs of a run of the program: bytes read and decoded, bytes allocated, held at the peak and printed, of all threads together.
+//! The costs of a run of the program, of all threads together: bytes read and decoded, bytes allocated, held at the
+//! peak and printed.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -1,10 +1,10 @@
 //! Measures the requests, the time and the memory that many tables take.
 //!
-//! Requests and bytes are checked in every run. Time and memory are checked only where nothing else runs, with 5,000
-//! tables of 2 MiB:
+//! Requests and bytes are checked in every run. Time and memory are checked if `FILTERBLOCK_TABLES` gives the number
+//! of tables, of 2 MiB each. Nothing else may run meanwhile:
 //!
-//! FILTERBLOCK_TABLES=5000 cargo test --release -p filterblock-cli --features remote --test remote \
-//! bars -- --nocapture --test-threads 1
+//!     FILTERBLOCK_TABLES=5000 cargo test --release -p filterblock-cli --features remote --test remote \
+//!         bars -- --nocapture --test-threads 1
 //!
 //! `FILTERBLOCK_LATENCY` sets the time of a request in milliseconds; the default is 20. With a longer time, the
 //! processor does not limit the rate of requests.

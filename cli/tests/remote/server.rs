@@ -40,7 +40,7 @@ pub(crate) enum Reply {
     CutOff(Vec<u8>, usize),
     /// The connection is reset before an answer.
     Reset,
-    /// There is no answer.
+    /// The connection stays open without an answer.
     Stall,
 }
 

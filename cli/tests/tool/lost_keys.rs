@@ -15,7 +15,7 @@ fn is_lost(lost: &Value, key: &str) -> bool {
         && bound("up_to").is_none_or(|up_to| key <= up_to)
 }
 
-/// Damages some blocks of each of LevelDB's tables, one at a time. The keys that are reported lost are those of the
+/// Damages some blocks of LevelDB's tables of words, one at a time. The keys that are reported lost are those of the
 /// block, and no others.
 #[test]
 fn a_damaged_block_names_its_keys_and_no_others() {

@@ -156,7 +156,7 @@ fn ranges_and_limits_choose_among_the_entries() {
     }
 }
 
-/// `build --sorted` takes what `scan --hex` shows as its input.
+/// `build --hex --sorted` takes as its input what `scan --hex` shows.
 #[test]
 fn build_makes_a_table_of_what_scan_shows() {
     let folder = folder();

@@ -41,7 +41,7 @@ impl Change {
 pub struct NameChange {
     /// The folder.
     pub folder: NodeId,
-    /// The name in it.
+    /// The name in the folder.
     pub name: PathBuf,
     /// The node that the name stands for from now on. `None`: the folder loses the name.
     pub node: Option<NodeId>,

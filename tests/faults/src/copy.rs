@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What is not copied, besides the folders that cargo builds into.
+/// The folders that are not copied. Other folders that cargo builds into are not copied either.
 const LEFT_OUT: [&str; 2] = ["target", ".git"];
 
 /// All files below `root` that are to be copied, by their paths within it.

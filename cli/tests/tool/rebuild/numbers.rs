@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Rebuilds the database. Returns the tables' new numbers, in the order of levels and old numbers, and the MANIFEST's.
+/// Rebuilds the database. Returns the tables' new numbers, in the order of levels and old numbers, and the MANIFEST's new number.
 #[track_caller]
 fn renumbered(db: &Db) -> (Vec<u64>, u64) {
     let old = db.manifest();
