@@ -329,7 +329,7 @@ impl io::Read for Failing {
     }
 }
 
-/// An opener of a folder's files whose logs fail.
+/// An opener of the files in a folder. Reading one of its logs fails.
 struct FailingLogs(FileOpener);
 
 impl Opener for FailingLogs {

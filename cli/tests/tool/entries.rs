@@ -83,7 +83,7 @@ fn scanned(arguments: &[OsString]) -> Vec<Value> {
     given
 }
 
-/// The fields of a printed line that the engine's caller gets, too. `None` if the caller gets no such line.
+/// The fields that the engine's caller gets for a printed line. `None` for a line that the caller does not get.
 fn expected(line: &Value) -> Option<Value> {
     let field = |name: &str| line[name].clone();
     match line["object"].as_str() {

@@ -263,7 +263,7 @@ fn one_table(order: &[u8], keys: &[&str], [smallest, largest]: [&str; 2]) -> tem
     folder
 }
 
-/// The order is one of the caller's, which ignores case.
+/// The keys are in an order that the program does not know: one that ignores case.
 #[test]
 fn a_range_by_another_order_excludes_no_key() {
     let stored = ["a", "B", "c"];

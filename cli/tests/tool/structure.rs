@@ -191,14 +191,14 @@ const ENGINE: [(&str, &[&str]); 9] = [
     ("page", &["run", "remote", "rebuild", "repair", "object_store", "serde_json"]),
 ];
 
-/// The rooms of the tool, with the same.
+/// The rooms of the tool, each with the names that must not be in it.
 const TOOL: [(&str, &[&str]); 3] = [
     ("io", &["command", "text", "serde", "serde_json", "object_store", "tokio"]),
     ("text", &["command", "clap", "indicatif", "serde_json"]),
     ("command", &["anstream", "anstyle"]),
 ];
 
-/// The rooms of the library, with the same.
+/// The rooms of the library, each with the names that must not be in it.
 const LIBRARY: [(&str, &[&str]); 8] = [
     ("error", &["lanes", "hash", "kernel", "key", "policy", "filter_block", "table", "database"]),
     ("bytes", &["error", "lanes", "hash", "kernel", "key", "policy", "filter_block", "table", "database"]),

@@ -352,7 +352,7 @@ fn a_database_that_goleveldb_opened_is_advised_its_name() {
     }
 }
 
-/// No block is larger than the limit, but the blocks of one table are together.
+/// No block is larger than the limit, but all blocks of a table together are.
 #[test]
 fn the_limit_on_what_is_decoded_holds_for_a_whole_table() {
     let line =
