@@ -1,1 +1,1 @@
-//! The tests are programs in the folders beside this file; a package cannot be without a library or a program.
+//! The tests are programs in the folders beside this file. A package has to have a library or a program.

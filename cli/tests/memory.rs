@@ -18,10 +18,11 @@ use encode::encode;
 use filterblock::table::Codec;
 use tables::{Crafted, Place, entry_block, handle, samples};
 
-/// The part of the limit on a block that these tables need, which are not compressed: the program's own buffers.
+/// The part of the limit on a block that these tables need: the program's own buffers, since nothing is compressed.
 const OWN: usize = 256 << 10;
 
-/// The peak while `filterblock` looks at these bytes with this command and these options.
+/// Returns the peak of memory while `filterblock` runs this command with these options on a table of these bytes, and
+/// the exit status.
 fn run(command: &str, contents: &[u8], options: &[&str]) -> (usize, u8) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.ldb");
@@ -42,7 +43,7 @@ fn check(what: &str, contents: &[u8]) {
     }
 }
 
-/// A table whose index holds these handles, after `data` bytes of any kind.
+/// A table whose index holds these handles, after `data` bytes of zeros.
 fn indexed(data: usize, handles: impl Iterator<Item = Place>) -> Bytes {
     Crafted { file: vec![0; data] }.with_index(handles)
 }
@@ -79,7 +80,8 @@ fn many_filters() {
     check("filters that overlap", &table);
 }
 
-/// Tables of which each part goes as far as the limit on a block lets it, each alone and all together.
+/// Tables whose data blocks, filter block, index or metaindex are as large as the limit on a block allows: one kind at
+/// a time, and all together.
 #[test]
 fn compressed_tables() {
     const LIMIT: usize = 8 << 20;
@@ -163,7 +165,7 @@ fn errors_of_a_scan_are_told_and_not_held() {
     assert!(peak <= 2 * contents.len() + (64 << 10) + OWN, "{peak} for {} bytes", contents.len());
 }
 
-/// After damage each byte may be the start of a block, and the starts of at most two MiB are remembered.
+/// After damage, each byte may be the start of a block. The starts of two MiB at most are remembered.
 #[test]
 fn carving_behind_damage() {
     let mut state = 7_u64;
@@ -176,7 +178,7 @@ fn carving_behind_damage() {
     assert!(status == 1 && peak <= 96 << 20, "{peak} bytes, status {status}");
 }
 
-/// Each missing table is an error. If all were searched for each, there would be more than a million allocations.
+/// Each missing table is an error. Searching all tables for each error would take more than a million allocations.
 #[test]
 fn missing_tables_are_found_out_once() {
     const COUNT: u64 = 1000;

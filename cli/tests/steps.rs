@@ -14,12 +14,13 @@ use filterblock_cli::run_metered;
 use filterblock_engine::{inspect_table, report::Depth};
 use tables::{Crafted, Place, Recording, samples, varint};
 
-/// Opening takes four reads at most.
+/// The maximum number of reads that opening a table takes.
 const OPENING: usize = 4;
-/// The most data blocks whose type is looked at, and that are decoded to find out the format of keys.
+/// The maximum number of data blocks whose type is read, and that are decoded to find out the format of keys.
 const SAMPLED: usize = 17;
 
-/// The most data blocks that are decoded to count keys: all of a small table, one in 32 of a large one.
+/// The maximum number of data blocks that are decoded to count keys: all of a small table, 33 of a larger one, then one
+/// in 32 up to 1,025.
 const fn counted(blocks: usize) -> usize {
     match blocks {
         0..=65 => blocks,
@@ -29,13 +30,13 @@ const fn counted(blocks: usize) -> usize {
     }
 }
 
-/// The most reads for a table of so many blocks. The type of each sampled block takes a read, and another if the type may
-/// stand for several codecs.
+/// The maximum number of reads for a table of this many blocks. The type of each sampled block takes a read, and
+/// another one if the type may stand for several codecs.
 fn most(blocks: usize) -> usize {
     OPENING + 2 * SAMPLED.min(blocks) + counted(blocks)
 }
 
-/// The reads while a sample of a table is inspected.
+/// The number of reads while a sample of a table is inspected.
 fn reads(file: impl Into<Bytes>) -> usize {
     let source = Recording::new(file.into());
     inspect_table(&source, Depth::Sample).unwrap();
@@ -72,7 +73,7 @@ fn blocks_that_are_alike_need_few_to_be_decoded() {
     assert!(all <= OPENING + 2 * SAMPLED + 65, "{all} reads");
 }
 
-/// A database as LevelDB writes it: tables of 2 MiB with blocks of 4 KiB and filters of 10 bits a key, small values.
+/// The database is like one of LevelDB's: tables of 2 MiB with blocks of 4 KiB and filters of 10 bits a key, small values.
 #[test]
 fn the_depth_says_how_much_is_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -134,8 +135,8 @@ fn blocks_that_overlap_are_sampled_up_to_the_size_of_the_file() {
     assert!(read <= 2 * file.len(), "{read} bytes of {}", file.len());
 }
 
-/// A few kilobytes that hold 20 blocks of 4 MiB each. By default all 16 sampled blocks fit. The limit allows two of
-/// them, a last one that goes beyond it, and one more to count the keys.
+/// A file of a few kilobytes holds 20 blocks of 4 MiB each. By default, all 16 sampled blocks are decoded. A limit of 8
+/// MiB allows two of them, a last one that goes beyond the limit, and one more to count the keys.
 #[test]
 fn samples_keep_to_what_may_be_decoded() {
     const BLOCK: usize = 4 << 20;
@@ -162,7 +163,7 @@ fn samples_keep_to_what_may_be_decoded() {
     }
 }
 
-/// Blocks that hold no entries count too. Without the limit, a few kilobytes of these are decoded to 64 MiB, and that twice.
+/// Blocks without entries count, too. Without the limit, this file of a few kilobytes is decoded to 64 MiB, and that twice.
 #[test]
 fn carving_keeps_to_what_may_be_decoded() {
     const BLOCK: usize = 1 << 20;
@@ -204,7 +205,7 @@ fn scan_reads_a_damaged_block_that_is_named_3000_times_once() {
     }
 }
 
-/// 192 KiB of entries that share a key of 96 KiB come to 1.8 GB of keys. By default, 256 MiB are shown.
+/// A block of 192 KiB whose entries share a key of 96 KiB holds 1.8 GiB of keys. By default, 256 MiB are shown.
 #[test]
 fn what_scan_prints_is_limited_by_default() {
     let shared = [&varint(96 << 10)[..], &[0, 0]].concat();
@@ -227,7 +228,7 @@ fn what_scan_prints_is_limited_by_default() {
     }
 }
 
-/// Counts what is written to it.
+/// Counts the bytes written to it.
 struct Printed(Rc<Cell<usize>>);
 
 impl std::io::Write for Printed {

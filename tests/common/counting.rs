@@ -1,4 +1,5 @@
-//! An allocator that counts allocations and the bytes held, also at the peak, and that can refuse. Each thread counts for itself.
+//! An allocator that counts allocations and the bytes held, also at the peak, and that can refuse large allocations.
+//! Each thread counts for itself.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -51,7 +52,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The number of allocations that `work` makes, and its result.
+/// Runs `work`. Returns the number of allocations that it makes, and its result.
 pub(crate) fn allocations<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = ALLOCATIONS.with(Cell::get);
     let result = work();
@@ -63,8 +64,8 @@ pub(crate) fn held() -> isize {
     HELD.with(Cell::get)
 }
 
-/// The number of bytes that `work` holds at its peak, beyond those held before, and its result. A buffer
-/// that grows counts once: large ones are moved by their pages.
+/// Runs `work`. Returns the number of bytes that it holds at its peak, beyond those held before, and its result. A
+/// buffer that grows counts once, since the system moves large ones by their pages.
 pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = HELD.with(Cell::get);
     PEAK.with(|peak| peak.set(before));
@@ -72,7 +73,7 @@ pub(crate) fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
     (usize::try_from(PEAK.with(Cell::get) - before).unwrap(), result)
 }
 
-/// Does `work` while every allocation of more than `most` bytes fails.
+/// Runs `work` while every allocation of more than `most` bytes fails.
 pub(crate) fn with_at_most<T>(most: usize, work: impl FnOnce() -> T) -> T {
     MOST.with(|limit| limit.set(most));
     let result = work();

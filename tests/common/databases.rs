@@ -1,4 +1,4 @@
-//! Writes logs and version edits, after LevelDB's `db/log_writer.cc` and `db/version_edit.cc`.
+//! Writes logs and version edits as LevelDB's `db/log_writer.cc` and `db/version_edit.cc` do.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(crate) fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(path)
 }
 
-/// A folder with the same files.
+/// Copies the files of `source` to a new folder.
 pub(crate) fn copy_of(source: &Path) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for entry in std::fs::read_dir(source).unwrap() {
@@ -31,7 +31,7 @@ pub(crate) fn unhex(text: &str) -> Vec<u8> {
     digits.map(|digits| u8::from_str_radix(digits, 16).unwrap()).collect()
 }
 
-/// `[masked CRC-32C: fixed32][length: fixed16][type: 1][data]`
+/// A fragment of a record: `[masked CRC-32C: fixed32][length: fixed16][type: 1][data]`
 pub(crate) fn fragment(kind: u8, data: &[u8]) -> Vec<u8> {
     let crc = crc32c::crc32c_append(crc32c::crc32c(&[kind]), data);
     let mut fragment = crc.rotate_right(15).wrapping_add(0xa282_ead8).to_le_bytes().to_vec();
@@ -41,7 +41,7 @@ pub(crate) fn fragment(kind: u8, data: &[u8]) -> Vec<u8> {
     fragment
 }
 
-/// A file of these records, and where each starts.
+/// A file of these records, and the offset of each.
 pub(crate) fn log<T: AsRef<[u8]>>(records: &[T]) -> (Vec<u8>, Vec<u64>) {
     let mut file = Vec::new();
     let mut offsets = Vec::new();
@@ -74,12 +74,12 @@ pub(crate) fn log<T: AsRef<[u8]>>(records: &[T]) -> (Vec<u8>, Vec<u64>) {
     (file, offsets)
 }
 
-/// A record of a MANIFEST being put together.
+/// A version edit, the contents of one of a MANIFEST's records, while it is put together.
 #[derive(Clone, Default)]
 pub(crate) struct Edit(pub(crate) Vec<u8>);
 
 impl Edit {
-    /// An edit with all that a MANIFEST has to say once: log number 4, next file number 9, last sequence 100.
+    /// An edit with everything that a MANIFEST has to say once: comparator, log number 4, next file number 9, last sequence 100.
     pub(crate) fn sound() -> Self {
         Self::default().comparator(BYTEWISE).number(2, 4).number(3, 9).number(4, 100)
     }
@@ -99,35 +99,35 @@ impl Edit {
         edit
     }
 
-    /// Tag 1.
+    /// Appends the comparator's name (tag 1).
     pub(crate) fn comparator(self, name: &[u8]) -> Self {
         self.varint(1).string(name)
     }
 
-    /// Tags 2 (log), 3 (next file), 4 (last sequence) and 9 (previous log).
+    /// Appends a number, of tag 2 (log), 3 (next file), 4 (last sequence) or 9 (previous log).
     pub(crate) fn number(self, tag: u64, number: u64) -> Self {
         self.varint(tag).varint(number)
     }
 
-    /// Tag 6.
+    /// Appends a deleted table (tag 6).
     pub(crate) fn delete(self, level: u64, number: u64) -> Self {
         self.varint(6).varint(level).varint(number)
     }
 
-    /// Tag 7.
+    /// Appends a new table (tag 7).
     pub(crate) fn add(self, level: u64, number: u64, size: u64, smallest: &[u8], largest: &[u8]) -> Self {
         self.varint(7).varint(level).varint(number).varint(size).string(smallest).string(largest)
     }
 }
 
-/// `[user key][sequence << 8 | type: fixed64]`
+/// An internal key: `[user key][sequence << 8 | type: fixed64]`
 pub(crate) fn internal_key(user_key: &[u8], sequence: u64, kind: u8) -> Vec<u8> {
     let mut key = user_key.to_vec();
     key.extend((sequence << 8 | u64::from(kind)).to_le_bytes());
     key
 }
 
-/// The internal key of a value.
+/// The internal key of a value with the sequence number 7.
 pub(crate) fn value_key(user_key: &str) -> Vec<u8> {
     internal_key(user_key.as_bytes(), 7, 1)
 }

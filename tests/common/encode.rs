@@ -1,4 +1,4 @@
-//! Compressing blocks as others do.
+//! Compresses blocks as other programs do.
 
 use filterblock::table::Codec;
 use miniz_oxide::deflate;

@@ -3,7 +3,7 @@
 
 use filterblock::{FilterPolicy, KeyBuf};
 
-/// The keys that the filters of other writers were made of: key i is i in four bytes, lowest first, and i % 21 bytes more.
+/// Key `i` of those from which other programs made filters: `i` in four bytes, lowest first, and `i % 21` further bytes.
 pub(crate) fn numbered_key(i: u32) -> Vec<u8> {
     let mut key = i.to_le_bytes().to_vec();
     key.extend((0..i % 21).map(|j| (i.wrapping_mul(131) + j * 89 + 7) as u8));
@@ -14,7 +14,7 @@ pub(crate) fn numbered_keys(n: u32) -> KeyBuf {
     (0..n).map(numbered_key).collect()
 }
 
-/// 16 bytes that look random (two steps of SplitMix64).
+/// Key `i` of a sequence of keys that look random: 16 bytes, from two steps of SplitMix64.
 pub(crate) fn random_key(i: u64) -> [u8; 16] {
     let mix = |seed: u64| {
         let z = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -34,7 +34,7 @@ pub(crate) fn filter(policy: &dyn FilterPolicy, keys: &KeyBuf) -> Vec<u8> {
     filter
 }
 
-/// FNV-1a, 64 bits: stands for filters too long to write down.
+/// The 64-bit FNV-1a hash, which stands for filters that are too long to write down.
 pub(crate) fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &byte| (h ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

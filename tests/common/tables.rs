@@ -29,7 +29,7 @@ pub(crate) fn value_of(user_key: &[u8], len: usize) -> Vec<u8> {
     (hex + ";").bytes().cycle().take(len).collect()
 }
 
-/// The lines of a listing, in fields.
+/// The lines of a listing in the test data, each split into its fields.
 pub(crate) fn listing(path: impl AsRef<Path>) -> Vec<Vec<String>> {
     let text = fs::read_to_string(testdata().join(path)).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -39,7 +39,7 @@ pub(crate) fn listing(path: impl AsRef<Path>) -> Vec<Vec<String>> {
 /// A key and its value.
 pub(crate) type Entry = (Vec<u8>, Vec<u8>);
 
-/// A table of the test data and all that is in it.
+/// A table of the test data, and everything that is in it.
 pub(crate) struct Sample {
     pub(crate) name: String,
     pub(crate) file: Bytes,
@@ -54,7 +54,7 @@ impl Sample {
     }
 }
 
-/// One of `testdata/tables`.
+/// One table of `testdata/tables`.
 pub(crate) fn sample(name: &str) -> Sample {
     let set = name.split('-').next().unwrap();
     let internal = set == "versions";
@@ -73,7 +73,7 @@ pub(crate) fn sample(name: &str) -> Sample {
     }
 }
 
-/// All of `testdata/tables`.
+/// All tables of `testdata/tables`.
 pub(crate) fn samples() -> Vec<Sample> {
     let names = fs::read_dir(testdata().join("tables")).unwrap().map(|entry| entry.unwrap().file_name());
     let names = names.map(|name| name.into_string().unwrap());
@@ -95,7 +95,8 @@ impl Comparator for Reversed {
     }
 }
 
-/// Records the reads. One type for all files, since each type that tables are read from is compiled by itself.
+/// A source that records its reads. It is one type for all test files, since the code that reads is compiled for each
+/// type of source anew.
 pub(crate) struct Recording {
     pub(crate) inner: Bytes,
     reads: Mutex<Vec<(u64, usize)>>,
@@ -122,10 +123,10 @@ impl ReadAt for Recording {
     }
 }
 
-/// Returns the bytes of a range; the first number says how often the source has been asked before.
+/// Answers a read. It is given the number of reads before, the offset and the length.
 type Answer<'a> = dyn Fn(usize, u64, usize) -> io::Result<Bytes> + 'a;
 
-/// A source that answers by a function of what is asked: the range, and how often it has been asked before.
+/// A source whose reads are answered by a function of the range and of the number of reads before.
 pub(crate) struct Answering<'a> {
     pub(crate) len: u64,
     pub(crate) answer: Box<Answer<'a>>,
@@ -166,7 +167,7 @@ pub(crate) struct Crafted {
 pub(crate) type Place = (u64, u64);
 
 impl Crafted {
-    /// Appends a block as it is, with compression type and right checksum.
+    /// Appends a block as it is, with this compression type and the right checksum. Returns its place.
     pub(crate) fn block_of_type(&mut self, contents: &[u8], compression: u8) -> Place {
         let place = (self.file.len() as u64, contents.len() as u64);
         self.file.extend_from_slice(contents);
@@ -180,12 +181,12 @@ impl Crafted {
         self.block_of_type(contents, 0)
     }
 
-    /// Appends a block of these entries.
+    /// Appends a block of these entries. Returns its place.
     pub(crate) fn entries<K: AsRef<[u8]>, V: AsRef<[u8]>>(&mut self, entries: &[(K, V)]) -> Place {
         self.block(&entry_block(entries))
     }
 
-    /// Appends the footer.
+    /// Appends the footer. Returns the file.
     pub(crate) fn footer(mut self, metaindex: Place, index: Place) -> Bytes {
         let start = self.file.len();
         self.file.extend(handle(metaindex));
@@ -195,7 +196,7 @@ impl Crafted {
         self.file.into()
     }
 
-    /// Appends an empty metaindex, an index of these handles under empty keys, and the footer.
+    /// Appends an empty metaindex, an index of these handles under empty keys, and the footer. Returns the file.
     pub(crate) fn with_index(mut self, handles: impl Iterator<Item = Place>) -> Bytes {
         let metaindex = self.entries::<&[u8], &[u8]>(&[]);
         let mut index = Vec::new();
@@ -208,7 +209,8 @@ impl Crafted {
         self.footer(metaindex, index)
     }
 
-    /// Appends metaindex, index and footer: data blocks with their keys, and what the metaindex names.
+    /// Appends a metaindex of the entries `meta`, an index of the data blocks `data` with their keys, and the footer.
+    /// Returns the file.
     pub(crate) fn finish(mut self, data: &[(&[u8], Place)], meta: &[(&[u8], Place)]) -> Bytes {
         let handles = |places: &[(&[u8], Place)]| {
             places.iter().map(|&(key, place)| (key.to_vec(), handle(place))).collect::<Vec<_>>()

@@ -1,9 +1,9 @@
-//! The test program that runs, to be started once more.
+//! The running test program, to be started once more.
 
 use std::env;
 use std::process::Command;
 
-/// This program. Where Cargo runs it by another one, an emulator, then by that.
+/// The command that starts this program. If Cargo runs it by another program, such as an emulator, the command does, too.
 pub(crate) fn this_program() -> Command {
     let program = env::current_exe().unwrap();
     let is_runner = |name: &str| name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER");

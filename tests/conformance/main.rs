@@ -48,7 +48,7 @@ fn every_answer_is_right() {
     assert_eq!(differ, known, "what differs safely from LevelDB's answers; the list is in differs.txt");
 }
 
-/// Reports and lists refer to cases by their names.
+/// Reports and lists name cases, so each name belongs to one case.
 #[test]
 fn names_are_unique_and_begin_with_their_kind() {
     let mut names: Vec<String> = cases().iter().map(|case| name(case).to_owned()).collect();
@@ -66,7 +66,7 @@ fn names_are_unique_and_begin_with_their_kind() {
     assert_eq!(names.len(), before, "two cases have one name");
 }
 
-/// No case calls the same answer right and wrong.
+/// No case calls the same answer both right and wrong.
 #[test]
 fn what_must_hold_is_not_forbidden() {
     for case in cases() {
@@ -100,7 +100,7 @@ fn answers_are_judged_field_by_field() {
     assert_eq!(verdict(json!({ "match": "true" })), Verdict::Wrong);
 }
 
-/// A forbidden answer is wrong, whatever else the case calls safe; a required one is right.
+/// A forbidden answer is wrong even if the case also calls it safe. A required one is right.
 #[test]
 fn what_is_forbidden_counts_before_what_is_safe() {
     let case = json!({

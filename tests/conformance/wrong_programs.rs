@@ -1,4 +1,4 @@
-//! Wrong programs. The suite has to notice each, in the kinds where it is wrong, and in no other.
+//! Wrong programs. The suite has to notice each in the kinds of cases where it is wrong, and in no others.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::filterblock as ours;
 use crate::judge::{Verdict, judge};
 
-/// A program, which answers a question of the kind that is given.
+/// A program. It is given the kind of a question, and the question.
 type Program = fn(&str, &Value) -> Value;
 
 const SCANS: [&str; 2] = ["database_scan", "table_scan"];
@@ -90,7 +90,7 @@ fn signed_bytes(kind: &str, given: &Value) -> Value {
     right(kind, &given)
 }
 
-/// The kinds of the cases in which a program is wrong.
+/// The kinds of the cases that a program answers wrongly.
 fn wrong_kinds(program: Program) -> BTreeSet<String> {
     let cases = super::cases();
     let wrong = cases.iter().filter(|case| {
@@ -121,7 +121,7 @@ fn each_is_wrong_where_it_is_wrong_and_nowhere_else() {
     }
 }
 
-/// A program that answers `error` to everything reads no sound input.
+/// A program that answers everything with `error` cannot read sound input. Such answers are wrong.
 #[test]
 fn errors_about_sound_input_are_wrong() {
     let sound: Vec<Value> =

@@ -12,7 +12,7 @@ use crate::databases::{Edit, copy_of, internal_key, log, testdata};
 use crate::memory::{Fetching, Memory, name};
 use crate::scan::{manifest, options, table};
 
-/// An entry as a scan shows it: key, sequence number and type, value, and the file's number.
+/// An entry as a scan shows it: user key, sequence number, type, value, and the number of its file.
 type Shown = (Vec<u8>, u64, u8, Vec<u8>, u64);
 
 fn shown<O: Opener>(scan: &Scan<'_, O>) -> Option<Shown> {
@@ -25,7 +25,7 @@ fn shown<O: Opener>(scan: &Scan<'_, O>) -> Option<Shown> {
     Some((key.user_key.to_vec(), key.sequence, key.kind, entry.value.to_vec(), number))
 }
 
-/// All entries that a direction leads to, and all errors.
+/// Moves by `go` to the end. Returns all entries and all errors on the way.
 fn all<O: Opener>(
     scan: &mut Scan<'_, O>,
     go: impl Fn(&mut Scan<'_, O>) -> filterblock::Result<bool>,
@@ -53,7 +53,7 @@ fn backwards<O: Opener>(scan: &mut Scan<'_, O>) -> (Vec<Shown>, Vec<String>) {
     (entries, errors)
 }
 
-/// Both scans of each database of the test data.
+/// Calls `check` with both scans of each database of the test data.
 fn each(mut check: impl FnMut(&str, &Database, &mut Scan<'_>)) {
     for name in ["levels", "unfiltered", "reversed"] {
         let database = Database::open(testdata("databases").join(name)).unwrap();
@@ -117,7 +117,7 @@ fn a_seek_leads_between_two_entries() {
     }
 }
 
-/// Tables of one level follow each other, a log and level 0 lie across them, and one is missing.
+/// The tables of level 1 follow each other, a log and a table of level 0 lie across them, and one table is missing.
 #[test]
 fn tables_are_opened_from_their_ends_and_errors_are_told_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,7 +189,7 @@ fn a_damaged_block_costs_its_entries_and_no_others_on_the_way_back() {
     assert_eq!(told, 5);
 }
 
-/// Older versions of a key are passed, and damage lies behind them: the way back passes them again.
+/// The scan meets damage after it has passed older versions of a key. On the way back, it passes these versions again.
 #[test]
 fn a_turn_at_damage_does_not_repeat_the_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -256,7 +256,7 @@ fn a_range_that_is_missing_costs_nothing_on_the_way_back() {
     assert!(fetched > 20, "{fetched}");
 }
 
-/// Takes `b` for `c` and the other way round.
+/// An order that takes `b` for `c` and the other way round.
 struct Swapped;
 
 impl Comparator for Swapped {
@@ -273,7 +273,7 @@ impl Comparator for Swapped {
     }
 }
 
-/// Keys out of order are told once for each table, as on the way forward.
+/// On the way back, too, keys out of order are reported once for each table.
 #[test]
 fn keys_out_of_order_are_told_on_the_way_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -331,7 +331,7 @@ fn every_key_is_found_as_a_scan_has_it() {
     }
 }
 
-/// The tables that were asked for a key.
+/// Looks up a key. Returns the result, and the names of the tables that were asked.
 fn asked(dir: &Path, key: &str, options: &ReadOptions) -> (filterblock::Result<Lookup>, Vec<String>) {
     let (memory, database) = Memory::of(dir);
     let found = database.get_with(key.as_bytes(), options, &memory);

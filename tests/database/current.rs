@@ -1,4 +1,4 @@
-//! Another MANIFEST in CURRENT.
+//! Makes CURRENT name another MANIFEST.
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn a_failure_leaves_everything_as_it_was() {
     assert!(error.path().unwrap().starts_with(&nowhere), "{error}");
 }
 
-/// A file that an interrupted run has left over, or a link that somebody has put there.
+/// A file of that name is left over from an interrupted run, or it is a link that somebody has put there.
 #[test]
 fn what_has_the_temporary_name_is_replaced_not_written_to() {
     let folder = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ fn what_has_the_temporary_name_is_replaced_not_written_to() {
     }
 }
 
-/// Whoever could read CURRENT before still can, also if it is root that writes it.
+/// Whoever could read CURRENT before still can, even if root writes it.
 #[cfg(unix)]
 #[test]
 fn owner_and_mode_of_current_stay() {

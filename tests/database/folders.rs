@@ -9,7 +9,7 @@ use filterblock::database::{DatabaseFiles, FileKind, LiveTable, Manifest};
 
 use crate::databases::{BYTEWISE, internal_key, testdata};
 
-/// Level, number, size, and the user keys of the first and the last entry with their sequence numbers and types.
+/// A table: level, number, size, and its first and last entry, each as user key, sequence number and type.
 type Row = (u8, u64, u64, (String, u64, u8), (String, u64, u8));
 
 fn row(table: &LiveTable) -> Row {
@@ -21,7 +21,7 @@ fn row(table: &LiveTable) -> Row {
     (table.level, table.number, table.size, split(&table.smallest), split(&table.largest))
 }
 
-/// Every live table has its file, of the recorded size.
+/// Checks that every live table has its file, of the recorded size, and that there are no other tables.
 fn check_files(manifest: &Manifest, dir: &Path) {
     let files = DatabaseFiles::list(dir).unwrap();
     for table in manifest.tables() {
@@ -157,7 +157,7 @@ fn what_is_no_regular_file_is_not_listed() {
     assert_eq!(files.unreadable().count(), 0);
 }
 
-/// Links in a circle, to nowhere, and through what is no folder.
+/// Links in a circle, links to nowhere, and links through a file as if it were a folder.
 #[cfg(unix)]
 #[test]
 fn a_file_that_cannot_be_looked_at_is_neither_sound_nor_missing_and_the_others_are_listed() {
@@ -219,7 +219,7 @@ fn a_file_that_cannot_be_looked_at_is_neither_sound_nor_missing_and_the_others_a
     assert_ne!(DatabaseFiles::list(folder.path()).unwrap(), files);
 }
 
-/// A readable `.ldb` beside an unreadable `.sst` is what LevelDB opens.
+/// LevelDB opens the readable `.ldb`, and does not try the unreadable `.sst`.
 #[cfg(unix)]
 #[test]
 fn a_file_that_leveldb_would_not_try_does_not_hide_a_table() {
@@ -231,7 +231,7 @@ fn a_file_that_leveldb_would_not_try_does_not_hide_a_table() {
     assert_eq!(files.unreadable().count(), 1);
 }
 
-/// A folder whose names may be read and nothing else; not for root, who may do all.
+/// In this folder, only names may be read. That does not hold for root, who may do everything.
 #[cfg(unix)]
 #[test]
 fn files_in_a_folder_without_permission_are_unreadable() {

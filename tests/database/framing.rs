@@ -10,7 +10,7 @@ use crate::databases::{BLOCK, FIRST, FULL, HEADER, LAST, MIDDLE, fragment, log};
 /// A record with its offset, or an error as it is shown.
 type Item = std::result::Result<(u64, Vec<u8>), String>;
 
-/// All that a reader gives, in order, and its incomplete tail.
+/// Reads a log to its end. Returns all records and errors in order, and the offset of an incomplete tail.
 fn read(file: &[u8]) -> (Vec<Item>, Option<u64>) {
     let mut reader = LogReader::new(file);
     let mut all = Vec::new();
@@ -329,8 +329,8 @@ fn reading_ends_where_the_source_fails() {
     );
 }
 
-/// Says that it read this many bytes more than there was room for, or so many that the sum wraps. To a reader that believes it, it
-/// ends after some lies.
+/// A reader that claims to have read `more` bytes more than there was room for. With a large number, the sum wraps.
+/// After some lies it ends, if its caller believes them.
 struct Liar<'a> {
     file: &'a [u8],
     honest_calls: usize,
@@ -388,7 +388,7 @@ fn a_source_that_says_it_read_more_than_there_was_room_for_is_an_error() {
 
 #[test]
 fn a_source_that_goes_on_behind_its_end_is_not_read_again() {
-    /// Gives a record, says that it has ended, and then would have another one.
+    /// A reader that gives a record, then its end, and would then give another record.
     struct Twice<'a>(&'a [&'a [u8]]);
     impl Read for Twice<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -407,7 +407,7 @@ fn a_source_that_goes_on_behind_its_end_is_not_read_again() {
     }
 }
 
-/// One error, wherever in the record the limit is passed, and the next record.
+/// A record beyond the limit is one error, wherever in the record the limit is passed. The next record is read.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_record_beyond_the_limit_is_reported_once_and_the_next_one_read() {

@@ -1,4 +1,4 @@
-//! MANIFESTs cut, with bits flipped, and of any bytes.
+//! MANIFESTs that are cut, that have flipped bits, or that hold any bytes.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::databases::{Edit, log, testdata};
 
-/// One of each writer: two records, and four.
+/// A MANIFEST of LevelDB's and one of goleveldb's, with two and four records.
 const MANIFESTS: [&str; 2] = ["databases/levels/MANIFEST-000008", "goleveldb/base-lg-11/MANIFEST-000013"];
 
 fn records(file: &[u8]) -> Vec<(usize, Vec<u8>)> {
@@ -17,12 +17,13 @@ fn records(file: &[u8]) -> Vec<(usize, Vec<u8>)> {
         .collect()
 }
 
-/// The contents of `file` up to the record at `end`, or `None` if those are not enough for LevelDB.
+/// Reads `file` up to the record at `end`. Returns `None` if that is not enough for LevelDB.
 fn parse_up_to(file: &[u8], end: usize) -> Option<Manifest> {
     Manifest::parse(&file[..end]).ok()
 }
 
-/// `manifest`, which ends within a record, as if the file ended before that.
+/// Returns the MANIFEST without its incomplete last record. `None` if there is no such record, or if `manifest` differs
+/// from that.
 fn without_tail(file: &[u8], manifest: &Manifest) -> Option<Manifest> {
     let tail = usize::try_from(manifest.incomplete_tail()?).unwrap();
     let before = parse_up_to(file, tail)?;
@@ -79,7 +80,7 @@ fn no_flipped_bit_gives_another_list_of_tables() {
     }
 }
 
-/// Behind a right checksum, anything can stand: the edits themselves have to be read with care.
+/// Even with a right checksum, a record can hold anything, so edits have to be read with care.
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn flipped_bits_behind_a_right_checksum_do_no_harm() {

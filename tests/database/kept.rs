@@ -1,4 +1,4 @@
-//! Scans and lookups over writes and indexes that are kept, beside those that read them anew.
+//! Scans and lookups over writes and indexes that are kept, compared with those that read them anew.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -30,7 +30,7 @@ fn all<O: Opener>(mut scan: Scan<'_, O>) -> Found {
     found
 }
 
-/// A file with its path. It counts the reads.
+/// A file with its path, which counts the reads.
 struct Named(PathBuf, File, Arc<std::sync::atomic::AtomicU64>);
 
 impl ReadAt for Named {
@@ -44,7 +44,7 @@ impl ReadAt for Named {
     }
 }
 
-/// Keeps the indexes of all tables.
+/// An opener that keeps the indexes of all tables.
 #[derive(Default)]
 struct Keeping {
     indexes: BTreeMap<PathBuf, Arc<TableIndex>>,

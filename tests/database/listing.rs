@@ -1,4 +1,4 @@
-//! Databases that lie in no folder.
+//! Databases that are not in a folder.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-/// All that can be asked of a database, without its folder.
+/// Everything that a database tells, but for its folder.
 fn all_of(database: &Database) -> String {
     let mut all = format!("{} {}\n", database.files().is_database(), database.is_bytewise());
     match database.manifest() {
@@ -129,7 +129,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-/// `at` counts the folder's files by name, and begins again after the last.
+/// Changes the folder's files. `at` counts them by name, and begins again after the last.
 fn mutate(folder: &TempDir, mutation: &Mutation) {
     let mut names: Vec<_> = listing(folder.path()).into_iter().map(|(name, _)| name).collect();
     names.sort();
@@ -215,7 +215,7 @@ fn names_of(names: &[(String, u64)]) -> Listed {
     Listed(names.to_vec())
 }
 
-/// A listing that gives out borrowed names, as an archive's directory does.
+/// A listing whose names are borrowed, as from an archive's directory.
 struct Listed(Vec<(String, u64)>);
 
 impl<'a> IntoIterator for &'a Listed {
@@ -376,7 +376,7 @@ fn a_listing_of_a_place_names_its_files_there() {
     assert_eq!(root.table_path(5).to_str(), Some("s3://b/000005.ldb"));
 }
 
-/// The same goes for a database in a folder.
+/// For a database in a folder, too, these errors are told apart.
 #[test]
 fn a_file_that_is_not_there_is_missing_rather_than_unreadable() {
     let told = |kind: io::ErrorKind| {

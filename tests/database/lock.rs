@@ -13,7 +13,7 @@ use filterblock::database::DatabaseLock;
 
 use crate::this_program::this_program;
 
-/// The ways to lock of the other process: those of this library, and by one means alone, as
+/// The ways in which the other process takes an exclusive lock: as this library does, and by one means alone, as
 /// LevelDB on Unix and goleveldb do.
 #[cfg(unix)]
 const EXCLUSIVE_WAYS: [&str; 3] = ["exclusive", "fcntl", "flock"];
@@ -24,8 +24,7 @@ const EXCLUSIVE_WAYS: [&str; 2] = ["exclusive", "flock"];
 const WAY: &str = "FILTERBLOCK_TEST_LOCK_WAY";
 const FOLDER: &str = "FILTERBLOCK_TEST_LOCK_FOLDER";
 
-/// The other process: locks a folder, says whether it could, and holds the lock until its input
-/// ends.
+/// The other process. It locks a folder, says whether it could, and holds the lock until its input ends.
 #[test]
 #[ignore = "the other tests run it, in a process of its own"]
 fn other_process() {
@@ -61,7 +60,7 @@ fn other_process() {
 struct Other(Child);
 
 impl Other {
-    /// Starts it. The error is what the other process said.
+    /// Starts the other process. The error is what that process said.
     fn lock(way: &str, folder: &Path) -> Result<Self, String> {
         let mut child = this_program()
             .args(["lock::other_process", "--exact", "--ignored", "--nocapture"])
@@ -181,8 +180,7 @@ fn a_second_lock_in_this_process_is_refused_and_the_first_one_stays() {
     }
 }
 
-/// Nor is a lock held on by processes that are being started meanwhile, which share all open files
-/// for a moment.
+/// Processes that are being started share all open files for a moment. They must not hold on to a lock either.
 #[test]
 fn of_many_threads_one_holds_the_lock() {
     let folder = folder();
@@ -217,7 +215,7 @@ fn of_many_threads_one_holds_the_lock() {
 }
 
 /// Somebody removes LOCK and makes another one while the lock on it is held. The lock is then on a file without a name,
-/// and keeps nobody out: it must not release the lock on the new file either.
+/// and keeps nobody out. Its release must not release the lock on the new file either.
 #[cfg(unix)]
 #[test]
 fn a_lock_on_a_file_that_was_exchanged_is_apart_from_one_on_the_new_file() {
@@ -237,7 +235,7 @@ fn a_lock_on_a_file_that_was_exchanged_is_apart_from_one_on_the_new_file() {
     Other::lock("exclusive", folder.path()).unwrap();
 }
 
-/// A folder that is open stays the same, whatever its path leads to.
+/// A folder that was opened stays the same folder, wherever its path leads.
 #[cfg(unix)]
 #[test]
 fn a_lock_in_an_open_folder_is_there_and_not_where_the_path_leads() {
@@ -275,7 +273,7 @@ fn the_file_is_made_if_there_is_none_and_stays_as_it_is() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "somebody's");
 }
 
-/// LevelDB opens LOCK for writing, as whoever owns the database.
+/// LevelDB runs as the database's owner and opens LOCK for writing, so the file must be the owner's even if root makes it.
 #[cfg(unix)]
 #[test]
 fn a_new_file_belongs_to_the_folders_owner() {

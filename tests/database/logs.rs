@@ -7,7 +7,7 @@ use filterblock::database::{batch_has_writes, log_has_writes};
 
 use crate::databases::{BLOCK, FIRST, FULL, fragment, log, testdata};
 
-/// `[sequence: fixed64][count: fixed32]`, and a deletion (type 0) of the key "k".
+/// A batch: `[sequence: fixed64][count: fixed32]`, and a deletion (type 0) of the key "k".
 const BATCH: &[u8] = b"\x07\0\0\0\0\0\0\0\x01\0\0\0\x00\x01k";
 
 #[test]

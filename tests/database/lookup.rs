@@ -1,4 +1,4 @@
-//! The tables that a lookup asks, beside LevelDB's own way of finding them.
+//! The tables that a lookup asks, compared with LevelDB's own way of finding them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -31,7 +31,7 @@ fn find_file(files: &[&LiveTable], key: &[u8]) -> usize {
     right
 }
 
-/// `Version::ForEachOverlapping`: the tables asked for a key at a sequence number, by their numbers.
+/// The numbers of the tables that LevelDB's `Version::ForEachOverlapping` asks for a key at a sequence number.
 fn asked_by_leveldb(manifest: &Manifest, key: &[u8], sequence: u64) -> Vec<u64> {
     let mut newest: Vec<_> = manifest
         .level(0)
@@ -60,7 +60,7 @@ fn parse(edit: Edit) -> Manifest {
 const KEYS: [&str; 8] = ["", "\0", "a", "a\0", "b", "bb", "c", "c\u{7f}"];
 const SEQUENCES: u64 = 9;
 
-/// A level: entries cut into tables anywhere, so that the entries of a key may lie across tables.
+/// Generates a level: entries that are cut into tables anywhere, so that the entries of a key may be in several tables.
 fn level() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
     let entry = (0..KEYS.len(), 1..SEQUENCES, 0..2u8);
     prop::collection::vec((entry, any::<bool>()), 0..12).prop_map(|entries| {
@@ -84,7 +84,7 @@ fn level() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
     })
 }
 
-/// Any two keys, in any order, of types that LevelDB does not have, too.
+/// Generates a level and two keys. Some are in the wrong order, or of types that LevelDB does not have.
 fn any_range() -> impl Strategy<Value = (u8, Vec<u8>, Vec<u8>)> {
     let key = || {
         (0..KEYS.len(), 1..SEQUENCES, prop_oneof![9 => 0..2u8, 1 => 2..4u8])
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// The entries of "k" at the sequence numbers 9 and 5 lie in two tables, and the newer one has the higher number.
+/// The entries of "k" at the sequence numbers 9 and 5 are in two tables. The newer entry is in the table with the higher number.
 #[test]
 fn of_one_keys_entries_in_two_tables_the_newer_is_asked_first() {
     let key = |user_key: &str, sequence| internal_key(user_key.as_bytes(), sequence, 1);
@@ -190,7 +190,7 @@ fn of_one_keys_entries_in_two_tables_the_newer_is_asked_first() {
     assert_eq!(asked_by_leveldb(&manifest, b"k", 8), [7, 3]);
 }
 
-/// Two tables that share the key "m". Only in bytewise order is that known to be an overlap.
+/// Two tables share the key "m". Only in bytewise order is that known to be an overlap.
 #[test]
 fn overlaps_are_told_in_bytewise_order_only() {
     let key = |user_key: &str| internal_key(user_key.as_bytes(), 1, 1);

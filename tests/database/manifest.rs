@@ -1,4 +1,5 @@
-//! The state that the records of a MANIFEST add up to (`VersionSet::Recover` and `VersionSet::Builder` in LevelDB's `db/version_set.cc`).
+//! The state that the records of a MANIFEST add up to (`VersionSet::Recover` and `VersionSet::Builder` in LevelDB's
+//! `db/version_set.cc`).
 
 use filterblock::Error;
 use filterblock::database::{LiveTable, Manifest};
@@ -14,7 +15,7 @@ fn error(edits: &[Edit]) -> String {
     parse(edits).unwrap_err().to_string()
 }
 
-/// (level, number) of each.
+/// The level and the number of each table.
 fn names<'a>(tables: impl IntoIterator<Item = &'a LiveTable>) -> Vec<(u8, u64)> {
     tables.into_iter().map(|table| (table.level, table.number)).collect()
 }
@@ -242,7 +243,7 @@ fn debug_shows_sizes_not_keys() {
     assert!(!shown.contains("secret") && !shown.contains("115"), "{shown}");
 }
 
-/// Names that are nearly LevelDB's, shorter and longer.
+/// These names differ a little from LevelDB's, and are shorter, longer or in another case.
 #[test]
 fn comparators_are_told_by_their_whole_name() {
     let named = |name: &[u8]| Edit::default().comparator(name).number(2, 4).number(3, 9).number(4, 100);
@@ -296,7 +297,7 @@ fn messages_cut_long_names() {
     );
 }
 
-/// Numbers that 8, 16 and 32 bits do not hold.
+/// These numbers do not fit into 8, 16 or 32 bits.
 #[test]
 fn numbers_of_64_bits_come_back() {
     let numbers = [255, 256, 65_535, 65_536, u64::from(u32::MAX), 1 << 32, u64::MAX - 1, u64::MAX];

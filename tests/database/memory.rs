@@ -1,4 +1,4 @@
-//! Openers of files in memory.
+//! Openers of files that are in memory.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(crate) struct Memory {
     pub(crate) open: Rc<RefCell<Open>>,
     /// The file that cannot be opened, from the request with this number on.
     pub(crate) failing: RefCell<Option<(String, usize)>>,
-    /// The version of every table.
+    /// The version that is reported for every table.
     pub(crate) version: RefCell<Vec<u8>>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Open {
     pub(crate) most: usize,
 }
 
-/// A table that is counted while it is open.
+/// A table that counts as open until it is dropped.
 pub(crate) struct Counted {
     contents: Bytes,
     open: Rc<RefCell<Open>>,
@@ -55,7 +55,7 @@ pub(crate) fn name(path: &Path) -> String {
 }
 
 impl Memory {
-    /// The folder's files and a database of their listing, whose paths are those in the folder.
+    /// The files of a folder, and the database that their listing makes, with the folder's paths.
     pub(crate) fn of(dir: &Path) -> (Self, Database) {
         let mut memory = Self::default();
         for entry in fs::read_dir(dir).unwrap() {
@@ -117,7 +117,7 @@ impl Opener for &Memory {
     }
 }
 
-/// Parts of tables, of which none is there at first.
+/// Opens tables of which no range is there at first.
 pub(crate) struct Fetching<'a>(
     pub(crate) &'a Memory,
     pub(crate) RefCell<BTreeMap<PathBuf, Rc<FetchedRanges>>>,

@@ -1,4 +1,4 @@
-//! Scans of databases whose files the caller opens, beside scans of the same files in a folder.
+//! Scans of databases whose files the caller opens, compared with scans of the same files in a folder.
 
 use std::cell::RefCell;
 use std::io::{self, Cursor};
@@ -15,7 +15,7 @@ use crate::memory::{Fetching, Memory, name};
 use crate::scan::{manifest, options, table};
 use crate::scan_bounds::many;
 
-/// All that a scan shows: key with sequence number and type, value, file and offset; or an error.
+/// What a scan shows at one place: key with sequence number and type, value, file and offset; or an error.
 type Shown = Result<(Vec<u8>, u64, u8, Vec<u8>, PathBuf, u64), String>;
 
 fn all<O: Opener>(scan: &mut Scan<'_, O>) -> Vec<Shown> {
@@ -32,7 +32,7 @@ fn all<O: Opener>(scan: &mut Scan<'_, O>) -> Vec<Shown> {
     .collect()
 }
 
-/// Tells the errors of a scan, and the numbers of the tables and logs of its entries by user key.
+/// Returns the user key of each entry of a scan with the number of its file, and the errors.
 fn shown<O: Opener>(scan: &mut Scan<'_, O>) -> (Vec<(String, u64)>, Vec<Error>) {
     let (mut entries, mut errors) = (Vec::new(), Vec::new());
     loop {
@@ -115,8 +115,8 @@ fn damage_costs_in_memory_what_it_costs_in_a_folder() {
     }
 }
 
-/// Three tables on level 1 that follow each other, one on level 0, one that is obsolete and one that is missing, a live
-/// log and an obsolete one.
+/// A folder with three tables on level 1 that follow each other, one on level 0, an obsolete one, and one that is
+/// missing; and with a live log and an obsolete one.
 fn laid_out() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
@@ -136,7 +136,8 @@ fn laid_out() -> tempfile::TempDir {
     folder
 }
 
-/// The only log, the missing table, and each table when it is its turn; nothing else, and nothing twice.
+/// The opener is asked for the live log, for the missing table, and for each table when it is its turn: for nothing
+/// else, and for nothing twice.
 #[test]
 fn an_opener_is_asked_for_each_file_when_it_is_needed() {
     let folder = laid_out();
@@ -187,7 +188,7 @@ fn an_opener_is_asked_for_each_file_when_it_is_needed() {
     assert_eq!(asked, [5, 10, 11, 12, 13, 14].map(|number| format!("{number:06}.ldb")));
 }
 
-/// An error of the opener costs the file that it is about, and is told once, with the path and as it was.
+/// An error of the opener costs only the file that it is about. It is reported once, unchanged and with the path.
 #[test]
 fn what_an_opener_cannot_open_is_told_and_the_others_shown() {
     let folder = laid_out();
@@ -265,7 +266,7 @@ fn what_cannot_be_opened_again_or_is_another_is_one_error() {
     assert_eq!(shown(&mut scan).0.len(), 4 * paths.len());
 }
 
-/// Tables too large to be fetched whole when they are opened, of keys that are each in a block of their own.
+/// The tables are too large to be fetched whole when they are opened. Each key is in a block of its own.
 #[test]
 fn ranges_that_are_not_there_yet_cost_no_entry() {
     let folder = tempfile::tempdir().unwrap();
@@ -315,7 +316,7 @@ fn ranges_that_are_not_there_yet_cost_no_entry() {
     }
 }
 
-/// A reader that fails before the end of a log.
+/// A reader that fails before the end of its log.
 struct Failing(Cursor<Bytes>, usize);
 
 impl io::Read for Failing {
@@ -328,7 +329,7 @@ impl io::Read for Failing {
     }
 }
 
-/// Tables from the folder, by the opener that reads it.
+/// An opener of the files in a folder. Reading one of its logs fails.
 struct FailingLogs(FileOpener);
 
 impl Opener for FailingLogs {

@@ -1,4 +1,4 @@
-//! The entries of whole databases, beside what LevelDB found in them.
+//! The entries of whole databases, compared with those that LevelDB found in them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use filterblock::table::{Comparator, ReadOptions, TableBuilder, WriteOptions};
 
 use crate::databases::{Edit, copy_of, internal_key, log, testdata, unhex, value_key};
 
-/// The order of the database `reversed`, by the name under which its MANIFEST has it.
+/// The order of the database `reversed`, under the name that its MANIFEST has.
 struct Reversed;
 
 impl Comparator for Reversed {
@@ -37,7 +37,7 @@ fn list(name: &str) -> Vec<Vec<String>> {
 /// An entry: user key, sequence number, type, and length of the value.
 type Entry = (Vec<u8>, u64, u8, usize);
 
-/// All entries and all errors.
+/// The rest of a scan: all entries and all errors.
 fn rest(scan: &mut Scan<'_>) -> (Vec<Entry>, Vec<String>) {
     let (mut entries, mut errors) = (Vec::new(), Vec::new());
     loop {
@@ -154,8 +154,8 @@ fn another_comparator_than_that_of_the_manifest_is_refused() {
     assert!(database.scan_versions(&ReadOptions::default()).is_err());
 }
 
-/// Each data block of each table in turn: its entries are lost, and one error says so. In its place
-/// older entries show, so the comparison is of all versions.
+/// Damages each data block of each table, one at a time. Its entries are lost, and one error says so. Older entries
+/// take their place, so all versions are compared.
 #[test]
 fn a_damaged_block_costs_its_entries_and_no_others() {
     let source = testdata("databases/levels");
@@ -223,7 +223,7 @@ fn without_a_manifest_all_files_count_by_sequence_number() {
     assert_eq!(live(&database), sound);
 }
 
-/// A table of these internal keys, with the sequence number as the value.
+/// Writes a table of these internal keys, each with the value `v`. Returns its first key, its last key and its size.
 pub(crate) fn table(folder: &Path, number: u64, keys: &[(&str, u64, u8)]) -> (Vec<u8>, Vec<u8>, u64) {
     let path = folder.join(format!("{number:06}.ldb"));
     let file = fs::File::create(path).unwrap();
@@ -246,7 +246,7 @@ fn keys(entries: &[Entry]) -> Vec<(String, u64)> {
     entries.iter().map(|entry| (String::from_utf8_lossy(&entry.0).into_owned(), entry.1)).collect()
 }
 
-/// Neither the order in the MANIFEST nor that of the numbers is that of the keys, and two tables
+/// The tables of level 1 are not in the order of their keys, neither in the MANIFEST nor by their numbers. Two of them
 /// overlap, which LevelDB does not allow.
 #[test]
 fn tables_of_a_level_are_merged_however_they_lie() {
@@ -317,7 +317,7 @@ fn keys_out_of_order_or_too_short_are_told_and_the_others_shown() {
     );
 }
 
-/// Of Riak's keys some have a time, which is no part of the user key. Those of type 2 and 3 are values.
+/// Some of Riak's keys have a time, which is no part of the user key. The entries of type 2 and 3 are values.
 #[cfg(feature = "lz4")]
 #[test]
 fn a_database_of_riaks_is_merged_by_its_user_keys() {

@@ -17,7 +17,7 @@ use crate::databases::{Edit, internal_key, log, value_key};
 use crate::scan::{manifest, table};
 use crate::tables::{Crafted, handle, varint};
 
-/// The next entry: the number of its table and its user key. `None` at the end.
+/// Moves to the next entry. Returns the number of its table and its user key, or `None` at the end.
 fn step(scan: &mut Scan<'_>) -> filterblock::Result<Option<(u64, Vec<u8>)>> {
     if !scan.next()? {
         return Ok(None);
@@ -27,7 +27,7 @@ fn step(scan: &mut Scan<'_>) -> filterblock::Result<Option<(u64, Vec<u8>)>> {
     Ok(Some((table.number, entry.key.user_key.to_vec())))
 }
 
-/// The rest of a scan: the number of entries of each table, and the errors.
+/// Reads the rest of a scan. Returns the number of entries of each table, and the errors.
 fn rest(scan: &mut Scan<'_>) -> (BTreeMap<u64, usize>, Vec<Error>) {
     let (mut entries, mut errors) = (BTreeMap::new(), Vec::new());
     loop {
@@ -39,7 +39,7 @@ fn rest(scan: &mut Scan<'_>) -> (BTreeMap<u64, usize>, Vec<Error>) {
     }
 }
 
-/// A block of a key of so many bytes and entries that share all of it.
+/// A block whose first entry has a key of `key_len` bytes. `entries` more entries share all of this key.
 fn sharing(key_len: usize, entries: usize) -> Vec<u8> {
     let key = internal_key(&vec![b'k'; key_len - 8], 7, 1);
     let mut block = [&[0][..], &varint(key_len as u64), &[0], &key].concat();
@@ -48,7 +48,7 @@ fn sharing(key_len: usize, entries: usize) -> Vec<u8> {
     block
 }
 
-/// Of two tables whose entries share a long key, each ends at its limit, and a third one is shown.
+/// The entries of two tables share a long key, so both end at their limits. A third table is shown.
 #[test]
 fn shared_keys_count_against_the_limit_of_each_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ fn shared_keys_count_against_the_limit_of_each_table() {
     assert_eq!(unlimited.0, BTreeMap::from([(5, 1001), (6, 1001), (7, 2)]));
 }
 
-/// A table of so many handles that lead nowhere, and as many tables that are missing.
+/// A table has 50,000 handles that lead nowhere, and 5,000 tables are missing.
 #[test]
 fn errors_are_not_gathered() {
     const COUNT: u64 = 50_000;
@@ -110,7 +110,7 @@ fn errors_are_not_gathered() {
     }
 }
 
-/// The order of bytes, which counts the most bytes that its comparisons may have read.
+/// Bytewise order. Counts the bytes that its comparisons may have read at most.
 struct Counted(Arc<AtomicUsize>);
 
 impl Comparator for Counted {
@@ -148,8 +148,8 @@ fn long_keys_that_wait_are_not_compared_for_each_short_one_that_passes() {
     assert!(compared < 10 * all, "{compared} bytes compared of {all}");
 }
 
-/// Twice as many tables as may be open at a time, each of four keys that lie between those of all
-/// others, and each key in a block of its own. Returns the folder and the paths.
+/// A database of twice as many tables as may be open at a time. Each has four keys, which lie between those of all
+/// others, and each key is in a block of its own. Returns the folder and the tables' paths.
 pub(crate) fn many(level: u64) -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().unwrap();
     let mut edit = Edit::default();
@@ -214,8 +214,8 @@ fn more_tables_than_may_be_open_show_each_entry_once() {
     }
 }
 
-/// Tables that are removed or replaced while they are closed: one error each, which is that of a table that
-/// was gone before it was opened. All others show all of their entries.
+/// A table that is removed or replaced while it is closed is one error, as if it had been gone before it was opened.
+/// All others show all of their entries.
 #[test]
 fn tables_that_vanish_or_change_while_they_are_closed_are_one_error_each() {
     let (folder, paths) = many(0);
@@ -243,7 +243,7 @@ fn tables_that_vanish_or_change_while_they_are_closed_are_one_error_each() {
     assert_eq!(entries, (10..10 + paths.len() as u64).map(|number| (number, expected(number))).collect());
 }
 
-/// A log with more defects than are told one by one, and two tables that are missing.
+/// A log has more defects than are reported one by one, and two tables are missing.
 #[test]
 fn errors_come_once_however_often_a_scan_begins_anew() {
     let folder = tempfile::tempdir().unwrap();

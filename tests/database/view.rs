@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::databases::{Edit, copy_of, internal_key, log, testdata, unhex, value_key};
 
-/// In the order of `tables`: file or number, part in the database, level, recorded size and real size.
+/// Describes each table, in the order of `tables`: file or number, part in the database, level, recorded size and real size.
 fn rows(database: &Database) -> Vec<String> {
     database.tables().map(|table| row(&table)).collect()
 }
@@ -53,12 +53,12 @@ fn asked(database: &Database, key: &str) -> Vec<u64> {
     database.tables_for(key.as_bytes()).map(|table| table.number).collect()
 }
 
-/// (number, is live) of each.
+/// The number of each log, and whether it is live.
 fn logs(database: &Database) -> Vec<(u64, bool)> {
     database.logs().map(|log| (log.number, log.is_live)).collect()
 }
 
-/// A folder with these files besides a MANIFEST of these edits.
+/// A folder with these files and a MANIFEST of these edits.
 fn folder(edits: &[Edit], files: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let records: Vec<_> = edits.iter().map(|edit| &edit.0).collect();
@@ -119,7 +119,7 @@ fn sound_databases_are_seen_whole() {
     }
 }
 
-/// LevelDB found these keys and no others, and in these databases it found them in tables.
+/// LevelDB found these keys and no others. In these databases, it found all of them in tables.
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn asking_the_tables_in_turn_finds_what_leveldb_finds() {
@@ -205,7 +205,7 @@ fn missing_tables_are_live_and_asked() {
     assert_eq!(database.table_named("000007.ldb"), None);
 }
 
-/// `TableCache::FindTable` in LevelDB's `db/table_cache.cc` opens but one of them.
+/// LevelDB opens only one of them: see `TableCache::FindTable` in its `db/table_cache.cc`.
 #[test]
 fn of_files_with_one_number_the_one_that_leveldb_opens_is_live() {
     let names = ["000005.ldb", "000005.sst", "0000005.ldb", "5.sst", "000006.sst", "7.ldb"];
@@ -234,7 +234,7 @@ fn of_files_with_one_number_the_one_that_leveldb_opens_is_live() {
     }
 }
 
-/// A number that two levels name, as a damaged MANIFEST may.
+/// Two levels name the same number, as may happen in a damaged MANIFEST.
 #[test]
 fn a_table_on_two_levels_is_on_both_and_its_file_is_no_other_table() {
     let twice = table(table(Edit::sound(), 1, 5), 3, 5);
@@ -343,7 +343,8 @@ fn without_a_sound_manifest_nothing_is_missing_or_obsolete() {
     }
 }
 
-/// As LevelDB opens it, without the record that is cut: the last one moves table 16 to level 2, the one before adds 16 and 17.
+/// LevelDB opens the database without the record that is cut. The last record moves table 16 to level 2, and the one
+/// before adds tables 16 and 17.
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn a_manifest_that_is_cut_within_a_record_counts_up_to_it() {
@@ -405,7 +406,7 @@ fn logs_are_live_from_the_log_number_on_and_the_previous_one() {
     }
 }
 
-/// A table is written before the edit that names it. Of a database in use, at most the last one is without its edit.
+/// A table is written before the edit that names it. In a database in use, at most the last table has no edit yet.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn tables_that_are_written_meanwhile_are_not_missing() {

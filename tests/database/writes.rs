@@ -13,7 +13,7 @@ fn string(bytes: &[u8]) -> Vec<u8> {
     Edit::default().string(bytes).0
 }
 
-/// `[sequence: fixed64][count: fixed32]`, then the writes.
+/// A batch: `[sequence: fixed64][count: fixed32]`, then the writes.
 fn batch(sequence: u64, count: u32, writes: &[(&[u8], Option<&[u8]>)]) -> Vec<u8> {
     let mut batch = [&sequence.to_le_bytes()[..], &count.to_le_bytes()].concat();
     for (key, value) in writes {
@@ -47,8 +47,7 @@ fn read(file: &[u8]) -> (Vec<Write>, Vec<(usize, String)>) {
     }
 }
 
-/// The keys and the sequence numbers that `generate-testdata` and `generate-databases` of the package
-/// `interop` lead to.
+/// The keys and the sequence numbers are those that `generate-testdata` and `generate-databases` of the package `interop` write.
 #[test]
 fn the_writes_of_leveldb_and_goleveldb_are_read() {
     let (writes, errors) = read(&fs::read(testdata("databases/levels/000010.log")).unwrap());

@@ -1,4 +1,4 @@
-//! Logs and MANIFESTs written: the bytes that LevelDB and goleveldb wrote.
+//! Logs and MANIFESTs are written with the same bytes as LevelDB and goleveldb wrote.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ fn files() -> Vec<PathBuf> {
     files.filter(|path| matches!(kind(path), Some(FileKind::Log | FileKind::Manifest))).collect()
 }
 
-/// The records of a file, or `None` if some of it is damaged.
+/// The records of a file, or `None` if some of it is damaged or incomplete.
 fn read_records(file: &[u8]) -> Option<Vec<Vec<u8>>> {
     let mut reader = LogReader::new(file);
     let mut records = Vec::new();
@@ -45,8 +45,8 @@ fn every_log_and_manifest_is_written_as_its_writer_wrote_it() {
     assert!(same >= 5, "{same} files, {fragments} of several blocks");
 }
 
-/// Records that end at, before and behind the end of a block, by LevelDB's rules: a rest under 7
-/// bytes is zeros, one of 7 holds an empty fragment.
+/// Records that end before, at and behind the end of a block, by LevelDB's rules: if less than 7 bytes are left, they
+/// are zeros; if 7 are left, they hold an empty fragment.
 #[test]
 fn records_end_anywhere_in_a_block() {
     for len in 32 * 1024 - 40..32 * 1024 + 40 {

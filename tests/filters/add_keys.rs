@@ -6,7 +6,7 @@ use filterblock::{
 
 use crate::interpreted::fewer;
 
-/// Keeps the keys themselves, and knows no hashes.
+/// A policy whose filters are the keys themselves, and that has no hashes.
 struct Verbatim;
 
 impl FilterPolicy for Verbatim {
@@ -29,11 +29,11 @@ impl FilterPolicy for Verbatim {
 #[derive(Debug)]
 enum Call {
     Key(Vec<u8>),
-    /// Keys in a buffer, whose lengths may be known to be equal.
+    /// Keys in a buffer, which may know that their lengths are equal.
     Keys(Vec<Vec<u8>>),
-    /// Keys by their starts, with bytes before the first.
+    /// Keys given by their starts, in a buffer with other bytes before the first key.
     KeysAt(Vec<Vec<u8>>),
-    /// Keys in a buffer, each followed by this many bytes that are cut off.
+    /// Keys in a buffer, each followed by this number of bytes that are cut off.
     Stripped(Vec<Vec<u8>>, usize),
     Hash(Vec<u8>),
     Start(u64),
@@ -148,7 +148,7 @@ fn equals_key_by_key_in_any_order_of_calls() {
     assert_eq!(check(&Verbatim, false, &mut state).1, 0);
 }
 
-/// Internal keys that are too short are the same error, with the same number.
+/// An internal key that is too short is the same error as key by key, with the same number.
 #[test]
 fn fails_as_key_by_key_does() {
     let mut state = 2;
@@ -158,7 +158,7 @@ fn fails_as_key_by_key_does() {
     assert!(made > 0 && failed > 0, "{made} made, {failed} failed");
 }
 
-/// A builder makes a filter ahead where all keys of the range before came together.
+/// After a range whose keys came in one call, the builder makes the next range's filter ahead of time.
 #[test]
 fn keys_that_follow_those_that_came_together_are_in_the_filter() {
     let policy = BloomFilterPolicy::new(10);

@@ -65,7 +65,7 @@ fn asking_allocates_nothing() {
     }
 }
 
-/// The purpose and the bytes of the allocation that was refused.
+/// The purpose and the size of the allocation that was refused.
 fn refused<T>(result: Result<T, Error>) -> (&'static str, u64) {
     match result.err() {
         Some(Error::OutOfMemory { what, bytes, .. }) => (what, bytes),

@@ -1,4 +1,4 @@
-//! `AtomicBloomFilter`: alone, under threads, and as a filter of a block.
+//! `AtomicBloomFilter`: by itself, in several threads, and as a filter of a block.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -159,7 +159,7 @@ fn clearing_forgets_all_keys() {
     assert!(filter.may_contain(b"again"));
 }
 
-/// Threads crowd into a few words, where an OR that is not atomic would lose bits; the result is that of one thread.
+/// Threads set bits in a few words, where an OR that is not atomic would lose some. The result is the same as with one thread.
 #[test]
 fn no_bit_is_lost_between_threads() {
     const THREADS: u64 = 4;
@@ -239,7 +239,7 @@ fn merging_under_threads_loses_nothing() {
     assert!((0..4 * PARTS * 20).all(|i| total.may_contain(&random_key(i))));
 }
 
-/// Iterators with a known length, whose bits are gathered first, set the same bits as iterators without one.
+/// Iterators with a known length set the same bits as iterators without one, though their bits are gathered first.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_any_size_add_their_keys() {

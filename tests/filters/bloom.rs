@@ -12,7 +12,7 @@ fn filter_of<K: AsRef<[u8]>>(policy: &dyn FilterPolicy, keys: impl IntoIterator<
     filter
 }
 
-/// Values of LevelDB's `util/hash_test.cc`, made by its C++.
+/// Values from LevelDB's `util/hash_test.cc`, calculated by its C++ code.
 #[test]
 fn hash_known_values() {
     for (bytes, expected) in [
@@ -81,7 +81,7 @@ fn reserved_and_zero_k_match() {
     }
 }
 
-/// The encoded k counts, not the policy's own.
+/// The k that is stored in the filter counts, not the policy's own.
 #[test]
 fn reads_filters_of_other_sizes() {
     let filter = filter_of(&BloomFilterPolicy::new(20), ["hello"]);
@@ -134,7 +134,7 @@ fn absurd_sizes_are_errors() {
     create(1 << 20, 1).unwrap();
 }
 
-/// The measurement of LevelDB's `util/bloom_test.cc`, lengths included.
+/// The measurement of LevelDB's `util/bloom_test.cc`, with the same limits on lengths.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn false_positive_rate() {
@@ -177,7 +177,7 @@ fn internal_keys_are_filtered_by_user_key() {
     assert_eq!(dst, b"before");
 }
 
-/// Also where a filter is nothing but k, or nothing at all.
+/// Some filters are nothing but k, or nothing at all.
 #[test]
 fn many_at_once_of_the_smallest_filters() {
     let policy = BloomFilterPolicy::new(10);
@@ -213,7 +213,7 @@ fn plain_filter(bits_per_key: usize, keys: &[Vec<u8>]) -> Vec<u8> {
     filter
 }
 
-/// Few keys are hashed and set in another way than many.
+/// Few keys are hashed and set by other code than many keys.
 #[test]
 fn filters_of_few_keys_are_leveldbs() {
     for bits in [0, 1, 9, 10, 11, 12, 16, 20, 22, 44, 70] {

@@ -1,4 +1,4 @@
-//! `FilterPolicy::describe`, held against counts and answers made another way.
+//! `FilterPolicy::describe`, compared with counts and answers made in another way.
 
 use filterblock::{
     BashoBloom2Policy, BashoInternalFilterPolicy, BloomFilterPolicy, CassandraBloomPolicy, FilterPolicy,
@@ -35,7 +35,7 @@ fn bits_are_counted_and_the_rate_is_about_what_absent_keys_pass() {
     }
 }
 
-/// Arrays of equal bits, sound or not: what passes is all or nothing, and the rate says which.
+/// In arrays of equal bits, sound or not, either all keys pass or none. The false-positive rate says which.
 #[test]
 fn the_rate_of_odd_filters_is_that_of_their_answers() {
     let mut seen = [0; 2];

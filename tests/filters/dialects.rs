@@ -1,4 +1,4 @@
-//! Filters of LevelDB's relatives, against bytes that the relatives themselves have written.
+//! Filters of LevelDB's relatives, compared with bytes that the relatives themselves have written.
 //!
 //! A filter that is too long to write down is given by its length and FNV-1a hash. Keys are those of `numbered_key`.
 
@@ -10,8 +10,8 @@ use filterblock::{
 
 use crate::filters::{filter, fnv, hex, numbered_key, numbered_keys};
 
-/// By goleveldb (Debian 0.0~git20200815.5c35d60, Go 1.19.8): `filter.NewBloomFilter(bits_per_key).NewGenerator()`, `Add` for each
-/// key, `Generate`; `GO111MODULE=off GOPATH=/usr/share/gocode go run main.go`.
+/// Made by goleveldb (Debian 0.0~git20200815.5c35d60, Go 1.19.8): `filter.NewBloomFilter(bits_per_key).NewGenerator()`,
+/// `Add` for each key, `Generate`; `GO111MODULE=off GOPATH=/usr/share/gocode go run main.go`.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn legacy_filters_are_goleveldbs() {
@@ -44,7 +44,8 @@ fn legacy_filters_are_goleveldbs() {
     assert_eq!(hex(&filter(&LegacyBloomPolicy::new(10), &words)), "98983c52b3b211a406");
 }
 
-/// By Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64), whose `util/bloom.cc` and `util/hash.cc` are those of LevelDB before 1.18.
+/// Made by Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64), whose `util/bloom.cc` and `util/hash.cc` are those of
+/// LevelDB before 1.18.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn signed_legacy_filters_are_those_of_old_leveldb() {
@@ -67,7 +68,7 @@ fn signed_legacy_filters_are_those_of_old_leveldb() {
     assert_eq!(hex(&filter(&policy(10), &numbered_keys(5))), "ac32f4c1a9c8428306");
 }
 
-/// By the same `util/hash.cc`, of the first bytes of 200, 33, 122, …
+/// Calculated by the same `util/hash.cc`, from the first bytes of 200, 33, 122, …
 #[test]
 fn signed_hashes_are_those_of_old_leveldb() {
     let expected = [
@@ -110,7 +111,7 @@ fn signed_hashes_are_those_of_old_leveldb() {
     }
 }
 
-/// Each hash denies keys that the other has written; the default reading denies neither's.
+/// Each hash denies keys that the other has written. The default, which reads by either hash, denies no keys of either.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn either_hash_reads_both_writers() {
@@ -133,7 +134,8 @@ fn either_hash_reads_both_writers() {
     }
 }
 
-/// A key whose last bytes are below 0x80 has one hash only, so `Either` costs it nothing and lets no more of its like pass.
+/// If the last bytes of a key are below 0x80, both hashes are the same. So `Either` costs nothing for such keys, and
+/// lets no more of them pass.
 #[test]
 fn hashes_differ_only_by_high_bytes_behind_whole_words() {
     for key in [&b""[..], b"a", b"\xff\xff\xff\xff", b"\xff\xff\xff\xffabc"] {
@@ -144,8 +146,8 @@ fn hashes_differ_only_by_high_bytes_behind_whole_words() {
     }
 }
 
-/// By `util/bloom2.cc` of Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64), `NewBloomFilterPolicy2(bits_per_key)`. The long ones
-/// lie on both sides of the last prime.
+/// Made by `util/bloom2.cc` of Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64),
+/// `NewBloomFilterPolicy2(bits_per_key)`. The long ones lie on both sides of the last prime.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_filters_are_bashos() {
@@ -171,7 +173,7 @@ fn basho_filters_are_bashos() {
     assert_eq!(hex(&filter(&BashoBloom2Policy::new(10), &numbered_keys(5))), "c12518a568a01c0a06");
 }
 
-/// The original lets 85 of these absent keys pass.
+/// Basho's own code lets 85 of these absent keys pass.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_answers_are_bashos() {
@@ -181,7 +183,7 @@ fn basho_answers_are_bashos() {
     assert_eq!(absent.filter(|&i| policy.key_may_match(&numbered_key(i), &filter)).count(), 85);
 }
 
-/// Basho's encoding must be asked for, as it shares its name with one that denies its keys.
+/// Basho's encoding must be asked for: its name is also that of LevelDB's encoding, which denies Basho's keys.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_and_leveldb_deny_each_others_keys() {
@@ -194,7 +196,7 @@ fn basho_and_leveldb_deny_each_others_keys() {
     assert!(denied > 900, "{denied}");
 }
 
-/// user key, type -> Basho's internal key
+/// Basho's internal key of a user key and a type.
 fn internal_key(user_key: &[u8], kind: u8) -> Vec<u8> {
     let mut key = user_key.to_vec();
     if kind == 2 || kind == 3 {

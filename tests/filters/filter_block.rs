@@ -1,4 +1,4 @@
-//! The filter block: what LevelDB writes, what it answers, and what is done where it leaves things undefined.
+//! The filter block: what LevelDB writes and answers, and what is done here where LevelDB leaves things undefined.
 
 use filterblock::hash;
 use filterblock::{
@@ -8,8 +8,8 @@ use filterblock::{
 
 use crate::interpreted::fewer;
 
-/// A filter that is a list of hashes: what is in it can be read off its bytes
-/// (the policy of LevelDB's `table/filter_block_test.cc`).
+/// A policy whose filter is a list of hashes, so that its bytes show what is in it (the policy of LevelDB's
+/// `table/filter_block_test.cc`).
 struct HashList;
 
 impl FilterPolicy for HashList {
@@ -25,7 +25,7 @@ impl FilterPolicy for HashList {
     }
 }
 
-/// Refuses keys that say so.
+/// A policy that refuses the key `bad`.
 struct Picky;
 
 impl FilterPolicy for Picky {
@@ -44,7 +44,7 @@ impl FilterPolicy for Picky {
     }
 }
 
-/// Blocks as (offset, keys), through the builder.
+/// Builds a filter block. Each data block is given by its offset and its keys.
 fn build<P: FilterPolicy>(policy: P, base_lg: u8, blocks: &[(u64, &[&str])]) -> Vec<u8> {
     let mut builder = FilterBlockBuilder::with_base_lg(policy, base_lg).unwrap();
     for (offset, keys) in blocks {
@@ -251,7 +251,7 @@ fn base_lg_0() {
     );
 }
 
-/// 2^53 empty filters: an error at once, and the builder goes on as if nothing had been asked.
+/// An offset that needs 2^53 empty filters is an error at once, and the builder goes on as if it had not been asked.
 #[test]
 fn far_offsets_are_errors_that_change_nothing() {
     let mut builder = FilterBlockBuilder::new(HashList);
@@ -265,7 +265,7 @@ fn far_offsets_are_errors_that_change_nothing() {
     assert_eq!(builder.finish().unwrap(), build(HashList, 11, &[(0, &["a", "b"])]));
 }
 
-/// Data offsets are 64-bit: only the number of filters is limited.
+/// Offsets of data blocks have 64 bits. Only the number of filters is limited.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn blocks_beyond_4_gib_and_2_to_the_40() {
@@ -361,7 +361,7 @@ fn a_short_internal_key_fails_its_range() {
     assert!(matches!(error, Error::ShortInternalKey { index: 1, found: 5, .. }), "{error}");
 }
 
-/// Shortens or changes what it was given to append to.
+/// A policy that shortens or changes the buffer that it should append to.
 struct Shortens(fn(&mut Vec<u8>));
 
 impl FilterPolicy for Shortens {
@@ -431,7 +431,7 @@ fn hashes_give_the_same_block() {
     assert!(format!("{mixed:?}").contains("pending_keys: 3"), "{mixed:?}");
 }
 
-/// Returns hashes of keys, and makes no filter from them.
+/// A policy that returns hashes of keys, but makes no filter from them.
 struct NamesHashes;
 
 impl FilterPolicy for NamesHashes {
@@ -449,7 +449,7 @@ impl FilterPolicy for NamesHashes {
     }
 }
 
-/// Keys of several lengths are hashed as they come, if they can be.
+/// Keys of several lengths are hashed as they come, if the policy has hashes for them.
 #[test]
 fn keys_of_mixed_lengths_give_the_filter_of_all_of_them() {
     let ranges: [&[&str]; 6] = [
@@ -496,7 +496,7 @@ fn a_short_key_among_internal_keys_of_mixed_lengths_fails_its_range() {
     }
 }
 
-/// Makes filters from hashes, except for keys that begin with `-`.
+/// A policy that makes filters from hashes, except for keys that begin with `-`.
 struct Partly;
 
 impl FilterPolicy for Partly {
@@ -518,7 +518,7 @@ impl FilterPolicy for Partly {
     }
 }
 
-/// The short key may lie anywhere among keys that are hashed as they come, and keys that are kept.
+/// The short key may be anywhere among keys that are hashed as they come, and among keys that are kept.
 #[test]
 fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     let mut builder = FilterBlockBuilder::new(InternalFilterPolicy::new(Partly));
@@ -560,7 +560,7 @@ fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     }
 }
 
-/// The keys before it have been hashed by then.
+/// The keys before the one without a hash have been hashed by then.
 #[test]
 fn a_key_without_a_hash_leaves_the_builder_as_it_was() {
     let mut builder = FilterBlockBuilder::new(Partly);
@@ -574,7 +574,7 @@ fn a_key_without_a_hash_leaves_the_builder_as_it_was() {
     }
 }
 
-/// Keys beside hashes are hashed anew each time the filter is made, and stay keys until it is.
+/// Keys that are kept beside hashes are hashed anew at each attempt to make the filter. Until one succeeds, they stay keys.
 #[test]
 fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {
     let mut builder = FilterBlockBuilder::new(Partly).with_max_size(13);
@@ -828,7 +828,7 @@ fn many_queries_at_once() {
     assert!(answers.is_empty());
 }
 
-/// With so many filters, offsets are prefetched.
+/// With this many filters, offsets are prefetched.
 #[test]
 fn many_queries_at_once_of_many_filters() {
     let policy = BloomFilterPolicy::new(10);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, FilterPolicy, KeyBuf, hash};
 
-/// The lines of a golden file, cut into fields, without the comments.
+/// The lines of a golden file without its comments, each split into its fields.
 fn lines(name: &str) -> Vec<Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/golden").join(name);
     let text = fs::read_to_string(path).unwrap();

@@ -1,4 +1,4 @@
-//! Keys lying end to end.
+//! Keys that lie end to end.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -43,7 +43,7 @@ fn cuts_suffixes_of_a_view() {
     assert_eq!(KeyBuf::new().as_keys().strip_suffix(usize::MAX).unwrap().len(), 0);
 }
 
-/// Wherever the first short key lies, whatever is short behind it, and whatever was cut before.
+/// The first short key may be anywhere. Other short keys may follow, and bytes may have been cut off before.
 #[test]
 fn the_first_key_shorter_than_its_suffix_is_named() {
     let lens_of = |short: usize, len| -> Vec<usize> {
@@ -95,7 +95,7 @@ fn a_buffer_is_filled_and_cleared() {
     assert_eq!(keys.as_keys().get(0), Some(&b"again"[..]));
 }
 
-/// Keys of one length take another form than keys of several; whatever comes after whatever, they are the keys that were pushed.
+/// Keys of one length are stored in another form than keys of several. In any order, the keys are those that were pushed.
 #[test]
 fn lengths_may_change_at_any_key() {
     for change in (0..20).step_by(fewer(7)) {
@@ -139,7 +139,7 @@ fn keys_are_iterated_from_both_ends() {
     assert_eq!(seen, 9);
 }
 
-/// The bytes and starts that other libraries' policies take, without what was cut.
+/// Other libraries' policies take keys as bytes and starts. These do not hold the bytes that were cut off.
 #[test]
 fn keys_are_handed_out_as_they_come_in() {
     let check = |keys: Keys<'_>, borrowed: (bool, bool)| {

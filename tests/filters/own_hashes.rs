@@ -4,15 +4,17 @@ use filterblock::{BloomFilterPolicy, FilterBlockBuilder, FilterBlockReader, Filt
 
 use crate::filters::hex;
 
-/// `farmhash::fingerprint32`, by the crate farmhash 1.1.5, of key i: 3 * i bytes, byte j of them being i * 31 + j * 7.
+/// `farmhash::fingerprint32` of each key i, calculated by the crate farmhash 1.1.5. Key i has 3 * i bytes, and its byte
+/// j is i * 31 + j * 7.
 const FARMHASHES: [u32; 24] = [
     0xdc56d17a, 0x99562b7c, 0xe7cb1d79, 0x9f2ca522, 0x855ed096, 0x1225599b, 0xc3a5d21d, 0x792c9b01,
     0x4eed5084, 0x497cdd85, 0x43c5ff76, 0xf950f8ba, 0x28514fba, 0x5c313321, 0xee49a788, 0x20328ad7,
     0x221d703b, 0xe8d84cf5, 0x3988c025, 0x3090f8ad, 0xd597d6d5, 0xa0ae935d, 0xb909e246, 0x5aae507e,
 ];
 
-/// The filters that `Bloom::build_from_key_hashes` of mini-lsm (src/table/bloom.rs, 2025) makes of the first so many, with so
-/// many bits a key, and the number of probes behind. agatedb's (src/bloom.rs) are the same.
+/// The filters that `Bloom::build_from_key_hashes` of mini-lsm (src/table/bloom.rs, 2025) makes of the first hashes:
+/// the number of hashes, the bits a key, and the filter with the number of probes at its end. agatedb's (src/bloom.rs)
+/// are the same.
 const FILTERS: [(usize, u32, &str); 6] = [
     (1, 10, "000003006000000c06"),
     (7, 10, "24a227210cb957c8f806"),
@@ -26,7 +28,7 @@ const FILTERS: [(usize, u32, &str); 6] = [
     (3, 0, "000000000000001601"),
 ];
 
-/// The upper half of the bits is nothing to the policy.
+/// The hashes with this upper half, which the policy does not use.
 fn hashes(upper: u64) -> Vec<KeyHash> {
     FARMHASHES.iter().map(|&hash| KeyHash::new(upper << 32 | u64::from(hash))).collect()
 }
@@ -51,7 +53,7 @@ fn filters_over_other_hashes_have_the_same_bits() {
     }
 }
 
-/// Answers of mini-lsm's own `may_contain` are those of the bits, so a filter denies the other hashes as there.
+/// mini-lsm's own `may_contain` tests the same bits, so a filter denies the other hashes there, too.
 #[test]
 fn filters_over_other_hashes_deny_the_others() {
     let policy = BloomFilterPolicy::new(20);

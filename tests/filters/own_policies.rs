@@ -6,7 +6,8 @@ use filterblock::{
 
 use crate::filters::{filter, fnv, hex, numbered_keys};
 
-/// By Cassandra 0.3's own `MurmurHash.java`, with positions `|(h1 + i * h2) % bits|` set in a `java.util.BitSet` (OpenJDK 17).
+/// Made by Cassandra 0.3's own `MurmurHash.java`, with positions `|(h1 + i * h2) % bits|` set in a `java.util.BitSet`
+/// (OpenJDK 17).
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn cassandra_filters_keep_their_bytes() {
@@ -26,7 +27,7 @@ fn cassandra_filters_keep_their_bytes() {
     assert_eq!(hex(&five), "89210062c0c09c9a08c801480404088107");
 }
 
-/// By a script in Python over the package mmh3 5.3.1, written from the formula.
+/// Made by a script in Python with the package mmh3 5.3.1, written from the formula.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn murmur3_filters_keep_their_bytes() {
@@ -47,7 +48,7 @@ fn murmur3_filters_keep_their_bytes() {
     assert_eq!(hex(&five), "55655929c908151407");
 }
 
-/// Any policy of a kind reads what any other of that kind wrote: the encoding says how.
+/// A policy reads what any other policy of its kind wrote, since the encoding says how.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn filters_of_other_sizings_are_read() {

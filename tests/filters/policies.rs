@@ -60,7 +60,7 @@ fn hashes(policy: &dyn FilterPolicy, keys: &KeyBuf) -> Option<Vec<KeyHash>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64 / fewer(32) as u32))]
 
-    /// Keys of 16 bytes and more: the wrappers take their suffix from them.
+    /// Keys have 16 bytes or more, since the wrappers cut their suffix off.
     #[test]
     fn no_key_is_ever_denied(keys in vec(vec(any::<u8>(), 16..60), 0..100 / fewer(20)), bits_per_key in 0_u32..60) {
         let keys: KeyBuf = keys.into_iter().collect();
@@ -88,7 +88,7 @@ proptest! {
         }
     }
 
-    /// Any bytes can be asked, and each way of asking has the same answer.
+    /// Filters may be any bytes, and each way of asking gives the same answer.
     #[test]
     fn any_bytes_can_be_asked(filter in vec(any::<u8>(), 0..80), last in any::<u8>(), key in vec(any::<u8>(), 0..40)) {
         for last in [last, last % 32, 64] {
@@ -122,7 +122,7 @@ fn a_filter_of_no_keys_matches_nothing() {
     }
 }
 
-/// Names in files are permanent.
+/// Names are stored in files, so they must never change.
 #[test]
 fn names_are_as_tables_store_them() {
     assert_eq!(BloomFilterPolicy::new(10).name(), "leveldb.BuiltinBloomFilter2");
@@ -132,8 +132,8 @@ fn names_are_as_tables_store_them() {
     assert_eq!(Murmur3BloomPolicy::new(10).name(), "filterblock.Murmur3BloomFilter1");
 }
 
-/// The other relatives follow LevelDB: an array of no bytes matches nothing, more than 30 probes match anything, no
-/// probes too.
+/// LevelDB's relatives here answer as LevelDB does: an array of no bytes matches nothing, more than 30 probes match
+/// anything, and so do no probes.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn odd_filters_are_answered_as_by_leveldb() {
@@ -181,7 +181,8 @@ fn other_encodings_may_match_in_ours() {
     }
 }
 
-/// Arrays that the originals' integers of 32 bits do not reach. The bytes are zero pages, nearly all of them never touched.
+/// These arrays are larger than the originals' 32-bit integers reach. Their bytes are zero pages, nearly all of which
+/// are never touched.
 #[test]
 #[cfg(all(target_pointer_width = "64", not(miri)))]
 fn larger_arrays_than_the_originals_can_ask_match() {
@@ -237,7 +238,7 @@ fn wrappers_show_what_they_wrap() {
     assert_eq!(shown, r#"BashoInternalFilterPolicy("filterblock.Murmur3BloomFilter1")"#);
 }
 
-/// No bits a key at all, or as many as their integer has room for: a filter of no keys is as small as ever.
+/// The bits a key are none, or as many as the originals' integer has room for. A filter of no keys is as small as ever.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn the_most_bits_a_key() {
@@ -251,7 +252,7 @@ fn the_most_bits_a_key() {
     assert!(refused(&BloomFilterPolicy::new(1 << 31)) && refused(&BashoBloom2Policy::new(1 << 31)));
 }
 
-/// The limits hold before anything is allocated, and `dst` stays as it was.
+/// The limits are checked before anything is allocated, and `dst` stays as it was.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn absurd_sizes_are_errors() {
@@ -284,19 +285,19 @@ fn absurd_sizes_are_errors() {
     }
 }
 
-/// Lengths of slices around the sizes in which batches are cut: 8, 32, 128 and their multiples.
+/// Slice lengths around the batch sizes 8, 32 and 128 and their multiples.
 fn batch_lengths() -> Vec<usize> {
     let around =
         [8, 16, 32, 64, 96, 128, 160, 256, 288].into_iter().flat_map(|size| [size - 1, size, size + 1]);
     (0..4).chain(around).chain([300]).step_by(fewer(7)).collect()
 }
 
-/// Answers before the batch is asked, by turns true and false.
+/// The answers before the batch is asked: three of true and three of false by turns.
 fn preset(len: usize, with: usize) -> Vec<bool> {
     (0..len).map(|index| (index / 3 + with).is_multiple_of(2)).collect()
 }
 
-/// Answers behind the end of the shorter of the two slices stay as they were.
+/// Answers behind the end of the shorter slice stay as they were.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {
@@ -335,7 +336,7 @@ fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {
     }
 }
 
-/// Counts on slices of equal length, and fills in the answers of a few probes only.
+/// A policy that counts on slices of equal length, and fills in the answers of the first five probes only.
 struct Careless;
 
 impl FilterPolicy for Careless {

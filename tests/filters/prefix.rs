@@ -13,7 +13,7 @@ fn policy() -> PrefixPolicy<BloomFilterPolicy, impl Fn(&[u8]) -> Option<usize> +
     PrefixPolicy::new("test.User", BloomFilterPolicy::new(20), user)
 }
 
-/// The same filter as of each prefix once, made by the inner policy.
+/// The filter is the one that the inner policy makes of each prefix once.
 #[test]
 fn a_filter_is_made_of_each_prefix_once() {
     let keys: KeyBuf = ["ada:1", "ada:2", "bob:1", "none", "bob:3", "eve:"].into_iter().collect();
@@ -61,7 +61,7 @@ fn a_length_beyond_the_key_is_the_whole_key() {
     );
 }
 
-/// Writes the keys themselves: nothing for no keys.
+/// A policy whose filters are the keys themselves. Without keys, a filter is empty.
 struct Listed;
 
 impl FilterPolicy for Listed {
@@ -79,7 +79,7 @@ impl FilterPolicy for Listed {
     }
 }
 
-/// An empty filter is that of a range without keys, and denies them all.
+/// An empty filter would be taken for that of a range without keys, which denies all keys.
 #[test]
 fn a_range_of_keys_without_prefixes_has_a_filter() {
     let policy = || PrefixPolicy::new("test.User", Listed, user);

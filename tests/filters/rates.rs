@@ -1,4 +1,4 @@
-//! Rates of false positives: the formula, the sizes it leads to, and what filters really let pass.
+//! False-positive rates: the formula, the sizes it leads to, and what filters really let pass.
 
 use filterblock::{
     AtomicBloomFilter, BashoBloom2Policy, BloomFilterPolicy, CassandraBloomPolicy, Error, FilterPolicy,
@@ -18,8 +18,8 @@ fn measured(may_match: impl Fn(&[u8]) -> bool) -> f64 {
     (absent..absent + PROBES).filter(|&i| may_match(&random_key(i))).count() as f64 / PROBES as f64
 }
 
-/// Just under 2^17 bits, so that rounding up to a power of two leaves the bits a key as they are, and rare false positives
-/// can be counted: some 300 of them at 15 bits a key.
+/// Keys for a filter of just under 2^17 bits. Rounding up to a power of two leaves its bits a key as they are, and rare
+/// false positives can be counted: some 300 of them at 15 bits a key.
 fn keys(bits_per_key: u32) -> KeyBuf {
     (0..(1 << 17) / u64::from(bits_per_key)).map(random_key).collect()
 }
@@ -87,7 +87,7 @@ fn a_atomic_filter_estimates_its_rate_and_count() {
     assert_eq!((full.estimated_count(), full.estimated_false_positive_rate()), (f64::INFINITY, 1.0));
 }
 
-/// Worked out with 50 digits from (1 - (1 - 1/m)^(kn))^k.
+/// Calculated with 50 digits from (1 - (1 - 1/m)^(kn))^k.
 #[test]
 fn expected_rates() {
     for (bits, k, n, expected) in [

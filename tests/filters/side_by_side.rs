@@ -1,4 +1,4 @@
-//! Policies that hash neighbours of one length side by side: filters and answers are those key by key.
+//! Policies that hash neighbouring keys of one length side by side. Filters and answers are the same as key by key.
 
 use filterblock::policy::AtomicBloomFilter;
 use filterblock::{
@@ -17,7 +17,7 @@ fn key(seed: usize, len: usize) -> Vec<u8> {
         .collect()
 }
 
-/// The filter by each key alone.
+/// The filter, made from one key at a time.
 fn alone(policy: &dyn FilterPolicy, keys: &[Vec<u8>], filter: &[u8]) -> Vec<u8> {
     let hashes: Option<Vec<KeyHash>> = keys.iter().map(|key| policy.hash_key(key)).collect();
     let mut alone = Vec::new();
@@ -96,7 +96,8 @@ fn as_key_by_key() {
     }
 }
 
-/// Beyond the size up to which a byte stands for a bit, and up to which positions have another modulus.
+/// The filters are larger than those in which a byte stands for a bit while they are made, and than those whose
+/// positions have another modulus.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn as_key_by_key_in_large_filters() {

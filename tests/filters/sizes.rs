@@ -51,7 +51,7 @@ fn a_length_that_cannot_be_told_is_none() {
     assert_eq!(CassandraBloomPolicy::new(15).filter_len(usize::MAX), None);
 }
 
-/// Of equal prefixes one is counted, so these are the most.
+/// Equal prefixes count once in the filter, so the length that is told is the greatest possible.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_filter_of_prefixes_is_never_longer_than_told() {
@@ -62,7 +62,7 @@ fn a_filter_of_prefixes_is_never_longer_than_told() {
     }
 }
 
-/// At every key, and where ranges end: equal to the block that is then made.
+/// After each key, and where ranges end, the estimated length is that of the block that is then made.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn the_length_of_a_block_is_known_before_its_end() {
@@ -96,7 +96,7 @@ fn hashes_and_ranges_without_keys_are_counted() {
     assert_eq!(estimated, Some(builder.finish().unwrap().len() as u64));
 }
 
-/// A policy that has no lengths: only a range with keys is unknown.
+/// A policy without known lengths. Only while a range has keys is the block's length unknown.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn without_a_length_the_block_has_none_while_a_range_is_open() {

@@ -38,7 +38,7 @@ fn malformed_filters_deny_nothing() {
     }
 }
 
-/// Whatever the bytes are, unless a read of several things together fails.
+/// Whatever the bytes are, four reads are enough, unless a read of several parts at once fails.
 #[test]
 fn opening_takes_at_most_four_reads() {
     let mut most = 0;
@@ -65,7 +65,7 @@ fn opening_takes_at_most_four_reads() {
     assert!(most >= 3, "the sources were asked");
 }
 
-/// The contents of a file come back in messages, and terminals act on some bytes.
+/// Messages quote the contents of a file, and terminals act on some bytes.
 #[test]
 fn messages_hold_no_control_characters() {
     const EVIL: &[u8] = b"\x1b]0;owned\x07\r\n\x9b31m\xe2\x80\xae";

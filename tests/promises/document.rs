@@ -1,9 +1,9 @@
-//! The pages themselves.
+//! SECURITY.md, README.md and the crate's page themselves.
 
 use std::fs;
 use std::path::Path;
 
-/// Every test that is named there, as `folder/file.rs::name`, exists and is a test.
+/// Every test that SECURITY.md names, as `folder/file.rs::name`, exists and is a test.
 #[test]
 fn every_promise_has_its_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -26,7 +26,7 @@ fn examples(page: &str) -> Vec<String> {
     code.collect()
 }
 
-/// The crate's page begins with the examples of README.md, and its doctests compile them.
+/// The crate's page begins with the examples of README.md. Its doctests compile them.
 #[test]
 fn both_pages_have_the_same_examples() {
     let (readme, page) = (examples("README.md"), examples("docs/crate.md"));

@@ -1,4 +1,4 @@
-//! The promises of SECURITY.md, as far as no other test shows them. Each test bears the name that is given there.
+//! The promises of SECURITY.md, as far as no other test shows them. Each test has the name that SECURITY.md gives.
 #![cfg(feature = "table")]
 
 mod answers;
@@ -20,7 +20,7 @@ use filterblock::{
     InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedPolicy,
 };
 
-/// One of each policy.
+/// One policy of each kind.
 fn policies() -> Vec<SharedPolicy> {
     vec![
         Arc::new(BloomFilterPolicy::new(10)),

@@ -1,4 +1,4 @@
-//! Memory that is counted: filters, builders, databases. For tables see `tests/tables/memory.rs`.
+//! Memory that filters, builders and databases take, counted. For tables, see `tests/tables/memory.rs`.
 
 use std::io::Read;
 
@@ -55,7 +55,7 @@ fn builders_take_no_memory_for_what_is_over_their_limit() {
     assert!(bytes < 2 * block.len() + 200, "{bytes}");
 }
 
-/// Fragments with right checksums: first, then middle ones, without end.
+/// A record that never ends: a first fragment and then middle ones, all with right checksums.
 fn endless_record(fragments: usize) -> Vec<u8> {
     let mut file = Vec::new();
     for number in 0..fragments {
@@ -70,7 +70,7 @@ fn endless_record(fragments: usize) -> Vec<u8> {
     file
 }
 
-/// A version edit that adds this many tables, in fragments with right checksums.
+/// Version edits that add this many tables, each edit in a record of its own with the right checksum.
 fn many_tables(tables: u64) -> Vec<u8> {
     let mut file = Vec::new();
     for number in 0..tables {
@@ -116,7 +116,7 @@ fn databases_keep_to_their_limit_on_memory() {
     assert!(bytes < 100 << 10, "{bytes}");
 }
 
-/// A version edit of these fields, in fragments of one record.
+/// A record of these fields of a version edit, in as many fragments as it needs.
 fn one_record(edit: &[u8]) -> Vec<u8> {
     let mut file = Vec::new();
     let mut chunks = edit.chunks((32 << 10) - 7).peekable();
@@ -138,12 +138,12 @@ fn one_record(edit: &[u8]) -> Vec<u8> {
     file
 }
 
-/// As varint.
+/// A length as a varint of four bytes.
 fn length(len: usize) -> [u8; 4] {
     [len as u8 | 0x80, (len >> 7) as u8 | 0x80, (len >> 14) as u8 | 0x80, (len >> 21) as u8]
 }
 
-/// The memory for what goes wrong, its message included, is that of the record, whose buffer may grow to twice its size.
+/// An error and its message take the memory of the record alone, whose buffer may grow to twice its size.
 #[test]
 fn long_names_and_keys_in_a_manifest_are_not_copied_into_messages() {
     const LEN: usize = 2 << 20;

@@ -1,4 +1,4 @@
-//! No panic, and no stack that grows with the input.
+//! Nothing panics, and no stack grows with the input.
 
 use std::thread;
 
@@ -11,7 +11,7 @@ use crate::filters::random_key;
 use crate::tables::{Crafted, entry_block, handle, samples, testdata};
 use crate::{policies, tables};
 
-/// Everything that takes bytes from outside.
+/// Passes the bytes to everything that takes bytes from outside.
 fn read_all_ways(bytes: &[u8]) {
     for policy in policies() {
         let _ = policy.key_may_match(b"key", bytes);
@@ -42,7 +42,7 @@ fn read_all_ways(bytes: &[u8]) {
     while !matches!(log.read_record(), Ok(None)) {}
 }
 
-/// The file with up to four bytes changed, and perhaps cut.
+/// The file with up to four bytes changed, and sometimes cut.
 fn damaged(file: &[u8], seed: u64) -> Vec<u8> {
     let mut damaged = file.to_vec();
     let random = random_key(seed);
@@ -77,7 +77,7 @@ fn no_bytes_panic() {
     }
 }
 
-/// Depth could come from entries, blocks, fragments and filters: here are a hundred thousand of each.
+/// A recursion could be over entries, blocks, fragments or filters. Here are a hundred thousand of each.
 #[test]
 fn the_stack_does_not_grow_with_the_input() {
     const MANY: u32 = 100_000;

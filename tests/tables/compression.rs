@@ -1,4 +1,5 @@
-//! Blocks compressed as LevelDB's relatives do it: read where the feature is there, bounded, and named where it is not.
+//! Blocks compressed as LevelDB's relatives do it. They are read within limits if the feature is enabled; otherwise,
+//! the error names the codec.
 
 use bytes::Bytes;
 use filterblock::table::{BlockHandle, Codec, ReadOptions, Table};
@@ -10,7 +11,7 @@ use crate::tables::{Crafted, Entry, Place, entry_block, handle, varint};
 
 const CODECS: [Codec; 4] = [Codec::Zstd, Codec::Zlib, Codec::Deflate, Codec::Lz4];
 
-/// The types that stand for a codec.
+/// The compression types that stand for this codec.
 fn types(codec: Codec) -> &'static [u8] {
     match codec {
         Codec::Zstd => &[2, 3],
@@ -25,7 +26,7 @@ fn is_built(codec: Codec) -> bool {
     codec.feature().is_none_or(|feature| features.contains(&(feature, true)))
 }
 
-/// A block of one entry under this key, with a value that compresses to about half.
+/// A block of one entry under the key `key`, whose value compresses to about half.
 fn contents(value_len: usize) -> Vec<u8> {
     let mut state = 1u32;
     let value: Vec<u8> = std::iter::repeat_with(|| {
@@ -37,7 +38,7 @@ fn contents(value_len: usize) -> Vec<u8> {
     entry_block(&[("key", value)])
 }
 
-/// A table of one data block, stored as it is given.
+/// A table of one data block, which is stored as given, with this compression type.
 fn table(stored: &[u8], id: u8, limit: usize) -> Table<Bytes> {
     let mut crafted = Crafted::default();
     let data = crafted.block_of_type(stored, id);
@@ -50,7 +51,7 @@ fn codec_of(table: &Table<Bytes>) -> Result<Codec> {
     Ok(table.block_cursor(data)?.codec())
 }
 
-/// Reads the value in the one block.
+/// Reads the value in the only block.
 fn read(stored: &[u8], id: u8, limit: usize) -> Result<Bytes> {
     Ok(table(stored, id, limit).get(b"key")?.expect("the key is there"))
 }
@@ -119,7 +120,8 @@ fn the_limit_is_kept_to_the_byte() {
     }
 }
 
-/// A frame of blocks that each repeat one byte 128 Ki times: no length declared, a window of 128 KiB (7 << 3) or more.
+/// A Zstandard frame of blocks that each repeat one byte 128 Ki times. It declares no length, and a window of 128 KiB
+/// (7 << 3) or more.
 fn zstd_bomb(blocks: usize, window: u8) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0, window];
     for block in 0..blocks {
@@ -166,7 +168,7 @@ fn a_window_beyond_the_limit_is_refused() {
     assert!(matches!(error, Error::Limit { what: "decompressed block", .. }), "{error}");
 }
 
-/// Cut, followed by more, or with one bit changed. None panics.
+/// The data are cut, followed by more, or have one bit changed. None panics.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn damage_is_an_error() {
@@ -187,7 +189,7 @@ fn damage_is_an_error() {
     }
 }
 
-/// The size of the one block, and all entries that a cursor finds in it.
+/// The size of the only block, and all entries that a cursor finds in it.
 fn walk(stored: &[u8], id: u8, limit: usize) -> Result<(usize, Vec<Entry>)> {
     let table = table(stored, id, limit);
     let mut block = table.block_cursor(table.data_blocks().next().unwrap()?)?;
@@ -198,8 +200,8 @@ fn walk(stored: &[u8], id: u8, limit: usize) -> Result<(usize, Vec<Entry>)> {
     Ok((block.size(), entries))
 }
 
-/// Blocks of which one bit is wrong, though their checksum is right: an error, or what a reference decoder makes of them. Where the data
-/// carry a checksum of their own, that finds the damage.
+/// One bit of a block is wrong, though its checksum is right. The result is an error, or what a reference decoder makes
+/// of the block. If the data have a checksum of their own, that finds the damage.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn every_bit_flipped_within_a_block_is_an_error_or_what_a_reference_decoder_gives() {
@@ -260,7 +262,7 @@ fn every_bit_flipped_within_a_block_is_an_error_or_what_a_reference_decoder_give
     }
 }
 
-/// A checksum of the contents that is wrong in any bit, and contents that do not belong to it.
+/// The checksum of the contents is wrong in any bit, or the contents do not belong to it.
 #[cfg(feature = "zstd")]
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
@@ -302,7 +304,7 @@ fn the_zstandard_checksum_is_that_of_other_programs() {
     assert!(error.ends_with("found a wrong checksum"), "{error}");
 }
 
-/// Without deflate, the type's last meaning, a reader could not tell what is wrong.
+/// Deflate is the last codec that a block of this type may have. Without it, a reader could not tell what is wrong.
 #[cfg(all(feature = "lz4", feature = "zlib"))]
 #[test]
 fn declared_lengths_have_to_be_true() {
@@ -317,7 +319,7 @@ fn declared_lengths_have_to_be_true() {
     }
 }
 
-/// LZ4 data of 40,056 bytes begin with `78 9c`, as zlib's do.
+/// LZ4 data that declare 40,056 bytes begin with `78 9c`, as zlib's data do.
 #[cfg(all(feature = "lz4", feature = "zlib"))]
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
@@ -349,7 +351,7 @@ fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
     assert!(table.get(b"key").unwrap().is_some());
 }
 
-/// Compressed, with keys that share bytes, the index may be many times as large as the file.
+/// If the index is compressed and its keys share bytes, it may be many times as large as the file.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn keys_of_the_index_may_be_longer_than_a_small_file() {
@@ -391,7 +393,7 @@ fn what_is_none_of_them_is_refused() {
     }
 }
 
-/// The bytes behind a block that are read without reading the block.
+/// The compression type is in the bytes behind a block. They are read without the block.
 #[test]
 fn types_are_told_without_decoding() {
     for id in [2, 3, 4, 255] {

@@ -20,7 +20,7 @@ fn open(name: &str, options: &ReadOptions) -> Table<Bytes> {
     Table::open(file, options).unwrap().with_path(name)
 }
 
-/// The number of stored keys, and the number of those that the filter denies. A lookup finds all others.
+/// The number of stored keys, and the number of those that a lookup does not find because the filter denies them.
 fn denied(table: &Table<Bytes>) -> (usize, usize) {
     let entries: Vec<_> = table.iter().collect::<Result<_, _>>().unwrap();
     let denied = entries.iter().filter(|(key, value)| match table.get(key).unwrap() {
@@ -30,7 +30,7 @@ fn denied(table: &Table<Bytes>) -> (usize, usize) {
     (entries.len(), denied.count())
 }
 
-/// The number of keys that the filter denies, of a thousand within the table's range of which none is stored.
+/// Of a thousand keys within the table's range, none of which is stored, the number that the filter denies.
 fn absent_denied(table: &Table<Bytes>, suffix: &[u8]) -> usize {
     let mut cursor = table.cursor();
     assert!(cursor.next().unwrap());
@@ -131,7 +131,7 @@ mod basho {
         }
     }
 
-    /// Both are written by Basho's LevelDB itself.
+    /// Basho's LevelDB itself wrote these tables, with their filter blocks.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn our_filter_blocks_are_bashos_and_deny_none_of_its_keys() {

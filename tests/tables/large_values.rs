@@ -1,4 +1,4 @@
-//! Values of many megabytes, which lie whole in a data block.
+//! Values of many megabytes, each of which lies whole in a data block.
 
 use bytes::Bytes;
 #[cfg(all(feature = "zstd", feature = "zlib", feature = "lz4"))]
@@ -57,13 +57,13 @@ fn values_of_40_mib_come_back_by_every_codec_that_is_read() {
     }
 }
 
-/// A Zstandard frame with this header behind the magic.
+/// A Zstandard frame: the magic number, this header and these blocks.
 #[cfg(feature = "zstd")]
 fn frame(header: &[u8], blocks: &[u8]) -> Vec<u8> {
     [b"\x28\xb5\x2f\xfd", header, blocks].concat()
 }
 
-/// A header that declares these contents, which are their own window.
+/// A frame's header that declares this length of the contents, which are their own window.
 #[cfg(feature = "zstd")]
 fn declares(len: u32) -> [u8; 5] {
     let mut header = [0xa0; 5];
@@ -114,7 +114,7 @@ fn small_files_take_memory_only_for_what_they_hold() {
     assert!(matches!(error, Error::Corrupt { .. }) && bytes < 5 << 20, "{bytes}: {error}");
 }
 
-/// 256 MiB is the default: three bytes of Snappy make no more than 64, so more is refused unread.
+/// The default limit is 256 MiB. Three bytes of Snappy give at most 64 bytes, so a block that declares more is refused unread.
 #[test]
 fn the_limit_is_256_mib_and_what_the_stored_bytes_can_give() {
     let get = |declared: &[u8], stored: usize| {

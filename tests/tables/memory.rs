@@ -60,7 +60,7 @@ fn going_from_entry_to_entry_allocates_nothing() {
     assert_eq!((count, walked), (0, 10_000));
 }
 
-/// A cursor's buffer for keys is kept from block to block, forwards and back at the start.
+/// A cursor keeps its buffer for keys from block to block, and when it goes back to the start.
 #[test]
 fn going_from_block_to_block_allocates_nothing() {
     let sample = sample("dense-256-bloom10.ldb");
@@ -137,7 +137,7 @@ fn an_open_table_keeps_what_it_says() {
     }
 }
 
-/// The promise about memory: twice the file, 64 KiB and the limit for a block, with a little for errors and paths.
+/// The promised bound on memory: twice the file, 64 KiB, and the limit for a block.
 fn bound(file: &[u8], limit: usize) -> usize {
     2 * file.len() + (64 << 10) + limit
 }
@@ -165,7 +165,7 @@ fn opening_and_reading_keep_to_the_bound_on_memory() {
     }
 }
 
-/// Files that ask for far more memory than they are worth.
+/// Files that ask for far more memory than their size is worth.
 fn hostile() -> Vec<(&'static str, Bytes)> {
     let zeros = |len| snap::raw::Encoder::new().compress_vec(&vec![0; len]).unwrap();
     let filter_name = b"filter.leveldb.BuiltinBloomFilter2";
@@ -245,7 +245,7 @@ fn a_block_over_the_limit_is_refused_before_it_is_allocated() {
     assert!(bytes < 1000, "{bytes}");
 }
 
-/// Decoders that do not know the length beforehand keep to the bound, too, in buffers that grow.
+/// Decoders that do not know the length of the contents beforehand keep to the bound, too, in buffers that grow.
 #[cfg(all(feature = "zstd", feature = "zlib"))]
 #[test]
 fn decoders_keep_to_the_bound_on_memory() {
@@ -269,7 +269,7 @@ fn decoders_keep_to_the_bound_on_memory() {
     }
 }
 
-/// The memory that a table says it keeps is that of each part.
+/// The memory that a table reports is the sum of its parts.
 #[test]
 fn memory_usage_is_the_sum_of_the_parts() {
     for sample in samples() {
@@ -293,7 +293,7 @@ fn memory_usage_is_the_sum_of_the_parts() {
     }
 }
 
-/// Each part that is kept leaves less to a data block, byte by byte.
+/// Each part that is kept leaves less memory for a data block, byte by byte.
 #[test]
 fn each_part_counts_against_the_limit() {
     const LIMIT: usize = 1 << 20;
@@ -344,7 +344,7 @@ fn each_part_counts_against_the_limit() {
     }
 }
 
-/// Keys of data blocks and of the index that share nearly all of the block's contents.
+/// The keys of data blocks and of the index share nearly all of the block's contents.
 #[test]
 fn keys_that_are_put_together_keep_to_the_bound() {
     const LIMIT: usize = 8 << 20;

@@ -1,4 +1,4 @@
-//! Index and filter of an open table in a cache, and the table opened from them again.
+//! Index and filter of an open table are kept in a cache, and the table is opened from them again.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use filterblock::{BloomFilterPolicy, Error};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/databases/levels/000005.ldb");
 
-/// Counts every call.
+/// A source that counts every call.
 struct Counted {
     bytes: Bytes,
     calls: Arc<AtomicU64>,
@@ -74,7 +74,7 @@ fn without_its_filter_every_key_may_match() {
     assert_eq!(again.get(absent).unwrap(), None);
 }
 
-/// The filter of another table would deny keys that are there, even if it is of an equal file.
+/// Another table's filter could deny keys that are stored here, even if both files are equal.
 #[test]
 fn a_filter_of_another_table_is_refused() {
     let open = || Table::open_path(PATH, &ReadOptions::default().internal_keys(true)).unwrap();

@@ -1,6 +1,6 @@
-//! Decoders written from the formats' descriptions, slow and plain: `None` for what is no data of theirs.
+//! Plain, slow decoders, written from the formats' descriptions. They return `None` for data that are not of the format.
 
-/// Snappy, raw: <https://github.com/google/snappy/blob/main/format_description.txt>.
+/// Decodes Snappy's raw format: <https://github.com/google/snappy/blob/main/format_description.txt>.
 pub(crate) fn snappy(stored: &[u8], limit: usize) -> Option<Vec<u8>> {
     let mut rest = stored;
     let mut next = || {
@@ -52,7 +52,7 @@ pub(crate) fn snappy(stored: &[u8], limit: usize) -> Option<Vec<u8>> {
     (contents.len() as u64 == declared).then_some(contents)
 }
 
-/// A fixed32 of the length, then an LZ4 block: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
+/// Decodes a fixed32 of the length and then an LZ4 block: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
 pub(crate) fn lz4(stored: &[u8], limit: usize) -> Option<Vec<u8>> {
     let (declared, mut rest) = stored.split_first_chunk::<4>()?;
     let declared = u32::from_le_bytes(*declared) as usize;
@@ -95,7 +95,7 @@ fn copy(contents: &mut Vec<u8>, len: usize, distance: usize) -> Option<()> {
     Some(())
 }
 
-/// Deflate: RFC 1951. All of `stored` has to be used.
+/// Decodes Deflate, RFC 1951. All of `stored` has to be used.
 pub(crate) fn inflate(stored: &[u8], limit: usize) -> Option<Vec<u8>> {
     let mut bits = Bits { stored, at: 0 };
     let mut contents = Vec::new();
@@ -138,7 +138,7 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// The next bits, lowest first.
+    /// Takes the next bits, lowest first.
     fn take(&mut self, count: usize) -> Option<usize> {
         let mut value = 0;
         for shift in 0..count {
@@ -150,14 +150,14 @@ impl Bits<'_> {
     }
 }
 
-/// A Huffman code: how many symbols have each length, and the symbols by length and value.
+/// A Huffman code: the number of symbols of each length, and the symbols in the order of length and value.
 struct Code {
     counts: [usize; 16],
     symbols: Vec<usize>,
 }
 
 impl Code {
-    /// `None` if there are more codes than fit, or fewer: only a single code of one bit may stand alone.
+    /// Returns `None` if the lengths give more codes than fit, or fewer. Only a single code of one bit may be alone.
     fn new(lens: &[u8]) -> Option<Self> {
         let mut counts = [0; 16];
         lens.iter().for_each(|&len| counts[usize::from(len)] += 1);

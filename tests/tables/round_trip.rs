@@ -19,7 +19,7 @@ fn write(options: WriteOptions, entries: &Entries) -> (Vec<u8>, TableSummary) {
     table.finish().unwrap()
 }
 
-/// Few different bytes, so that keys share prefixes, are prefixes, and end in 0x00 and 0xff.
+/// Generates keys. Most have few different bytes, so that keys share prefixes, are prefixes of others, and end in 0x00 and 0xff.
 fn keys() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop::sample::select(vec![0u8, 1, b'a', 0xfe, 0xff]);
     prop_oneof![4 => vec(byte, 0..12), 1 => vec(any::<u8>(), 0..200)]
@@ -128,7 +128,7 @@ proptest! {
     }
 }
 
-/// Another name and other filters: the number of keys and no more. Counts how often it is asked.
+/// A policy of another name, whose filters hold only the number of keys. Counts how often it is asked.
 struct Counting {
     name: &'static str,
     asked: AtomicU64,

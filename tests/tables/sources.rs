@@ -1,4 +1,4 @@
-//! Files, and sources that fail or misbehave: an error that says so, never a wrong answer.
+//! Files, and sources that fail or misbehave: the result is an error that says so, never a wrong answer.
 
 use std::path::Path;
 use std::{fs, io};
@@ -16,7 +16,7 @@ fn io_error(error: &Error) -> &io::Error {
     }
 }
 
-/// Opens the sample from this source and asks for every third key. Whatever is no error has to be right.
+/// Opens the sample from this source and looks up every third key. Each result that is not an error has to be right.
 fn read_through<R: ReadAt>(source: R, sample: &Sample, options: &ReadOptions) -> Result<(), Error> {
     let table = Table::open(source, options)?;
     for (key, value) in sample.entries.iter().step_by(3) {
@@ -139,7 +139,8 @@ fn a_source_that_gives_other_bytes() {
     }
 }
 
-/// Each read is answered by another lie or by the truth: fewer bytes, more, others, an error, a range to fetch that makes no sense.
+/// Each read is answered by another lie or by the truth: fewer bytes, more bytes, other bytes, an error, or a range to
+/// fetch that makes no sense.
 #[test]
 fn a_source_that_lies_at_random() {
     let sample = sample("words-1024-bloom20-snappy.ldb");
@@ -171,7 +172,7 @@ fn a_source_that_lies_at_random() {
     assert!(sound > 3 && failed > 100, "{sound} {failed}");
 }
 
-/// A source that names another length each time it is asked is asked once.
+/// A source that gives another length each time is asked only once.
 #[test]
 fn a_source_whose_length_varies_is_believed_once() {
     struct Varying<'a>(&'a Bytes, std::cell::Cell<u64>);
@@ -191,7 +192,7 @@ fn a_source_whose_length_varies_is_believed_once() {
     assert_eq!(table.source().1.get(), 1);
 }
 
-/// Offsets that 32 bits do not hold, signed or not.
+/// These offsets do not fit into 32 bits, signed or not.
 #[test]
 fn blocks_beyond_4_gib_are_read_where_they_are() {
     for base in [(1_u64 << 31) - 10, (1 << 32) - 30, 1 << 32, 5 << 30, 1 << 40, u64::MAX - 500] {

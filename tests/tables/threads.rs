@@ -1,4 +1,4 @@
-//! One reader and one table for many threads: right answers, whatever the others do at the same time.
+//! Many threads share one reader and one table. Answers are right, whatever the other threads do at the same time.
 //!
 //! Also run under ThreadSanitizer, which finds data races: `tests/README.md`.
 
@@ -105,7 +105,7 @@ fn a_shared_table_answers_every_thread_alike() {
     }
 }
 
-/// Values made once for all, such as the primes of Basho's filters, are made while every thread asks for them.
+/// Values that are made once for all, such as the primes of Basho's filters, are made while every thread asks for them.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn policies_are_shared_while_filters_are_made() {

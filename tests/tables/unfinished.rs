@@ -1,4 +1,4 @@
-//! `TableBuilder::finish` gives the writer back when it fails; options are checked in one way.
+//! `TableBuilder::finish` gives the writer back when it fails. Options are checked in the same way everywhere.
 
 use std::error::Error as _;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use filterblock::table::{Compression, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, SharedPolicy};
 use std::sync::Arc;
 
-/// Takes so many bytes and no more.
+/// A writer that takes this many bytes and no more.
 #[derive(Debug, PartialEq)]
 struct Full(Vec<u8>, usize);
 
@@ -61,7 +61,7 @@ fn a_question_mark_keeps_the_error_alone() {
     assert!(matches!(write(), Err(Error::Io { .. })));
 }
 
-/// The first `add` or `finish` returns the same error as `check`, and nothing is written.
+/// The first `add` or `finish` returns the same error as `check`, and writes nothing.
 #[test]
 fn options_are_checked_together() {
     let bloom = || -> SharedPolicy { Arc::new(BloomFilterPolicy::new(10)) };

@@ -1,4 +1,4 @@
-//! Folders of any size: many tables, and MANIFESTs and logs that say much.
+//! Makes database folders of any size with a great many tables, or with large MANIFESTs and logs.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ const FIRST: u8 = 2;
 const MIDDLE: u8 = 3;
 const LAST: u8 = 4;
 
-/// `[masked CRC-32C: fixed32][length: fixed16][type: 1][data]`
+/// Appends a fragment: `[masked CRC-32C: fixed32][length: fixed16][type: 1][data]`.
 fn fragment(file: &mut Vec<u8>, kind: u8, data: &[u8]) {
     let left = BLOCK - file.len() % BLOCK;
     if left < HEADER {
@@ -26,7 +26,7 @@ fn fragment(file: &mut Vec<u8>, kind: u8, data: &[u8]) {
     file.extend(data);
 }
 
-/// Appends a record in as many fragments as it takes.
+/// Appends a record, in as many fragments as it needs.
 fn record(file: &mut Vec<u8>, mut data: &[u8]) {
     let mut first = true;
     loop {
@@ -53,7 +53,7 @@ fn string(bytes: &[u8]) -> Vec<u8> {
     [varint(bytes.len() as u64), bytes.to_vec()].concat()
 }
 
-/// Comparator, log number, next file number, last sequence.
+/// The version edit that each of these MANIFESTs begins with: comparator, log number, next file number, last sequence.
 fn sound_edit() -> Vec<u8> {
     let mut edit = vec![1];
     edit.extend(string(b"leveldb.BytewiseComparator"));
@@ -67,12 +67,12 @@ fn internal(key: &[u8]) -> Vec<u8> {
     [key, &(7_u64 << 8 | 1).to_le_bytes()].concat()
 }
 
-/// A table becomes part of a level.
+/// The part of a version edit that adds a table to a level.
 fn add(level: u8, number: usize, smallest: &[u8], largest: &[u8]) -> Vec<u8> {
     add_sized(level, number, 1000, smallest, largest)
 }
 
-/// A table of this size becomes part of a level.
+/// The part of a version edit that adds a table of this size to a level.
 fn add_sized(level: u8, number: usize, size: u64, smallest: &[u8], largest: &[u8]) -> Vec<u8> {
     let mut edit = vec![7, level];
     edit.extend(varint(number as u64));
@@ -82,7 +82,7 @@ fn add_sized(level: u8, number: usize, size: u64, smallest: &[u8], largest: &[u8
     edit
 }
 
-/// Makes a database of this table alone.
+/// Makes a database whose only table is this one.
 pub(crate) fn around(table: &Path, database: &Path) {
     fs::create_dir(database).unwrap();
     fs::hard_link(table, database.join("000005.ldb")).unwrap();
@@ -92,7 +92,7 @@ pub(crate) fn around(table: &Path, database: &Path) {
     fs::write(database.join("MANIFEST-000002"), records([edit].into_iter())).unwrap();
 }
 
-/// Makes a database with this MANIFEST and so many small tables, and returns their paths, each with a line break.
+/// Makes a database with this MANIFEST and this number of small tables. Returns the tables' paths, each with a line break.
 fn database(database: &Path, manifest: &[u8], tables: usize) -> Vec<String> {
     fs::create_dir(database).unwrap();
     fs::write(database.join("CURRENT"), "MANIFEST-000002\n").unwrap();
@@ -108,13 +108,13 @@ fn database(database: &Path, manifest: &[u8], tables: usize) -> Vec<String> {
     (10..10 + tables).map(write).collect()
 }
 
-/// A database folder with this MANIFEST and so many small tables, and a list of all of them.
+/// Makes such a database in `folder`, and beside it a file `list` of its tables.
 fn write(folder: &Path, manifest: &[u8], tables: usize) {
     let list = database(&folder.join("000005.ldb"), manifest, tables);
     fs::write(folder.join("list"), list.concat()).unwrap();
 }
 
-/// A folder whose MANIFEST is made so, with as many tables as `tables` says.
+/// A folder with the MANIFEST that `manifest` makes for a size, and with the number of tables that `tables` returns.
 fn folder(
     name: &str,
     tables: impl Fn(usize) -> usize + 'static,
@@ -132,7 +132,7 @@ fn records(edits: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     file
 }
 
-/// A MANIFEST with a record of all these edits.
+/// A MANIFEST of a sound record and one that holds all these edits.
 fn one_record(edits: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     records([edits.flatten().collect()].into_iter())
 }
@@ -145,7 +145,7 @@ fn fragments(fragments: impl Iterator<Item = (u8, Vec<u8>)>) -> Vec<u8> {
     file
 }
 
-/// A sound MANIFEST, and a log made so that is not in tables yet.
+/// A folder with a sound MANIFEST and the log that `log` makes for a size. The log's writes are in no table yet.
 fn log(name: &str, log: impl Fn(usize) -> Vec<u8> + 'static) -> Hostile {
     let make = move |size: usize, path: &Path| {
         write(path, &records([].into_iter()), 1);
@@ -154,7 +154,7 @@ fn log(name: &str, log: impl Fn(usize) -> Vec<u8> + 'static) -> Hostile {
     Hostile { name: name.to_owned(), make: Box::new(make) }
 }
 
-/// A batch of writes, each of which is given as stored. `count`: what it says of their number.
+/// A batch of writes, which are given as stored. Its header says that there are `count`.
 fn batch(count: usize, writes: &[u8]) -> Vec<u8> {
     [&7_u64.to_le_bytes()[..], &(count as u32).to_le_bytes(), writes].concat()
 }
@@ -163,7 +163,7 @@ fn key(number: usize) -> Vec<u8> {
     format!("k{number:08}").into_bytes()
 }
 
-/// Folders in which there is much of something.
+/// All folders of this file, each with a great many of one thing.
 pub(crate) fn all() -> Vec<Hostile> {
     let table = |at: usize| add(2, 10 + at, &key(2 * at), &key(2 * at + 1));
     let nested = |at: usize| add(2, 10 + at, &key(at), &key(99_999_999 - at));

@@ -1,9 +1,12 @@
-//! Files made to cost as much as they can, each in sizes that double: for one of twice the size, the program reads, decodes, allocates,
-//! holds and prints at most twice as much.
+//! Runs the program on files that are made to cost as much as possible, in sizes that double. For a file of twice the
+//! size, the program reads, decodes, allocates, holds and prints about twice as much at most.
 //!
-//! Environment variables go further than `cargo test` has time for: `GROWTH_DOUBLINGS` is how often the size doubles (2 if not
-//! given, from 32 KiB on), `GROWTH_ONLY` leaves out all files whose name does not contain it, `GROWTH_RUN` all commands that do not
-//! contain it, and with `GROWTH_TABLE` every run is shown: file, command, size, reads, bytes read, decoded, allocated, held at the peak and printed, milliseconds, exit status.
+//! Environment variables go further than `cargo test` has time for:
+//! - `GROWTH_DOUBLINGS`: how often the size doubles, from 32 KiB on. The default is 2.
+//! - `GROWTH_ONLY`: only files whose name contains this text are tried.
+//! - `GROWTH_RUN`: only commands that contain this text are run.
+//! - `GROWTH_TABLE`: every run is shown with file, command, size, reads, bytes read, decoded, allocated, held at the
+//!   peak and printed, milliseconds, and exit status.
 
 mod folders;
 mod meter;
@@ -20,21 +23,22 @@ use std::process::Command;
 
 use meter::Taken;
 
-/// The smallest size.
+/// The size of the smallest files.
 const START: usize = 32 << 10;
 /// The factor by which a cost may grow when the size doubles, in hundredths.
 const FACTOR: usize = 240;
-/// The bytes that may be added whatever the size is: buffers of fixed length.
+/// The bytes by which a cost may grow besides, whatever the size is. They are for buffers of fixed length.
 const BASE: usize = 64 << 10;
-/// A cost of so many times the size is always allowed: budgets are in proportion to the size, and one size may use its budget up, half of it not.
+/// A cost of up to this many times the file's size is always allowed. Budgets are in proportion to the size: a file may
+/// use up its budget where one of half the size needs little of its own.
 const ALWAYS: usize = 4;
-/// The same for `TUNING`, which opens a table up to so many times. Opening a small file reads all of it.
+/// Like `ALWAYS`, for the commands of `TUNING`, which open a table up to this many times. Opening a small file reads all of it.
 const ALWAYS_OF_TUNING: usize = 16;
-/// The same for `--carve`. After damage it remembers each byte as a possible start of a block, in hash tables that double until they
-/// hold a MiB of starts, and it may read the file so many times.
+/// Like `ALWAYS`, for `--carve`. After damage, it remembers each byte as a possible start of a block, in hash tables
+/// that double until they hold the starts of a MiB. It may read the file this many times.
 const ALWAYS_OF_CARVING: usize = 100;
 
-/// The commands that run on a table or a folder.
+/// The commands for crafted tables. They run on the table, or on a database that holds it alone.
 const OF_TABLES: [&[&str]; 15] = [
     &["inspect", "FILE"],
     &["inspect", "--depth", "all", "--max-output", "LIMIT", "FILE"],
@@ -69,24 +73,24 @@ const OF_FOLDERS: [&[&str]; 15] = [
     &["scan", "--all", "--json", "FILE"],
     &["scan", "--all", "--json", "LOG"],
 ];
-/// The limit in `--max-output LIMIT`, as a multiple of the file's size. Up to the default, of 256 MiB at least,
-/// a file of 32 KiB may be decoded to any multiple of its size.
+/// `LIMIT` in `--max-output LIMIT`, as a multiple of the file's size. The default is 256 MiB or more, which would let a
+/// file of 32 KiB be decoded to thousands of times its size.
 const LIMIT: usize = 8;
-/// The commands that make filters for a table or a folder, and ask those of every setting thousands of questions. They take minutes in all unless
-/// the program is optimized: see `commands`.
+/// The commands that make filters for a table or a folder. `tune` and `report` try every setting with thousands of
+/// keys. Unless the program is optimized, they take minutes: see `commands`.
 const TUNING: [&[&str]; 3] = [
     &["tune", "--jobs", "1", "FILE"],
     &["report", "--jobs", "1", "FILE", "-o", "-"],
     &["rebuild", "--jobs", "1", "--to", "NEW", "DATABASE"],
 ];
 
-/// These commands, and `TUNING` in an optimized build.
+/// Returns these commands, and in an optimized build also those of `TUNING`.
 fn commands(these: &[&'static [&'static str]]) -> Vec<&'static [&'static str]> {
     let tuning = if cfg!(debug_assertions) { &[][..] } else { &TUNING };
     [these, tuning].concat()
 }
 
-/// Makes something of about so many bytes, in this folder.
+/// Makes a file or a folder of about this many bytes, in this folder.
 type Make = Box<dyn Fn(usize, &Path)>;
 
 /// A file or folder that can be made in any size.
@@ -99,8 +103,9 @@ fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |value| value.parse().expect(variable))
 }
 
-/// The arguments of a run on what is in `folder`: `FILE` is the table or folder, `DATABASE` this folder or one with the table
-/// alone, `LOG` a log in the folder, `LIST` a list of all tables, `NEW` a folder that is not there.
+/// Returns the arguments of a run on the files in `folder`. Words of `command` become paths: `FILE` that of the table
+/// or database, `DATABASE` that of the database or of one with the table alone, `LOG` that of a log, `LIST` that of a
+/// list of all tables, `NEW` that of a folder that does not exist.
 fn arguments(command: &[&str], folder: &Path, size: usize) -> Vec<OsString> {
     let argument = |&argument: &&str| match argument {
         "DATABASE" if folder.join("database").exists() => folder.join("database").into(),
@@ -114,7 +119,8 @@ fn arguments(command: &[&str], folder: &Path, size: usize) -> Vec<OsString> {
     command.iter().map(argument).collect()
 }
 
-/// The costs that grew by more than they may, between a run and one of twice the size, and are more than `always` bytes.
+/// Returns the costs that grew by more than they may between a run and one on a file of twice the size. Costs of up to
+/// `always` bytes are allowed.
 fn excess(before: Taken, after: Taken, always: usize) -> Option<String> {
     let parts = [
         // A read costs some bytes at least.
@@ -132,7 +138,7 @@ fn excess(before: Taken, after: Taken, always: usize) -> Option<String> {
     (!bad.is_empty()).then(|| bad.join("; "))
 }
 
-/// Runs these commands on a file in sizes that double, and says what took too much.
+/// Runs these commands on the file in sizes that double. Adds to `bad` what cost too much.
 fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
     let shown = std::env::var_os("GROWTH_TABLE").is_some();
     let run = std::env::var("GROWTH_RUN").unwrap_or_default();
@@ -170,7 +176,7 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
     }
 }
 
-/// One test, as one allocator counts for all threads. A process of its own takes every second file.
+/// This is a single test, since the allocator counts for all threads together. A second process takes every second file.
 #[test]
 fn a_file_of_twice_the_size_takes_at_most_twice_as_much() {
     const SECOND: &str = "GROWTH_SECOND";

@@ -1,4 +1,5 @@
-//! The costs of a run of the program: bytes read and decoded, bytes allocated, held at the peak and printed, of all threads together.
+//! The costs of a run of the program, of all threads together: bytes read and decoded, bytes allocated, held at the
+//! peak and printed.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -54,7 +55,7 @@ pub(crate) struct Taken {
     pub(crate) reads: usize,
     pub(crate) read: usize,
     pub(crate) decoded: usize,
-    /// All that was allocated, whether given back or not.
+    /// All bytes that were allocated, also those that were freed again.
     pub(crate) allocated: usize,
     pub(crate) peak: usize,
     pub(crate) printed: usize,
@@ -63,7 +64,7 @@ pub(crate) struct Taken {
     pub(crate) status: u8,
 }
 
-/// Counts what is written to it.
+/// Counts the bytes written to it.
 #[derive(Clone, Default)]
 struct Sink(Rc<Cell<usize>>);
 
@@ -77,7 +78,7 @@ impl Write for Sink {
     }
 }
 
-/// Runs `filterblock` with these arguments. Nothing else may run meanwhile.
+/// Runs `filterblock` with these arguments. Nothing else may run in this process meanwhile.
 pub(crate) fn run(arguments: Vec<OsString>) -> Taken {
     let sink = Sink::default();
     let (allocated, held, start) = (ALLOCATED.load(Relaxed), HELD.load(Relaxed), Instant::now());

@@ -1,4 +1,4 @@
-//! Tables of any size that refer to much in few bytes, with one thing wrong or nothing.
+//! Makes tables of any size, a few bytes of which refer to much data. At most one thing in a table is wrong.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::encode::encode;
 use crate::folders;
 use crate::support::{Crafted, Entry, Place, entry_block, handle, varint};
 
-/// The longest blocks: more would take minutes.
+/// The maximum size of an index or another block that is read when a table is opened: more would take minutes.
 const MOST_OF_INDEX: usize = 7 << 20;
 const MOST_OF_BLOCK: usize = 4 << 20;
 
@@ -24,7 +24,7 @@ fn table(name: impl Into<String>, make: impl Fn(usize) -> Vec<u8> + 'static) -> 
     Hostile { name: name.into(), make: Box::new(make) }
 }
 
-/// A block that is a run of entries without prefixes, one restart, and its end.
+/// A block of entries that share no prefixes, with one restart.
 fn plain_block(entries: impl IntoIterator<Item = Entry>) -> Vec<u8> {
     let mut block = Vec::new();
     for (key, value) in entries {
@@ -42,12 +42,12 @@ fn data_block(size: usize) -> Vec<u8> {
     plain_block((0..size / 120).map(|number| (format!("k{number:09}").into_bytes(), vec![0; 100])))
 }
 
-/// An index block of these handles, under keys in order.
+/// An index block of these handles, with keys in order.
 fn index_of(handles: impl Iterator<Item = Place>) -> Vec<u8> {
     plain_block(handles.enumerate().map(|(at, place)| (format!("k{at:08}").into_bytes(), handle(place))))
 }
 
-/// The length of an entry of such an index.
+/// The length of an entry in a block that `index_of` makes.
 const INDEX_ENTRY: usize = 20;
 
 /// The damage to a block.
@@ -57,7 +57,7 @@ enum Damage {
     Checksum,
     Kind,
     Payload,
-    /// The checksum within the data of zlib and Zstandard.
+    /// A wrong checksum within the data of zlib or Zstandard.
     OwnChecksum,
     Entries,
     Restarts,
@@ -65,7 +65,7 @@ enum Damage {
 
 use Damage::{Checksum, Entries, Kind, Nothing, OwnChecksum, Payload, Restarts};
 
-/// Appends a block of about `size` bytes before compression.
+/// Appends a block with this damage, of about `size` bytes before compression. Returns its place.
 fn damaged(crafted: &mut Crafted, size: usize, damage: Damage, codec: Codec, kind: u8) -> Place {
     let mut contents = data_block(size);
     let len = contents.len();
@@ -89,12 +89,12 @@ fn damaged(crafted: &mut Crafted, size: usize, damage: Damage, codec: Codec, kin
     place
 }
 
-/// All of these tables.
+/// All tables of this file.
 pub(crate) fn all() -> Vec<Hostile> {
     [named(), overlapping(), many(), shared_keys()].into_iter().flatten().collect()
 }
 
-/// An index that names blocks with one kind of damage again and again: half of the file is the index.
+/// Tables whose index, half of the file, names the same blocks again and again: one table for each codec and kind of damage.
 fn named() -> Vec<Hostile> {
     let codecs = [
         (Codec::None, 0, &[Nothing, Checksum, Kind, Entries, Restarts][..]),
@@ -131,7 +131,8 @@ fn finish(mut crafted: Crafted, index: &[u8], metaindex: &[u8]) -> Vec<u8> {
     crafted.footer(metaindex, index).to_vec()
 }
 
-/// A table with these handles in its index, behind `data` bytes of sound blocks of 4 KiB, and perhaps a filter block.
+/// A table with these handles in its index. Before it are sound blocks of 4 KiB, of `data` bytes or a little more in
+/// all, and a filter block if one is given.
 fn indexed(data: usize, filter: Option<&[u8]>, handles: impl Iterator<Item = Place>) -> Vec<u8> {
     let mut crafted = Crafted::default();
     let block = data_block(4 << 10);
@@ -169,7 +170,7 @@ fn overlapping() -> Vec<Hostile> {
     ]
 }
 
-/// A filter block of these offsets behind `filters`.
+/// A filter block: `filters`, then these offsets and `base_lg`.
 fn filter_block(filters: &[u8], offsets: impl Iterator<Item = u32>, base_lg: u8) -> Vec<u8> {
     let mut block = filters.to_vec();
     block.extend(offsets.flat_map(u32::to_le_bytes));
@@ -178,7 +179,7 @@ fn filter_block(filters: &[u8], offsets: impl Iterator<Item = u32>, base_lg: u8)
     block
 }
 
-/// Tables with a great many of one thing.
+/// Tables that each have a great many of one thing.
 fn many() -> Vec<Hostile> {
     let named = |name: &str, metaindex: fn(usize, Place) -> Vec<Entry>| {
         table(name, move |size| {
@@ -330,7 +331,7 @@ fn many() -> Vec<Hostile> {
     ]
 }
 
-/// A block of one long key and entries that share all of it, each with a value.
+/// A block whose first entry has a long key. `entries` more entries share all of the key, and each has `value`.
 fn sharing(key_len: usize, entries: usize, value: &[u8]) -> Vec<u8> {
     let mut block = vec![0];
     block.extend(varint(key_len as u64));
@@ -347,7 +348,8 @@ fn sharing(key_len: usize, entries: usize, value: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Blocks in which many entries share a key of a quarter of the block's size, so that the keys are some hundred times as long as the block.
+/// Tables with blocks in which many entries share a key of a quarter of the block's size. Together, the keys are
+/// hundreds of times as long as the block, or more.
 fn shared_keys() -> Vec<Hostile> {
     vec![
         table("a long key shared in data blocks", |size| {

@@ -1,13 +1,13 @@
-//! The requests, the time and the memory that many tables take.
+//! Measures the requests, the time and the memory that many tables take.
 //!
-//! Requests and bytes are counted in every run. Time and memory are held against their limits where
-//! nothing else runs, with 5,000 tables of 2 MiB:
+//! Requests and bytes are checked in every run. Time and memory are checked if `FILTERBLOCK_TABLES` gives the number
+//! of tables, of 2 MiB each. Nothing else may run meanwhile:
 //!
 //!     FILTERBLOCK_TABLES=5000 cargo test --release -p filterblock-cli --features remote --test remote \
 //!         bars -- --nocapture --test-threads 1
 //!
-//! `FILTERBLOCK_LATENCY` is the time of a request in milliseconds, instead of 20: with more, the processor does not
-//! limit the rate.
+//! `FILTERBLOCK_LATENCY` sets the time of a request in milliseconds; the default is 20. With a longer time, the
+//! processor does not limit the rate of requests.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ fn latency() -> Duration {
     Duration::from_millis(given.unwrap_or(20))
 }
 
-/// The number of tables, and whether time and memory are held against their limits.
+/// The number of tables, and whether time and memory are compared with their limits.
 fn tables() -> (u64, bool) {
     match std::env::var("FILTERBLOCK_TABLES") {
         Ok(number) => (number.parse().unwrap(), true),
@@ -30,7 +30,7 @@ fn tables() -> (u64, bool) {
     }
 }
 
-/// Time on processors since the start of the process.
+/// The processor time that the process has used so far.
 fn processor_time() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<i64> =
@@ -39,7 +39,7 @@ fn processor_time() -> Duration {
     Duration::from_millis(fields.get(10..12).map_or(0, |times| times.iter().sum::<i64>().unsigned_abs() * 10))
 }
 
-/// The most memory that the process had so far, in MiB.
+/// The peak of the process's memory so far, in MiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -52,7 +52,7 @@ struct Measured {
     a_second: f64,
     processor: Duration,
     busy: f64,
-    /// The time that a request really took, in seconds: timers are late.
+    /// The time that a request really took, in seconds. Timers are late.
     latency: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Listings as no store should write them: each ends, and is never taken for a complete one.
+//! Listings that no store should write. Reading each of them ends, and an incomplete one is never taken for complete.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use super::process::{Found, with_s3};
 use super::server::{Reply, Request, Server};
 use super::table;
 
-/// A server with a sound table in the folder `d/`, whose listings are `list`, given the number of the request.
+/// A server with a sound table in the folder `d/`. `list` answers the requests for listings, and is given the request's number.
 fn server(list: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) -> Server {
     let bucket = Bucket::new([(&b"d/000005.ldb"[..], table(300))]);
     Server::start(move |number, request| match request.path.contains("list-type") {
@@ -28,7 +28,7 @@ fn xml(text: &str) -> Reply {
     Reply::Answer("200 OK", Vec::new(), text.into())
 }
 
-/// Runs the program, which has to say of the folder that it cannot be listed, and why.
+/// Runs the program, which has to report that the folder cannot be listed, with this reason, after this number of requests.
 #[track_caller]
 fn refused(requests: usize, reason: &str, list: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) {
     let server = server(list);
@@ -68,7 +68,7 @@ fn a_truncated_listing_without_a_token_is_not_complete() {
     });
 }
 
-/// The same table on each page.
+/// Each page has a new token and the same table.
 #[test]
 fn new_tokens_without_new_names_end() {
     refused(101, "100 pages without a new name", |number, _| {
@@ -100,7 +100,7 @@ fn an_answer_that_is_no_listing_is_named() {
     });
 }
 
-/// The connection ends before the body does. It is asked for again, as a table is.
+/// The connection ends before the body does. The program asks for the listing again, as it does for a table.
 #[test]
 fn an_answer_that_is_shorter_than_it_says_is_not_complete() {
     let server = server(|_, _| {
@@ -117,7 +117,7 @@ fn an_answer_that_is_shorter_than_it_says_is_not_complete() {
     assert!(server.requests().len() > 1);
 }
 
-/// The answer says that it is shorter than it is, which cuts it off.
+/// The declared length is too short, which cuts the listing off.
 #[test]
 fn an_answer_that_is_longer_than_it_says_is_not_complete() {
     refused(1, "expected", |_, _| {
@@ -126,7 +126,7 @@ fn an_answer_that_is_longer_than_it_says_is_not_complete() {
     });
 }
 
-/// Nor is one taken into memory whose end is far away.
+/// A listing of more than 32 MiB is not taken into memory.
 #[test]
 fn an_answer_without_end_is_refused() {
     let padding = " ".repeat(33 << 20);
@@ -151,7 +151,7 @@ fn an_object_without_a_size_is_not_guessed() {
     refused(1, "found one without", |_, _| xml(&listing("<Contents><Key>d/000005.ldb</Key></Contents>")));
 }
 
-/// In any order, and the same one twice: each is shown once, in the order of their numbers.
+/// The pages name the tables in any order, and some twice. Each table is shown once, in the order of the numbers.
 #[test]
 fn the_order_of_a_listing_does_not_matter() {
     let keys = ["d/000007.ldb", "d/000006.ldb", "d/000005.ldb"];
@@ -170,7 +170,7 @@ fn the_order_of_a_listing_does_not_matter() {
     assert_eq!(found.status, 0);
 }
 
-/// A folder with more names than an answer has is put together of several.
+/// If a folder has more names than fit into an answer, its listing is put together from several answers.
 #[test]
 fn a_listing_of_many_pages_is_complete() {
     let keys: BTreeSet<_> = (1..=7).map(|number| format!("d/{number:06}.ldb")).collect();

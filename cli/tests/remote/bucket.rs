@@ -1,15 +1,15 @@
-//! Buckets on a server of this machine, which answers as S3 and Google Cloud Storage do: listings, sizes and ranges.
+//! Buckets on a local server that answers like S3 and Google Cloud Storage: listings, sizes and ranges.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::server::{Reply, Request, Server, part};
 
-/// Objects by their keys.
+/// A bucket's objects by their keys.
 #[derive(Clone, Default)]
 pub(crate) struct Bucket {
     pub(crate) objects: BTreeMap<Vec<u8>, Vec<u8>>,
-    /// The most names in an answer.
+    /// The maximum number of names in one answer.
     pub(crate) page: usize,
 }
 
@@ -54,7 +54,7 @@ impl Bucket {
     }
 }
 
-/// An object in a listing, with its key as XML has it.
+/// The XML of an object in a listing. `key` is XML already.
 pub(crate) fn contents(key: &str, size: usize) -> String {
     format!(
         "<Contents><Key>{key}</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified><ETag>&quot;a&quot;</ETag>\
@@ -69,7 +69,7 @@ pub(crate) fn listing(inner: &str) -> String {
     )
 }
 
-/// The bytes of a key in XML. Those that are not UTF-8 are written as U+E000 and more, for [`answer`] to put them back.
+/// A key as XML. Bytes that are not UTF-8 are written as U+E000 and more. [`listed`] puts them back.
 fn written(key: &[u8]) -> String {
     let mut text = String::new();
     for chunk in key.utf8_chunks() {
@@ -116,7 +116,7 @@ pub(crate) fn answer(buckets: &[(&str, &Bucket)], request: &Request) -> Reply {
     }
 }
 
-/// An answer with a listing.
+/// An answer with this listing, in which the bytes that [`written`] replaced are put back.
 pub(crate) fn listed(text: &str) -> Reply {
     let mut body = Vec::new();
     for c in text.chars() {
@@ -128,7 +128,7 @@ pub(crate) fn listed(text: &str) -> Reply {
     Reply::Answer("200 OK", vec!["Content-Type: application/xml".to_owned()], body)
 }
 
-/// Replaces `%20` and the like.
+/// Replaces `%20` and the like by the bytes that they stand for.
 pub(crate) fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut parts = text.split('%');

@@ -1,4 +1,4 @@
-//! Six ways to credentials, each with files in a home of its own and servers on this machine.
+//! Six ways to give credentials. The files for them are in a home folder of the test, and the servers on this machine.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::table;
 
 const INSPECT: [&str; 4] = ["inspect", "--json", "--timeout", "1"];
 
-/// A bucket with a table, for the requests that `admits` accepts.
+/// A server with a table in a bucket. It refuses requests that `admits` does not accept.
 fn guarded(admits: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Server {
     let bucket = Bucket::new([(&b"d/000005.ldb"[..], table(300))]);
     Server::start(move |_, request| match admits(request) {
@@ -22,7 +22,7 @@ fn guarded(admits: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Server 
     })
 }
 
-/// A bucket for requests that are signed with this key, for the region, and have the token.
+/// A server that accepts requests whose signature names this key and this region, and that have this token.
 fn signed(key: &'static str, region: &'static str, token: Option<&'static str>) -> Server {
     guarded(move |request| {
         let authorization = request.header("authorization").unwrap_or_default();
@@ -53,7 +53,7 @@ fn endpoint(server: &Server) -> String {
     format!("http://{}", server.address)
 }
 
-/// A home with the files of AWS's tools.
+/// A home folder with the configuration files of AWS's tools.
 fn home(credentials: &str, config: &str) -> tempfile::TempDir {
     let home = tempfile::Builder::new().prefix("home ü ").tempdir().unwrap();
     let folder = home.path().join(".aws");
@@ -102,7 +102,7 @@ fn a_profile_in_the_files_of_the_tools() {
 
 const ISSUED: &str = "2125-01-01T00:00:00Z";
 
-/// The service that gives keys for a token is asked by TLS only.
+/// The service that exchanges a token for keys is asked over TLS only.
 #[test]
 fn a_web_identity() {
     let service = Server::start_tls(|_, request| {
@@ -150,7 +150,7 @@ fn a_web_identity() {
     admitted(&inspect("s3://bucket/d/", &[&both[..], &at_home].concat()));
 }
 
-/// Version 2 of the service that a machine in the cloud has: first a token, with `PUT`.
+/// Version 2 of the metadata service of a machine in the cloud: a `PUT` request gets a token, which the next requests send.
 #[test]
 fn the_metadata_of_an_instance() {
     let service = Server::start(|_, request| {
@@ -184,7 +184,7 @@ fn the_metadata_of_an_instance() {
 
 const KEY: &str = include_str!("tls/key.pem");
 
-/// The bytes of base64 for URLs.
+/// Decodes base64 for URLs.
 fn from_base64(text: &str) -> Vec<u8> {
     let value = |c: u8| match c {
         b'A'..=b'Z' => c - b'A',
@@ -234,7 +234,7 @@ fn the_application_credentials_of_google() {
     assert!(missing.out.contains("not there.json") && missing.status == 2, "{missing:#?}");
 }
 
-/// Buckets as Azure has them: `path` begins with the account if the endpoint does.
+/// A server that answers like Azure's. Each request's path begins with the account, as the endpoint's path does.
 fn azure(admits: impl Fn(&Request) -> bool + Send + Sync + 'static) -> Server {
     let table = Arc::new(table(300));
     Server::start(move |_, request| {

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::probe::Probe;
 use super::{known, put_folder, run, table, testdata};
 
-/// The fields of an object that say where it is and what reading it took.
+/// The fields that say where an object is and what reading it took.
 const PLACE: [&str; 8] = ["input", "path", "depth", "e_tag", "requests", "bytes_read", "logs", "notes"];
 
-/// The lines without what differs from place to place, and the names of what they are about.
+/// Each line without the fields of [`PLACE`], after the names of its file and its logs.
 fn anywhere(mut lines: Vec<Value>) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     for line in &mut lines {
@@ -24,7 +24,7 @@ fn anywhere(mut lines: Vec<Value>) -> Vec<(String, Value)> {
     found
 }
 
-/// The databases of testdata.
+/// The names of the databases in testdata.
 fn databases() -> Vec<String> {
     let names = std::fs::read_dir(testdata("databases")).unwrap().map(Result::unwrap);
     let names = names.filter(|entry| entry.path().is_dir());
@@ -34,7 +34,7 @@ fn databases() -> Vec<String> {
     names
 }
 
-/// Runs a command over each database, in a store and in its folder, which have to agree.
+/// Runs a command on each database, once in a store and once in its folder. The lines have to be the same but for [`PLACE`].
 fn compare(command: &[&str], behind: &[&str]) {
     for name in databases() {
         let in_store = format!("{}-{name}", command.join(""));

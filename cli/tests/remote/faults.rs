@@ -1,4 +1,4 @@
-//! Failures between here and a table: one line each, and never taken for damage.
+//! Failures on the way to a table. Each is reported in one line, and none is taken for damage.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -137,7 +137,8 @@ fn a_weak_tag_is_compared_here_and_not_sent() {
     assert!(line["requests"].as_u64() > Some(2), "{line:#}");
 }
 
-/// Two tables of one size that stand in for each other before every other request.
+/// Runs a command on a table that is replaced by another one of the same size, and back, before each request for a
+/// range but the first.
 fn swapped(name: &str, manners: Manners, depth: &str, command: &str) -> Value {
     let (one, other) = (table(60_000), table(60_000));
     let mut other = other;
@@ -168,7 +169,7 @@ fn swapped(name: &str, manners: Manners, depth: &str, command: &str) -> Value {
     found.one("table")
 }
 
-/// Runs a future that is ready at once.
+/// Returns the result of a future that is ready at once.
 fn wait_apart<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
@@ -241,7 +242,7 @@ fn an_object_that_is_no_table_takes_little() {
     }
 }
 
-/// Lists a table, and does something before it is read.
+/// Runs a command on a table that `before_read` changes between its listing and its first read.
 fn after_listing(
     name: &str,
     command: &str,

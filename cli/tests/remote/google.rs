@@ -1,4 +1,4 @@
-//! Google Cloud Storage by the part of its interface in XML that is used: listings page by page, and ranges.
+//! Google Cloud Storage through its XML interface, as far as it is used: listings page by page, and ranges.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::bucket::Bucket;
 use super::process::{Found, program};
 use super::{run, testdata};
 
-/// The fields of a line that do not say where it is from.
+/// The lines without the fields that say where an object is and what reading it took.
 fn facts(lines: &[Value]) -> Vec<Value> {
     let of = |line: &Value| {
         let mut line = line.clone();

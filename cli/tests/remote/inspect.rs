@@ -1,4 +1,4 @@
-//! `inspect`: the same findings as of files, with few requests.
+//! `inspect` on objects: the same findings as on files, with few requests.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::probe::Probe;
 use super::process::with_s3;
 use super::{known, run, table};
 
-/// The fields of an object that say where it is and what reading it took.
+/// The fields that say where an object is and what reading it took.
 const PLACE: [&str; 8] = ["input", "path", "depth", "e_tag", "requests", "bytes_read", "logs", "notes"];
 
-/// Inspects a table of so many keys: as a file, and in the store at this depth.
+/// Inspects a table with this number of keys at this depth, as a file and in a store. Returns both reports and the store.
 fn both(name: &str, keys: u32, depth: &str) -> (Value, Value, Arc<Probe>) {
     let bytes = table(keys);
     let file = tempfile::Builder::new().suffix(".ldb").tempfile().unwrap();
@@ -26,8 +26,7 @@ fn both(name: &str, keys: u32, depth: &str) -> (Value, Value, Arc<Probe>) {
     (local, found.one("table"), store)
 }
 
-/// Compares the fields that are known at a depth. `unknown` ones have to be null, or be absent from
-/// the local line.
+/// Compares the fields of `remote` with those of `local`. Those in `unknown`, which this depth does not tell, have to be null.
 #[track_caller]
 fn agree(local: &Value, remote: &Value, unknown: &[&str]) {
     for (field, found) in remote.as_object().unwrap() {

@@ -35,13 +35,13 @@ impl Run {
         self.out.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
-    /// The objects of one kind.
+    /// The lines of output about objects of this kind.
     #[track_caller]
     fn all(&self, object: &str) -> Vec<Value> {
         self.lines().into_iter().filter(|line| line["object"] == object).collect()
     }
 
-    /// The only object of the kind.
+    /// The only line about an object of this kind.
     #[track_caller]
     fn one(&self, object: &str) -> Value {
         let mut found = self.all(object);
@@ -77,7 +77,7 @@ fn run<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> Run {
     Run { status, out: out.text(), err: err.text() }
 }
 
-/// Registers the store as `memory://name/`.
+/// Registers the store under the URL `memory://name/`.
 fn known(name: &str, store: Probe) -> Arc<Probe> {
     let store = Arc::new(store);
     filterblock_cli::register_store(name, Arc::clone(&store) as _);
@@ -88,7 +88,7 @@ fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata").join(path)
 }
 
-/// Puts a folder of `testdata` below a key of the store.
+/// Puts the files of a folder of `testdata` below a key of the store.
 fn put_folder(store: &Probe, folder: &str, key: &str) {
     for entry in std::fs::read_dir(testdata(folder)).unwrap() {
         let path = entry.unwrap().path();
@@ -99,7 +99,7 @@ fn put_folder(store: &Probe, folder: &str, key: &str) {
     }
 }
 
-/// A table with so many keys, written by the library.
+/// A table with this number of keys, written by the library.
 fn table(keys: u32) -> Vec<u8> {
     use filterblock::BloomFilterPolicy;
     use filterblock::table::{Compression, TableBuilder, WriteOptions};

@@ -1,4 +1,4 @@
-//! Keys that do not look like the path of a file: each beside a sound table, which is shown whatever the other is called.
+//! Object keys that do not look like the path of a file. Beside each is a sound table, which is shown whatever the other key is.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::process::{Found, with_s3};
 use super::server::Server;
 use super::{run, table};
 
-/// The key of a second table, and what is said if it cannot be read.
+/// The keys of the second tables, each with the reason that is given if the table cannot be read.
 fn keys() -> Vec<(Vec<u8>, Option<&'static str>)> {
     let sound = [
         "d/a%b.ldb",
@@ -51,7 +51,7 @@ fn keys() -> Vec<(Vec<u8>, Option<&'static str>)> {
     keys
 }
 
-/// A server with a bucket `b0`, `b1` and so on for each key, with a sound table and that one.
+/// A server with a bucket for each key: `b0`, `b1` and so on. A bucket holds a sound table and one under the key.
 fn server() -> Server {
     let bucket = |key: &[u8]| Bucket::new([(&b"d/000005.ldb"[..], table(300)), (key, table(400))]);
     let buckets: Vec<_> = keys().iter().map(|(key, _)| bucket(key)).collect();
@@ -62,7 +62,7 @@ fn server() -> Server {
     })
 }
 
-/// Returns true if a line is about this URL. On systems whose paths are UTF-8, so are the names shown.
+/// Returns true if a line is about this URL. Outside Unix, where paths are text, bytes that are not UTF-8 are replaced.
 fn is_about(line: &Value, url: &[u8]) -> bool {
     match str::from_utf8(url) {
         Ok(url) => line["path"] == url && line["path_bytes"] == Value::Null,
@@ -106,7 +106,7 @@ fn one_odd_key_hides_no_other_table() {
     }
 }
 
-/// Without --recursive, a folder whose objects cannot be requested is named.
+/// Without --recursive, a folder whose objects cannot be requested is still reported.
 #[test]
 fn an_odd_folder_is_named_beside_a_table() {
     let objects = [&b"d/000005.ldb"[..], b"d//b.ldb", b"d/sub/1.ldb", b"d/x\t.log", b"d/CUR\tRENT"];
@@ -130,7 +130,7 @@ fn an_odd_folder_is_named_beside_a_table() {
     assert!(!(found.out + &found.err).contains(['\t', '\x1b']));
 }
 
-/// In the text for people, the name of such a table is escaped.
+/// In text output, the name of such a table is escaped.
 #[test]
 fn an_odd_key_is_shown_escaped() {
     let server = Bucket::new([&b"d/1.ldb"[..], b"d/a\nb\x1b[2J.ldb"].map(|key| (key, table(300)))).serve();
@@ -150,7 +150,7 @@ fn an_odd_key_is_shown_escaped() {
     );
 }
 
-/// Another object is never read instead: `/lead.ldb` is not `lead.ldb`, and `d//b.ldb` is not `d/b.ldb`.
+/// No other object is read instead: `/lead.ldb` is not `lead.ldb`, and `d//b.ldb` is not `d/b.ldb`.
 #[test]
 fn an_odd_key_that_is_named_is_refused() {
     let keys = [&b"lead.ldb"[..], b"d/end.ldb", b"d/b.ldb", b"/lead.ldb", b"d//b.ldb"];
@@ -178,7 +178,7 @@ fn an_odd_key_that_is_named_is_refused() {
     assert_eq!((lines.len(), &lines[0]["path"]), (1, &"s3://bucket//lead.ldb".into()), "{found:#?}");
 }
 
-/// Nothing is said of the entry that web consoles make for a folder.
+/// Web consoles make an empty object for a folder. Nothing is reported about it.
 #[test]
 fn an_entry_for_a_folder_is_passed_over() {
     let empty = [&b"d/"[..], b"d/e.ldb/", b"f/"].map(|key| (key, Vec::new()));

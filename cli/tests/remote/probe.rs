@@ -16,10 +16,10 @@ use object_store::{
 };
 
 type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
-/// Called before a request is answered, with its number, counted from 0, and whether it is one for a range.
+/// Called before a request is answered. It is given the request's number, counted from 0, and whether the request is for a range.
 type Hook = Box<dyn Fn(u64, bool, &InMemory) + Send + Sync>;
 
-/// The changes to answers.
+/// The ways in which the store differs from the usual one.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Manners {
     /// The listing has no ETags.
@@ -39,14 +39,14 @@ pub(crate) struct Probe {
     pub(crate) gets: AtomicU64,
     pub(crate) heads: AtomicU64,
     pub(crate) lists: AtomicU64,
-    /// The most requests that were under way at once.
+    /// The maximum number of requests that were under way at once.
     pub(crate) most_at_once: AtomicU64,
     at_once: AtomicU64,
     /// The time that all requests took together, in microseconds.
     pub(crate) waited: AtomicU64,
     pub(crate) ranges: Mutex<Vec<(String, Range<u64>)>>,
     pub(crate) hook: Option<Hook>,
-    /// All keys stand for this one, which saves memory.
+    /// The object that is read under every key, which saves memory. `None`: each key has an object of its own.
     pub(crate) one_for_all: Option<Path>,
 }
 
@@ -86,7 +86,7 @@ impl Probe {
         self.lists.load(Ordering::SeqCst)
     }
 
-    /// The number of bytes asked for.
+    /// The number of bytes that were requested.
     pub(crate) fn bytes(&self) -> u64 {
         self.ranges.lock().unwrap().iter().map(|(_, range)| range.end - range.start).sum()
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::server::{Reply, Server, part};
 use super::table;
 
-/// The program, in an environment without variables of cloud services, and with a home that is not there.
+/// The command for the program, without the environment variables of cloud services, and with a home folder that does not exist.
 pub(crate) fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
     let is_about_clouds = |name: &str| {
@@ -28,10 +28,10 @@ pub(crate) fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Comma
     command
 }
 
-/// The results of a run as a process.
+/// The results of a run of the program as a process.
 #[derive(Debug)]
 pub(crate) struct Found {
-    /// The lines, if they are JSON.
+    /// The lines of the output as JSON, or none if they are not all JSON.
     pub(crate) lines: Vec<Value>,
     pub(crate) status: i32,
     pub(crate) out: String,
@@ -48,7 +48,7 @@ impl Found {
     }
 }
 
-/// Runs the program with the server as S3, and the credentials `key` and `secret`.
+/// Runs the program with the server as S3's endpoint, and with the credentials `key` and `secret`.
 pub(crate) fn with_s3(server: &Server, arguments: &[&str]) -> Found {
     let endpoint = format!("http://{}", server.address);
     let environment = [
@@ -107,7 +107,7 @@ fn an_endpoint_with_http_needs_a_permission() {
     assert_eq!(server.requests().len(), 0);
 }
 
-/// The help of each command that reads from object storage names the variables, and so does the page on it.
+/// The help of each command that reads from object storage names the same variables as the documentation's page.
 #[test]
 fn help_names_the_variables() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fleets.md");
@@ -128,7 +128,7 @@ fn help_names_the_variables() {
     }
 }
 
-/// Ends the child if a test fails.
+/// Ends the child process even if a test fails.
 struct Running(Child);
 
 impl Drop for Running {
@@ -138,7 +138,7 @@ impl Drop for Running {
     }
 }
 
-/// Returns true if these tests were started to ignore Ctrl-C: then the processes they start ignore it, too.
+/// Returns true if this process was started with Ctrl-C ignored. Then the processes that it starts ignore Ctrl-C, too.
 #[cfg(unix)]
 fn ignores_ctrl_c() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -146,7 +146,7 @@ fn ignores_ctrl_c() -> bool {
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_none_or(|mask| mask >> 1 & 1 == 1)
 }
 
-/// Ctrl-C while the answer for one table never comes.
+/// Ctrl-C comes while the program waits for an answer that never comes.
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_program_with_what_there_is_shown() {

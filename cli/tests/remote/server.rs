@@ -1,4 +1,4 @@
-//! A server on this machine that answers a number of requests as a script says, and ends by itself.
+//! A server on this machine that answers requests as a script says, and ends by itself.
 
 use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The time after which the server ends, whatever the requests were.
+/// The time after which the server ends, whatever requests there were.
 const LIFETIME: Duration = Duration::from_secs(20);
 
-/// One request.
+/// A request to the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -25,7 +25,7 @@ impl Request {
         })
     }
 
-    /// The first and the last offset of the range.
+    /// The first and the last offset of the requested range.
     pub(crate) fn range(&self) -> Option<(usize, usize)> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         Some((first.parse().ok()?, last.parse().ok()?))
@@ -36,15 +36,15 @@ impl Request {
 pub(crate) enum Reply {
     /// A status line, headers, and a body.
     Answer(&'static str, Vec<String>, Vec<u8>),
-    /// The connection is closed after so many bytes of an answer that says there are more.
+    /// The connection is closed after this many bytes of the answer, which declares more.
     CutOff(Vec<u8>, usize),
     /// The connection is reset before an answer.
     Reset,
-    /// There is no answer.
+    /// The connection stays open without an answer.
     Stall,
 }
 
-/// The usual answer to a request for a part of `body`.
+/// The usual answer to a request for `body` or a range of it.
 pub(crate) fn part(request: &Request, body: &[u8], e_tag: Option<&str>) -> Reply {
     let mut headers: Vec<String> = e_tag.iter().map(|tag| format!("ETag: {tag}")).collect();
     if request.method == "HEAD" {
@@ -65,12 +65,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server that answers with `script`, which is given the number of the request.
+    /// Starts a server that answers with `script`. The script is given the request and its number.
     pub(crate) fn start(script: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::run(None, script)
     }
 
-    /// The same with TLS. Its certificate is self-signed.
+    /// Starts a server with TLS and a self-signed certificate.
     pub(crate) fn start_tls(script: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) -> Self {
         use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _};
 

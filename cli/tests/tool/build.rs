@@ -19,7 +19,7 @@ fn entries(path: &Path, options: &ReadOptions) -> Vec<(Vec<u8>, Vec<u8>)> {
     table.iter().map(|entry| entry.unwrap()).map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
 
-/// The names in the folder, temporary files included.
+/// The names of the files in the folder, including temporary ones.
 fn names(folder: &tempfile::TempDir) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder.path())
         .unwrap()
@@ -74,7 +74,7 @@ fn hexadecimal_keys_hold_anything() {
     assert_eq!(entries(&output, &ReadOptions::default()), expected);
 }
 
-/// A file from Windows means the same to `build` and to `query`.
+/// To `build` and to `query`, lines that end in CR LF mean the same as lines that end in LF.
 #[test]
 fn lines_may_end_in_cr_lf() {
     let folder = tempfile::tempdir().unwrap();
@@ -127,7 +127,7 @@ fn both_policies_get_their_filters() {
     assert_eq!(shown["metaindex"], serde_json::json!(expected));
 }
 
-/// The filters are those of the policy, and let the keys pass that they were made for.
+/// Each policy makes filters of its own, which let the keys pass that they were made for.
 #[test]
 fn each_policy_makes_filters_by_which_its_keys_are_found() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +187,7 @@ fn a_reader_that_goes_away_ends_building_quietly() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(141), &b""[..]));
 }
 
-/// `inspect --policy` takes the same names.
+/// `inspect --policy` accepts the same names.
 #[test]
 fn policies_are_given_by_their_names_or_for_short() {
     let folder = tempfile::tempdir().unwrap();
@@ -219,7 +219,7 @@ fn policies_are_given_by_their_names_or_for_short() {
     assert!(err.contains("leveldb.BuiltinBloomFilter2, leveldb.BuiltinBloomFilter"), "{err}");
 }
 
-/// The later line is the newer version of a key.
+/// Of two lines with the same key, the later is the newer version.
 #[test]
 fn internal_keys_are_numbered_by_line() {
     let folder = tempfile::tempdir().unwrap();

@@ -19,7 +19,7 @@ fn gaps(run: &Run) -> Vec<(u64, u64)> {
     lines.collect()
 }
 
-/// Only a gap that is a footer is no damage: it has 48 bytes, and ends with LevelDB's magic number.
+/// The only gap that is not damage is a footer: 48 bytes that end with LevelDB's magic number.
 #[test]
 fn only_a_footer_is_passed_over_without_a_word() {
     let mut crafted = Crafted::default();
@@ -92,7 +92,7 @@ fn riaks_keys_are_carved_as_they_are_read() {
     }
 }
 
-/// The first block whose keys hold a time decides on the format, not the first of all.
+/// The first block whose keys hold a time decides on the format of keys, even if blocks before it leave the format open.
 #[test]
 fn riaks_keys_are_told_by_any_block() {
     let key = |user_key: &str, sequence: u64, kind: u8| {

@@ -1,5 +1,5 @@
-//! `filterblock scan --correct`, and what `verify` says of one wrong bit. The entries of files with a wrong bit are those of
-//! the files that LevelDB wrote.
+//! `filterblock scan --correct`, and what `verify` reports about one wrong bit. From a file with a wrong bit, the scan
+//! shows the entries of the sound file that LevelDB wrote.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn flip(path: &Path, places: &[(usize, u8)]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// A byte of each data block and of the index, their first and their last byte in turn, and one of the footer.
+/// The places of a byte in each data block and in the index, the first and the last byte by turns, and of one in the footer.
 fn places(path: &Path) -> Vec<usize> {
     let table = Table::open_path(path, &ReadOptions::default()).unwrap();
     let blocks: Vec<_> = table.data_blocks().map(Result::unwrap).chain([table.index_handle()]).collect();
@@ -32,7 +32,8 @@ fn places(path: &Path) -> Vec<usize> {
     [places, vec![footer]].concat()
 }
 
-/// The output for a path, and the corrections that `--correct` reports. The run has to end with `status`.
+/// Returns the output of `scan --correct` for a path, and the offsets of the corrections that are reported. The run has
+/// to end with `status`.
 fn scan(options: &[&str], path: &Path, status: i32) -> (String, Vec<String>) {
     let mut arguments = args!["scan", "--correct"].to_vec();
     arguments.extend(options.iter().map(Into::into));
@@ -85,8 +86,7 @@ fn a_database_is_merged_with_all_its_wrong_bits_corrected() {
     assert!(out.lines().count() == 1 && !told.is_empty());
 }
 
-/// LevelDB's MANIFEST with each bit of some bytes wrong: of its first record's checksum, length, type and data, and of the
-/// last record's end.
+/// LevelDB's MANIFEST with one wrong bit: in its first record's checksum, length, type or data, or at its last record's end.
 #[test]
 fn a_wrong_bit_of_the_manifest_costs_no_order() {
     const MANIFEST: &str = "MANIFEST-000008";
@@ -155,8 +155,8 @@ fn keys_of_any_kind_have_to_ascend() {
     assert_eq!(scan(&[], &path, 1).1, [""; 0]);
 }
 
-/// A block whose checksum points to one wrong bit, and whose keys are out of order once it is corrected: one key is changed on
-/// purpose, and the checksum made to fit.
+/// The checksum of a block points to one wrong bit. Once that is corrected, a key is out of order: it was changed on
+/// purpose, and the checksum was made to fit.
 #[test]
 fn what_does_not_lie_between_its_separators_is_not_corrected() {
     let folder = folder();

@@ -17,7 +17,7 @@ fn filter_block(keys: &[&[u8]]) -> Vec<u8> {
     builder.finish().unwrap().to_vec()
 }
 
-/// A table of two keys whose filter block `change` has changed.
+/// A table of two keys whose filter block `change` alters.
 fn changed(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let keys: [&[u8]; 2] = [b"first key", b"second key"];
     let mut crafted = Crafted::default();
@@ -177,7 +177,7 @@ fn names_that_share_a_long_start() {
     assert!(error.ends_with("expected at most 4096 bytes, found 100000"), "{error}");
 }
 
-/// The library stops reading the metaindex at RocksDB's mark, before the damage.
+/// The library stops reading the metaindex at RocksDB's name in it, which is before the damage.
 #[test]
 fn a_metaindex_that_is_damaged_behind_its_filter() {
     let mut crafted = Crafted::default();
@@ -232,7 +232,7 @@ impl io::Write for Output {
     }
 }
 
-/// Runs the program within the test, which is faster.
+/// Runs the program in this process, which is faster.
 fn run_here(arguments: Vec<OsString>) -> (u8, Vec<Value>) {
     let output = Output::default();
     let arguments = std::iter::once("filterblock".into()).chain(arguments);
@@ -241,7 +241,7 @@ fn run_here(arguments: Vec<OsString>) -> (u8, Vec<Value>) {
     (status, text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-/// Whatever happens to a file, there is a line for it, and no stored key is denied.
+/// Whatever happens to a file, it gets its line of output, and no stored key is denied.
 #[test]
 fn every_truncation_and_every_flipped_bit() {
     let sample = sample("dense-256-bloom10-snappy.ldb");

@@ -60,7 +60,7 @@ fn a_type_that_no_block_explains_is_shown_as_a_type() {
     }
 }
 
-/// A table under the old name, by this hash.
+/// The report on a table with filters under LevelDB's old policy name, by this hash.
 fn legacy(hash: LegacyHash, key: impl Fn(u8) -> Vec<u8>) -> Value {
     let policy = LegacyBloomPolicy::new(10).with_hash(hash);
     let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().filter_policy(policy));

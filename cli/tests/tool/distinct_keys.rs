@@ -1,4 +1,4 @@
-//! Entries and distinct keys: two numbers, against tables and databases whose keys are known.
+//! The numbers of entries and of distinct keys, compared with those of tables and databases whose keys are known.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::tables::{listing, samples, unhex};
 use crate::{args, database, file, folder, manifest, run, table};
 
-/// An exact number.
+/// The JSON of an exact number.
 fn exactly(number: u64) -> Value {
     json!({"count": number, "low": number, "high": number, "exact": true})
 }
@@ -21,7 +21,7 @@ fn holds(number: &Value, truth: u64) -> bool {
     number["exact"] == false && end("low") <= truth && truth <= end("high")
 }
 
-/// A table of so many versions of each key, and the internal keys of its first and last entry.
+/// A table with this number of versions of each key, and the internal keys of its first and last entry.
 fn versions(keys: std::ops::Range<u64>, versions: u64) -> (Vec<u8>, [Vec<u8>; 2]) {
     let options = WriteOptions::default().internal_keys(true).filter_policy(BloomFilterPolicy::new(10));
     let mut builder = TableBuilder::new(Vec::new(), options);
@@ -36,7 +36,7 @@ fn versions(keys: std::ops::Range<u64>, versions: u64) -> (Vec<u8>, [Vec<u8>; 2]
     (builder.finish().unwrap().0, [key(keys.start, versions - 1), key(keys.end - 1, 0)])
 }
 
-/// A database of tables with these keys, each with so many versions, on these levels.
+/// Makes a database. Each table is given by its level, its keys and the number of versions of each key.
 fn database_of(folder: &Path, tables: &[(u64, std::ops::Range<u64>, u64)]) {
     let mut edit = manifest::Edit::sound();
     for (number, (level, keys, number_of_versions)) in (5..).zip(tables) {
@@ -101,7 +101,7 @@ fn a_table_of_versions_says_why_its_filters_are_empty() {
     assert!(verified.contains("sound, 160,000 entries, 40,000 distinct keys, 0 denied"), "{verified}");
 }
 
-/// Each block ends in the middle of the versions of a key.
+/// Blocks end between the versions of one key.
 #[test]
 fn versions_on_both_sides_of_a_block_are_of_one_key() {
     let folder = folder();
@@ -136,7 +136,7 @@ fn totals_of_levels_database() -> Value {
     totals(&database("levels"))["distinct_keys"].clone()
 }
 
-/// The user keys of the tables of a database of the test data, by the library.
+/// The user keys in the tables of a database of the test data, read by the library.
 fn keys_of(name: &str) -> BTreeSet<Vec<u8>> {
     let tables = std::fs::read_dir(database(name)).unwrap().map(|entry| entry.unwrap().path());
     let tables = tables.filter(|path| path.extension().is_some_and(|extension| extension == "ldb"));
@@ -189,7 +189,7 @@ fn a_sample_of_several_tables_has_bounds() {
     assert!(holds(&line["sample"]["distinct_keys"], 70_000), "{line}");
 }
 
-/// Numbers of eight bytes are no internal keys with an empty user key.
+/// Keys of eight bytes are not taken for internal keys with an empty user key.
 #[test]
 fn keys_that_look_like_a_mere_tag_are_whole_keys() {
     let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default());

@@ -1,4 +1,4 @@
-//! The lines that a scan hands to a program, held against those that it prints.
+//! The lines that the engine's scan hands to its caller, compared with those that the program prints.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,7 +15,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An entry as the program's JSON has it.
+/// An entry in the form of the program's JSON.
 fn entry(row: &Row<'_>) -> Value {
     let is_deletion = row.version.is_some_and(Version::is_deletion);
     serde_json::json!({
@@ -44,7 +44,7 @@ fn fault(path: &Path, fault: &Fault) -> Value {
     })
 }
 
-/// Asks the engine for what these arguments of the program ask for, and calls `take` with what it gives.
+/// Runs the engine's scan that these arguments of the program ask for. Passes each line to `take`.
 pub(super) fn scan(
     arguments: &[OsString],
     mut take: impl FnMut(ScanLine<'_>) -> io::Result<()>,
@@ -83,7 +83,7 @@ fn scanned(arguments: &[OsString]) -> Vec<Value> {
     given
 }
 
-/// The fields of a line that a sink is given.
+/// The fields that the engine's caller gets for a printed line. `None` for a line that the caller does not get.
 fn expected(line: &Value) -> Option<Value> {
     let field = |name: &str| line[name].clone();
     match line["object"].as_str() {
@@ -186,7 +186,7 @@ fn wrong_arguments_are_told() {
     }
 }
 
-/// The files of `dir`, in memory below `path`.
+/// The files of `dir` in memory, under paths below `path`.
 fn in_memory(dir: &Path, path: &Path) -> Memory {
     let mut memory = Memory::default();
     for file in std::fs::read_dir(dir).unwrap() {

@@ -12,7 +12,7 @@ fn hex(text: &Value) -> Vec<u8> {
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// All entries of a database.
+/// The keys of a database, with their values.
 fn entries(dir: &Path) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let lines = run(&args!["scan", "--json", dir]).expect(0).json();
     let entries = lines.iter().filter(|line| line["object"] == "entry");
@@ -94,7 +94,7 @@ fn what_damage_hides_is_not_known() {
     assert!(unknown > 10 && doubtful > 3, "{unknown} {doubtful}");
 }
 
-/// Without a MANIFEST each file is asked by itself, and the newest version counts, whatever its number is.
+/// Without a MANIFEST, each file is searched by itself, and the newest version counts, whatever the number of its file is.
 #[test]
 fn without_a_manifest_the_newest_version_is_found_and_not_certain() {
     let copy = copy_of(&database("levels"));

@@ -75,7 +75,7 @@ leveldb.BuiltinBloomFilter2  filter.leveldb.BuiltinBloomFilter2
     run(&args!["inspect", "--wide", "--json", database("levels")]).expect(2);
 }
 
-/// Databases, one of them damaged and with an obsolete table, a table of many keys, and long names.
+/// The listing shows databases, one of them damaged and with an obsolete table, a table of many keys, and long names.
 #[test]
 fn a_listing_fits_into_100_columns() {
     let folder = folder();
@@ -157,7 +157,7 @@ fn json_has_all_fields_in_order() {
     assert_eq!(rest, expected);
 }
 
-/// The fields, computed once more from the table by the library alone.
+/// Compares the fields with those that the library alone computes from the table.
 #[test]
 fn json_agrees_with_the_table_for_all_test_data() {
     for sample in samples() {
@@ -530,7 +530,8 @@ fn the_database_in_use_is_only_read() {
     assert!(Table::open(sample("words-4096-bloom1.ldb").file, &Default::default()).is_ok());
 }
 
-/// Tables, one that is none, a missing path and folders: what is shown, and its order, depend on no thread.
+/// The input is tables, files that are none, a missing path and folders. Neither the output nor its order depends on
+/// the number of threads.
 #[test]
 fn the_output_is_the_same_with_any_number_of_jobs() {
     let folder = folder();

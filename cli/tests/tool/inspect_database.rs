@@ -1,4 +1,4 @@
-//! `filterblock inspect` on what a MANIFEST says.
+//! `filterblock inspect`: the facts that the MANIFEST tells.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ fn place(report: &Value) -> [&Value; 4] {
     ["comparator", "level", "live", "recorded_size"].map(|field| &report[field])
 }
 
-/// A report without the path that the user gave, which leads to the same table in several ways.
+/// The report without `input`, the path that the user gave: several paths lead to the same table.
 fn unframed(mut report: Value) -> Value {
     report["input"].take();
     report
@@ -151,7 +151,7 @@ fn without_a_manifest_there_are_no_levels() {
     }
 }
 
-/// LevelDB opens no table whose name is no number.
+/// LevelDB opens no table whose name is not a number.
 #[test]
 fn a_table_without_a_number_is_obsolete_in_a_database() {
     let copy = levels();

@@ -18,7 +18,7 @@ fn send(signal: &str, child: &Child) {
     assert!(sent.success());
 }
 
-/// Waits until `is_so`. The limit only ends a test that hangs, on a busy machine too.
+/// Waits until `is_so` returns true. The time limit only ends a test that hangs, even on a busy machine.
 #[track_caller]
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -28,7 +28,7 @@ fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Starts a table from a pipe and waits until its temporary file is there.
+/// Starts `command`, which builds a table from a pipe, and waits until the temporary file is there.
 fn begin(mut command: Command, folder: &Path) -> (Child, ChildStdin) {
     let before = names(folder).len();
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
@@ -39,8 +39,8 @@ fn begin(mut command: Command, folder: &Path) -> (Child, ChildStdin) {
     (child, input)
 }
 
-/// Returns true if these tests were started to ignore the signal, as by `nohup`: then the processes
-/// that they start ignore it, too.
+/// Returns true if this process was started with the signal ignored, as by `nohup`. Then the processes that it starts
+/// ignore the signal, too.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -86,7 +86,7 @@ fn a_signal_leaves_no_temporary_file_and_ends_the_program_as_it_would_have() {
     }
 }
 
-/// The program as `nohup` starts it, or a shell in the background.
+/// The program is started as `nohup` starts programs, or a shell in the background.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {
@@ -107,7 +107,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
     assert!(run(&args!["verify", output]).expect(0).out.contains("3 entries"));
 }
 
-/// A signal after the file got its name does it no harm.
+/// A signal does no harm to a file that has its final name.
 #[test]
 fn what_is_finished_stays() {
     let folder = folder();

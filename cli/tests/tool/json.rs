@@ -1,7 +1,6 @@
-//! The objects of `--json`, whole: every field, against what is known from how the file was put
-//! together.
+//! Complete objects of `--json`: every field is compared with what is known from how the file was put together.
 //!
-//! A field that is new, gone or renamed is a difference, too.
+//! A field that is new, missing or renamed is a difference, too.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -56,7 +55,7 @@ fn len(path: &Path) -> u64 {
     fs::metadata(path).unwrap().len()
 }
 
-/// The fields that all objects have, with nothing to note, and those of `rest`.
+/// An object: the fields that all objects have, without notes, and those of `rest`.
 fn framed(object: &str, input: &Path, path: &Path, kind: Option<&str>, rest: Value) -> Value {
     let mut all = json!({
         "schema_version": 2, "object": object, "input": text(input), "path": text(path), "path_bytes": null,
@@ -97,13 +96,13 @@ fn bits_set(filter: &[u8]) -> u32 {
     filter[..8].iter().map(|byte| byte.count_ones()).sum()
 }
 
-/// The share of absent keys that pass six probes.
+/// The share of absent keys that pass the six probes of a filter, estimated from the bits set.
 fn rate(filter: &[u8]) -> f64 {
     (f64::from(bits_set(filter)) / 64.0).powi(6)
 }
 
-/// A table of two data blocks, in the ranges of the first and the fourth of its filters, whose
-/// second and third are empty.
+/// A table of two data blocks and four filters. The blocks are in the ranges of the first and the fourth filter. The
+/// second and the third are empty.
 struct Known {
     contents: Vec<u8>,
     first: Place,
@@ -113,7 +112,7 @@ struct Known {
 }
 
 impl Known {
-    /// `suffix` stands behind each of the user keys "apple", "melon" and "peach".
+    /// Makes the table. `suffix` follows each of the user keys "apple", "melon" and "peach".
     fn new(suffix: &[u8]) -> Self {
         let filters = [filter(&[b"apple", b"melon"]), filter(&[b"peach"])];
         Self::with_filters(suffix, filters)
@@ -140,8 +139,8 @@ impl Known {
         [rate(&self.filters[0]), rate(&self.filters[1])]
     }
 
-    /// The share of random keys that pass. Of a hash, the positions in 64 bits depend on twelve bits:
-    /// the lowest six of it, and those of it turned right by 17.
+    /// The share of random keys that pass. The positions among 64 bits depend on twelve bits of the hash: the lowest
+    /// six, and the lowest six after a rotation to the right by 17.
     fn random_rate(&self) -> f64 {
         let passes = |filter: &[u8], start: u32, delta: u32| {
             let positions = (0..6).map(|probe| (start + probe * delta) % 64);
@@ -154,8 +153,9 @@ impl Known {
         (2.0 * first + second) / 3.0
     }
 
-    /// The rate by the bits set, which is checked: two of three absent keys come to the first filter, which has two
-    /// of three entries. The filters have 64 bits, so that their numbers of entries are estimates.
+    /// Returns the false-positive rate that `found` estimates from the bits set, once it is checked. Two of three
+    /// absent keys come to the first filter, which has two of the three entries. With only 64 bits a filter, the
+    /// numbers of entries are estimates.
     #[track_caller]
     fn estimated(&self, found: &Value) -> Value {
         let [first, second] = self.rates();
@@ -164,8 +164,8 @@ impl Known {
         json!(found)
     }
 
-    /// Copies the measured rates from `found` to `expected`, and checks that of random keys: the interval
-    /// of 95 % may miss the exact rate, but not by its own width.
+    /// Copies the measured rates from `found` to `expected`. The rate of random keys may differ from the exact one by
+    /// less than the width of its 95 % interval.
     fn measured(&self, found: &Value, mut expected: Value) -> Value {
         for kind in ["random_fpr", "neighbour_fpr"] {
             let measured = &found["filter"][kind];
@@ -218,7 +218,7 @@ impl Known {
     }
 }
 
-/// Rate, lower and upper end of a measured rate, whose form is checked.
+/// A measured rate, and the lower and the upper end of its interval. Checks the form of the JSON.
 fn rates(measured: &Value) -> [f64; 3] {
     let fields: Vec<_> = measured.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(fields, ["asked", "high", "low", "rate"]);
@@ -228,7 +228,7 @@ fn rates(measured: &Value) -> [f64; 3] {
     [rate, low, high]
 }
 
-/// An exact number.
+/// The JSON of an exact number.
 fn counted(number: u64) -> Value {
     json!({"count": number, "low": number, "high": number, "exact": true})
 }
@@ -253,8 +253,7 @@ fn tag(sequence: u64) -> [u8; 8] {
     (sequence << 8 | 1).to_le_bytes()
 }
 
-/// A database of a live table whose recorded size is not the file's, a missing one, and an obsolete
-/// one.
+/// A database with a live table whose recorded size is not the file's, a missing table, and an obsolete one.
 struct Folder {
     folder: tempfile::TempDir,
     known: Known,
@@ -285,8 +284,8 @@ impl Folder {
         self.folder.path().join(name)
     }
 
-    /// The report of `inspect` on all tables together: two with the same contents, whose rates are in `filter`.
-    /// The obsolete one counts in no rate but that of its level.
+    /// The report of `inspect` on all tables together. The two tables that exist have the same contents, whose rates
+    /// are in `filter`. The obsolete one counts in no rate but that of its level.
     fn totals(&self, filter: &Value) -> Value {
         let measured = &filter["random_fpr"];
         let (known, size) = (&self.known, self.known.contents.len());
@@ -381,7 +380,7 @@ fn inspect_of_a_database() {
     }
 }
 
-/// LevelDB's own MANIFEST, and a table that was changed behind its back.
+/// The MANIFEST is LevelDB's. A table has been made longer since.
 #[test]
 fn inspect_of_a_table_that_has_grown() {
     let copy = folder();
@@ -425,8 +424,8 @@ fn inspect_of_a_table_without_filters() {
     same(&one(0, &args!["inspect", "--json", path]), &expected);
 }
 
-/// Eight filters, of which a single one would save 89 bytes: ranges twice as large save 52 of them, and
-/// ranges four times as large save 78.
+/// Eight filters. A single one instead would save 89 bytes. Ranges twice as large save 52 of these, and ranges four
+/// times as large save 78.
 #[test]
 fn inspect_names_the_least_range_that_saves_nine_tenths() {
     let mut crafted = Crafted::default();
@@ -755,7 +754,7 @@ fn query_of_damage_within_a_table() {
     same(&found, &expected);
 }
 
-/// The report of `verify`; each finding as code, offset, expected and found.
+/// The report of `verify`. A finding is given as code, offset, expected and found.
 fn verdict(
     path: &Path,
     status: &str,
@@ -782,7 +781,7 @@ fn verdict(
     )
 }
 
-/// The report with the measured rate as a number, without its interval. Its form is checked.
+/// The report with the measured rate as a number, without its interval. Checks the form of the interval.
 fn plain(mut report: Value) -> Value {
     let measured = report["measured_fpr"].take();
     report["measured_fpr"] = if measured.is_null() { Value::Null } else { json!(rates(&measured)[0]) };
@@ -919,7 +918,7 @@ fn verify_of_what_cannot_be_looked_at() {
     same(&plain(found), &expected);
 }
 
-/// Every word that a field can have is in its row of the page.
+/// Every word that a field can have is in the field's row of `docs/json.md`.
 #[test]
 fn the_words_are_documented() {
     const PAGE: &str = "docs/json.md";

@@ -1,4 +1,4 @@
-//! The common part of all objects of `--json`: every input leads to at least one, which names it.
+//! The fields that all objects of `--json` have. Every input leads to at least one object, which names the input.
 
 use std::fs;
 

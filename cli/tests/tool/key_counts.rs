@@ -1,4 +1,4 @@
-//! The number of keys that `inspect` estimates, against tables whose keys are known.
+//! The number of entries that `inspect` estimates, compared with tables whose keys are known.
 
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, TableBuilder, WriteOptions};
@@ -20,13 +20,13 @@ impl Random {
         self.next() % bound
     }
 
-    /// Between 0 and 1.
+    /// A number from 0 up to 1.
     fn share(&mut self) -> f64 {
         self.next() as f64 / f64::from(1_u32 << 31)
     }
 }
 
-/// The size of the value at a share of the file, for one of six kinds of tables.
+/// The size of a value in a table of one of six kinds. `at` is the value's place in the file, from 0 to 1.
 fn value_size(kind: u64, mean: f64, at: f64, runs: &[f64], random: &mut Random) -> usize {
     let factor = match kind {
         0 => 1.0,
@@ -50,7 +50,7 @@ fn value_size(kind: u64, mean: f64, at: f64, runs: &[f64], random: &mut Random) 
     (mean * factor) as usize
 }
 
-/// A table of so many keys and about so many bytes of values.
+/// A table with this number of keys and about this many bytes of values.
 fn random_table(number: u64, keys: u64, bytes: u64) -> Vec<u8> {
     let mut random = Random(number);
     let kind = number % 6;
@@ -78,7 +78,7 @@ fn random_table(number: u64, keys: u64, bytes: u64) -> Vec<u8> {
     builder.finish().unwrap().0
 }
 
-/// The number, its interval, and that it is exact.
+/// The number of entries, the ends of its interval, and whether it is exact.
 fn keys(report: &Value) -> (u64, u64, u64, bool) {
     let entries = &report["entries"];
     let number = |name: &str| entries[name].as_u64().unwrap();
@@ -131,7 +131,8 @@ fn the_keys_of_all_test_data_are_counted() {
     }
 }
 
-/// The first 64 blocks hold two keys each, the last one 1,000: it is known that it is different.
+/// All blocks but the last hold two keys each. The last one holds a single key, which does not change the estimate for
+/// the others.
 #[test]
 fn the_last_block_counts_for_itself_alone() {
     let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(100));
@@ -145,7 +146,7 @@ fn the_last_block_counts_for_itself_alone() {
     assert_eq!((report["data_blocks"].as_u64(), keys(&report).0), (Some(2001), 4001));
 }
 
-/// Blocks of one key and of ten, the former where each of 32 equal parts of the index begins.
+/// Blocks of one key are where each of 32 equal parts of the index begins. All others hold ten keys.
 #[test]
 fn blocks_that_repeat_in_step_with_the_parts_are_no_trouble() {
     let block = |number: u64| {
@@ -161,7 +162,7 @@ fn blocks_that_repeat_in_step_with_the_parts_are_no_trouble() {
     assert!(!exact && (low..=high).contains(&truth), "{count}, {low} to {high}, {truth} keys");
 }
 
-/// Nearly all blocks hold the same number of keys, so that those decoded may all be alike.
+/// All blocks hold the same number of keys, but those that were not decoded might be different.
 #[test]
 fn an_estimate_is_not_sure_of_blocks_that_were_not_decoded() {
     let mut crafted = Crafted::default();

@@ -1,4 +1,4 @@
-//! The result of each command for each kind of folder, as docs/architecture.md has it.
+//! The result of each command for each kind of folder, as docs/architecture.md lists it.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::manifest::copy_of;
 use super::*;
 
-/// The table: for each kind of folder, the exit status of each command.
+/// The page's table: for each kind of folder, the exit status of each command.
 fn documented() -> Vec<(String, Vec<(String, i32)>)> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/architecture.md");
     let page = fs::read_to_string(page).unwrap();
@@ -22,7 +22,7 @@ fn documented() -> Vec<(String, Vec<(String, i32)>)> {
         .collect()
 }
 
-/// A folder of this kind.
+/// Makes a folder of this kind.
 fn make(kind: &str, at: &Path) {
     let source = copy_of(&database("levels"));
     let keep = |is_kept: &dyn Fn(&str) -> bool| {
@@ -61,8 +61,8 @@ fn make(kind: &str, at: &Path) {
     }
 }
 
-/// Runs a command with each kind of folder, and holds its status against the table and its output
-/// against `says`: a kind, then a text that either output has, and one that neither has.
+/// Runs a command on each kind of folder, and compares its exit status with the page's table. `says` holds for each
+/// kind a text that has to be in the output, and one that must not be.
 fn walk(command: &str, before: &[&str], behind: &[&str], recursive: bool, says: &[(&str, &str, &str)]) {
     let documented = documented();
     assert_eq!(documented.len(), 10);
@@ -204,7 +204,7 @@ fn scan() {
     }
 }
 
-/// Whatever is missing or damaged, the same logs are asked, scanned and found by their checksums.
+/// Whatever is missing or damaged: `query`, `scan` and `scan --carve` read the same logs.
 #[test]
 fn a_folder_has_the_same_logs_for_all_commands() {
     let kinds = documented().into_iter().map(|(kind, _)| kind).filter(|kind| kind != "missing");
@@ -228,7 +228,7 @@ fn a_folder_has_the_same_logs_for_all_commands() {
     }
 }
 
-/// `--carve` does not go by the MANIFEST.
+/// `--carve` does not use the MANIFEST.
 #[test]
 fn carving_shows_the_writes_of_logs_too() {
     for kind in ["database", "tables and logs", "logs alone", "MANIFEST damaged"] {
@@ -318,7 +318,7 @@ fn rebuild() {
     walk("rebuild", &[], &["--to", "OUTPUT"], false, &says);
 }
 
-/// A list of paths that cannot be read is an error even with `--keep-going`.
+/// If the list of paths cannot be read, that is an error even with `--keep-going`.
 #[test]
 fn a_list_that_cannot_be_read_fails_all_commands() {
     for command in ["inspect", "scan", "verify", "tune"] {

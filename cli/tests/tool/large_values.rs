@@ -63,14 +63,14 @@ pub(super) fn zeros(key: &[u8], blocks: usize) -> Vec<u8> {
     .concat()
 }
 
-/// A table of such an entry.
+/// Writes a table of one such entry.
 fn table_of_zeros(folder: &tempfile::TempDir, blocks: usize) -> PathBuf {
     let mut crafted = Crafted::default();
     let place = crafted.block_of_type(&zeros(b"a", blocks), 2);
     file(folder, "zeros.ldb", crafted.finish(&[(b"a", place)], &[]))
 }
 
-/// The limit names the option that lifts it, and the option does.
+/// The error about the limit names the option that raises it, and that option works.
 #[test]
 fn max_output_lifts_the_limit_on_a_block_in_every_command() {
     let folder = folder();
@@ -104,7 +104,7 @@ fn max_output_lifts_the_limit_on_a_block_in_every_command() {
     }
 }
 
-/// An index over the limit keeps a table from being opened, by `query` and `extract` as well.
+/// No command opens a table whose index is longer than the limit.
 #[test]
 fn every_command_reads_an_index_as_long_as_max_output_allows() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! The advice on larger ranges, against what rebuilding a table with them comes to.
+//! The advice on larger ranges, compared with a table that is rebuilt with them.
 
 use filterblock::BloomFilterPolicy;
 use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOptions};
@@ -6,7 +6,7 @@ use filterblock::table::{Compression, ReadOptions, Table, TableBuilder, WriteOpt
 use crate::tables::sample;
 use crate::{args, file, folder, run, table};
 
-/// Keys with values of so many bytes, of which some can be compressed.
+/// Keys with values of these lengths. Every second byte of a value is random, so that a value compresses in part.
 fn entries(keys: usize, value_len: impl Fn(usize) -> usize) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut state = 1_u32;
     let mut byte = |at: usize| {

@@ -1,4 +1,4 @@
-//! The keys that damage takes: what `verify` and `inspect` say of them.
+//! The keys that are lost by damage: what `verify` and `inspect` report about them.
 
 use std::fs;
 
@@ -15,8 +15,8 @@ fn is_lost(lost: &Value, key: &str) -> bool {
         && bound("up_to").is_none_or(|up_to| key <= up_to)
 }
 
-/// Each block of LevelDB's tables in turn: the keys that are named are those of the block, and no
-/// others.
+/// Damages some blocks of LevelDB's tables of words, one at a time. The keys that are reported lost are those of the
+/// block, and no others.
 #[test]
 fn a_damaged_block_names_its_keys_and_no_others() {
     let mut blocks_tried = 0;
@@ -60,7 +60,7 @@ fn a_damaged_block_names_its_keys_and_no_others() {
     assert!(blocks_tried > 20, "{blocks_tried}");
 }
 
-/// A table of blocks with one key each, `b` and so on, and what `spoil` does to the second.
+/// A table of three blocks. The first has the key `b` and the third `f`. `spoil` appends the second.
 fn spoilt(spoil: impl FnOnce(&mut Crafted) -> tables::Place) -> bytes::Bytes {
     let mut crafted = Crafted::default();
     let first = crafted.entries(&[("b", "1")]);
@@ -98,7 +98,7 @@ fn every_kind_of_damage_to_a_block_names_the_keys() {
     assert!(finding["lost"]["after"].is_string(), "{finding}");
 }
 
-/// In a database, user keys are named, and the MANIFEST knows the range of a whole table.
+/// In a database, findings name user keys. If a whole table is lost, its range comes from the MANIFEST.
 #[test]
 fn tables_that_are_gone_or_do_not_open_name_the_keys_that_the_manifest_has() {
     let copy = folder();

@@ -74,8 +74,7 @@ impl Run {
         self.out.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
-    /// The lines of the output as JSON, without those about folders as a whole, unless `verify` has
-    /// findings about them.
+    /// The lines of the output as JSON, without totals, and without folders that have no findings.
     #[track_caller]
     fn json(&self) -> Vec<Value> {
         let is_whole = |value: &Value| match value["object"].as_str() {
@@ -85,7 +84,7 @@ impl Run {
         self.all_json().into_iter().filter(|value| !is_whole(value)).collect()
     }
 
-    /// The output as one line of JSON.
+    /// The only line of [`json`](Self::json).
     #[track_caller]
     fn one(&self) -> Value {
         let mut lines = self.json();
@@ -106,7 +105,7 @@ impl Run {
     }
 }
 
-/// The message about a file that is not there.
+/// The message about a file that does not exist.
 const fn not_found() -> &'static str {
     "does not exist"
 }
@@ -120,13 +119,13 @@ fn command<A: AsRef<OsStr>>(arguments: &[A]) -> Command {
     command
 }
 
-/// Runs the program, which has a minute for it.
+/// Runs the program for ten minutes at most, which only ends a test that hangs.
 #[track_caller]
 fn run<A: AsRef<OsStr>>(arguments: &[A]) -> Run {
     finish(command(arguments).spawn().unwrap())
 }
 
-/// Runs the program, which has work for some seconds on an idle machine.
+/// Runs the program for 15 minutes at most. On an idle machine it takes some seconds.
 #[track_caller]
 fn run_long<A: AsRef<OsStr>>(arguments: &[A]) -> Run {
     finish_within(command(arguments).spawn().unwrap(), Duration::from_secs(15 * 60))
@@ -182,8 +181,7 @@ fn database(name: &str) -> PathBuf {
     tables::testdata().join("databases").join(name)
 }
 
-/// Writes the MANIFEST of a database: these records, after one with the order of the keys and the
-/// numbers that have to be there.
+/// Writes a MANIFEST of these records, after one with the comparator and the numbers that every MANIFEST needs, and CURRENT.
 fn write_manifest(folder: &std::path::Path, edits: &[manifest::Edit]) {
     let all: Vec<_> =
         [manifest::Edit::sound()].iter().chain(edits).map(|manifest::Edit(edit)| edit.clone()).collect();
@@ -210,7 +208,7 @@ macro_rules! args {
 }
 pub(crate) use args;
 
-/// The commands that the program says it has, but for `help`.
+/// The commands that `--help` lists, without `help`.
 fn commands() -> Vec<String> {
     let help = run(&["--help"]).expect(0).quiet().out;
     let (_, list) = help.split_once("Commands:\n").unwrap();

@@ -1,4 +1,4 @@
-//! `filterblock manifest`: records, live tables and what is torn. The databases are LevelDB's.
+//! `filterblock manifest`: records, live tables, and files that end within a record. The databases are LevelDB's.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::*;
 
 const NAME: &str = "MANIFEST-000008";
 
-/// Numbers of the live tables, with their levels.
+/// The level and the number of each live table.
 fn live(run: &Run) -> Vec<(u64, u64)> {
     let lines = run.all_json();
     let tables = lines.iter().filter(|line| line["object"] == "table");
@@ -102,7 +102,7 @@ fn every_field_is_shown() {
     assert_eq!(edits[2]["compact_pointers"][0]["key"]["key"], "71");
 }
 
-/// LevelDB goes by the records before it: the last table is not live.
+/// LevelDB uses the records before the incomplete one, so the last table is not live.
 #[test]
 fn a_file_that_ends_within_a_record_is_torn() {
     let folder = folder();
@@ -143,7 +143,7 @@ fn records_behind_damage_are_shown_and_do_not_count() {
     assert_eq!(json.all_json().iter().filter(|line| line["object"] == "edit").count(), 3);
 }
 
-/// Each record is sound, and one contradicts another.
+/// Each record is sound, but one contradicts another.
 #[test]
 fn records_that_contradict_each_other_are_damage() {
     let folder = folder();

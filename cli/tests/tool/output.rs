@@ -7,7 +7,7 @@ use super::*;
 /// The status that a shell shows for a program that SIGPIPE ends.
 const CLOSED: i32 = 141;
 
-/// Runs the program without anyone to read its output.
+/// Runs the program with an output that nobody reads.
 #[track_caller]
 fn run_unread<A: AsRef<std::ffi::OsStr>>(arguments: &[A]) -> Run {
     let (reader, writer) = std::io::pipe().unwrap();
@@ -27,7 +27,7 @@ fn run_and_read<A: AsRef<std::ffi::OsStr>>(arguments: &[A], len: usize) -> Run {
     finish(child)
 }
 
-/// For each command that only reads: arguments with which it writes more than pipe and buffer hold.
+/// Returns, for each command that only reads, arguments that make it write more than the pipe and the buffer hold.
 fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
     let (sound, damaged) = (table("single-4096-bloom10.ldb"), file(folder, "damaged.ldb", "damaged"));
     let many = |count: usize, options: &[&str], first: &PathBuf, rest: &PathBuf| -> Vec<OsString> {
@@ -118,7 +118,7 @@ fn what_writes_nothing_needs_no_reader() {
     run_unread(&args!["get", database("levels"), "absent"]).expect(1);
 }
 
-/// Their task is to write the file, not the summary.
+/// The task of these commands is to write the file, not the summary.
 #[test]
 fn commands_that_write_finish_though_nobody_reads() {
     let folder = folder();
@@ -133,7 +133,7 @@ fn commands_that_write_finish_though_nobody_reads() {
     assert_eq!(std::fs::read(&block).unwrap(), run(&args!["extract", read]).raw);
 }
 
-/// The file is there, whatever becomes of its summary.
+/// The table is built, even if its summary cannot be written.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_summary_that_cannot_be_written_does_not_deny_the_table() {
@@ -150,7 +150,7 @@ fn a_summary_that_cannot_be_written_does_not_deny_the_table() {
     run(&args!["verify", output]).expect(0);
 }
 
-/// Stands for the output that was closed.
+/// An empty output, in the place of the one that was closed.
 fn empty_output() -> std::process::ChildStdout {
     let mut child = command(&["--version"]).spawn().unwrap();
     let output = child.stdout.take().unwrap();
@@ -234,7 +234,8 @@ fn colours_only_where_they_are_wanted() {
     assert_eq!(stripped.collect::<String>(), plain);
 }
 
-/// On a terminal, of `script`, 80 columns wide.
+/// Runs the program on a terminal of 80 columns, made by the tool `script`. Returns what the terminal gets, or `None`
+/// without that tool.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(arguments: &[std::ffi::OsString], prefix: &str) -> Option<String> {
     let quoted: Vec<_> = arguments.iter().map(|word| format!("'{}'", word.to_str().unwrap())).collect();
@@ -268,7 +269,7 @@ fn a_terminal_gets_colours_and_its_width() {
     assert!(refused.contains("a filter block is not text"), "{refused}");
 }
 
-/// A value may be meant as a command for the terminal.
+/// A value may hold control characters, which a terminal would act on.
 #[cfg(target_os = "linux")]
 #[test]
 fn values_are_escaped_on_a_terminal_and_nowhere_else() {

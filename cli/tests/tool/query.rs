@@ -11,12 +11,12 @@ fn hex(key: &[u8]) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A file of these keys in hexadecimal.
+/// Writes a file of these keys in hexadecimal.
 fn key_file(folder: &tempfile::TempDir, keys: &[Vec<u8>]) -> PathBuf {
     file(folder, "keys", keys.iter().map(|key| hex(key) + "\n").collect::<String>())
 }
 
-/// Each stored user key, with the data blocks it is in.
+/// Each stored user key, with the offsets of the data blocks that hold it.
 fn stored(sample: &tables::Sample) -> Vec<(Vec<u8>, Vec<u64>)> {
     let table = sample.open();
     let mut all: Vec<(Vec<u8>, Vec<u64>)> = Vec::new();
@@ -155,7 +155,7 @@ fn the_index_picks_one_block() {
     assert!(run.out.contains(" by the index (its filter errs with a chance of 0."), "{run:?}");
 }
 
-/// As LevelDB, which looks into the first block whose entry is not below the key.
+/// LevelDB reads the first block whose index entry is not below the key.
 #[test]
 fn of_equal_index_entries_the_first_is_taken() {
     let folder = folder();

@@ -172,7 +172,8 @@ fn a_sum_says_which_tables_it_leaves_out() {
     assert!(text.contains(", beside those of 2 tables that cannot be read\n"), "{text}");
 }
 
-/// An index out of order says nothing of keys within its table's range. Which of the keys is within it does not matter.
+/// An index out of order tells nothing about keys within the table's range. The table counts once, whichever of the
+/// keys is within the range.
 #[test]
 fn a_table_that_some_keys_leave_out_counts_once() {
     let folder = one_table(manifest::BYTEWISE, &["c", "b", "a"], ["a", "c"]);
@@ -245,7 +246,7 @@ fn each_database_has_a_cost_of_its_own() {
     assert_eq!(many, [&one[..], &one].concat());
 }
 
-/// A database of this one table, of user keys in this order, and what its MANIFEST says of it.
+/// A database of one table with these user keys. Its MANIFEST has the comparator `order` and this range.
 fn one_table(order: &[u8], keys: &[&str], [smallest, largest]: [&str; 2]) -> tempfile::TempDir {
     let keys: Vec<_> = keys.iter().map(|key| manifest::value_key(key)).collect();
     let mut crafted = tables::Crafted::default();
@@ -262,7 +263,7 @@ fn one_table(order: &[u8], keys: &[&str], [smallest, largest]: [&str; 2]) -> tem
     folder
 }
 
-/// Letters without regard to case, for example.
+/// The keys are in an order that the program does not know: one that ignores case.
 #[test]
 fn a_range_by_another_order_excludes_no_key() {
     let stored = ["a", "B", "c"];
@@ -287,7 +288,7 @@ fn a_range_that_ends_before_it_begins_excludes_no_key() {
     assert!(found.iter().all(|answer| answer["may_match"] == true), "{found:?}");
 }
 
-/// A damaged file may not be the table that the MANIFEST describes.
+/// A damaged file may be another table than the one that the MANIFEST describes.
 #[test]
 fn the_range_of_a_damaged_table_excludes_no_block() {
     let folder = one_table(manifest::BYTEWISE, &["a", "b", "c"], ["a", "b"]);
@@ -344,7 +345,7 @@ fn the_writes_of_a_log_answer_for_their_keys() {
     run(&args!["query", copy.path(), "gone"]).expect(2);
 }
 
-/// The keys of an index take no more than 256 MiB, however small the file: they may share their bytes.
+/// An index is walked only if its keys take no more than 256 MiB together. They may share bytes, so the file may be small.
 #[test]
 fn an_index_of_too_many_bytes_is_left_alone() {
     const KEY: usize = 1 << 20;

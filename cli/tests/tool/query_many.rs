@@ -47,7 +47,7 @@ fn keys_behind_two_dashes_are_asked_of_all_tables_before_them() {
     assert_eq!(answers(&from_file), expected);
 }
 
-/// `query *.ldb key`, as one would give paths to other commands.
+/// `query *.ldb key` is how paths are given to other commands.
 #[test]
 fn a_table_in_the_place_of_a_key_is_refused_with_the_way_to_say_it() {
     let (folder, [first, second]) = two_tables();
@@ -158,7 +158,7 @@ fn counts_are_those_of_the_answers() {
     run(&args!["query", "--count", "--only-matches", first, "no"]).expect(2);
 }
 
-/// The text of a key in results, between the quotes, stands for that key with --hex.
+/// With --hex, a key may be given as the results show it between quotes.
 #[test]
 fn keys_as_results_show_them_are_taken_with_hex() {
     let path = table("versions-512-bloom10.ldb");

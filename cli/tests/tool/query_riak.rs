@@ -1,5 +1,4 @@
-//! `filterblock query` on keys with more behind the user key than LevelDB's: those of Riak that
-//! have a time.
+//! `filterblock query` on keys of Riak's that have a time, which is between the user key and the tag that LevelDB's keys have.
 
 use std::path::Path;
 
@@ -17,7 +16,7 @@ const FILTER: &[u8] = b"filter.leveldb.BuiltinBloomFilter";
 const RIAK: &[u8] = b"stats.sst1";
 const ROCKSDB: &[u8] = b"rocksdb.properties";
 
-/// As Basho's `AppendInternalKey` puts it together.
+/// An internal key, put together as by Basho's `AppendInternalKey`.
 fn internal(user_key: &[u8], sequence: u64, kind: u8) -> Vec<u8> {
     let mut key = user_key.to_vec();
     if kind == WRITE_TIME || kind == EXPIRY {
@@ -28,14 +27,15 @@ fn internal(user_key: &[u8], sequence: u64, kind: u8) -> Vec<u8> {
     key
 }
 
-/// The user part of a key of Basho's, by its `KeySuffixSize`.
+/// The user key in one of Basho's internal keys, found as by `KeySuffixSize`.
 fn user_part(key: &[u8]) -> &[u8] {
     let suffix = if [WRITE_TIME, EXPIRY].contains(&key[key.len() - 8]) { 16 } else { 8 };
     &key[..key.len() - suffix]
 }
 
-/// A table of these data blocks, whose index has the last key of each, as Basho's has if it cannot
-/// be shortened. With `filtered`, each block has a filter of its own, over the user keys.
+/// A table of these data blocks and the blocks' places. The index has the last key of each block, as Basho's has if it
+/// cannot be shortened. `marks` are further names in the metaindex. With `filtered`, each block has a filter of its
+/// own, over the user keys.
 fn crafted(blocks: &[Vec<Vec<u8>>], marks: &[&[u8]], filtered: bool) -> (Vec<u8>, Vec<Place>) {
     let mut crafted = Crafted::default();
     let mut filters = FilterBlockBuilder::new(LegacyBloomPolicy::new(16).with_hash(LegacyHash::Signed));
@@ -62,8 +62,7 @@ fn hex(key: &[u8]) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Asks for each of these user keys, and looks whether the data block is named that has it,
-/// `by_index` or not.
+/// Queries each of these user keys. Each answer has to name the data block that holds the key, and to have this `by_index`.
 #[track_caller]
 fn ask(path: &Path, options: &[&str], by_index: bool, keys: &[(&[u8], u64)]) {
     let folder = folder();
@@ -130,8 +129,7 @@ fn a_time_is_no_part_of_the_user_key() {
     }
 }
 
-/// As above, but by no reading is the index out of order: all of them are followed where one is not
-/// certain.
+/// As above, but the index is in order by every reading. If no reading is certain, all are followed.
 #[test]
 fn every_reading_that_is_possible_is_followed() {
     let blocks = [
@@ -163,7 +161,7 @@ fn an_absent_key_is_sought_in_one_block_of_riaks_table() {
     assert!(answers.iter().filter(|answer| answer["may_match"] == true).count() <= 3, "{answers:?}");
 }
 
-/// In RocksDB the type 2 is that of operands to merge, whose keys have no time.
+/// In RocksDB, type 2 is a merge operand, whose key has no time.
 #[test]
 fn types_without_a_time_in_rocksdb_are_not_cut() {
     let key = |user_key: &[u8]| [user_key, &(7u64 << 8 | 2).to_le_bytes()].concat();
@@ -205,7 +203,7 @@ fn the_range_of_a_table_of_riaks_ends_with_its_user_keys() {
     );
 }
 
-/// Keys that no format explains make the index useless, and no key impossible.
+/// If no format explains the keys, the index is of no use, and no key is ruled out.
 #[test]
 fn an_index_of_short_keys_denies_nothing() {
     let mut builder = TableBuilder::new(

@@ -1,5 +1,5 @@
-//! `filterblock repair`: what it says, what it returns, and that it leaves the database alone. What is saved of each kind
-//! of damage is tested in the engine, and beside LevelDB.
+//! `filterblock repair`: its output, its exit status, and that it leaves the database alone. Which entries it saves
+//! from each kind of damage is tested in the engine, and in comparison with LevelDB.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ const TABLES: [&str; 3] = ["000005.ldb", "000007.ldb", "000009.ldb"];
 const MANIFEST: &str = "MANIFEST-000008";
 const LOG: &str = "000010.log";
 
-/// A copy of a database that LevelDB wrote, and a place for the new one.
+/// A copy of a database that LevelDB wrote, and a folder for the repaired one.
 struct Db {
     folder: tempfile::TempDir,
     place: tempfile::TempDir,
@@ -70,7 +70,7 @@ fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
 }
 
-/// The lines of `scan`, without files and offsets.
+/// The key, the sequence number and the value of each entry, as text.
 fn entries(dir: &Path) -> Vec<String> {
     let lines = run(&args!["scan", "--json", dir]).expect(0).all_json();
     let entries = lines.into_iter().filter(|line| line["object"] == "entry");
@@ -188,7 +188,7 @@ fn filters_are_those_of_the_tables_or_others() {
     assert_eq!((&last["policy"], &last["bits_per_key"]), (&"leveldb.BuiltinBloomFilter".into(), &20.into()));
 }
 
-/// Ids of one byte each, then a number.
+/// A key of Chromium's IndexedDB: ids of one byte each, then a number.
 pub(super) fn idb_key(store: u8, number: f64) -> Vec<u8> {
     [&[0, 1, store, 1, 3][..], &number.to_le_bytes()].concat()
 }

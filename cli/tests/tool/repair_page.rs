@@ -7,7 +7,7 @@ use super::manifest::copy_of;
 use super::report::markup;
 use super::*;
 
-/// A copy of a database, a bit of which is wrong in one table; another table has two, the third is not there.
+/// A copy of a database with three damaged tables: one has a wrong bit, one has two, and one is missing.
 fn damaged() -> tempfile::TempDir {
     let copy = copy_of(&database("levels"));
     flip(&copy.path().join("000007.ldb"), &[40]);

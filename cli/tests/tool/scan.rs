@@ -32,14 +32,14 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Lines of key and value in hexadecimal, as entries.
+/// Reads lines of key and value in hexadecimal.
 fn entries(out: &str) -> Vec<Entry> {
     let bytes = |text: &str| if text.is_empty() { Vec::new() } else { unhex(text) };
     let pair = |line: &str| line.split_once('\t').map(|(key, value)| (bytes(key), bytes(value))).unwrap();
     out.lines().map(pair).collect()
 }
 
-/// The lines for entries.
+/// The lines about entries. Checks that the last line has their number.
 fn lines(run: &Run) -> Vec<Value> {
     let mut lines = run.json();
     let end = lines.pop().unwrap();
@@ -48,7 +48,7 @@ fn lines(run: &Run) -> Vec<Value> {
     lines
 }
 
-/// All entries as they are stored, however they are found.
+/// The arguments that show all entries as they are stored.
 const STORED: [&str; 4] = ["scan", "--hex", "--key-format", "user"];
 
 fn stored(more: &[&str], path: &Path, status: i32) -> Vec<Entry> {
@@ -156,7 +156,7 @@ fn ranges_and_limits_choose_among_the_entries() {
     }
 }
 
-/// Lines in hexadecimal are input for `build`, which sorts as the database does.
+/// `build --hex --sorted` takes as its input what `scan --hex` shows.
 #[test]
 fn build_makes_a_table_of_what_scan_shows() {
     let folder = folder();
@@ -297,7 +297,7 @@ fn a_database_in_an_unknown_order_is_not_merged() {
     assert!(told.err.contains("CURRENT") || told.err.contains("MANIFEST"), "{told:?}");
 }
 
-/// Of each table of the test data, cut in front of its index, every entry of every data block.
+/// Each table of the test data is cut off before its index. Carving finds every entry of every data block.
 #[test]
 fn carving_finds_all_data_blocks_of_a_table_without_index_and_footer() {
     let folder = folder();
@@ -372,7 +372,7 @@ fn a_reader_that_goes_away_ends_it() {
     assert_eq!(child.wait().unwrap().code(), Some(141));
 }
 
-/// Otherwise a small index could name a large block any number of times.
+/// If it were, a small index could show a large block any number of times.
 #[test]
 fn a_block_that_the_index_names_again_is_not_shown_again() {
     let mut crafted = tables::Crafted::default();

@@ -15,7 +15,7 @@ use super::*;
 /// A table as a MANIFEST lists it: level, number, size, smallest and largest key.
 type Listed = (u64, u64, u64, Vec<u8>, Vec<u8>);
 
-/// A MANIFEST that lists these tables.
+/// Writes a MANIFEST that lists these tables, and CURRENT.
 fn write_manifest(folder: &Path, tables: &[Listed]) {
     let mut edit = manifest::Edit::default();
     for (level, number, size, smallest, largest) in tables {
@@ -87,7 +87,8 @@ fn keys_that_share_a_long_beginning_end_at_the_limit_as_for_verify() {
     assert!(block.err.contains("at most 100 bytes"), "{block:?}");
 }
 
-/// So many tables on level 0, each of four keys in a block of its own, which lie between those of all others.
+/// Makes a database of this number of tables on level 0. Each has four keys, which lie between those of all others, and
+/// each key is in a block of its own.
 fn many(folder: &Path, count: u64) -> Vec<Listed> {
     let numbers = 10..10 + count;
     let tables = numbers.map(|number| {
@@ -100,7 +101,7 @@ fn many(folder: &Path, count: u64) -> Vec<Listed> {
     tables
 }
 
-/// A table of these keys: its size, and the first and the last of them.
+/// Writes a table of these keys. Returns its size, its first key and its last key.
 fn write_table(path: &Path, keys: &[String]) -> (u64, Vec<u8>, Vec<u8>) {
     let options = WriteOptions::default().internal_keys(true).block_size(1);
     let mut builder = TableBuilder::new(Vec::new(), options);
@@ -115,7 +116,7 @@ fn all_keys(count: u64) -> Vec<String> {
     (0..4).flat_map(|at| (10..10 + count).map(move |number| format!("{at}{number:04}"))).collect()
 }
 
-/// With fewer than it uses, it makes do with what the system allows.
+/// If the system allows fewer open files than the program would use, the program makes do with these.
 #[cfg(unix)]
 #[test]
 fn sixty_four_handles_are_enough_for_any_number_of_tables() {
@@ -136,7 +137,7 @@ fn sixty_four_handles_are_enough_for_any_number_of_tables() {
     }
 }
 
-/// Two tables are compacted into a new one, and one is replaced by a copy of itself, while a scan has closed them: no
+/// While a scan has closed them, two tables are compacted into a new one, and one is replaced by a copy of itself. No
 /// entry is lost, and none comes twice.
 #[test]
 fn tables_that_are_compacted_while_they_are_closed_cost_no_entry() {

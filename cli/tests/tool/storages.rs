@@ -1,4 +1,4 @@
-//! Files outside the local file system: what is read of them, and what is said if they change.
+//! Files outside the local file system: which parts the program reads, and what it reports if they change.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use filterblock_engine::{Engine, Inputs, InspectLine, Memory, ScanRequest, Stora
 
 use super::*;
 
-/// Files in memory. Notes what is read of the tables, and can make a file change once it was opened.
+/// Files in memory. Records what is read of the tables. Can make a file change once it was opened.
 #[derive(Debug, Default)]
 struct Watched {
     memory: Memory,

@@ -1,5 +1,5 @@
-//! The structure of the code: no files that import each other in a circle, and rooms that know only
-//! the rooms below them.
+//! The structure of the code: no files import each other in a circle, and each room (a folder of modules) knows only
+//! the rooms below it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,8 +8,8 @@ use std::path::Path;
 /// A module's path within its crate.
 type Module = Vec<String>;
 
-/// Adds the modules below `folder` with their code. The crate's root is left out, and so are
-/// `mod.rs` files, which only put others together, unless `with_parents`.
+/// Adds the modules below `folder` with their code, but not the crate's root. `mod.rs` files, which only put others
+/// together, are added if `with_parents`.
 fn modules(folder: &Path, path: &[String], with_parents: bool, found: &mut BTreeMap<Module, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().path();
@@ -35,7 +35,7 @@ fn bare(code: &str) -> String {
     lines.flat_map(|line| [line, " "]).collect()
 }
 
-/// The paths in `code` that begin with one of `starts`, with the names in braces one by one.
+/// The paths in `code` that begin with one of `starts`. Names in braces give a path each.
 fn paths(code: &str, starts: &[&str]) -> Vec<Vec<String>> {
     let code = bare(code);
     let starts = starts.iter().flat_map(|start| code.match_indices(start));
@@ -72,7 +72,7 @@ fn expand(text: &str, before: &[String]) -> Vec<Vec<String>> {
     }
 }
 
-/// The names that `mod.rs` files and the crate's root hand on from the modules below them.
+/// Adds the names that `mod.rs` files and the crate's root re-export from the modules below them.
 fn handed_on(folder: &Path, path: &[String], found: &mut BTreeMap<Module, Module>) {
     for entry in fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().path();
@@ -94,7 +94,7 @@ fn handed_on(folder: &Path, path: &[String], found: &mut BTreeMap<Module, Module
     }
 }
 
-/// The module that a path leads to, by way of names that are handed on.
+/// The module that a path leads to, also by re-exported names.
 fn module_of(
     path: &Module,
     modules: &BTreeMap<Module, String>,
@@ -111,7 +111,7 @@ fn module_of(
     None
 }
 
-/// The modules that each one names. `with_parents`: a parent names its children, as it declares them.
+/// The modules that each module names. `with_parents`: a parent names its children, since it declares them.
 fn imports(
     modules: &BTreeMap<Module, String>,
     handed_on: &BTreeMap<Module, Module>,
@@ -130,14 +130,14 @@ fn imports(
     modules.iter().map(of).collect()
 }
 
-/// A path from the crate's root.
+/// The path from the crate's root that `path` stands for in `module`.
 fn absolute(module: &Module, path: &[String]) -> Option<Module> {
     let supers = path.iter().take_while(|part| *part == "super").count();
     let base = if supers > 0 { module.len().checked_sub(supers)? } else { 0 };
     Some([&module[..base], &path[supers.max(1)..]].concat())
 }
 
-/// The modules that are in circles, or import such.
+/// The modules that import each other in a circle, and those that import such modules.
 fn in_circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {
         let left: BTreeSet<Module> = imports.keys().cloned().collect();
@@ -148,7 +148,7 @@ fn in_circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     }
 }
 
-/// The tool's modules and the library's.
+/// The modules in `folder`, a crate's source folder, with their code.
 fn of_folder(folder: &str, with_parents: bool) -> BTreeMap<Module, String> {
     let mut found = BTreeMap::new();
     modules(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &[], with_parents, &mut found);
@@ -172,7 +172,7 @@ fn no_files_import_each_other_in_a_circle() {
     }
 }
 
-/// The rooms of the engine, and what must not be named in each: the rooms that may use it, and crates.
+/// The rooms of the engine, each with the names that must not be in it: the rooms that may use it, and crates.
 const ENGINE: [(&str, &[&str]); 9] = [
     ("report", &["run", "remote", "rebuild", "repair", "page", "engine", "object_store", "maud"]),
     (
@@ -191,14 +191,14 @@ const ENGINE: [(&str, &[&str]); 9] = [
     ("page", &["run", "remote", "rebuild", "repair", "object_store", "serde_json"]),
 ];
 
-/// The rooms of the tool, likewise.
+/// The rooms of the tool, each with the names that must not be in it.
 const TOOL: [(&str, &[&str]); 3] = [
     ("io", &["command", "text", "serde", "serde_json", "object_store", "tokio"]),
     ("text", &["command", "clap", "indicatif", "serde_json"]),
     ("command", &["anstream", "anstyle"]),
 ];
 
-/// The rooms of the library, likewise.
+/// The rooms of the library, each with the names that must not be in it.
 const LIBRARY: [(&str, &[&str]); 8] = [
     ("error", &["lanes", "hash", "kernel", "key", "policy", "filter_block", "table", "database"]),
     ("bytes", &["error", "lanes", "hash", "kernel", "key", "policy", "filter_block", "table", "database"]),
@@ -210,7 +210,7 @@ const LIBRARY: [(&str, &[&str]); 8] = [
     ("table", &["database"]),
 ];
 
-/// The forbidden names in the files of a room, each with the file. `names`: those that the crate's root hands on.
+/// The forbidden names in the files of a room, each with its file. `names`: those that the crate's root re-exports.
 fn strangers(
     modules: &BTreeMap<Module, String>,
     names: &BTreeMap<Module, Module>,
@@ -253,7 +253,7 @@ fn each_room_knows_only_what_it_may() {
     }
 }
 
-/// Without it, `build.rs` would leave out all tests of crashes without a word.
+/// If the model were elsewhere, `build.rs` would leave out all tests of crashes without a word.
 #[test]
 fn the_model_of_crashes_is_where_the_build_script_looks_for_it() {
     let script =

@@ -1,6 +1,6 @@
 //! `filterblock tune`: which filters a database should have.
 //!
-//! A run makes and asks filters of 68 settings, so these tests look at as much of each as they can.
+//! A run makes and tests filters of 68 settings, so each test here checks as much of a run as it can.
 
 use serde_json::json;
 
@@ -161,8 +161,8 @@ fn keys_in_an_order_that_is_not_known_are_not_followed() {
     assert!(tuning["uniform"]["bits_per_key"][0]["bits_per_key"].as_u64().unwrap() >= 10, "{tuning}");
 }
 
-/// Numbers of Chromium's IndexedDB: little-endian doubles, some below zero. On level 1 a table with a few of them from
-/// the whole range, on level 2 eight tables, each with a part of it.
+/// The keys are numbers of Chromium's IndexedDB: little-endian doubles, some below zero. Level 1 has a table with a few
+/// numbers of the whole range. Level 2 has eight tables, each with a part of the range.
 #[test]
 fn lookups_follow_chromiums_order() {
     let dir = folder();
@@ -223,7 +223,7 @@ fn a_table_that_is_given_singly_has_rates_and_no_reads() {
     assert!(!text.contains("Levels") && !text.contains("   stored"), "{text}");
 }
 
-/// Keys that are stored, and others, in each way to write them.
+/// Lookups of stored keys and of others, in each form in which keys are given.
 #[test]
 fn lookups_are_the_users_own() {
     let folder = folder();
@@ -334,7 +334,7 @@ fn a_small_database_is_left_as_it_is() {
     assert!(advice["arguments"].is_null() && advice["choice"].is_null());
 }
 
-/// goleveldb asks no filter of another name.
+/// goleveldb uses no filters under another policy name.
 #[test]
 fn a_database_that_goleveldb_opened_is_advised_its_name() {
     let copy = copy_of(&database("unfiltered"));
@@ -352,7 +352,7 @@ fn a_database_that_goleveldb_opened_is_advised_its_name() {
     }
 }
 
-/// No block is larger than the limit, but the blocks of one table are together.
+/// No block is larger than the limit, but all blocks of a table together are.
 #[test]
 fn the_limit_on_what_is_decoded_holds_for_a_whole_table() {
     let line =
@@ -363,7 +363,7 @@ fn the_limit_on_what_is_decoded_holds_for_a_whole_table() {
     assert!(faults[0]["error"].as_str().unwrap().contains("limit"), "{line:#}");
 }
 
-/// Of several databases those come first that gain most.
+/// Of several databases, those that gain most come first.
 #[test]
 fn the_end_says_where_a_rebuild_pays() {
     let parent = folder();

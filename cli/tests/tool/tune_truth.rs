@@ -1,5 +1,5 @@
-//! The numbers of `tune` for a database, held against tables that were really written with each setting, and
-//! a plain count of the blocks that lookups read of them.
+//! The numbers of `tune` for a database, compared with tables that were really written with each setting, and with a
+//! plain count of the blocks that lookups read of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::*;
 const VALUE: u8 = 1;
 const DELETION: u8 = 0;
 
-/// Random numbers of the test's own (Knuth's MMIX).
+/// Pseudo-random numbers of the test's own (the LCG of Knuth's MMIX).
 struct Lcg(u64);
 
 impl Lcg {
@@ -24,13 +24,13 @@ impl Lcg {
     }
 }
 
-/// A table with its entries: by user key the type of each.
+/// A table to be written, with the type of each entry by user key.
 #[derive(Clone)]
 struct Spec {
     level: u8,
     number: u64,
     entries: BTreeMap<Vec<u8>, u8>,
-    /// `None`: no filters.
+    /// The bits a key and the `base_lg`. `None`: no filters.
     filters: Option<(u32, u8)>,
 }
 
@@ -65,8 +65,8 @@ fn key(number: u64) -> Vec<u8> {
     format!("user{number:08}").into_bytes()
 }
 
-/// Level 0 with two tables that overlap, a small level 1 in one part of the keys, and two larger
-/// levels. Some keys are in several tables, some are deleted.
+/// The database's tables: two on level 0 that overlap, a small level 1 in one part of the keys, and two larger levels.
+/// Some keys are in several tables, some are deleted.
 fn database() -> Vec<Spec> {
     let mut random = Lcg(1);
     let mut spec = |level: u8, number: u64, range: std::ops::Range<u64>, every: u64| {
@@ -106,9 +106,9 @@ fn write(specs: &[Spec], folder: &Path) {
 /// The index of a table: the user key that ends each data block, and the block's offset.
 type Blocks = Vec<(Vec<u8>, u64)>;
 
-/// Tables as they would be written, to count what lookups read of them.
+/// The tables as written, to count what lookups read of them.
 struct Store {
-    /// In the order of a lookup.
+    /// The tables in the order in which a lookup asks them.
     tables: Vec<(Spec, Table<Vec<u8>>, Blocks)>,
 }
 
@@ -158,7 +158,7 @@ impl Store {
     }
 }
 
-/// The specs with other filters: bits a key by level.
+/// The specs with other filters. `bits` gives the bits a key for each level.
 fn with(specs: &[Spec], bits: impl Fn(u8) -> u32, base_lg: u8) -> Vec<Spec> {
     specs.iter().map(|spec| Spec { filters: Some((bits(spec.level), base_lg)), ..spec.clone() }).collect()
 }
@@ -222,7 +222,7 @@ fn sizes_are_those_of_tables_written_with_each_setting() {
     }
 }
 
-/// Of the user's own lookups nothing is an estimate.
+/// For the user's own lookups, nothing is estimated.
 #[test]
 fn reads_of_given_lookups_are_those_of_tables_written_with_each_setting() {
     let specs = database();
@@ -281,8 +281,9 @@ fn chosen(specs: &[Spec], choice: &Value) -> Vec<Spec> {
 /// The JSON pointers to the reads for each of the sets of keys that `drawn` returns.
 const KINDS: [&str; 5] = ["/random", "/near/changed", "/near/cut", "/near/longer", "/present"];
 
-/// Keys drawn by the test: random ones beside stored ones, stored ones with a byte changed to another one that
-/// occurs there, cut by one to four bytes and made longer by as many, and stored ones.
+/// Five sets of keys that the test draws. Four are absent keys: random ones beside stored ones, stored ones with a byte
+/// changed to another one that occurs there, cut by one to four bytes, and made longer by as many. The fifth are all
+/// keys that have a value.
 fn drawn(specs: &[Spec], count: usize) -> [Vec<Vec<u8>>; 5] {
     let mut random = Lcg(3);
     let all: Vec<&Vec<u8>> = specs.iter().flat_map(|spec| spec.entries.keys()).collect();

@@ -1,4 +1,4 @@
-//! Files in a database's folder that are no whole tables: sound is only what was looked at.
+//! Incomplete tables and other files in a database's folder. Only what was looked at is called sound.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A database with a table that was left behind cut short, and one that is being written.
+/// A database with a table that was cut off and left behind, and one that is still being written.
 fn levels() -> tempfile::TempDir {
     let copy = folder();
     for entry in fs::read_dir(database("levels")).unwrap() {

@@ -1,4 +1,4 @@
-//! `filterblock verify` on single tables: sound ones, and each kind of damage with all checksums put right.
+//! `filterblock verify` on single tables: sound ones, and each kind of damage, with checksums that fit.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -38,7 +38,7 @@ fn keys(block: usize) -> Vec<Vec<u8>> {
 
 /// Makes the index's entries from the places of the data blocks.
 type MakeIndex = fn(&[Place]) -> Vec<(&'static [u8], Place)>;
-/// Changes the filter block.
+/// Alters the filter block.
 type ChangeFilter = Box<dyn Fn(&mut Vec<u8>)>;
 
 /// The parts of a table of three data blocks.
@@ -162,7 +162,8 @@ fn any_single_bit_that_is_missing_denies_a_key() {
     assert!(found > 10, "{found} bits were set");
 }
 
-/// One data block of keys whose last bytes the two hashes under LevelDB's old name read differently, and their filter by one of them.
+/// Returns keys that the two hashes under LevelDB's old policy name hash differently, and a table of these in one data
+/// block. The filter is by `hash`, and altered by `change`.
 fn legacy(hash: LegacyHash, change: impl FnOnce(&mut Vec<u8>)) -> (Vec<Vec<u8>>, Vec<u8>) {
     let keys: Vec<Vec<u8>> = (0..64).map(|at| vec![b'k', at, 0x80 + at]).collect();
     let mut crafted = Crafted::default();
@@ -381,7 +382,7 @@ fn filters_that_are_not_asked_have_no_rate() {
     assert_eq!((&report["measured_fpr"], &report["estimated_fpr"]), (&Value::Null, &Value::Null));
 }
 
-/// A block of more keys than are looked at together, with disorder where one lot ends and the next begins.
+/// A block of more keys than are checked together. Keys are out of order where one group ends and the next begins.
 #[test]
 fn a_block_of_many_keys_is_gone_through_whole() {
     let mut keys: Vec<_> = (0..1000).map(|at| format!("key {at:04}")).collect();

@@ -136,7 +136,7 @@ fn without_a_sound_manifest_all_tables_are_taken() {
     assert_eq!(verify(copy.path(), 0).len(), 3);
 }
 
-/// LevelDB goes by the records before it.
+/// LevelDB uses the records before the incomplete one.
 #[test]
 fn a_manifest_that_ends_within_a_record_is_a_finding() {
     let copy = levels();
@@ -236,7 +236,7 @@ fn links_to_folders_are_not_followed_on_the_way_down() {
     assert_eq!(report["path"], below.to_str().unwrap());
 }
 
-/// Moves table 7 to the level of table 5, which has the same keys, by one more record.
+/// Appends a record to the MANIFEST that moves table 7 to the level of table 5, which has the same keys.
 #[test]
 fn tables_that_overlap_on_a_level_below_0() {
     let copy = levels();
@@ -299,7 +299,7 @@ fn tables_at(places: &[(u64, u64, (&str, u64), &str)]) -> tempfile::TempDir {
     folder
 }
 
-/// The tables that are said to overlap, each with the other one.
+/// The tables that are reported to overlap, each with the other one.
 #[track_caller]
 fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
     let folder = tables_at(places);
@@ -400,7 +400,7 @@ fn a_live_table_that_is_not_whole_is_a_finding() {
     assert_eq!(codes, ["not-a-table", "table-size"]);
 }
 
-/// The last keys of such a table were not read, so nothing is known of them.
+/// The last keys of a damaged table were not read, so nothing is known of them.
 #[test]
 fn the_range_of_a_damaged_table_is_not_judged() {
     let copy = levels();
@@ -417,7 +417,7 @@ fn the_range_of_a_damaged_table_is_not_judged() {
     assert_eq!(codes, ["checksum"]);
 }
 
-/// Only a path that ends its line with LF may end in CR LF instead.
+/// CR belongs to a path if a zero byte ends it. Only where LF ends a path, CR LF may stand for LF.
 #[cfg(unix)]
 #[test]
 fn a_path_may_end_in_cr_where_zeros_end_the_paths() {

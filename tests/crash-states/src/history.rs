@@ -14,9 +14,9 @@ use super::tree::{Inodes, NodeId, Tree};
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "the fields are those of the system calls")]
 pub enum Change {
-    /// Bytes at an offset.
+    /// Bytes are written at an offset.
     Write { offset: usize, data: Vec<u8> },
-    /// Another length.
+    /// The file gets another length.
     Truncate { len: usize },
 }
 
@@ -41,7 +41,7 @@ impl Change {
 pub struct NameChange {
     /// The folder.
     pub folder: NodeId,
-    /// The name in it.
+    /// The name in the folder.
     pub name: PathBuf,
     /// The node that the name stands for from now on. `None`: the folder loses the name.
     pub node: Option<NodeId>,
@@ -73,7 +73,7 @@ pub struct History {
     pub words: Vec<String>,
     /// The folder after all steps.
     pub after: Tree,
-    /// The number of steps that earlier runs of the program made, which were killed.
+    /// The number of steps that earlier runs of the program made before they were killed.
     pub earlier: usize,
 }
 
@@ -89,9 +89,10 @@ impl History {
         nothing.continued(0, inodes, operations)
     }
 
-    /// The history of this run up to a step, at which the program was killed, and of another run after it. Nothing is
-    /// lost by that: the other run finds the folder of [`complete`]. But what the first run had not synced is not
-    /// durable until the second one syncs it. `inodes` are the numbers in the second run, as [`Tree::inodes`] has them.
+    /// The history of this run up to a step, at which the program is killed, and of another run after it. The kill
+    /// itself loses nothing: the other run finds the folder of [`complete`]. But what the first run had not synced is
+    /// not durable until the second run syncs it. `inodes` are the numbers in the second run, as [`Tree::inodes`]
+    /// returns them.
     ///
     /// # Errors
     ///
@@ -113,13 +114,13 @@ impl History {
         Ok(Self { before, steps, words, after: live, earlier: done })
     }
 
-    /// The places of all steps that change names.
+    /// The indexes of all steps that change names.
     pub fn name_steps(&self) -> Vec<usize> {
         (0..self.steps.len()).filter(|at| matches!(self.steps[*at], Step::Names(_))).collect()
     }
 
-    /// Returns true if the names that step `at` changed are durable once `done` steps are done: all their
-    /// folders were synced in between.
+    /// Returns true if the names that step `at` changed are durable once `done` steps are done: if all their folders
+    /// were synced after that step.
     pub fn is_durable(&self, at: usize, done: usize) -> bool {
         let Step::Names(changes) = &self.steps[at] else { return false };
         changes.iter().all(|change| {
@@ -128,7 +129,7 @@ impl History {
         })
     }
 
-    /// The contents of each file that are durable once `done` steps are done, and the changes since.
+    /// For each file, the contents that are durable once `done` steps are done, and the later changes, which are not durable.
     pub fn contents(&self, done: usize) -> BTreeMap<NodeId, (Vec<u8>, Vec<&Change>)> {
         let mut files: BTreeMap<NodeId, (Vec<u8>, Vec<&Change>)> = self
             .before
@@ -156,7 +157,7 @@ impl History {
         files
     }
 
-    /// The mode of each file and folder that is durable once `done` steps are done, and the changes since.
+    /// For each file and folder, the mode that is durable once `done` steps are done, and the later modes, which are not durable.
     pub fn modes(&self, done: usize) -> BTreeMap<NodeId, (u32, Vec<u32>)> {
         let mut modes: BTreeMap<_, _> =
             self.before.modes.iter().map(|(node, mode)| (*node, (*mode, Vec::new()))).collect();
@@ -305,7 +306,7 @@ impl Follower {
     }
 }
 
-/// Gives folders these names, and takes names away.
+/// Makes these changes to the names in folders.
 pub fn apply_names(tree: &mut Tree, changes: &[NameChange]) {
     for NameChange { folder, name, node } in changes {
         let entries = tree.folders.entry(*folder).or_default();

@@ -1,13 +1,13 @@
-//! The operations of a program on files.
+//! The operations of a program on files and folders.
 
 use std::path::PathBuf;
 
-/// An operation that succeeded. Paths are relative to the recorded folder; an inode is the file or folder that has
-/// this number at that time.
+/// An operation that succeeded. Paths are relative to the recorded folder. `inode` is the number that the file or
+/// folder has at that time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the operands of the system calls")]
 pub enum Operation {
-    /// A file that was not there is created, with these permission bits.
+    /// A file that did not exist is created, with these permission bits.
     Create { inode: u64, path: PathBuf, mode: u32 },
     /// Bytes are written to a file.
     Write { inode: u64, offset: u64, data: Vec<u8> },
@@ -17,9 +17,9 @@ pub enum Operation {
     Sync { inode: u64 },
     /// `fsync` of a folder.
     SyncFolder { inode: u64 },
-    /// A file or a folder gets another name, in the same folder or in another one. What had that name loses it.
+    /// A file or a folder gets another name, in the same folder or in another one. What had the new name before loses it.
     Rename { from: PathBuf, to: PathBuf },
-    /// A hard link.
+    /// A file gets a second name, a hard link.
     Link { from: PathBuf, to: PathBuf },
     /// `unlink`.
     Unlink { path: PathBuf },

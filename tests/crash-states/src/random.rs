@@ -1,22 +1,21 @@
-//! Pseudo-random numbers that never change: files in `testdata/` and seeds in reports depend on
-//! them.
+//! Pseudo-random numbers that never change, since files in `testdata/` and seeds in reports depend on them.
 
 /// The random generator SplitMix64: small, fast, and good enough to choose test cases.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers, on every machine and in every version.
+    /// Makes a generator. The same seed gives the same numbers, on every machine and in every version.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A generator for case number `index`, independent of the numbers that other cases took.
+    /// Makes a generator for case number `index`. Its numbers do not depend on how many numbers other cases took.
     pub fn for_case(seed: u64, index: u64) -> Self {
         Self(Self(seed ^ index.wrapping_mul(0xd134_2543_de82_ef95)).next_u64())
     }
 
-    /// Any number of 64 bits.
+    /// Returns the next number, of 64 bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -44,8 +43,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// A number that is small, middling or large with equal chance: up to `bits` bits of it are
-    /// used.
+    /// A number that is small, middling or large with equal chance. It uses at most `bits` bits.
     pub fn skewed(&mut self, bits: u32) -> u64 {
         let used = self.between(0, u64::from(bits)) as u32;
         self.next_u64().checked_shr(64 - used).unwrap_or(0)

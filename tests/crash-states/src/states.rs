@@ -7,10 +7,10 @@ use super::history::{Change, History, Step, apply_names};
 use super::random::Random;
 use super::tree::Tree;
 
-/// The name changes that a file system may lose, of those that no sync of their folder has made durable.
+/// The name changes that a file system may lose in a crash, among those that no sync of their folder has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
-    /// The last of them, over all folders: a journal.
+    /// The last ones, counted over all folders, as if there were a journal.
     Last,
     /// Any of them.
     Any,
@@ -19,11 +19,11 @@ pub enum Model {
 /// The fate of contents that no sync of their file has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unsynced {
-    /// They are lost.
+    /// All of them are lost.
     Lost,
-    /// They are there.
+    /// All of them are there.
     There,
-    /// Each file for itself, anything between: see [`torn`].
+    /// Each file is in a state of its own, anywhere between these: see [`torn`].
     Random(u64),
 }
 
@@ -34,9 +34,9 @@ pub struct State {
     pub tree: Tree,
     /// The number of steps that were done.
     pub done: usize,
-    /// The lost steps, of those that changed names.
+    /// The steps that changed names and were lost.
     pub lost: Vec<usize>,
-    /// The model that made it.
+    /// The model by which this state was made.
     pub model: Model,
     /// The fate of unsynced contents, for reports.
     pub contents: String,
@@ -81,7 +81,7 @@ fn shuffle<T>(items: &mut [T], random: &mut Random) {
     }
 }
 
-/// The causes of a state.
+/// A crash, with all that determines the state it leaves.
 struct Crash {
     done: usize,
     lost: Vec<usize>,
@@ -124,7 +124,7 @@ fn crashes(history: &History, model: Model, random: &mut Random) -> Vec<Crash> {
     crashes
 }
 
-/// The whole folder after `done` steps, without anything lost: as after a kill of the program.
+/// The complete folder after `done` steps, as a kill of the program leaves it: nothing is lost.
 pub fn complete(history: &History, done: usize) -> State {
     state(history, Crash { done, lost: Vec::new(), model: Model::Last, unsynced: Unsynced::There })
 }
@@ -175,7 +175,7 @@ fn all(mut contents: Vec<u8>, changes: &[&Change]) -> Vec<u8> {
     contents
 }
 
-/// Contents of which some changes did not reach the disk.
+/// Returns contents as a crash may leave them: some of the changes did not reach the disk.
 fn torn(durable: Vec<u8>, changes: &[&Change], random: &mut Random) -> Vec<u8> {
     let sector = if random.one_in(2) { 512 } else { 4096 };
     let new = all(durable.clone(), changes);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 
-/// A file or a folder, whatever names it has.
+/// Identifies a file or a folder, whatever names it has.
 pub type NodeId = usize;
 
 /// The topmost folder.
@@ -40,12 +40,12 @@ pub type Inodes = BTreeMap<u64, NodeId>;
 pub struct Entry {
     /// The permission bits.
     pub mode: u32,
-    /// The first path of this file, and its contents. `None`: a folder.
+    /// The first path of the file, and its contents. `None`: a folder.
     pub file: Option<(PathBuf, Contents)>,
 }
 
 impl Entry {
-    /// The contents of a file.
+    /// The contents, if this is a file.
     pub fn contents(&self) -> Option<&Contents> {
         self.file.as_ref().map(|(_, contents)| contents)
     }
@@ -56,7 +56,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// There is something else in it than files and folders, or it cannot be read.
+    /// The folder holds something other than files and folders, or it cannot be read.
     pub fn read(folder: &Path) -> Result<(Self, Inodes)> {
         let (mut tree, mut inodes) = (Self::default(), Inodes::new());
         let metadata = fs::metadata(folder)?;
@@ -107,12 +107,11 @@ impl Tree {
         self.files.get(&self.find(path)?).with_context(|| format!("{}: a folder", path.display()))
     }
 
-    /// Writes everything below `folder`, which must not be there. Files with several names become
-    /// hard links.
+    /// Writes everything below `folder`, which must not exist. Files with several names become hard links.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// Those of the system.
     pub fn write(&self, folder: &Path) -> Result<()> {
         self.write_from(ROOT, folder, &mut BTreeMap::new())
     }
@@ -140,11 +139,11 @@ impl Tree {
         Ok(fs::set_permissions(path, fs::Permissions::from_mode(*mode))?)
     }
 
-    /// The inode numbers of the nodes, once they are written below `folder`.
+    /// The node of each inode number, once the tree is written below `folder`.
     ///
     /// # Errors
     ///
-    /// A file is not there, or the system's.
+    /// A file is not there, or those of the system.
     pub fn inodes(&self, folder: &Path) -> Result<Inodes> {
         let mut inodes = Inodes::from([(fs::metadata(folder)?.ino(), ROOT)]);
         for path in self.listing().keys() {
@@ -188,7 +187,7 @@ impl Tree {
         last.into_iter().flatten().max().map_or(0, |last| last + 1)
     }
 
-    /// Equal for trees of equal listings.
+    /// Returns a hash of the listing, the same for trees with equal listings.
     pub fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.listing().hash(&mut hasher);

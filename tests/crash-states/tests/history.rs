@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use filterblock_crash_states::{History, Inodes, Operation, Random, Tree, complete, sample};
 
-/// A folder with the files `a/x` and `b/y`.
+/// Makes the files `a/x` and `b/y` in this folder, and reads it.
 fn two_folders(root: &Path) -> (Tree, Inodes) {
     for (folder, file) in [("a", "x"), ("b", "y")] {
         fs::create_dir_all(root.join(folder)).unwrap();
@@ -20,7 +20,7 @@ fn inode(root: &Path, path: &str) -> u64 {
     fs::metadata(root.join(path)).unwrap().ino()
 }
 
-/// All states, each by its paths.
+/// All states, each as its paths.
 fn states(history: &History) -> BTreeSet<Vec<String>> {
     let found = sample(history, 10_000, &mut Random::new(1));
     found.iter().map(|state| paths(&state.tree)).collect()

@@ -11,7 +11,7 @@ pub(crate) struct Fault {
     pub(crate) path: String,
     /// The line of `faults.txt` that names the file.
     pub(crate) path_line: usize,
-    /// The text as it stands in the file.
+    /// The text that is searched for in the file. It holds the part that is switched.
     pub(crate) context: String,
     /// The range in `context` of the part that is switched, in bytes.
     pub(crate) part: std::ops::Range<usize>,
@@ -93,7 +93,7 @@ impl Entry<'_> {
     }
 }
 
-/// A line of `tests.txt`.
+/// A line of `tests.txt`: a path and its tests.
 #[derive(Debug)]
 pub(crate) struct Row {
     /// A file or a folder, from the project's root.
@@ -104,7 +104,7 @@ pub(crate) struct Row {
     pub(crate) tests: Vec<Selection>,
 }
 
-/// A CPU that code needs.
+/// The CPU that some code needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cpu {
     Any,
@@ -112,7 +112,7 @@ pub(crate) enum Cpu {
     Avx512,
 }
 
-/// A build of the copy.
+/// One of the two builds of the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Build {
     /// The library without features: no tables, and code for all processors.
@@ -121,7 +121,7 @@ pub(crate) enum Build {
     Full,
 }
 
-/// The tests of a program whose names contain `filter`.
+/// The tests of one program. Their names contain `filter`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
     pub(crate) build: Build,
@@ -154,7 +154,7 @@ pub(crate) fn rows(text: &str) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Reads the names of tests, each behind the build that it is for. The row has no path.
+/// Reads the names of tests, each after the build that it is for. The row gets no path.
 fn parse_tests(text: &str) -> Result<Row, &'static str> {
     let (mut build, mut cpu, mut tests) = (None, Cpu::Any, Vec::new());
     for word in text.split_whitespace() {
@@ -175,7 +175,7 @@ fn selection(build: Build, word: &str) -> Selection {
     Selection { build, program: program.to_owned(), filter: filter.to_owned() }
 }
 
-/// The row for a file: its own, or that of the nearest folder.
+/// The row that holds for a file: its own, or that of the nearest folder above it.
 pub(crate) fn row<'a>(rows: &'a [Row], path: &str) -> Option<&'a Row> {
     rows.iter().filter(|row| Path::new(path).starts_with(&row.path)).max_by_key(|row| row.path.len())
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Not copied, beside other folders that cargo builds into.
+/// The folders that are not copied. Other folders that cargo builds into are not copied either.
 const LEFT_OUT: [&str; 2] = ["target", ".git"];
 
-/// All files below `root` but for those that are left out, relative to it.
+/// All files below `root` that are to be copied, by their paths within it.
 pub(crate) fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -31,7 +31,7 @@ pub(crate) fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Makes `copy` hold `files` and nothing else. What is the same already is not written, so that it is not built anew.
+/// Makes `copy` hold `files` and nothing else. Files that are the same already are not written, so that they are not built anew.
 pub(crate) fn update(copy: &Path, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
     fs::create_dir_all(copy)?;
     let wanted: BTreeSet<&PathBuf> = files.iter().map(|(path, _)| path).collect();

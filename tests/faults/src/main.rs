@@ -1,4 +1,4 @@
-//! Switches faults on in a copy of the project, one at a time, and sees whether the tests notice: `tests/README.md`.
+//! Switches faults on in a copy of the project, one at a time, and sees whether the tests notice. See `tests/README.md`.
 
 mod catalogue;
 mod copy;
@@ -22,7 +22,7 @@ usage: tests/faults/run.sh [WORD...]        all faults, or those whose descripti
        tests/faults/run.sh --part=K/N       one of N parts, K from 1 on, as large as the others
        tests/faults/run.sh --check [--fix]  only see whether each can be put in; --fix corrects the files' names";
 
-/// The test programs of the code itself.
+/// The programs of the unit tests, which are in the code's own files.
 const UNIT_TESTS: [&str; 3] = ["filterblock", "filterblock_cli", "filterblock_engine"];
 
 /// The folders of the code that can have faults.
@@ -69,7 +69,7 @@ struct Part {
 impl Part {
     const ALL: Self = Self { number: 1, of: 1 };
 
-    /// `K/N` with K from 1 to N.
+    /// Reads `K/N`, with K from 1 to N.
     fn parse(text: &str) -> Option<Self> {
         let (number, of) = text.split_once('/')?;
         let part = Self { number: number.parse().ok()?, of: of.parse().ok()? };
@@ -84,11 +84,11 @@ impl Part {
 /// The contents of the project's folder, which is the current one.
 struct Project {
     catalogue: String,
-    /// The fault with number n is the one at n - 1.
+    /// The faults. Their numbers count from 1.
     faults: Vec<Fault>,
     rows: Vec<Row>,
     files: Vec<(PathBuf, Vec<u8>)>,
-    /// The text of each file of [`SOURCES`].
+    /// The text of each source file in the folders of [`SOURCES`].
     sources: BTreeMap<String, String>,
 }
 
@@ -117,7 +117,7 @@ impl Project {
         })
     }
 
-    /// The sources with all faults in them, or all the reasons why that cannot be.
+    /// Returns the sources with all faults in them, or all the reasons why that is impossible.
     fn switched(&self) -> Result<BTreeMap<&str, String>, Vec<String>> {
         let mut wrong = Vec::new();
         let mut places: BTreeMap<&str, Vec<Switch<'_>>> = BTreeMap::new();
@@ -165,7 +165,7 @@ impl Project {
         if wrong.is_empty() { Ok(switched) } else { Err(wrong) }
     }
 
-    /// The other files that hold a fault's text exactly once.
+    /// The other source files that hold the fault's text exactly once.
     fn others(&self, fault: &Fault) -> Vec<&str> {
         let others = self
             .sources
@@ -195,7 +195,7 @@ impl Project {
         }
     }
 
-    /// Corrects the names of files that faults' texts have moved from, where they stand in one other file alone.
+    /// Corrects the paths of faults whose text has moved to another file, if only one other file holds the text.
     fn fix(&mut self) -> Result<(), String> {
         let mut lines: Vec<String> = self.catalogue.lines().map(str::to_owned).collect();
         let mut fixed = 0;
@@ -328,7 +328,7 @@ impl Project {
         })
     }
 
-    /// The faults at the places that cargo's errors name.
+    /// Names the faults at the places where cargo found errors.
     fn culprits(&self, errors: &str, copy: &Path) -> String {
         let mut found = Vec::new();
         for line in errors.lines().filter_map(|line| line.trim_start().strip_prefix("--> ")) {

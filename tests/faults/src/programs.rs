@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::catalogue::Selection;
 
-/// Faults may ask for memory without end: no test program gets more than this, in KiB.
+/// The limit on the memory of a test program, in KiB. A fault may ask for memory without end.
 const MEMORY: &str = "8388608";
 
 /// A test program and the folder that it runs in.
@@ -22,7 +22,7 @@ pub(crate) struct Program {
     pub(crate) is_tools: bool,
 }
 
-/// The test programs of a build by name: that of their file in `tests`, and of the crate for unit tests.
+/// The test programs of a build by name. A program has the name of its file in `tests`, and one of unit tests that of the crate.
 pub(crate) type Programs = BTreeMap<String, Program>;
 
 /// Builds all test programs of `copy`. On failure returns what cargo wrote.
@@ -78,20 +78,20 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
     if programs.is_empty() { Err(format!("cargo named no test programs:\n{text}")) } else { Ok(programs) }
 }
 
-/// The end of a run of tests.
+/// The end of a run of a test program.
 pub(crate) enum Outcome {
-    /// So many tests passed.
+    /// No test failed. This many passed.
     Passed(u64),
     /// This test failed.
     Failed(String),
-    /// The program ended like this, and no test had failed.
+    /// The program ended in this way, though no test had failed.
     Broken(String),
-    /// It was stopped after this time.
+    /// The program was stopped after this time.
     Hung(Duration),
 }
 
 impl Program {
-    /// The names of all tests.
+    /// The names of all tests in the program.
     pub(crate) fn tests(&self) -> Result<Vec<String>, String> {
         let explain = |error| format!("{}: {error}", self.path.display());
         let output =
@@ -100,7 +100,7 @@ impl Program {
         Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
     }
 
-    /// Runs the selected tests with a fault, or none (0), up to the first failure.
+    /// Runs the selected tests up to the first failure, with this fault or with none (0).
     pub(crate) fn run(
         &self,
         selection: &Selection,

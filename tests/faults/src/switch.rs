@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::catalogue::Fault;
 
-/// A fault's number, the place of its part, and what that becomes.
+/// A fault's number, the range of its part in the source, and the text that replaces it.
 pub(crate) type Switch<'a> = (usize, Range<usize>, &'a str);
 
 /// The range of a fault's part in `source`.
@@ -17,14 +17,15 @@ pub(crate) fn place(source: &str, fault: &Fault) -> Result<Range<usize>, &'stati
     }
 }
 
-/// A part of the source, and the numbers and replacements of the faults in exactly this part.
+/// A range of the source, and the numbers and replacements of the faults in exactly this range.
 struct Part<'a> {
     range: Range<usize>,
     faults: Vec<(usize, &'a str)>,
     inner: Vec<Part<'a>>,
 }
 
-/// The source with all faults in it. One part may lie within another. Where two overlap otherwise, returns their numbers.
+/// Returns the source with all faults in it. One part may lie within another. If two parts overlap otherwise, returns
+/// the numbers of their faults.
 pub(crate) fn apply(source: &str, faults: &[Switch<'_>]) -> Result<String, (usize, usize)> {
     let mut sorted: Vec<_> = faults.iter().collect();
     // A range comes before those within it.
@@ -78,7 +79,7 @@ fn render(source: &str, range: Range<usize>, parts: &[Part<'_>], to: &mut String
     to.push_str(&source[at..range.end]);
 }
 
-/// The module that is added to the library. It tells if the fault with a number is switched on.
+/// The module that is added to the library. It tells whether the fault with a given number is switched on.
 pub(crate) const MODULE: &str = r#"//! Which fault is on.
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -8,7 +8,7 @@ use crate::catalogue::{Build, Cpu, Fault, Row, Selection};
 use crate::programs::{Outcome, Programs};
 use crate::{CATALOGUE, TABLE};
 
-/// No run of a test program takes longer.
+/// The maximum time of a run of a test program.
 const MOST: Duration = Duration::from_secs(600);
 
 /// The test programs of both builds.
@@ -19,7 +19,7 @@ pub(crate) struct Tester {
     pub(crate) temporary: PathBuf,
 }
 
-/// The times that tests took without a fault; `None` if they do not pass.
+/// The time that each selection of tests took without a fault; `None` if they do not pass.
 pub(crate) type Times = Mutex<Vec<(Selection, Arc<OnceLock<Option<Duration>>>)>>;
 
 impl Tester {
@@ -30,7 +30,7 @@ impl Tester {
         }
     }
 
-    /// Returns an error if a name in one of the files is that of no test.
+    /// Returns an error if one of the files names a test that does not exist.
     pub(crate) fn check_names(&self, rows: &[Row], faults: &[Fault]) -> Result<(), String> {
         let mut tests = Vec::new();
         for build in [Build::Portable, Build::Full] {
@@ -68,7 +68,7 @@ impl Tester {
         *time.get_or_init(|| self.run_without(selection))
     }
 
-    /// The tests that the files name, that were run, and that do not pass without a fault.
+    /// The tests that the files name, that were run, and that fail even without a fault.
     pub(crate) fn failing(rows: &[Row], faults: &[Fault], times: &Times) -> Vec<String> {
         let times = times.lock().unwrap_or_else(PoisonError::into_inner);
         let failing = times.iter().filter(|(_, time)| matches!(time.get(), Some(None)));
@@ -99,8 +99,8 @@ impl Tester {
         None
     }
 
-    /// The test that notices the fault with this number: first among its own, then among those of the table, then among all
-    /// that have the code in them.
+    /// Searches for the test that notices the fault with this number: first among the fault's own tests, then among
+    /// those of the table, then among all tests that have the code in them.
     pub(crate) fn notice(&self, number: usize, fault: &Fault, row: &Row, times: &Times) -> Option<String> {
         let is_in_tool = !fault.path.starts_with("src/");
         let all = [Build::Full, Build::Portable].into_iter().flat_map(|build| {

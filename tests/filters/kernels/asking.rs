@@ -1,4 +1,4 @@
-//! Answers: of one filter, and of filters in batches.
+//! Answers of one filter, and of filters in batches.
 
 use filterblock::{BloomFilterPolicy, FilterPolicy, InternalFilterPolicy};
 
@@ -9,8 +9,7 @@ use super::reference::{
 };
 use crate::interpreted::fewer;
 
-/// Each key is asked for in a filter of its own, in one of all and in one of other keys: alone, by
-/// hash, and in batches.
+/// Each key is asked for in a filter of its own, in one of many keys, and in one of other keys: alone, by hash, and in batches.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn answers_of_long_keys() {
@@ -63,7 +62,7 @@ fn answers_of_long_keys() {
     }
 }
 
-/// A key matches with its own bits alone, and not without any one of them.
+/// A key matches if only its own bits are set, and does not match if any one of them is missing.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn every_bit_is_where_it_belongs() {
@@ -115,7 +114,7 @@ fn every_bit_is_where_it_belongs() {
     }
 }
 
-/// Any bytes as filters of every size, and every k that a byte can hold.
+/// Filters of any bytes and of many sizes, with every k that a byte can hold.
 fn any_filters() -> Vec<Vec<u8>> {
     let mut state = 1;
     // 163 of them: each meets each kind of k. Some neighbours differ in their upper bits alone.
@@ -143,7 +142,7 @@ fn any_filters() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Each filter asked for many keys, as where a table has one filter.
+/// Each filter is asked for many keys, as in a table with one filter.
 #[test]
 fn answers_of_one_filter() {
     // Beyond 64 MiB there is other code.
@@ -220,7 +219,7 @@ fn short_internal_keys_may_match_among_others() {
     });
 }
 
-/// Answers are right up to the shorter slice, and as they were behind it.
+/// Answers are right up to the end of the shorter slice. Those behind it stay as they were.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn slices_of_unequal_length() {

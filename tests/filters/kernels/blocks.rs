@@ -6,7 +6,7 @@ use super::levels::at_each_level;
 use super::reference::{random, random_keys};
 use crate::interpreted::fewer;
 
-/// Each query has to come back in its place, whether or not a filter was asked for it.
+/// Each answer has to be in the place of its query, whether or not a filter was asked for it.
 #[test]
 fn many_queries_of_a_block() {
     let policy = BloomFilterPolicy::new(10);

@@ -1,4 +1,4 @@
-//! Filters, byte for byte.
+//! Filters, compared byte for byte.
 
 use filterblock::{
     BloomFilterPolicy, Error, FilterBlockBuilder, FilterPolicy, InternalFilterPolicy, KeyBuf, KeyHash, Keys,
@@ -119,7 +119,7 @@ fn signed_filters_of_keys_of_several_lengths() {
     }
 }
 
-/// A key of an odd length among hundreds, or a key too short for an internal one.
+/// One key among hundreds is too short for an internal key. The error names it by its number.
 #[test]
 fn a_short_key_among_many_is_named() {
     let policy = InternalFilterPolicy::new(BloomFilterPolicy::new(10));
@@ -145,7 +145,7 @@ fn a_short_key_among_many_is_named() {
     });
 }
 
-/// Key lengths around those at which code may change its ways, and some between.
+/// Key lengths around those at which other code may take over, and some between.
 pub(super) fn long_lengths() -> Vec<usize> {
     let around = [256, 1024, 4096, 65_536]
         .into_iter()
@@ -165,7 +165,7 @@ fn filters_of_keys_of_every_length() {
     }
 }
 
-/// Counts that make whole eights and fours, and such that leave keys over.
+/// Numbers of keys that fill whole groups of eight and four, and such that leave keys over.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn filters_of_long_keys() {
@@ -180,7 +180,7 @@ fn filters_of_long_keys() {
     }
 }
 
-/// The same of filters being made, by key and by hash.
+/// As `every_bit_is_where_it_belongs`, but for filters being made, by key and by hash.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn every_bit_is_set_where_it_belongs() {

@@ -1,4 +1,4 @@
-//! Filters that no builder makes: their answers are LevelDB's, too.
+//! Filters that no builder makes. Their answers are LevelDB's, too.
 
 use filterblock::{BloomFilterPolicy, FilterPolicy};
 
@@ -6,7 +6,7 @@ use super::levels::at_each_level;
 use super::reference::{random_keys, reference_match};
 use crate::interpreted::fewer;
 
-/// Filters of every size with a k that they cannot have, or with no bits at all.
+/// Filters of many sizes with a k that they cannot have, or with no bits at all.
 fn damaged() -> Vec<Vec<u8>> {
     let mut filters = vec![Vec::new()];
     // A k and nothing that it is for.

@@ -1,13 +1,13 @@
-//! Running a test at each level, and the levels that there are.
+//! Runs a test at each level, and checks which levels there are.
 
 use std::sync::{Mutex, PoisonError};
 
 use filterblock::kernel_level::{ALL, Level, best, current, set};
 
-/// Held while a test needs one level, which is that of the whole process.
+/// Held while a test needs one level. The level is the same for the whole process.
 static LEVEL: Mutex<()> = Mutex::new(());
 
-/// Says at which level a test has failed.
+/// Prints the level at which a test has failed.
 struct Running(Level);
 
 impl Drop for Running {
@@ -23,7 +23,7 @@ fn levels() -> impl Iterator<Item = Level> {
     ALL.into_iter().filter(|level| if cfg!(miri) { *level == best() } else { *level <= best() })
 }
 
-/// Runs `test` once at each level, while no other test that names one runs.
+/// Runs `test` once at each level, while no other test that sets a level runs.
 pub(super) fn at_each_level(mut test: impl FnMut()) {
     // A test that has failed leaves nothing behind but its level.
     let _alone = LEVEL.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,8 +36,8 @@ pub(super) fn at_each_level(mut test: impl FnMut()) {
     assert!(set(best()));
 }
 
-/// The levels are those that the CPU's features, looked up here by themselves, allow. `KERNEL_LEVELS`,
-/// such as `Portable Avx2`, says which a machine is expected to have.
+/// The levels are those that the CPU's features allow, which are looked up here independently. `KERNEL_LEVELS`, such as
+/// `Portable Avx2`, says which levels a machine is expected to have.
 #[test]
 fn every_level_of_the_processor_runs() {
     let mut expected = vec![Level::Portable];

@@ -1,5 +1,5 @@
-//! Filters and answers against a plain reference, at every level of the kernels that the CPU has: all key lengths, all
-//! k, all sizes.
+//! Filters and answers, compared with a plain reference at every level of the kernels that the CPU has: all key
+//! lengths, all k, all sizes.
 
 mod asking;
 mod blocks;

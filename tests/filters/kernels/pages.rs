@@ -1,5 +1,4 @@
-//! Filters and keys at either end of memory beyond which nothing can be read: a load that goes too far ends the
-//! process.
+//! Filters and keys at either end of memory that has unreadable pages around it. A load that goes too far ends the process.
 
 use std::process::Stdio;
 use std::ptr;
@@ -14,7 +13,7 @@ use super::reference::{hashes_at_the_ends, key_of_hash, random_keys, reference_f
 use crate::interpreted::fewer;
 use crate::this_program::this_program;
 
-/// A multiple of the size of a page everywhere.
+/// A multiple of the page size of every system.
 const PAGE: usize = 1 << 16;
 
 /// Memory between two pages that cannot be read.
@@ -24,7 +23,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// Memory of at least `len` bytes.
+    /// Allocates memory of at least `len` bytes.
     fn new(len: usize) -> Self {
         let len = len.next_multiple_of(PAGE);
         let protection = ProtFlags::READ | ProtFlags::WRITE;
@@ -44,7 +43,7 @@ impl Pages {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(PAGE), self.len) }
     }
 
-    /// Copies `bytes` to the end.
+    /// Copies `bytes` to the end of the memory.
     fn at_end(&mut self, bytes: &[u8]) -> &[u8] {
         let from = self.len - bytes.len();
         let to = &mut self.bytes()[from..];
@@ -52,7 +51,7 @@ impl Pages {
         to
     }
 
-    /// Copies `bytes` to the start.
+    /// Copies `bytes` to the start of the memory.
     fn at_start(&mut self, bytes: &[u8]) -> &[u8] {
         let to = &mut self.bytes()[..bytes.len()];
         to.copy_from_slice(bytes);
@@ -67,7 +66,7 @@ impl Drop for Pages {
     }
 }
 
-/// Run by the next test, in a process of its own.
+/// The next test runs this one, in a process of its own.
 #[ignore = "ends the process"]
 #[test]
 fn a_byte_too_far() {
@@ -80,7 +79,7 @@ fn a_byte_too_far() {
     println!("have read {}", unsafe { byte.read_volatile() });
 }
 
-/// Else the other tests here would show nothing.
+/// If it did not, the other tests here would show nothing.
 #[test]
 fn a_byte_too_far_ends_the_process() {
     for before in [false, true] {
@@ -97,7 +96,7 @@ fn a_byte_too_far_ends_the_process() {
     }
 }
 
-/// Sizes of arrays around those at which code may change its ways.
+/// Sizes of arrays around those at which other code may take over.
 fn sizes() -> Vec<usize> {
     let around = [512, 1024, 2048, 4096, 8192, 65_536, 1 << 17].into_iter().flat_map(|len| len - 2..=len + 2);
     (0..=300).chain(around).step_by(fewer(3)).collect()
@@ -212,7 +211,7 @@ fn keys_of_several_lengths_are_read_to_their_ends_and_no_further() {
     }
 }
 
-/// One key alone at the end, with all the lengths that a batch may have.
+/// One key alone lies at the end of memory. It is asked for in batches of all lengths.
 #[test]
 fn the_last_key_of_a_batch_is_read_to_its_end() {
     let policy = BloomFilterPolicy::new(10);

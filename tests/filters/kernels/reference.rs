@@ -62,7 +62,7 @@ pub(super) fn random_keys(count: usize, seed: u64, len: impl Fn(u64) -> usize) -
         .collect()
 }
 
-/// A key of four bytes with this hash: the hash of one word can be undone, step by step.
+/// A key of four bytes with this hash. For a single word, the hash can be undone step by step.
 pub(super) fn key_of_hash(hash: u32) -> [u8; 4] {
     const M: u32 = 0xc6a4_a793;
     const M_INVERSE: u32 = 0xd819_8e9b;
@@ -72,7 +72,7 @@ pub(super) fn key_of_hash(hash: u32) -> [u8; 4] {
     key
 }
 
-/// Hashes whose first bit is near either end of an array, after the fewest turns and the most.
+/// Hashes whose first bit is near either end of an array, for the smallest and for the greatest quotients of hash and array size.
 pub(super) fn hashes_at_the_ends(array_len: usize) -> Vec<u32> {
     let bits = array_len as u64 * 8;
     let most = (1 << 32) / bits * bits;

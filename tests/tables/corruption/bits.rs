@@ -1,4 +1,4 @@
-//! Damage by bits and bytes, wherever it falls.
+//! Damage to bits and bytes, wherever it is.
 
 use bytes::Bytes;
 use filterblock::BloomFilterPolicy;
@@ -8,7 +8,7 @@ use super::{exercise, open};
 use crate::interpreted::fewer;
 use crate::tables::{Entry, Sample, sample, samples};
 
-/// The ranges of a table's data blocks, with their trailers, and the numbers of the entries in them.
+/// The range of each data block of a table, with its trailer, and the numbers of the entries in it.
 fn data_blocks(sample: &Sample) -> Vec<(std::ops::Range<usize>, Vec<usize>)> {
     let table = sample.open();
     let (mut cursor, mut number, mut blocks) = (table.cursor(), 0, Vec::new());
@@ -28,7 +28,7 @@ fn data_blocks(sample: &Sample) -> Vec<(std::ops::Range<usize>, Vec<usize>)> {
     blocks
 }
 
-/// Twelve entries in several blocks, with filters, small enough to be damaged in every bit many times over.
+/// A table of twelve entries in several blocks, with filters. It is small enough to be damaged in every bit many times.
 fn small_table() -> (Bytes, Vec<Entry>) {
     let options = WriteOptions::default().block_size(48).filter_policy(BloomFilterPolicy::new(10));
     let mut table = TableBuilder::new(Vec::new(), options);

@@ -1,4 +1,4 @@
-//! Damage behind right checksums: footer, index and data blocks.
+//! Damage to footer, index and data blocks whose checksums are right.
 
 use bytes::Bytes;
 use filterblock::table::{Lookup, ReadOptions, Table};
@@ -36,7 +36,7 @@ fn an_index_handle_that_leads_outside() {
     }
 }
 
-/// A table of three blocks, of which the one in the middle is given.
+/// A table of three blocks. `middle` makes the second one and returns its entry in the index.
 fn three_blocks(middle: impl FnOnce(&mut Crafted) -> Vec<u8>) -> Bytes {
     let mut crafted = Crafted::default();
     let first = crafted.entries(&[("a", "1"), ("b", "2")]);
@@ -47,7 +47,7 @@ fn three_blocks(middle: impl FnOnce(&mut Crafted) -> Vec<u8>) -> Bytes {
     crafted.footer(metaindex, index)
 }
 
-/// All that reads the middle block fails as it says, and only that.
+/// Checks that all reads of the middle block fail with this message, and that no other reads fail.
 fn check_middle(file: Bytes, expected: &str) {
     let table = open(file).unwrap();
     for (key, value) in [("a", "1"), ("b", "2"), ("e", "5"), ("f", "6")] {

@@ -1,4 +1,4 @@
-//! Trouble with the metaindex or the filter block: the table is read without filters and says why.
+//! Trouble with the metaindex or the filter block: the table is read without filters, and says why.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn trouble_with_the_metaindex_turns_filters_off() {
     }
 }
 
-/// A table of one block with these keys, whose metaindex is given these entries, made after the data block.
+/// A table of one data block with these keys. `meta` returns the entries of the metaindex.
 fn one_block(keys: &[&[u8]], meta: impl FnOnce(&mut Crafted) -> Vec<(Vec<u8>, Vec<u8>)>) -> Bytes {
     let mut crafted = Crafted::default();
     let entries: Vec<_> = keys.iter().map(|key| (key, b"value")).collect();
@@ -207,7 +207,7 @@ fn filters_of_bashos_tables_are_not_trusted() {
     }
 }
 
-/// Names that are nearly LevelDB's: shorter, longer, and with something before.
+/// These names differ a little from LevelDB's: they are shorter or longer, or something is before them.
 #[test]
 fn filters_are_told_by_their_whole_name() {
     let name = BloomFilterPolicy::new(10).name().to_owned();
@@ -316,7 +316,7 @@ fn policies_with_long_names_that_share_their_beginning_are_found() {
     }
 }
 
-/// A block may end where the file does, and no later.
+/// A block may end where the file does, but not later.
 #[test]
 fn a_block_ends_within_the_file() {
     let mut crafted = Crafted::default();

@@ -117,7 +117,7 @@ fn copies_of_long_shared_keys_count_against_the_limit() {
     assert!(!cursor.next().unwrap() && !cursor.valid());
 }
 
-/// The first of these keys lies whole in the block, the second is put together.
+/// The first key is whole in the block. The second is put together from parts, which counts each time.
 #[test]
 fn keys_that_are_sought_count_against_the_limit() {
     let keys = [b'a', b'b'].map(|last| [&[b'k'; 1000][..], &[last]].concat());
@@ -135,7 +135,7 @@ fn keys_that_are_sought_count_against_the_limit() {
     }
 }
 
-/// The same table within limits in proportion to it: the greater one holds.
+/// One limit is fixed, and one is in proportion to the size of the same table. The greater one holds.
 #[test]
 fn the_limit_may_be_in_proportion_to_the_file() {
     let mut crafted = Crafted::default();

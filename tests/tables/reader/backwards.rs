@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// Moves at random, and compares each place with the one in `entries`.
+/// Moves at random, and compares each place with `entries`.
 fn walk<R: ReadAt>(name: &str, cursor: &mut Cursor<'_, R>, entries: &[Entry], steps: usize) {
     let (mut random, mut at) = (Random(entries.len() as u64 + 1), None::<usize>);
     assert!(!cursor.prev().unwrap(), "a new cursor is before the first entry");
@@ -110,7 +110,7 @@ fn a_block_is_walked_both_ways() {
     }
 }
 
-/// A table of three blocks. That of `c` and `d` is damaged by `damage`.
+/// A table of three blocks. `damage` alters the block of `c` and `d`.
 fn three_blocks(damage: impl FnOnce(&mut Vec<u8>)) -> Table<Bytes> {
     let mut crafted = Crafted::default();
     let first = crafted.entries(&[("a", "1"), ("b", "2")]);
@@ -122,7 +122,7 @@ fn three_blocks(damage: impl FnOnce(&mut Vec<u8>)) -> Table<Bytes> {
     Table::open(file, &ReadOptions::default()).unwrap()
 }
 
-/// The error that comes after two more entries at most.
+/// Moves until the first error, which comes after two more entries at most, and returns it.
 fn fail<R>(
     cursor: &mut Cursor<'_, R>,
     go: impl Fn(&mut Cursor<'_, R>) -> filterblock::Result<bool>,
@@ -130,7 +130,7 @@ fn fail<R>(
     (0..3).find_map(|_| go(cursor).err()).expect("an error")
 }
 
-/// LevelDB goes on with the block before, and tells of the damage only by the iterator's status.
+/// LevelDB goes on with the block before, and reports the damage only in the iterator's status.
 #[test]
 fn damage_is_an_error_in_both_directions_and_can_be_passed() {
     // Something shared at a restart; a restart within an entry; the second one before the first.
@@ -158,7 +158,7 @@ fn damage_is_an_error_in_both_directions_and_can_be_passed() {
     }
 }
 
-/// Goes on until no range is missing.
+/// Repeats the move until no range is missing.
 fn again<R>(
     cursor: &mut Cursor<'_, R>,
     go: impl Fn(&mut Cursor<'_, R>) -> filterblock::Result<bool>,
@@ -215,7 +215,7 @@ fn a_range_that_is_missing_costs_nothing_on_the_way_back() {
     }
 }
 
-/// In a walk that owns its table each block has to lie behind the one before, in both directions.
+/// In a walk that owns its table, each block has to lie behind the one before, in both directions.
 #[test]
 fn handles_out_of_order_are_damage_on_the_way_back() {
     let mut crafted = Crafted::default();
@@ -310,7 +310,7 @@ fn a_failed_flush_leaves_the_table_lost() {
     assert!(matches!(builder.add(b"b", b"2"), Err(Error::TableAbandoned { .. })));
 }
 
-/// An index that cannot tell gives the metaindex's offset, as in LevelDB.
+/// If the index cannot tell, the offset is that of the metaindex, as in LevelDB.
 #[test]
 fn an_offset_from_a_damaged_index() {
     let mut crafted = Crafted::default();

@@ -1,4 +1,4 @@
-//! Every entry of every table is found, and nothing else.
+//! Every entry of every table is found, and nothing else is.
 
 use bytes::Bytes;
 use filterblock::Result;

@@ -1,4 +1,4 @@
-//! Counting the filters' answers and what came of them.
+//! Counts the filters' answers, and what came of them.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,13 +10,13 @@ use filterblock::{BloomFilterPolicy, InternalKey, KeyFormat};
 use super::absent;
 use crate::tables::samples;
 
-/// Asked, denied, true and false positives.
+/// The numbers of keys asked for, of keys denied, of true positives and of false positives.
 fn counts(meter: &FilterMeter) -> [u64; 4] {
     [meter.asked(), meter.denied(), meter.true_positives(), meter.false_positives()]
 }
 
-/// The counts that lookups of these keys have to give: by the index and the filter, each asked by
-/// itself, and by the entries of the data block.
+/// The counts that lookups of these keys have to give. They are found by the index, the filter and the entries of the
+/// data block, each asked by itself.
 fn expected(table: &Table<Bytes>, keys: &[Vec<u8>], format: Option<KeyFormat>) -> [u64; 4] {
     let part = |key: &[u8]| format.map_or(key, |format| format.user_key(key).unwrap()).to_vec();
     let mut counts = [0; 4];
@@ -85,8 +85,8 @@ fn lookups_with_a_meter_find_the_same_and_count_what_filters_do() {
     assert_eq!(FilterMeter::default().false_positive_rate(), None);
 }
 
-/// A filter knows nothing of sequence numbers: it is right to let a key pass whose entries are all
-/// newer than the one sought.
+/// A filter knows nothing of sequence numbers. So it is right to let a key pass even if all its entries are newer than
+/// the one sought.
 #[test]
 fn a_key_with_newer_entries_only_is_no_false_positive() {
     let options = WriteOptions::default().internal_keys(true).filter_policy(BloomFilterPolicy::new(10));
@@ -106,7 +106,7 @@ fn a_key_with_newer_entries_only_is_no_false_positive() {
     assert_eq!(counts(&meter), [2, 0, 2, 0]);
 }
 
-/// A file whose data blocks cannot be read any longer.
+/// A file whose data blocks can be made unreadable.
 struct Failing(Bytes, AtomicBool);
 
 impl ReadAt for Failing {

@@ -1,4 +1,4 @@
-//! Blocks that a source has in memory are searched where they lie, as blocks that it reads are.
+//! Blocks that a source has in memory are searched where they lie, with the same results as blocks that are read.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use filterblock::table::{Meter, ReadAt, ReadOptions, Table};
 use super::absent;
 use crate::tables::samples;
 
-/// A file whose bytes are only handed out by reading.
+/// A source that does not show its bytes in memory: they have to be read.
 struct ReadOnly(Bytes);
 
 impl ReadAt for ReadOnly {
@@ -22,7 +22,7 @@ impl ReadAt for ReadOnly {
     }
 }
 
-/// A file that shows other slices than it is asked for: so many bytes more, or one less.
+/// A source that shows a slice of a wrong length: this many bytes too long, or one byte too short.
 struct Misshown(Bytes, Option<usize>);
 
 impl ReadAt for Misshown {
@@ -38,7 +38,7 @@ impl ReadAt for Misshown {
     }
 }
 
-/// The results of lookups of these keys, and their counts of reads and bytes.
+/// The results of lookups of these keys, each with the counts of reads and bytes so far.
 fn told<R: ReadAt>(source: R, options: &ReadOptions, keys: &[&[u8]]) -> Result<Vec<String>> {
     let meter = Arc::new(Meter::default());
     let table = Table::open(source, &options.clone().meter(Arc::clone(&meter)))?;
@@ -82,7 +82,7 @@ fn blocks_in_memory_give_what_blocks_read_give() {
     }
 }
 
-/// Whatever is wrong with a block, the words and the counts are the same.
+/// Whatever is wrong with a block, the messages and the counts are the same.
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn damaged_blocks_in_memory_give_what_damaged_blocks_read_give() {

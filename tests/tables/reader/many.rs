@@ -1,4 +1,4 @@
-//! Many keys at once, beside the same keys one by one.
+//! Many keys at once, compared with the same keys one by one.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use super::absent;
 use crate::interpreted::fewer;
 use crate::tables::{Crafted, Recording, Reversed, handle, listing, sample, samples, testdata, unhex};
 
-/// The numbers of keys asked for at once: one by one, together, and over the border of a group.
+/// The numbers of keys that are asked for at once: few, a whole group, and around the end of a group.
 const COUNTS: [usize; 8] = [0, 1, 15, 16, 31, 32, 33, 100];
 
 /// The result for each key as text, to be compared.
@@ -27,7 +27,7 @@ fn told<T: fmt::Debug>(results: &[Result<T>]) -> Vec<String> {
     results.iter().map(tell).collect()
 }
 
-/// Checks that a table says of these keys at once what it says of each.
+/// Checks that a table answers for these keys together what it answers for each.
 fn check<R: ReadAt>(name: &str, table: &Table<R>, keys: &[&[u8]]) {
     let (mut values, mut answers, mut lookups) = (vec![Ok(None)], Vec::new(), Vec::new());
     table.get_many(keys, &mut values);
@@ -84,7 +84,7 @@ fn many_keys_have_the_values_of_each() {
     }
 }
 
-/// [`BytewiseComparator`], so that the library does not recognize it.
+/// The order of [`BytewiseComparator`], under a type that the library does not recognize.
 struct Bytewise;
 
 impl Comparator for Bytewise {
@@ -115,7 +115,7 @@ fn many_user_keys_are_looked_up_in_databases_of_all_kinds() {
     }
 }
 
-/// These are compressed by LZ4.
+/// Basho's tables are compressed by LZ4.
 #[cfg(feature = "lz4")]
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
@@ -132,7 +132,7 @@ fn many_user_keys_are_looked_up_in_bashos_tables() {
     }
 }
 
-/// Entries in several blocks, with filters, small enough to be damaged in every bit.
+/// A table of entries in several blocks, with filters. It is small enough to be damaged in every bit. Returns the keys, too.
 fn small_table(compression: Compression) -> (Vec<u8>, Vec<Vec<u8>>) {
     let policy = BloomFilterPolicy::new(10);
     let options = WriteOptions::default()
@@ -170,7 +170,7 @@ fn damage_is_told_for_each_key_as_it_is_for_one() {
     assert!(opened > 0 && failed > 0, "{opened} {failed}");
 }
 
-/// A source that records the ranges that it is told will be needed.
+/// A source that records the ranges of which it is told that they will be needed.
 struct Told {
     inner: Recording,
     told: Mutex<Vec<Range<u64>>>,

@@ -1,4 +1,4 @@
-//! Reading sound tables: those LevelDB wrote, entry by entry, and what reading takes.
+//! Reads sound tables: those that LevelDB wrote, entry by entry, and what reading them takes.
 
 mod backwards;
 mod entries;
@@ -11,7 +11,7 @@ mod versions;
 
 use crate::tables::Sample;
 
-/// Keys that are in no table: before, after and beside the stored ones.
+/// Keys that are not in the table: stored keys with more bytes, and stored keys with their last byte changed.
 fn absent(sample: &Sample) -> Vec<Vec<u8>> {
     let changed = sample.entries.iter().flat_map(|(key, _)| {
         // Internal keys end in eight bytes of their own, which stay.

@@ -1,4 +1,4 @@
-//! The reads that opening a table and asking it take.
+//! The reads that it takes to open a table and to ask it.
 
 use bytes::Bytes;
 use filterblock::table::{
@@ -51,7 +51,7 @@ fn a_small_table_is_opened_in_one_read() {
     }
 }
 
-/// The types of all data blocks one by one, and with trailers read together.
+/// The types of all data blocks: read one by one, and with the trailers of several blocks read together.
 fn types(table: &Table<impl ReadAt>) -> [Vec<(BlockHandle, u8)>; 2] {
     let one = |handle: Result<BlockHandle>| {
         let handle = handle.unwrap();
@@ -78,7 +78,7 @@ fn trailers_that_lie_close_together_take_one_read() {
     }
 }
 
-/// A table of three blocks, the second and the third with so many bytes before them.
+/// A table of three blocks, and their places. Before the second and the third block are this many other bytes.
 fn three_blocks(gaps: [usize; 2]) -> (Bytes, [(u64, u64); 3]) {
     let mut crafted = Crafted::default();
     let mut block = |gap: usize, id: u8| {
@@ -124,7 +124,7 @@ fn a_trailer_between_two_others_does_not_end_the_read() {
     assert_eq!(source.take(), [(8, 31)]);
 }
 
-/// Handles in the order of the file, back and forth, each again and again, beyond the end.
+/// The handles are in the order of the file, back and forth, each again and again, or beyond the end.
 #[test]
 fn no_order_of_blocks_makes_their_trailers_take_more_than_the_file() {
     let step = |at: u64| (at * 1000, 995);
@@ -295,7 +295,7 @@ fn an_index_longer_than_the_tail() {
     }
 }
 
-/// Opens and reads a whole table from bytes that are fetched as they are asked for. Returns what was fetched.
+/// Opens and reads a whole table from ranges that are fetched when they are missing. Returns these ranges.
 fn fetch_all(file: &Bytes, tail: FetchedRanges, sample: &Sample) -> Vec<(u64, usize)> {
     let mut fetched = Vec::new();
     let fetch = |fetched: &mut Vec<(u64, usize)>, error: Error| {
@@ -327,7 +327,7 @@ fn fetch_all(file: &Bytes, tail: FetchedRanges, sample: &Sample) -> Vec<(u64, us
     fetched
 }
 
-/// Cursors stay alive while what they need is fetched, and lose nothing by it.
+/// Cursors stay usable while the range that they need is fetched, and lose nothing by it.
 #[test]
 fn a_cursor_goes_on_where_a_range_was_missing() {
     for sample in samples() {

@@ -44,7 +44,7 @@ fn uncompressed_blocks_are_views_of_bytes() {
     }
 }
 
-/// A policy under another name that lets everything pass.
+/// A policy under this name that lets every key pass.
 struct Named(&'static str);
 
 impl FilterPolicy for Named {
@@ -134,7 +134,7 @@ fn what_tools_ask_for() {
     assert!(matches!(table.compression_of(beyond), Err(Error::Corrupt { .. })));
 }
 
-/// Of each codec, and from one to another, in memory that other blocks have used.
+/// One cursor enters blocks of each codec in turn, in memory that other blocks have used.
 #[test]
 fn one_block_cursor_enters_many_blocks() {
     let samples =
@@ -165,7 +165,7 @@ fn one_block_cursor_enters_many_blocks() {
     }
 }
 
-/// Blocks that somebody still looks at are not written over.
+/// A block is not overwritten while somebody still holds a value in it.
 #[test]
 fn values_outlive_their_blocks() {
     let sample = sample("words-1024-bloom20-snappy.ldb");

@@ -1,4 +1,4 @@
-//! A database's tables: user keys, sequence numbers and deletions.
+//! The tables of a database: user keys, sequence numbers and deletions.
 
 use bytes::Bytes;
 use filterblock::table::{Lookup, ReadOptions, Table};

@@ -1,4 +1,4 @@
-//! Damaged tables: an error, and never a file that is finished.
+//! Damaged tables lead to an error, and never to a finished file.
 
 use filterblock::table::{Compression, ReadOptions, Rewriter, Table, TableBuilder, WriteOptions};
 use filterblock::{BloomFilterPolicy, Error, Structure};
@@ -6,8 +6,8 @@ use filterblock::{BloomFilterPolicy, Error, Structure};
 use super::{bloom, open, rewrite, table_of};
 use crate::tables::{Crafted, entry_block};
 
-/// All bits of data blocks and index, whatever the options for reading say. What the table says is
-/// either found or does not matter: bits of the old filters, and of the metaindex that names them.
+/// Each bit of the file is flipped, and the table is read with any options. A flipped bit is either found, or it does
+/// not matter: it is in the old filters, or in the metaindex that names them.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn no_flipped_bit_of_data_or_index_gets_into_a_finished_table() {
@@ -71,7 +71,8 @@ fn a_table_cut_off_anywhere_is_an_error() {
     }
 }
 
-/// A sound checksum over entries that are none: only decoding tells, and only for the keys.
+/// The checksum of a block is right, but its entries are damaged. Only decoding shows that, and blocks are decoded only
+/// for their keys.
 #[test]
 fn damaged_entries_under_sound_checksums_are_errors_with_filters() {
     let sound = entry_block(&[("a", "1"), ("b", "2")]);
@@ -104,7 +105,7 @@ fn damaged_entries_under_sound_checksums_are_errors_with_filters() {
     }
 }
 
-/// The index that was read at opening does not count, but the one that is copied.
+/// The index that is copied from the file counts, not the one that was read at opening.
 #[test]
 fn the_index_is_the_one_of_the_file() {
     let options = bloom(10).block_size(100).compression(Compression::None);

@@ -1,4 +1,4 @@
-//! Writers and sources that fail, and policies.
+//! Writers, sources and policies that fail.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use filterblock::{Error, FilterPolicy, Keys, Result};
 use super::{bloom, open, rewrite, table_of};
 use crate::tables::{Answering, Recording};
 
-/// Fails in call number `at` of `write`, or, if that is behind the last one, in `flush`.
+/// A writer that fails in call number `at` of `write`, or in `flush` if there are not so many calls.
 #[derive(Debug)]
 struct Failing {
     written: Vec<u8>,
@@ -129,7 +129,7 @@ fn a_source_that_fails_on_any_read_is_an_error() {
     assert!(reads >= 3, "{reads}");
 }
 
-/// A bad place in the old filters, which are behind the data, does not matter.
+/// A part of the old filters cannot be read. They are behind the data, so that does not matter.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn old_filters_that_cannot_be_read_are_replaced() {
@@ -207,7 +207,7 @@ fn ranges_that_are_missing_can_be_fetched_meanwhile() {
     assert_eq!(summary.num_entries, Some(2000));
 }
 
-/// Counts the filters that it makes, and fails at the one of the second number.
+/// A policy that counts the filters that it makes. It fails at the filter whose number is given second.
 struct Moody(AtomicUsize, usize);
 
 impl FilterPolicy for Moody {

@@ -1,4 +1,4 @@
-//! The table written again is the one that would have been written with these filters.
+//! A rewritten table is the one that would have been written with these filters at first.
 
 use std::fs;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use filterblock::{
 use super::{bloom, entry, open, rewrite, table_of};
 use crate::tables::{Entry, samples, testdata};
 
-/// Filters by no policy, by one and by several.
+/// Sets of no policy, of one policy and of several.
 fn policy_sets() -> Vec<Vec<SharedPolicy>> {
     let bloom = |bits| -> SharedPolicy { Arc::new(BloomFilterPolicy::new(bits)) };
     vec![
@@ -24,7 +24,7 @@ fn policy_sets() -> Vec<Vec<SharedPolicy>> {
     ]
 }
 
-/// A table of `count` entries, of internal keys if the options say so.
+/// A table of `count` entries, with internal keys if `internal`.
 fn write(count: usize, internal: bool, options: WriteOptions) -> (Vec<u8>, TableSummary) {
     let mut table = TableBuilder::new(Vec::new(), options.internal_keys(internal));
     for (i, (key, value)) in (0..count).map(entry).enumerate() {
@@ -35,7 +35,7 @@ fn write(count: usize, internal: bool, options: WriteOptions) -> (Vec<u8>, Table
     table.finish().unwrap()
 }
 
-/// The index of a table as stored, with its trailer.
+/// The index of a table as it is stored, with its trailer.
 fn stored_index<'f>(table: &Table<&[u8]>, file: &'f [u8]) -> &'f [u8] {
     let handle = table.index_handle();
     &file[handle.offset as usize..][..handle.size as usize + 5]
@@ -49,8 +49,7 @@ fn entries_of(block: Option<BlockCursor<'_>>) -> Vec<Entry> {
     entries
 }
 
-/// Goes through all shapes of tables: entries, size of blocks, compression, internal keys, range of
-/// a filter.
+/// Calls `check` with tables of all shapes: number of entries, block size, compression, internal keys, range of a filter.
 fn each_shape(mut check: impl FnMut(usize, bool, WriteOptions)) {
     for count in [0, 1, 30, 700] {
         for (block_size, compression) in [
@@ -95,8 +94,7 @@ fn filters_come_and_go_and_the_bytes_are_those_of_the_builder() {
     assert_eq!(shapes, 4 * 4 * 2 * 4 * 16);
 }
 
-/// LevelDB wrote each table of a set with its own filters; from any of them of the same blocks the
-/// others can be made.
+/// LevelDB wrote each table of a set with filters of its own. From any table of the same data blocks, the others can be made.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn leveldbs_own_tables_come_back_byte_for_byte() {
@@ -135,7 +133,7 @@ fn leveldbs_own_tables_come_back_byte_for_byte() {
     assert!(filtered >= 15);
 }
 
-/// Data, filters and index. goleveldb stores the metaindex with Snappy even where that saves nothing.
+/// Data, filters and index come back. goleveldb stores the metaindex with Snappy even where that saves nothing.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn goleveldbs_tables_of_any_range_come_back() {
@@ -164,7 +162,7 @@ fn goleveldbs_tables_of_any_range_come_back() {
     assert_eq!(tables, 14);
 }
 
-/// Mojang compresses the index as well, and both stay as they are.
+/// Mojang compresses the index as well. Both data blocks and index stay as they are.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn blocks_of_other_codecs_are_copied() {
@@ -183,7 +181,7 @@ fn blocks_of_other_codecs_are_copied() {
     }
 }
 
-/// A policy of a name that compresses well.
+/// A policy whose name compresses well.
 struct LongName;
 
 impl FilterPolicy for LongName {

@@ -1,4 +1,4 @@
-//! The costs of rewriting sound tables and hostile ones.
+//! The costs of rewriting tables, sound and hostile ones.
 
 use bytes::Bytes;
 use filterblock::Error;
@@ -8,7 +8,7 @@ use super::{bloom, rewrite};
 use crate::counting::{allocations, peak};
 use crate::tables::{Crafted, entry_block, varint};
 
-/// The second index entry of the block is refused, after its one copy.
+/// The block is copied once. Then its second entry in the index is refused.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_block_named_a_million_times_is_written_once_at_most() {

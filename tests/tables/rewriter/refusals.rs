@@ -1,4 +1,4 @@
-//! Tables that are not written again, since something would be lost.
+//! Tables that are not written again, since something in them would be lost.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::tables::{Crafted, Place, entry_block, handle, testdata};
 
 const FILTER: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
 
-/// Writes a table again, with filters and without. Both have to come to the same.
+/// Writes a table again, with filters and without. Either both succeed or both fail.
 fn rewrite_both(file: &Bytes) -> Result<Vec<RewriteSummary>> {
     let table = Table::open(file.clone(), &ReadOptions::default()).unwrap();
     let results = [bloom(10), WriteOptions::default()].map(|options| rewrite(&table, &options));
@@ -19,7 +19,7 @@ fn rewrite_both(file: &Bytes) -> Result<Vec<RewriteSummary>> {
     results.into_iter().map(|result| result.map(|(_, summary)| summary)).collect()
 }
 
-/// Three data blocks of one entry each, named by `index` as it likes.
+/// A table of three data blocks of one entry each. `index` returns the places that its index names.
 fn three_blocks(index: impl Fn([Place; 3], &mut Crafted) -> Vec<Place>) -> Bytes {
     let mut crafted = Crafted::default();
     let blocks = ["a", "b", "c"].map(|key| crafted.entries(&[(key, "value")]));
@@ -99,7 +99,7 @@ fn handles_that_lead_out_of_the_file_are_damage() {
     assert!(matches!(error, Error::Corrupt { what: Structure::BlockHandle, .. }), "{error}");
 }
 
-/// A table of one entry whose metaindex has these names, which all lead to one block.
+/// A table of one entry whose metaindex has these names. All of them lead to one block.
 fn with_metaindex(names: &[&[u8]]) -> Bytes {
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[("key", "value")]);
@@ -243,7 +243,7 @@ fn a_damaged_metaindex_is_replaced_like_the_filters() {
     assert_eq!(open(&again).get(b"key").unwrap().as_deref(), Some(&b"value"[..]));
 }
 
-/// The source may be read again another time.
+/// The source may give the metaindex at another time.
 #[test]
 fn a_metaindex_that_the_source_does_not_give_is_an_error() {
     let file = table_of(5, bloom(10).compression(Compression::None));
@@ -262,7 +262,7 @@ fn a_metaindex_that_the_source_does_not_give_is_an_error() {
     assert!(matches!(error, Error::Io { .. }), "{error}");
 }
 
-/// A source that fails where the byte at `hole` is asked for.
+/// A source that fails if a read includes the byte at `hole`.
 struct Hole {
     file: Vec<u8>,
     hole: u64,

@@ -1,4 +1,4 @@
-//! Counts and lengths around the places where 7, 8, 14, 15 and 16 bits end: bytes against a plain encoder.
+//! Counts and lengths around the ends of 7, 8, 14, 15 and 16 bits. The bytes are compared with those of a plain encoder.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{CountingPolicy, uncompressed, write};
 
 type Entry = (Vec<u8>, Vec<u8>);
 
-/// As `util/coding.cc` has it, by division.
+/// A varint as in `util/coding.cc`, by division.
 fn varint(mut value: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value / 128 > 0 {
@@ -20,7 +20,7 @@ fn varint(mut value: usize) -> Vec<u8> {
     bytes
 }
 
-/// The block of these entries, by the words of LevelDB's `doc/table_format.md` and `table/block_builder.cc`.
+/// The block of these entries, as described in LevelDB's `doc/table_format.md` and `table/block_builder.cc`.
 fn plain_block(restart_interval: usize, entries: &[Entry]) -> Vec<u8> {
     let (mut block, mut restarts) = (Vec::new(), vec![0]);
     for (number, (key, value)) in entries.iter().enumerate() {
@@ -44,7 +44,7 @@ fn plain_block(restart_interval: usize, entries: &[Entry]) -> Vec<u8> {
     block
 }
 
-/// Writes one data block, which has to be the plain encoder's, and reads it again.
+/// Writes one data block and reads it again. Its bytes have to be those of the plain encoder.
 fn check(restart_interval: u32, entries: &[Entry]) {
     let options = uncompressed().restart_interval(restart_interval).block_size(usize::MAX);
     let (file, summary) = write(options, entries.iter().map(|(key, value)| (key, value))).unwrap();
@@ -105,7 +105,7 @@ fn keys_share_all_they_have_in_common_however_long_it_is() {
     }
 }
 
-/// The metaindex has the table's interval, the index one of 1.
+/// The restart interval of the metaindex is the table's, and that of the index is 1.
 #[test]
 fn metaindex_and_index_have_restarts_as_leveldb_sets_them() {
     let common: &'static str = "n".repeat(300).leak();

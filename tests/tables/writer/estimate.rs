@@ -1,4 +1,4 @@
-//! The size of a table before its end.
+//! The size of a table, estimated before its end.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ const OPTIONS: [Options; 7] = [
     || WriteOptions::default().block_size(1).filter_policy(BloomFilterPolicy::new(10)).base_lg(5),
 ];
 
-/// Some entries, and what they were estimated to take and took.
+/// Writes this many entries. Returns the estimated size of the file, and its real size.
 fn sizes(options: WriteOptions, entries: usize, value: &[u8], flush: bool) -> (u64, u64) {
     let mut builder = TableBuilder::new(Vec::new(), options);
     for number in 0..entries {
@@ -55,7 +55,8 @@ fn an_estimate_is_never_below_what_comes() {
     }
 }
 
-/// Uncompressed and with filters, 3 %: the metaindex and the last entry of the index are bounded, all else is known.
+/// Uncompressed and with filters, an estimate is at most 3 % too large: the metaindex and the last entry of the index
+/// are bounded, and all else is known.
 #[test]
 fn an_estimate_is_close() {
     for (number, options) in OPTIONS[..5].iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Writers that fail, and those that only take their time.
+//! Writers that fail, writers that take a part of the bytes, and interrupted ones.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use filterblock::{BloomFilterPolicy, Error};
 
 use super::{entries, uncompressed, write};
 
-/// The behaviour of a writer when it is called.
+/// What a writer does when it is called.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     Short(usize),
@@ -17,7 +17,7 @@ enum Step {
     Fail,
 }
 
-/// Does `step` in call number `at`, or always if that is `None`, and else takes everything.
+/// A writer that does `step` in call number `at`, or in each call if that is `None`. In other calls, it takes everything.
 #[derive(Debug)]
 struct Faulty {
     written: Vec<u8>,

@@ -1,4 +1,4 @@
-//! The places of blocks and entries.
+//! The places of blocks and entries in a table.
 
 use std::cmp::Ordering;
 
@@ -68,7 +68,7 @@ fn an_empty_key_is_a_key() {
 
 #[test]
 fn separators_are_short_and_one_that_is_out_of_place_is_not_taken() {
-    /// Returns the bytes that it was given as every separator and successor.
+    /// A comparator that returns these bytes as every separator and successor.
     struct Fixed(&'static [u8]);
     impl Comparator for Fixed {
         fn name(&self) -> &str {

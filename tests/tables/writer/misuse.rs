@@ -1,4 +1,4 @@
-//! Mistakes of callers, policies and options.
+//! Mistakes in calls, policies and options.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -112,7 +112,7 @@ fn a_policy_that_fails_is_heard() {
     assert_eq!(error.to_string(), "filter policy: no room on the shelf");
 }
 
-/// Goes through its names, one at each call.
+/// A policy that returns its names one after the other, one at each call.
 struct Fickle(&'static [&'static str], AtomicUsize);
 
 impl FilterPolicy for Fickle {
@@ -127,7 +127,7 @@ impl FilterPolicy for Fickle {
     }
 }
 
-/// As many policies as it takes for a sort to notice that they have no order.
+/// There are enough policies for a sort to notice that they have no order.
 #[test]
 fn a_policy_whose_name_changes_is_an_error() {
     const NAMES: [&str; 7] = ["d", "a", "f", "c", "b", "g", "e"];
@@ -190,7 +190,7 @@ fn messages_cut_long_keys_and_names() {
     assert!(error.to_string().ends_with(&expected), "{error}");
 }
 
-/// Orders that contradict themselves lead to disorder, not to a panic.
+/// A comparator that contradicts itself leads to disorder, but not to a panic.
 #[test]
 fn an_order_that_changes_its_mind_ends_in_a_table_or_an_error() {
     use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! Tables written through the public API: byte by byte, with filters, misused, and by writers that fail.
+//! Tables written through the public API: compared byte by byte, with filters, misused, and by writers that fail.
 
 mod counts;
 mod estimate;
@@ -48,7 +48,7 @@ fn block(parts: &[&[u8]]) -> Vec<u8> {
     block
 }
 
-/// The footer for handles that take one byte a number.
+/// The footer, for handles whose numbers take one byte each.
 fn footer(handles: [u8; 4]) -> Vec<u8> {
     let mut footer = handles.to_vec();
     footer.resize(40, 0);
@@ -59,7 +59,7 @@ fn footer(handles: [u8; 4]) -> Vec<u8> {
 /// The end of a block with the one restart that every block has.
 const ONE_RESTART: &[u8] = &[0, 0, 0, 0, 1, 0, 0, 0];
 
-/// A policy whose filters are its name and how many keys there are.
+/// A policy whose filters are its name and the number of keys.
 struct CountingPolicy(&'static str);
 
 impl FilterPolicy for CountingPolicy {

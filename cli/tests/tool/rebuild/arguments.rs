@@ -1,4 +1,4 @@
-//! Arguments: those that go together, and those that do not.
+//! Arguments that go together, and arguments that do not.
 
 use super::*;
 
@@ -36,7 +36,7 @@ fn wrong_usage_changes_nothing() {
     }
 }
 
-/// Nothing but the folder goes with either.
+/// Neither takes any argument but the folder.
 #[test]
 fn undo_and_discard_take_no_other_options() {
     let db = usual();

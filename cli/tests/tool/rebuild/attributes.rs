@@ -1,4 +1,4 @@
-//! Modes, times and owners of what is written.
+//! Modes, times and owners of the files that are written.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::time::SystemTime;
@@ -83,7 +83,7 @@ fn the_copy_has_all_modes_and_times() {
     );
 }
 
-/// An access control list of Linux: the owner may do all, this user read and write; others nothing.
+/// An access control list of Linux: the owner may do everything, this user may read and write, all others nothing.
 #[cfg(target_os = "linux")]
 fn list(user: u32) -> Vec<u8> {
     let mut list = 2_u32.to_le_bytes().to_vec();
@@ -109,7 +109,7 @@ fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
 #[cfg(target_os = "linux")]
 const LIST: &str = "system.posix_acl_access";
 
-/// Without its list, a file that one more user may read would be one that the whole group may.
+/// Without its access control list, a file that one more user may read would be open to the whole group.
 #[cfg(target_os = "linux")]
 #[test]
 fn access_control_lists_and_attributes_stay() {
@@ -142,7 +142,7 @@ fn access_control_lists_and_attributes_stay() {
     }
 }
 
-/// A capability can be given by root alone: the owner of the file is told which attribute it is.
+/// Only root may set a capability. The error tells the file's owner which attribute could not be copied.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_attribute_that_cannot_be_copied_is_named() {
@@ -170,7 +170,7 @@ fn an_attribute_that_cannot_be_copied_is_named() {
     }
 }
 
-/// Only root may give files away. In place, it works for nobody else: see `foreign.rs`.
+/// Only root may change owners, and only in a copy: in place, root works on nobody else's database (see `foreign.rs`).
 #[test]
 fn owners_stay() {
     const OWNER: u32 = 12345;
@@ -190,8 +190,8 @@ fn owners_stay() {
     }
 }
 
-/// Undoing needs no space. A table that is left as it is gets a file of its own under its new number: a program that
-/// opens the database before the commit may write to a file of that number.
+/// The files kept for `--undo` are links, which need no space. A table that stays as it is gets a file of its own under
+/// its new number: a program that opens the database before the commit may write to a file of that number.
 #[test]
 fn files_that_come_back_are_links_and_files_that_stay_are_copies() {
     let db = usual();

@@ -11,7 +11,7 @@ fn size_of_one(db: &Db) -> u64 {
     db.read("000005.ldb").len() as u64
 }
 
-/// The number of the MANIFEST tells how many commits there were.
+/// Rebuilds the database in groups of this size. Returns the number of commits, which the MANIFEST's number tells.
 #[track_caller]
 fn commits(db: &Db, batch: u64) -> u64 {
     let first = 42 + db.live().len() as u64;
@@ -48,9 +48,8 @@ fn the_result_is_that_of_one_commit_but_for_the_manifests_number() {
     }
 }
 
-/// The newest tables come first, so that a higher number is a newer table after each commit. The
-/// third table to be replaced is damaged: the two newer ones have their new filters, and the rest is
-/// as it was.
+/// The newest tables come first, so that after each commit a higher number still means a newer table. The third table
+/// to be replaced is damaged: the two newer ones get their new filters, and the rest stays as it was.
 #[test]
 fn a_failure_leaves_the_groups_before_it() {
     let db = ten();
@@ -83,7 +82,7 @@ fn a_failure_leaves_the_groups_before_it() {
     assert_eq!(first, "000054.ldb");
 }
 
-/// After each commit, all is well and the database is whole: seen by stopping before the next one.
+/// After each commit, the database is sound and complete. A damaged table stops each run before the next commit.
 #[test]
 fn the_database_is_sound_after_each_commit() {
     for stop in [5, 9, 14] {

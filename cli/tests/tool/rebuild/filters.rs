@@ -44,7 +44,7 @@ fn without_a_number_there_are_ten_bits_a_key() {
     assert!(usual == ten);
 }
 
-/// One database has tables of different ranges; each keeps its own.
+/// The tables of one database have different ranges, and each keeps its own.
 #[test]
 fn ranges_stay_those_of_each_table() {
     let tables = [9, 15, 63, 15].into_iter().zip(0..);
@@ -137,7 +137,7 @@ fn a_policy_that_is_not_known_here_is_not_followed() {
     assert_eq!(open(&db.file("000042.ldb")).filter_name(), None);
 }
 
-/// Filters are read to learn of them; damaged ones are what a rebuild is for.
+/// The old filters are read only to find out their kind. If they are damaged, a rebuild replaces them.
 #[test]
 fn damaged_filters_are_replaced() {
     let db = usual();
@@ -152,7 +152,7 @@ fn damaged_filters_are_replaced() {
     db.is_sound();
 }
 
-/// Other programs' data under the name of Google's policy.
+/// The filters have the name of Google's policy, but other contents.
 #[test]
 fn tables_of_riak_are_refused() {
     let riak = tables::testdata().join("basho").join("versions-bloom.ldb");

@@ -1,4 +1,4 @@
-//! Folders, files and groups of others. Much of it only root can set up; others skip that.
+//! Folders, files and groups that belong to others. Only root can set up most of these; other users skip such tests.
 
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
@@ -12,7 +12,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Gives all of the database away. Returns false if this is not root.
+/// Gives the whole database to another owner and group. Returns false without root's rights.
 fn give_away(db: &Db, owner: u32, group: u32) -> bool {
     set_mode(&db.path, 0o755);
     let paths = names(&db.dir()).into_iter().map(|name| db.file(&name)).chain([db.dir()]);
@@ -20,7 +20,7 @@ fn give_away(db: &Db, owner: u32, group: u32) -> bool {
 }
 
 impl Db {
-    /// Runs the program as a user who is in no group but his own.
+    /// Runs the program as a user who is in no group but their own.
     fn run_as_user(&self, options: &[&str]) -> Run {
         let dir = self.dir();
         let mut arguments = args!["rebuild", dir].to_vec();
@@ -29,7 +29,7 @@ impl Db {
     }
 }
 
-/// A user could exchange what is in his folder while root works there.
+/// While root works in a user's folder, that user could exchange the files in it.
 #[test]
 fn root_does_not_work_in_the_folder_of_a_user() {
     let db = usual();
@@ -78,7 +78,7 @@ fn root_makes_a_copy_only_where_nobody_else_can_exchange_a_folder() {
     copy().expect(0).quiet();
 }
 
-/// The group loses its rights, so that no other group gets them.
+/// The new file gets another group, so the group loses its rights.
 #[test]
 fn a_group_that_cannot_be_given_loses_its_rights() {
     let db = usual();
@@ -110,7 +110,8 @@ fn a_group_that_cannot_be_given_loses_its_rights() {
     assert_eq!(db.run_as_user(&["--undo"]).expect(0).err, "");
 }
 
-/// Files of another owner: in place they would belong to somebody else afterwards, in a copy that is what is expected.
+/// A table belongs to another owner. In place, the new file would have a new owner, which is refused. In a copy, a new
+/// owner is expected.
 #[test]
 fn another_owner_of_a_table_is_refused_in_place_and_not_in_a_copy() {
     let db = usual();
@@ -126,7 +127,7 @@ fn another_owner_of_a_table_is_refused_in_place_and_not_in_a_copy() {
     db.run_as_user(&["--to", db.path.join("new").to_str().unwrap()]).expect(0).quiet();
 }
 
-/// A folder for `--undo` in the name of another user could not be told from a forged one.
+/// An undo folder that belonged to another user could not be told from a forged one.
 #[test]
 fn a_folder_of_another_user_is_refused_before_anything_is_done() {
     let db = usual();
@@ -146,7 +147,7 @@ fn a_folder_of_another_user_is_refused_before_anything_is_done() {
     db.run_as_user(&["--in-place", "--no-undo"]).expect(0).quiet();
 }
 
-/// Whoever can write beside the database could bring back keys of his own.
+/// Whoever can write beside the database could forge this folder, and bring keys of their own into the database.
 #[test]
 fn an_undo_folder_of_somebody_elses_making_is_refused() {
     let rebuilt = || {
@@ -187,7 +188,7 @@ fn an_undo_folder_of_somebody_elses_making_is_refused() {
     }
 }
 
-/// A rebuild of an earlier version gave the folder the mode of the database's, and its record knows no owners.
+/// A rebuild by an earlier version gave the undo folder the mode of the database's folder, and its record holds no owners.
 #[test]
 fn an_undo_folder_of_an_earlier_version_can_be_undone() {
     let before = usual().contents();
@@ -205,7 +206,7 @@ fn an_undo_folder_of_an_earlier_version_can_be_undone() {
     db.is_as(&before);
 }
 
-/// Obstacles to the undo folder are found before any table is read, even before one that is damaged.
+/// Obstacles to the undo folder are found before any table is read, even a damaged one.
 #[test]
 fn what_makes_undoing_impossible_is_found_first() {
     let db = usual();

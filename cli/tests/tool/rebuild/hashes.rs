@@ -1,10 +1,10 @@
-//! The hash of `leveldb.BuiltinBloomFilter`, which stands for two.
+//! The policy name `leveldb.BuiltinBloomFilter` leaves the hash open: signed or unsigned.
 
 use filterblock::{FilterPolicy as _, InternalFilterPolicy, LegacyBloomPolicy, LegacyHash};
 
 use super::*;
 
-/// Keys that the two hashes take differently, if `high`: their last bytes are above 0x7f.
+/// A table with filters of this hash. If `high`, the last bytes of its keys are above 0x7f, and the two hashes differ.
 fn old(number: u64, hash: LegacyHash, high: bool) -> Spec {
     let end = if high { 0xfe } else { b'x' };
     let keys = (0..200).map(|key| [format!("{number}-{key:06}").as_bytes(), &[end]].concat());
@@ -12,7 +12,7 @@ fn old(number: u64, hash: LegacyHash, high: bool) -> Spec {
     Spec { keys: keys.collect(), ..spec(1, number, 0..1).policy(policy) }
 }
 
-/// Makes sure that the filters of a table are of this hash: they deny no key by it, and some by the other.
+/// Asserts that the filters of a table are of this hash: with it they deny no stored key, and with the other hash they deny some.
 #[track_caller]
 fn assert_hash(path: &Path, hash: LegacyHash) {
     let denied = |hash| {
@@ -97,7 +97,7 @@ fn keys_with_one_hash_by_both_need_none() {
                   to 1.17 on ARM), as the name leveldb.BuiltinBloomFilter stands for both and no table has a filter and a key that tell which");
 }
 
-/// Without that name, there is nothing to tell.
+/// For filters of another policy, the hash of the old ones does not matter.
 #[test]
 fn other_policies_do_not_ask_for_a_hash() {
     let db = plan([old(5, LegacyHash::Signed, false)]).make();
@@ -105,7 +105,7 @@ fn other_policies_do_not_ask_for_a_hash() {
     assert_eq!(filters_of(&db.file("000042.ldb")).unwrap().0, NEW);
 }
 
-/// A table that stays as it is because it is damaged need not tell the hash of the others.
+/// A damaged table that is kept as it is need not tell the hash; the others do.
 #[test]
 fn a_damaged_table_that_is_kept_does_not_hide_the_hash() {
     let db = plan([old(5, LegacyHash::Signed, true), old(7, LegacyHash::Signed, true)]).make();

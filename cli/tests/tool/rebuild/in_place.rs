@@ -32,7 +32,7 @@ fn tables_get_new_filters_and_numbers_and_keep_their_data() {
     );
 }
 
-/// The new tables are those that would have been written at first.
+/// With the filters that it had before, a new table has the bytes of the old one.
 #[test]
 fn a_table_with_the_filters_it_had_has_the_bytes_it_had() {
     let db = usual();
@@ -190,7 +190,7 @@ fn a_database_without_tables_stays_as_it_is() {
     }
 }
 
-/// Files that are none of the database's stay, and so do obsolete tables.
+/// Files that do not belong to the database stay, and so do obsolete tables.
 #[test]
 fn other_files_stay() {
     let db = usual();

@@ -1,4 +1,4 @@
-//! The files that an interrupted run leaves, put together by hand, and the work of the next run on them.
+//! The files that an interrupted run leaves, put together by hand, and what the next run does with them.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ pub(super) const NEW_FILES: [&str; 4] = ["000042.ldb", "000043.ldb", "000044.ldb
 const ABANDONED: &str = "an earlier run was cut off before its commit; what it had written is removed";
 const FINISHED: &str = "an earlier run was cut off behind its commit; it is finished now";
 
-/// The usual database after a rebuild with 20 bits a key.
+/// The files of the usual database after a rebuild with 20 bits a key.
 pub(super) fn rebuilt() -> Contents {
     let db = usual();
     db.done(&["--in-place", "--bits-per-key", "20", "--no-undo"]);
@@ -54,8 +54,9 @@ impl Db {
     }
 }
 
-/// The states before the commit: how many tables are written, how many have their names, whether there
-/// is a new MANIFEST, and an undo folder, whole or not.
+/// The databases that a run leaves if it is cut off before its commit, each with its name. They differ in how many
+/// tables are written, how many have their names, whether there is a new MANIFEST, and whether there is an undo folder,
+/// complete or not.
 fn before_the_commit() -> Vec<(String, Db)> {
     let new = rebuilt();
     let mut states = Vec::new();
@@ -130,7 +131,7 @@ fn a_dry_run_leaves_leftovers_alone() {
     db.is_as(&before);
 }
 
-/// After the commit: old files of which some are gone.
+/// The databases that a run leaves if it is cut off after its commit: with none, some or all of the old files.
 fn after_the_commit() -> Vec<Db> {
     let (new, old) = (rebuilt(), usual());
     let states = (0..=4).map(|left| {
@@ -173,7 +174,7 @@ fn after_the_commit_another_run_goes_on() {
     assert_eq!(db.live()[0].1, "000048.ldb");
 }
 
-/// The undo folder was whole before the commit, so it stays and is named.
+/// The undo folder was complete before the commit, so it stays and is named.
 #[test]
 fn after_the_commit_undo_is_possible() {
     let before = usual().contents();
@@ -204,7 +205,7 @@ The tables before are in {db}.filterblock-undo, until
     }
 }
 
-/// A live table is missing: what was left may be all that there is of it.
+/// A live table is missing. The leftovers may be all that there is of its data.
 #[test]
 fn nothing_is_removed_while_a_table_is_missing() {
     for is_new in [false, true] {
@@ -240,7 +241,7 @@ fn nothing_is_removed_while_a_table_is_missing() {
     }
 }
 
-/// Even a marker that lists them does not change that.
+/// Live files stay even if a marker lists them.
 #[test]
 fn live_files_are_never_removed() {
     let old = usual();
@@ -296,7 +297,7 @@ fn markers_that_name_other_files_are_refused() {
     }
 }
 
-/// No action touches anything while there is a marker that is not understood.
+/// Checks that no action changes anything while there is a marker that is not understood.
 #[track_caller]
 fn refused_marker(db: &Db, found: &str) {
     let message = format!(
@@ -343,7 +344,7 @@ fn what_is_no_marker_is_refused() {
     }
 }
 
-/// A marker that was never whole says nothing: nothing was written after it.
+/// If the marker is not complete, nothing was written after it, so it does not matter.
 #[test]
 fn a_marker_that_was_being_written_is_removed() {
     let db = usual();
@@ -353,7 +354,7 @@ fn a_marker_that_was_being_written_is_removed() {
     db.is_as(&before);
 }
 
-/// An obstacle in the file system fails one run, and not the next one.
+/// An obstacle in the file system makes one run fail. Without it, the next run goes on.
 #[test]
 fn recovery_that_fails_says_why_and_goes_on_later() {
     let db = usual();
@@ -369,7 +370,7 @@ fn recovery_that_fails_says_why_and_goes_on_later() {
     db.is_sound();
 }
 
-/// A failure after an earlier run's files were cleared away: the message has both.
+/// A rebuild fails after it has cleared away an earlier run's files. The message tells both.
 #[test]
 fn a_refusal_also_tells_what_was_cleared_away() {
     let db = usual();

@@ -1,4 +1,4 @@
-//! Links and other files that are no regular ones.
+//! Links, and other files that are not regular.
 
 use std::os::unix::fs::symlink;
 
@@ -100,7 +100,7 @@ fn pipes_are_not_waited_for() {
     }
 }
 
-/// Behind it may be anything.
+/// The link may lead to any folder.
 #[test]
 fn an_undo_folder_that_is_a_link_is_not_removed() {
     let db = usual();

@@ -1,4 +1,4 @@
-//! `filterblock rebuild`: what it does to folders, and what it says.
+//! `filterblock rebuild`: its effects on folders, and its messages.
 
 mod arguments;
 #[cfg(unix)]
@@ -93,7 +93,7 @@ pub(super) struct Plan {
     log: u64,
     next: u64,
     tables: Vec<Spec>,
-    /// Fields that the MANIFEST has besides.
+    /// Further fields for the MANIFEST.
     more: manifest::Edit,
 }
 
@@ -102,7 +102,7 @@ pub(super) fn plan(tables: impl Into<Vec<Spec>>) -> Plan {
     Plan { comparator: manifest::BYTEWISE, manifest: 40, log: 41, next: 42, tables, more: Default::default() }
 }
 
-/// Three tables on three levels, two of them of the same keys.
+/// A database of three tables on three levels. The table on level 0 shares keys with both others.
 fn usual() -> Db {
     plan([spec(0, 30, 0..300), spec(1, 12, 0..200), spec(2, 20, 200..500)]).make()
 }
@@ -133,13 +133,13 @@ impl Plan {
     }
 }
 
-/// A database in a folder, which is in a folder of its own.
+/// A database's folder, which is in a temporary folder of its own.
 pub(super) struct Db {
     _root: tempfile::TempDir,
     path: PathBuf,
 }
 
-/// All below a folder by its path: the contents of files, and where links lead.
+/// Everything below a folder by its path: the contents of files, and the targets of links.
 type Contents = BTreeMap<String, Vec<u8>>;
 
 impl Db {
@@ -168,7 +168,7 @@ impl Db {
         names(&self.dir())
     }
 
-    /// All that is in the folder and beside it.
+    /// Everything in the folder and beside it.
     fn contents(&self) -> Contents {
         contents(&self.path)
     }
@@ -177,7 +177,7 @@ impl Db {
         Manifest::read(self.dir()).unwrap()
     }
 
-    /// Level, number and name of each live table, in the order of the levels.
+    /// The level and the name of each live table, in the order of the levels.
     fn live(&self) -> Vec<(u8, String)> {
         live(&self.dir())
     }
@@ -189,13 +189,14 @@ impl Db {
         run(&arguments)
     }
 
-    /// Runs what has to be done, and returns what was printed.
+    /// Runs the program, which has to succeed without messages. Returns its output.
     #[track_caller]
     fn done(&self, options: &[&str]) -> String {
         self.run(options).expect(0).quiet().out
     }
 
-    /// Runs what has to change nothing and print one message. `{db}` in it stands for the folder.
+    /// Runs the program, which has to change nothing and to end with this status and this message. `{db}` in the
+    /// message stands for the folder.
     #[track_caller]
     fn refused(&self, status: i32, options: &[&str], message: &str) {
         let before = self.contents();
@@ -205,7 +206,7 @@ impl Db {
         self.is_as(&before);
     }
 
-    /// Puts the folder in the place of `{db}`, and in that of `{word}` as a word of a command.
+    /// Replaces `{db}` by the folder's path, and `{word}` by the path as a word of a command.
     fn fill(&self, text: &str) -> String {
         let dir = self.dir();
         let path = dir.to_str().unwrap();
@@ -218,7 +219,7 @@ impl Db {
         assert_same(&self.contents(), before);
     }
 
-    /// Makes sure that all is well, and that nothing is left beside the files of the database.
+    /// Asserts that `verify` finds nothing wrong, and that no files but the database's are left.
     #[track_caller]
     fn is_sound(&self) {
         run(&args!["verify", self.dir()]).expect(0).quiet();
@@ -295,7 +296,7 @@ fn filters_of(path: &Path) -> Option<(String, u8)> {
     Some((table.filter_name()?.to_owned(), table.filter()?.base_lg()))
 }
 
-/// The size of the filters of a table, in bits for each of its keys.
+/// The size of a table's filters in bits, for each of its keys.
 fn bits_of(path: &Path) -> u64 {
     let table = open(path);
     table.filter_handle().unwrap().size * 8 / table.iter().count() as u64

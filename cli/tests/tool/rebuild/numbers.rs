@@ -2,8 +2,7 @@
 
 use super::*;
 
-/// The numbers that the tables have afterwards, in the order of levels and old numbers, and that of
-/// the MANIFEST.
+/// Rebuilds the database. Returns the tables' new numbers, in the order of levels and old numbers, and the MANIFEST's new number.
 #[track_caller]
 fn renumbered(db: &Db) -> (Vec<u64>, u64) {
     let old = db.manifest();
@@ -106,8 +105,8 @@ fn numbers_above_2_to_the_62_are_refused() {
     db.refused(1, &["--in-place"], &message);
 }
 
-/// A gap of numbers is left to a program that opens the database after a crash: goleveldb refuses a
-/// table of its own beside one of the same number that ends in `.sst`.
+/// Some numbers are left free for a program that opens the database after a crash. goleveldb refuses a table of its own
+/// beside an `.sst` of the same number.
 #[test]
 fn old_extensions_stay() {
     let mut old = spec(1, 12, 0..20);
@@ -145,7 +144,7 @@ fn the_new_manifest_says_all_that_the_old_one_said() {
     assert_eq!(new, old);
 }
 
-/// The table's size in an older record is not taken over: it has to be the new one.
+/// The new MANIFEST has the size of the new file, not the size in an older record.
 #[test]
 fn a_manifest_of_many_records_becomes_one_record() {
     let db = usual();

@@ -8,8 +8,8 @@ const FORGOTTEN: &str =
 const OVERTAKEN: &str = "an earlier run was cut off before its commit, and the database was opened since; what was \
                          left of that run is removed";
 
-/// Another program has opened the database since, and has used the same numbers. The old tables are live, so the commit
-/// never was: nothing is left to be undone.
+/// Another program has opened the database since, and has used the same numbers. The old tables are live, so the run
+/// never committed, and there is nothing to undo.
 #[test]
 fn after_somebody_opened_the_database_before_the_commit_all_that_was_left_goes() {
     for appended in [false, true] {
@@ -47,8 +47,8 @@ fn after_somebody_opened_the_database_before_the_commit_all_that_was_left_goes()
     }
 }
 
-/// None of the old tables is live: it may have committed. What `--undo` would need stays, and the next rebuild says that
-/// it is too late for that.
+/// None of the old tables is live, so the run may have committed. The files that `--undo` would need stay, and the next
+/// rebuild says that it is too late to undo.
 #[test]
 fn after_somebody_opened_the_database_behind_the_commit_only_marker_and_temporary_files_go() {
     let db = usual();

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The line for the database, which is the last one, and those before it.
+/// Returns the line for the database, which is the last one, and the lines before it.
 #[track_caller]
 fn lines(run: &Run) -> (Value, Vec<Value>) {
     let mut lines = run.all_json();
@@ -54,7 +54,7 @@ fn every_outcome_has_a_status() {
     assert_eq!(status_of(&db, 2, &["--in-place"]), "failed");
 }
 
-/// A fault in the database is told apart from a request that cannot be met.
+/// A fault in the database has a kind, unlike a request that cannot be met.
 #[test]
 fn a_fault_in_the_files_has_a_kind() {
     let kind = |db: &Db, status: i32, options: &[&str]| {
@@ -138,7 +138,7 @@ fn a_table_has_all_that_became_of_it() {
     has_all(&database, &expected);
 }
 
-/// Checks all fields of `expected`. The others are those that every line of the tool has.
+/// Compares the fields of `expected`. The others are those that every line of the tool has.
 #[track_caller]
 fn has_all(found: &Value, expected: &Value) {
     for (field, value) in expected.as_object().unwrap() {
@@ -208,7 +208,7 @@ fn notes_are_in_the_line_for_the_database() {
     assert!(database["notes"].to_string().contains(note), "{database}");
 }
 
-/// Nobody reads on, but the work is done.
+/// Nobody reads the output, but the rebuild is finished.
 #[test]
 fn output_that_nobody_reads() {
     for options in [&["--in-place"][..], &["--in-place", "--json"]] {

@@ -52,7 +52,7 @@ fn a_missing_or_strange_manifest() {
     db.refused(2, &["--in-place"], &missing);
 }
 
-/// Tags that RocksDB and other relatives write.
+/// The MANIFEST has a tag that RocksDB and other relatives write.
 #[test]
 fn a_manifest_with_fields_that_are_not_leveldbs() {
     let mut made = plan([spec(1, 12, 0..20)]);
@@ -147,7 +147,7 @@ fn a_comparator_that_may_take_different_keys_for_equal() {
     assert_eq!(db.manifest().comparator(), Some(&b"theirs \x1b"[..]));
 }
 
-/// Zero and minus zero are one number to Chromium.
+/// In Chromium's order, zero equals minus zero.
 #[test]
 fn keys_that_equal_others_in_chromiums_order_get_no_filters() {
     const POLICY: &str = "--policy=leveldb.BuiltinBloomFilter2";
@@ -204,7 +204,7 @@ fn damaged_data_is_refused_or_kept() {
     db.is_as(&before);
 }
 
-/// The file has no table's footer, or is too short for one.
+/// The file has no footer of a table, or is too short for one.
 #[test]
 fn what_is_no_table_is_refused_or_kept() {
     for contents in [vec![b'x'; 1000], b"short".to_vec()] {
@@ -244,7 +244,7 @@ fn tables_that_are_not_sound() {
     assert_eq!(db.live().len(), 2);
 }
 
-/// A lock that another process holds: that of the test.
+/// The test's process holds the lock, which is another process than the program's.
 #[test]
 fn a_database_in_use() {
     let db = usual();
@@ -333,7 +333,7 @@ fn a_folder_that_may_not_be_written_to() {
     assert!(kept.err.contains("000042.ldb: opening it: Permission denied"), "{kept:?}");
 }
 
-/// More bytes than any file system here has, most of them a hole.
+/// A table of 8 TiB, nearly all of it a hole: more than any file system here has room for.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_system_without_room() {

@@ -1,4 +1,4 @@
-//! Signals in the middle of a rebuild: the database is as it was, and the program ends as it should.
+//! Signals in the middle of a rebuild: the database stays sound, and the program ends as it should.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -7,7 +7,7 @@ use super::*;
 
 const TERM: i32 = 15;
 
-/// A database that takes some time, as each table is synced.
+/// A database that takes some time to rebuild, since each table is synced.
 fn large() -> Db {
     let tables: Vec<_> = (0..150).map(|at| spec(2, 5 + u64::from(at), at * 20..at * 20 + 20)).collect();
     let db = Plan { manifest: 200, log: 201, next: 202, ..plan(tables) };
@@ -75,7 +75,7 @@ fn a_copy_is_not_there() {
     db.is_as(&before);
 }
 
-/// The batches that were committed before stay.
+/// The batches that were committed before the signal stay.
 #[test]
 fn in_batches_the_database_is_sound() {
     let db = large();

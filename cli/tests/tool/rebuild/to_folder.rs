@@ -57,7 +57,7 @@ fn the_new_database_has_the_same_files_with_other_filters() {
     assert!(out.starts_with(&db.fill("{db}: rebuilt, 3 tables\n")), "{out}");
 }
 
-/// The copy can be rebuilt again, as it is a whole database.
+/// The copy is a complete database, so it can be rebuilt in turn.
 #[test]
 fn the_new_database_goes_on() {
     let db = usual();
@@ -71,7 +71,7 @@ fn the_new_database_goes_on() {
     run(&args!["verify", db.target()]).expect(0).quiet();
 }
 
-/// The next number is above that of the MANIFEST, even if the old one had it wrong.
+/// The next file number is above the MANIFEST's own number, even if that was not so in the old MANIFEST.
 #[test]
 fn the_next_number_is_above_that_of_the_manifest() {
     let mut made = plan([spec(1, 12, 0..20)]);
@@ -142,7 +142,7 @@ fn a_failure_leaves_no_folder() {
     }
 }
 
-/// A part of a record is of no use to anyone; a copy has the records before it.
+/// An incomplete record is of no use. The copy has the records before it.
 #[test]
 fn a_manifest_cut_off_within_a_record_is_copied_without_the_rest() {
     let db = usual();

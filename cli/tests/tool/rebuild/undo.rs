@@ -23,7 +23,7 @@ impl Db {
         fs::write(self.undo_folder().join(RECORD), serde_json::to_vec(record).unwrap()).unwrap();
     }
 
-    /// Runs `--undo`, which has to refuse because of what was written.
+    /// Runs `--undo`, which has to refuse because of `what`: something was written since the rebuild.
     #[track_caller]
     fn undo_would_lose(&self, what: &str) {
         let message = format!(
@@ -105,7 +105,7 @@ fn a_log_that_was_written_to_is_not_undone() {
     db.done(&["--undo"]);
 }
 
-/// The MANIFEST names the number of a log that is not there yet: it may be the first that is written to.
+/// The MANIFEST names a log that does not exist yet. A program may write to this log first.
 #[test]
 fn a_log_of_the_first_live_number_is_not_undone() {
     let db = usual();
@@ -206,7 +206,7 @@ fn a_folder_with_files_of_others_stays_as_it_is() {
     db.done(&["--undo"]);
 }
 
-/// The states of an undo that is cut off: before its commit, some of the old files are there again.
+/// An undo is cut off before its commit, when none, some or all of the old files are back.
 #[test]
 fn an_undo_that_was_cut_off_before_its_commit() {
     let before = usual().contents();
@@ -240,7 +240,7 @@ fn an_undo_that_was_cut_off_before_its_commit() {
     }
 }
 
-/// After its commit, the new tables go, and so does the folder.
+/// An undo is cut off after its commit. The next run removes the new tables and the undo folder.
 #[test]
 fn an_undo_that_was_cut_off_behind_its_commit() {
     let before = usual().contents();
@@ -286,7 +286,7 @@ fn undo_marker(db: &Db) -> Vec<u8> {
     serde_json::to_vec(&marker).unwrap()
 }
 
-/// A new table by the name of an old one is somebody else's.
+/// A new file under the name of an old one belongs to another program.
 #[test]
 fn a_file_in_the_way_is_not_replaced() {
     let db = rebuilt();

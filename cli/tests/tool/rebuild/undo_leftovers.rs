@@ -1,8 +1,8 @@
-//! Undo folders that are not whole: of a first attempt, of a run that was cut off, of a removal.
+//! Incomplete undo folders: from a first attempt, from a run that was cut off, from a removal.
 
 use super::*;
 
-/// Leftovers of a first attempt to make the undo folder that was cut off: in the database's folder or beside it.
+/// The leftovers of a first attempt to make the undo folder, in the database's folder or beside it.
 #[test]
 fn a_first_attempt_that_was_cut_off_is_cleared_away() {
     let expected = {

@@ -1,10 +1,10 @@
-//! Work and memory stay in proportion, and what changes meanwhile is noticed.
+//! Work and memory stay in proportion to the database, and files that change meanwhile are noticed.
 
 use filterblock::{LegacyBloomPolicy, LegacyHash};
 
 use super::*;
 
-/// A live table of these bytes in the place of all others.
+/// A database whose only table has these bytes.
 fn only(bytes: &[u8]) -> Db {
     let db = plan([]).make();
     db.write("000012.ldb", bytes);
@@ -15,7 +15,7 @@ fn only(bytes: &[u8]) -> Db {
     db
 }
 
-/// The limit on what is decoded of a table: 256 MiB, or 100 times its size if that is more.
+/// What is decoded of a table is limited to 256 MiB, or to 100 times its size if that is more.
 #[test]
 fn a_table_that_unpacks_to_more_than_the_limit_is_refused() {
     for (blocks, fits) in [(&["a", "a1", "b"][..], true), (&["a", "a1", "a2", "a3", "b"], false)] {
@@ -41,8 +41,8 @@ fn a_table_that_unpacks_to_more_than_the_limit_is_refused() {
     }
 }
 
-/// Blocks have to lie end to end, so each is read once. That holds while the hash is looked for, too:
-/// decoded as often as it is named, the block would take minutes.
+/// Blocks have to lie end to end, so each is read once. That holds while the hash is looked for, too: if the block were
+/// decoded as often as the index names it, that would take minutes.
 #[test]
 fn an_index_that_names_one_block_a_million_times() {
     let mut crafted = tables::Crafted::default();
@@ -133,7 +133,7 @@ fn a_table_that_changes_while_it_is_copied() {
     db.is_as(&before);
 }
 
-/// Without a lock, as the database was never opened here. The new folder would lack what was written.
+/// There is no lock, since no program has opened the database here. The copy would lack what is written meanwhile.
 #[test]
 fn a_log_that_is_written_while_the_tables_are_copied() {
     let tables: Vec<_> = (0..150).map(|at| spec(2, 5 + u64::from(at), at * 20..at * 20 + 20)).collect();
@@ -154,7 +154,7 @@ fn a_log_that_is_written_while_the_tables_are_copied() {
     assert_eq!((names(&db.path), db.names()), (vec!["db".to_owned()], before));
 }
 
-/// Filters of many keys of one table by the old policy, whose first blocks do not tell the hash.
+/// A table of the old policy whose first blocks do not tell the hash of its filters.
 #[test]
 fn the_hash_is_told_by_any_block() {
     let mut table = spec(1, 12, 0..3000);

@@ -1,17 +1,17 @@
-//! No number contradicts another: a page, `inspect` as text and as JSON, `verify` and `tune` about the same files.
+//! A page, `inspect` as text and as JSON, `verify` and `tune` do not contradict each other about the same files.
 //!
-//! Numbers of the same thing have to be the same, to the last digit where they are counted, within the intervals where
+//! Numbers of the same thing have to be the same: to the last digit where they are counted, within the intervals where
 //! they are measured or estimated.
 
 use std::collections::BTreeMap;
 
 use super::*;
 
-/// All that is said about a database or a table.
+/// All reports on a database or a table.
 struct Faces {
     path: PathBuf,
     page: Node,
-    /// The verdict in one line.
+    /// The page's verdict in one line.
     verdict: String,
     /// The lines of `inspect --json` about tables, and the totals of a folder.
     tables: Vec<Value>,
@@ -50,7 +50,7 @@ impl Faces {
         }
     }
 
-    /// Notes a contradiction unless `is_so`.
+    /// Adds a contradiction to `wrong` unless `is_so`.
     fn must(&mut self, is_so: bool, what: impl FnOnce() -> String) {
         if !is_so {
             let text = format!("{}: {}", self.path.display(), what());
@@ -70,7 +70,7 @@ impl Faces {
         list.of_name("div").into_iter().map(|div| (word(div, "dt"), word(div, "dd"))).collect()
     }
 
-    /// The lines of the page's tables with a column of this title, by the first cell: title and cell.
+    /// The page's tables with a column of this title. A line is found by its first cell, and the titles by an empty text.
     fn grids(&self, title: &str) -> Vec<BTreeMap<String, Vec<String>>> {
         let of_table = |table: &&Node| table.of_name("th").iter().any(|cell| cell.words() == title);
         let cells = |line: &Node| line.children.iter().map(Node::words).collect::<Vec<_>>();
@@ -92,7 +92,7 @@ impl Faces {
         self.tables.iter().any(|table| table["live"] == false)
     }
 
-    /// Filters of an unknown kind, which one command judges and the other does not.
+    /// Returns true if a table has filters of an unknown kind, which one command judges and the other does not.
     fn has_unknown_filters(&self) -> bool {
         let is_unknown = |table: &Value| {
             let has_name = table["metaindex"].as_array().unwrap().iter().any(is_filter);
@@ -106,13 +106,13 @@ fn is_filter(name: &Value) -> bool {
     name.as_str().is_some_and(|name| name.starts_with("filter."))
 }
 
-/// The value of a cell, by its column's title.
+/// The cell of a line under this title.
 fn cell<'a>(grid: &'a BTreeMap<String, Vec<String>>, line: &str, title: &str) -> Option<&'a str> {
     let at = grid.get("")?.iter().position(|column| column == title)?;
     grid.get(line)?.get(at).map(String::as_str)
 }
 
-/// A number of things as it is shown, or the two between which it lies.
+/// Reads a number as it is shown. Returns the two numbers between which it lies, which may be equal.
 fn shown_number(text: &str) -> Option<[u64; 2]> {
     let number = |text: &str| text.trim().trim_start_matches('~').replace(',', "").parse().ok();
     match text.split_once(" to ") {
@@ -131,7 +131,8 @@ fn meet(one: Option<[f64; 2]>, other: Option<[f64; 2]>) -> bool {
     one.zip(other).is_none_or(|([low, high], [other_low, other_high])| low <= other_high && other_low <= high)
 }
 
-/// Returns true if two rates of random keys are the same or, if `tuning` is about some of the tables only, may be.
+/// Returns true if two false-positive rates of random keys agree: if they are equal, or, where `tuning` is about a part
+/// of the tables only, if their intervals meet.
 fn same_rate(tuning: &Value, one: &Value, other: &Value) -> bool {
     match (one["rate"].as_f64(), other["rate"].as_f64()) {
         (Some(one), Some(other)) if tuning["sample"]["all"] == true => (one - other).abs() <= 1e-9,
@@ -139,7 +140,7 @@ fn same_rate(tuning: &Value, one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns true if a number as it is shown lies within an interval of JSON.
+/// Returns true if a number as it is shown agrees with an interval in JSON.
 fn is_within(text: &str, of: &Value) -> bool {
     match (shown_number(text), ends(of)) {
         (Some([low, high]), Some([least, most])) => low as f64 <= most && high as f64 >= least,
@@ -148,8 +149,8 @@ fn is_within(text: &str, of: &Value) -> bool {
     }
 }
 
-/// The lines of a listing below the one with these titles: by the first word, the texts of columns that are aligned to
-/// the right.
+/// Reads the lines of a listing below the one with these titles. Returns the cells of these columns, which are aligned
+/// to the right, by the line's first word.
 fn listing(text: &str, titles: &[&str]) -> Option<BTreeMap<String, Vec<String>>> {
     let mut lines = text.lines().skip_while(|line| !titles.iter().all(|title| line.contains(title)));
     let head = lines.next()?;
@@ -170,7 +171,7 @@ fn listing(text: &str, titles: &[&str]) -> Option<BTreeMap<String, Vec<String>>>
     Some(lines.filter(|line| !line.starts_with("  e")).filter_map(line).collect())
 }
 
-/// Entries and keys, everywhere.
+/// Compares the numbers of entries and keys in all reports.
 fn counts(faces: &mut Faces) {
     let verified = std::mem::take(&mut faces.verified);
     let sum = |field: &str| verified.iter().map(|line| line[field].as_u64().unwrap()).sum::<u64>();
@@ -217,7 +218,7 @@ fn grouped(number: u64) -> String {
         .fold(head.to_owned(), |text, group| text + "," + std::str::from_utf8(group).unwrap())
 }
 
-/// The tables one by one: on the page, in the listing, and in JSON.
+/// Compares the tables one by one: on the page, in the listing, and in JSON.
 fn tables(faces: &mut Faces) {
     let titles = ["size", "entries", "filter size", "bits/entry", "rate"];
     let text = listing(&faces.text, &titles);
@@ -264,7 +265,7 @@ fn tables(faces: &mut Faces) {
     }
 }
 
-/// The picture of the filters along tables, and the table beside it.
+/// Compares the picture of each table's filters with the table beside it.
 fn strips(faces: &mut Faces) {
     let words = faces.page.words();
     for grid in faces.grids("bits set") {
@@ -279,7 +280,7 @@ fn strips(faces: &mut Faces) {
     }
 }
 
-/// The levels, and all tables together.
+/// Compares the levels, and all tables together.
 fn sums(faces: &mut Faces) {
     let (head, all) = (faces.head(), faces.all().clone());
     let listed = listing(&faces.text, &["size", "entries", "filter size", "bits/entry", "rate"]);
@@ -338,7 +339,7 @@ fn sums(faces: &mut Faces) {
     }
 }
 
-/// The rates and sizes of all filters in use, by `tune` and `inspect`.
+/// Compares the rates and sizes of all filters in use, as `tune` and `inspect` report them.
 fn filters_in_use(faces: &mut Faces) {
     let Some(tuning) = faces.tuning.clone() else { return };
     if faces.has_obsolete() || faces.has_unknown_filters() || faces.all()["entries"]["count"] == 0 {
@@ -402,7 +403,7 @@ fn all_databases_of_the_test_data_agree() {
     assert!(number >= 5, "{number}");
 }
 
-/// The databases that a folder of this environment variable holds, at any depth: other programs made them.
+/// Checks the databases below the folder that `FILTERBLOCK_DATABASES` names, at any depth. Other programs made them.
 #[test]
 fn databases_made_elsewhere_agree() {
     let Some(folder) = std::env::var_os("FILTERBLOCK_DATABASES") else { return };

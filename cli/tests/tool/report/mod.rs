@@ -25,7 +25,7 @@ fn report(path: &Path, status: i32, options: &[&str]) -> (String, Node) {
     report_with(path, status, &[&["--no-tune"], options].concat())
 }
 
-/// Makes the page of `path` with these options: the line on standard output, and the page.
+/// Makes the page of `path` with these options. Returns the line on standard output, and the page.
 #[track_caller]
 fn report_with(path: &Path, status: i32, options: &[&str]) -> (String, Node) {
     let folder = folder();
@@ -41,13 +41,13 @@ fn report_with(path: &Path, status: i32, options: &[&str]) -> (String, Node) {
     (line.to_owned(), markup::check(&fs::read_to_string(file).unwrap()))
 }
 
-/// All files of a folder.
+/// All files of a folder, with their contents.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     paths.map(|path| (path.clone(), fs::read(path).unwrap_or_default())).collect()
 }
 
-/// The lines of the page's table that has a column of this title.
+/// The lines of the page's table that has a column of this title, without the titles.
 #[track_caller]
 fn lines(page: &Node, title: &str) -> Vec<Vec<String>> {
     let is_it = |table: &&Node| table.of_name("th").iter().any(|cell| cell.words() == title);

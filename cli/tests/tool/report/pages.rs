@@ -24,7 +24,7 @@ fn page_of(path: &Path, name: &str, status: i32, options: &[&str]) -> Node {
     page
 }
 
-/// A table with as many keys as these have steps.
+/// A table whose keys are every `step`-th of these numbers.
 fn stepped(level: u8, number: u64, keys: std::ops::Range<u32>, step: usize, bits: u32) -> Spec {
     let table = spec(level, number, 0..1);
     let keys = keys.step_by(step).map(|key| format!("user/{key:07}/name").into_bytes()).collect();
@@ -115,8 +115,7 @@ impl FilterPolicy for Named {
 
 const SCRIPT: &str = "<script>document.title='run'</script><img src=x onerror=alert(1)>\"'&lt;";
 
-/// Names and keys that a page must not act on: in the order of keys, policies, keys, file names and
-/// the path.
+/// Names and keys that a page must only show, not act on: in the comparator's name, policies, keys, file names and the path.
 #[test]
 fn hostile_names() {
     let table = |number: u64, keys: Vec<Vec<u8>>| Spec { keys, ..spec(2, number, 0..1) };
