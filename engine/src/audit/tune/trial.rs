@@ -1,7 +1,8 @@
 //! The filters of every setting, made from the keys of one table and asked for absent keys.
 //!
-//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made, and a
-//! fingerprint of the key, which reveals whether a made key is stored after all.
+//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made, or the
+//! key itself for policies without such hashes, and a fingerprint of the key, which reveals whether a made key is stored
+//! after all.
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
@@ -20,6 +21,8 @@ use crate::{
 /// The number of entries to hold in memory, exceeded by less than a block. The filters of a table with more entries are
 /// tried in parts.
 const MAX_ENTRIES: usize = 4 << 20;
+/// The number of bytes of keys to hold in memory for policies that need the keys, exceeded by less than a block.
+const MAX_KEY_BYTES: usize = 64 << 20;
 /// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
 /// The number of made-up keys that are asked for in one round.
@@ -111,7 +114,8 @@ pub(super) fn run<R: ReadAt>(
                 entries.add(key, &policies, &mut random);
             }
         }
-        if entries.prints.len() >= MAX_ENTRIES || handles.peek().is_none() {
+        let is_full = entries.prints.len() >= MAX_ENTRIES || entries.key_bytes >= MAX_KEY_BYTES;
+        if is_full || handles.peek().is_none() {
             entries.prints.sort_unstable();
             let mut questions = made_questions(&entries, table, plan, &policies, &mut random)?;
             for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
@@ -244,13 +248,18 @@ fn try_all(
             continue;
         };
         let Some(hashes) = entries.hashes.get(of_policy) else { continue };
+        let keys = entries.keys.as_keys();
         let policy = setting.policy.with_bits(setting.bits_per_key);
         let mut builder = FilterBlockBuilder::with_base_lg(policy, setting.base_lg)?;
-        let ends = entries.blocks.iter().skip(1).map(|(_, before)| *before).chain([hashes.len()]);
+        let ends = entries.blocks.iter().skip(1).map(|(_, before)| *before).chain([entries.prints.len()]);
         for (&(offset, from), to) in entries.blocks.iter().zip(ends) {
             builder.start_block(offset - start)?;
-            for &hash in hashes.get(from..to).unwrap_or_default() {
-                builder.add_hash(hash)?;
+            for at in from..to {
+                match (hashes.get(at), keys.get(at)) {
+                    (Some(&hash), _) => builder.add_hash(hash)?,
+                    (None, Some(key)) => builder.add_key(key),
+                    (None, None) => {}
+                }
             }
         }
         builder.start_block(end - start)?;
@@ -275,26 +284,26 @@ fn ask<B: AsRef<[u8]>>(
     for ((question, questions), (passed, asked)) in
         QUESTIONS.into_iter().zip(questions).zip(&mut answers.passed)
     {
-        let Some(hashes) = questions.hashes.get(of_policy) else { continue };
         let are_made_up = matches!(question, Question::Random | Question::Near(_));
         let enough = if are_made_up { ENOUGH } else { u64::MAX };
         let before = *passed;
-        for (offsets, hashes) in questions.offsets.chunks(ROUND).zip(hashes.chunks(ROUND)) {
+        for (round, offsets) in questions.offsets.chunks(ROUND).enumerate() {
             if *passed - before >= enough {
                 break;
             }
             *asked += offsets.len() as u64;
             // Consecutive keys may be of one data block: its filter is then looked up once.
             let mut current: Option<(u64, Option<&[u8]>)> = None;
-            for (&offset, &hash) in offsets.iter().zip(hashes) {
+            for (at, &offset) in (round * ROUND..).zip(offsets) {
                 let filter = match current {
                     Some((before, filter)) if before == offset => filter,
                     _ => filter_at(reader, offset - start),
                 };
                 current = Some((offset, filter));
                 // If there is no filter, all keys pass; an empty filter lets no key pass.
-                let may_match =
-                    |filter: &[u8]| !filter.is_empty() && reader.policy().hash_may_match(hash, filter);
+                let may_match = |filter: &[u8]| {
+                    !filter.is_empty() && questions.may_match(at, reader.policy(), of_policy, filter)
+                };
                 *passed += u64::from(filter.is_none_or(may_match));
             }
         }
