@@ -1,7 +1,9 @@
 //! `filterblock tune` for filters of this library's own, and for filters and tables that are damaged or gone.
 
 use std::ffi::OsString;
+use std::path::Path;
 
+use filterblock::table::{ReadOptions, Table};
 use serde_json::json;
 
 use super::manifest::copy_of;
@@ -66,4 +68,106 @@ fn a_table_with_filters_that_only_this_library_reads_is_tuned() {
 fn a_policy_that_no_table_has_is_tuned_for() {
     let arguments = args!["--policy", "murmur3", database("levels")];
     is_tried_with_all_policies(&arguments, "filterblock.Murmur3BloomFilter1", None);
+}
+
+/// Has the filters of a table deny most of its keys: its first filters have no bit set.
+fn deny(path: &Path) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let handle = Table::open_path(path, &ReadOptions::default()).unwrap().filter_handle().unwrap();
+    let (start, end) = (handle.offset as usize, (handle.offset + handle.size) as usize);
+    bytes[start..start + 300].fill(0);
+    let crc = crc32c::crc32c(&bytes[start..=end]).rotate_right(15).wrapping_add(0xa282_ead8);
+    bytes[end + 1..end + 5].copy_from_slice(&crc.to_le_bytes());
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// No other filters are as urgent as those that deny no stored key.
+#[test]
+fn filters_that_deny_stored_keys_are_to_be_made_anew() {
+    let copy = copy_of(&database("levels"));
+    let table = copy.path().join("000005.ldb");
+    deny(&table);
+    let verdict = run(&args!["verify", "--json", table]).expect(1).all_json().remove(0);
+    let denied = verdict["denied"].as_u64().unwrap();
+    assert!(denied == 83, "{verdict}");
+
+    let message = format!("filters deny {denied} keys that are stored: programs do not find them");
+    let (_, tuning, err) = tune(&args![copy.path()], 1);
+    assert_eq!((&tuning["status"], &tuning["error_kind"]), (&json!("ok"), &json!("damaged")));
+    assert_eq!(tuning["faults"], json!([{ "path": table, "error": message }]));
+    assert!(err.contains(&format!("000005.ldb: {message}\n")), "{err}");
+    let levels = tuning["levels"].as_array().unwrap();
+    let sums = ["tables", "unfiltered"]
+        .map(|name| levels.iter().map(|level| level[name].as_u64().unwrap()).sum::<u64>());
+    assert_eq!(sums, [3, 1]);
+    let advice = &tuning["advice"];
+    assert_eq!(advice["action"], "rebuild");
+    assert_eq!(advice["text"], format!("{message}. No entry is lost: new filters bring them back"));
+    assert_eq!((&advice["choice"], &advice["arguments"]), (&Value::Null, &json!([])));
+
+    let text = run_long(&args!["tune", "-r", copy.path(), table]).expect(1).out;
+    for words in [
+        format!("\n  filters deny     {denied} stored keys, in 1 table\n"),
+        "; 1 of 3 tables have no sound ones\n".to_owned(),
+        format!("\nAdvice: filters deny {denied} keys that are stored"),
+        "\n  filterblock rebuild ".to_owned(),
+        " --in-place\n".to_owned(),
+        format!(": 1 of 2 databases\n  {denied} stored keys no longer denied: "),
+    ] {
+        assert!(text.contains(&words), "{words} {text}");
+    }
+
+    run(&args!["rebuild", copy.path(), "--in-place"]).expect(0);
+    run(&args!["verify", copy.path()]).expect(0);
+    let (_, tuning, _) = tune(&args![copy.path()], 0);
+    assert_eq!((&tuning["advice"]["action"], &tuning["faults"]), (&json!("leave"), &json!([])));
+}
+
+#[test]
+fn tables_that_were_never_there_are_missing() {
+    let copy = copy_of(&database("levels"));
+    let tables = std::fs::read_dir(copy.path()).unwrap().map(|entry| entry.unwrap().path());
+    let mut tables: Vec<_> = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).collect();
+    let gone = tables.pop().unwrap();
+    std::fs::remove_file(&gone).unwrap();
+    let inspected = run(&args!["inspect", "--json", copy.path()]).expect(1).all_json();
+    let inspected = inspected.iter().find(|line| line["error_kind"] == "missing").unwrap();
+    let (_, tuning, err) = tune(&args![copy.path()], 1);
+    assert_eq!(tuning["faults"], json!([{ "path": gone, "error": inspected["error"] }]));
+    assert_eq!(tuning["error_kind"], "missing");
+    assert!(err.contains("is missing: the MANIFEST has a table of") && !err.contains("vanished"), "{err}");
+
+    tables.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    let (_, tuning, _) = tune(&args![copy.path()], 1);
+    assert_eq!(tuning["advice"]["text"], "no advice: all tables are missing");
+    assert_eq!(tuning["faults"].as_array().unwrap().len(), 1 + tables.len());
+    std::fs::write(&gone, "damaged").unwrap();
+    let (_, tuning, _) = tune(&args![copy.path()], 1);
+    assert_eq!(tuning["advice"]["text"], "no advice: no table can be read");
+}
+
+#[test]
+fn filters_of_another_policy_are_no_sign_that_a_program_uses_none() {
+    let path = tables::testdata().join("goleveldb/base-lg-11");
+    let text = run_long(&args!["tune", "--policy", "new", "--min-size", "1", path]).expect(0).out;
+    let text = text.replace('\n', " ");
+    for words in [
+        "Advice: if the program that opens the database sets the filter policy leveldb.BuiltinBloomFilter2, and only",
+        "That no table has filters of that policy is a sign that it sets another, and then these filters save nothing",
+        "  filters take     nothing: there are none of this policy ",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+/// Level 0 keeps the program's ten bits, however many the budget allows.
+#[test]
+fn bits_by_level_that_read_more_are_no_gain() {
+    let copy = copy_of(&database("levels"));
+    let text = run_long(&args!["tune", "--budget", "1M", copy.path()]).expect(0).out.replace('\n', " ");
+    let (_, gains) = text.split_once("  gains            ").unwrap();
+    assert!(gains.starts_with("nothing: 0.0"), "{text}");
+    let (gains, _) = gains.split_once("  lasts ").unwrap();
+    let words = gains.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.ends_with(", as level 0 keeps the program's own bits"), "{words}");
 }

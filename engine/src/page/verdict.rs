@@ -5,8 +5,11 @@ use std::path::Path;
 use super::shown::Shown;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
-use crate::report::{Code, LevelTotals, TableState, Tuning};
-use crate::words::{bits_per_entry, count, counted, counted_as, measured, path_word, rebuild_command, size};
+use crate::report::{Code, FoundFilters, LevelTotals, TableState, Tuning};
+use crate::words::{
+    RENEW, bits_per_entry, count, counted, counted_as, denied_text, measured, path_word, rebuild_command,
+    size,
+};
 
 /// The verdict on a database, folder or table.
 #[derive(Debug)]
@@ -79,7 +82,11 @@ impl Verdict {
         let (tone, command) = match &tuning.advice.arguments {
             Some(arguments) => {
                 // Filters help only if the program that opens the database uses them.
-                let tone = if tuning.has_no_filters() { Tone::Good } else { Tone::Better };
+                let tone = match tuning.found {
+                    _ if tuning.denied() > 0 => Tone::Bad,
+                    FoundFilters::OfPolicy => Tone::Better,
+                    FoundFilters::None | FoundFilters::OfOthers => Tone::Good,
+                };
                 (tone, is_database.then(|| rebuild_command(path, arguments)))
             }
             None => (Tone::Good, None),
@@ -122,10 +129,7 @@ fn worst(found: &OverviewFindings) -> Option<(String, String)> {
             format!("Restore what is damaged from a copy before anything else; {below}."),
         )
     } else if found.codes.contains_key(&Code::FilterDeniesKey) {
-        (
-            format!("Filters deny {} that are stored: programs do not find them.", counted(denied, "key")),
-            "No entry is lost: new filters bring them back.".to_owned(),
-        )
+        (sentence(&denied_text(denied)), sentence(RENEW))
     } else if found.hides_something() {
         (
             format!("Not everything could be looked at: {findings}."),

@@ -12,6 +12,7 @@ use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats, KeySketch};
+use crate::audit::verify::DenialCount;
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
 use crate::{
     audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy,
@@ -65,6 +66,8 @@ pub(super) struct Trial {
     pub(super) settings: Vec<Answers>,
     /// The answers of the filters in use; `None` if the table has no filters that can be asked.
     pub(super) now: Option<Answers>,
+    /// The number of stored keys that the filters in use deny.
+    pub(super) denied: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -88,6 +91,7 @@ pub(super) fn run<R: ReadAt>(
     let mut random = SplitMix(plan.seed);
     let mut entries = Entries::new(policies.len());
     let mut left = decode_limit_of(table);
+    let mut denials = DenialCount::new(table, plan.encoding);
     let mut block = table.index();
     let mut end = 0;
     let mut handles = table.data_blocks().peekable();
@@ -105,7 +109,9 @@ pub(super) fn run<R: ReadAt>(
         block.enter(table, handle)?;
         left = left.saturating_sub(block.size() as u64);
         entries.blocks.push((handle.offset, entries.prints.len()));
+        denials.begin_block(handle.offset);
         while block.next()? {
+            denials.key(block.key());
             // Many long keys may be stored in few bytes.
             left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
@@ -130,6 +136,9 @@ pub(super) fn run<R: ReadAt>(
             entries.clear();
         }
     }
+    trial.denied = denials.finish();
+    // A lookup gets wrong answers from filters that deny stored keys. They count as if there were none.
+    trial.now = trial.now.filter(|_| trial.denied == 0);
     if let Some(now) = &mut trial.now {
         ask_random_keys(table, plan.random_keys, now)?;
     }
