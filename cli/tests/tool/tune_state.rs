@@ -70,12 +70,12 @@ fn a_policy_that_no_table_has_is_tuned_for() {
     is_tried_with_all_policies(&arguments, "filterblock.Murmur3BloomFilter1", None);
 }
 
-/// Has the filters of a table deny most of its keys: its first filters have no bit set.
-fn deny(path: &Path) {
+/// Has the filters of a table deny most of its keys: its `first` bytes have no bit set.
+fn deny(path: &Path, first: usize) {
     let mut bytes = std::fs::read(path).unwrap();
     let handle = Table::open_path(path, &ReadOptions::default()).unwrap().filter_handle().unwrap();
     let (start, end) = (handle.offset as usize, (handle.offset + handle.size) as usize);
-    bytes[start..start + 300].fill(0);
+    bytes[start..start + first].fill(0);
     let crc = crc32c::crc32c(&bytes[start..=end]).rotate_right(15).wrapping_add(0xa282_ead8);
     bytes[end + 1..end + 5].copy_from_slice(&crc.to_le_bytes());
     std::fs::write(path, bytes).unwrap();
@@ -86,7 +86,7 @@ fn deny(path: &Path) {
 fn filters_that_deny_stored_keys_are_to_be_made_anew() {
     let copy = copy_of(&database("levels"));
     let table = copy.path().join("000005.ldb");
-    deny(&table);
+    deny(&table, 300);
     let verdict = run(&args!["verify", "--json", table]).expect(1).all_json().remove(0);
     let denied = verdict["denied"].as_u64().unwrap();
     assert!(denied == 83, "{verdict}");
@@ -117,7 +117,7 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
         assert!(text.contains(&words), "{words} {text}");
     }
 
-    run(&args!["rebuild", copy.path(), "--in-place"]).expect(0);
+    run(&args!["rebuild", copy.path(), "--in-place", "--no-undo"]).expect(0);
     run(&args!["verify", copy.path()]).expect(0);
     let (_, tuning, _) = tune(&args![copy.path()], 0);
     assert_eq!((&tuning["advice"]["action"], &tuning["faults"]), (&json!("leave"), &json!([])));
@@ -170,4 +170,29 @@ fn bits_by_level_that_read_more_are_no_gain() {
     let (gains, _) = gains.split_once("  lasts ").unwrap();
     let words = gains.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.ends_with(", as level 0 keeps the program's own bits"), "{words}");
+}
+
+/// A rebuild is refused as long as an earlier one can be undone.
+#[test]
+fn an_earlier_rebuild_is_decided_on_first() {
+    let parent = folder();
+    let path = parent.path().join("db");
+    std::fs::rename(copy_of(&database("levels")).keep(), &path).unwrap();
+    run(&args!["rebuild", path, "--in-place"]).expect(0);
+    let tables = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
+    let table = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).max().unwrap();
+    deny(&table, 100);
+    let words = "first, filterblock rebuild --discard has to remove them, or --undo to bring them back";
+    let advice = || tune(&args![path], 1).1["advice"]["text"].as_str().unwrap().to_owned();
+    let page = parent.path().join("page.html");
+    let report = || {
+        run_long(&args!["report", path, "-o", page]).expect(1);
+        std::fs::read_to_string(&page).unwrap()
+    };
+    assert!(
+        advice().ends_with(&format!("The tables from before an earlier rebuild are still there: {words}"))
+    );
+    assert!(report().contains(words));
+    run(&args!["rebuild", path, "--discard"]).expect(0);
+    assert!(!advice().contains("--discard") && !report().contains("--discard"));
 }

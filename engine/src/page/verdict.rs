@@ -7,8 +7,8 @@ use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
 use crate::report::{Code, FoundFilters, LevelTotals, TableState, Tuning};
 use crate::words::{
-    RENEW, bits_per_entry, count, counted, counted_as, denied_text, measured, path_word, rebuild_command,
-    size,
+    DECIDE, RENEW, bits_per_entry, count, counted, counted_as, denied_text, measured, path_word,
+    rebuild_command, size,
 };
 
 /// The verdict on a database, folder or table.
@@ -41,10 +41,16 @@ impl Verdict {
         let sums = overview.sums();
         let is_database = overview.kind == Kind::Database && overview.has_records;
         let rebuild = |arguments: &[String]| is_database.then(|| rebuild_command(page.path, arguments));
+        let decide = |advice: String| match overview.has_undo {
+            true => format!("{advice} {}", sentence(DECIDE)),
+            false => advice,
+        };
         let verify = || Some(format!("filterblock verify {}", path_word(page.path)));
         if let Some((state, advice)) = worst(&overview.found) {
             let mends = !overview.found.is_damage() && !overview.found.hides_something();
-            let command = if mends { rebuild(&[]).or_else(verify) } else { verify() };
+            let rebuild = rebuild(&[]).filter(|_| mends);
+            let advice = if rebuild.is_some() { decide(advice) } else { advice };
+            let command = rebuild.or_else(verify);
             return Self { tone: Tone::Bad, state, advice, command };
         }
         let state = state(&sums);
@@ -63,7 +69,7 @@ impl Verdict {
             let arguments = if filtered(&sums) == 0 { &usual[..] } else { &[] };
             let advice = "If the program that opens it uses filters, all tables should have some.";
             let tone = if filtered(&sums) == 0 { Tone::Good } else { Tone::Better };
-            (tone, advice.to_owned(), rebuild(arguments))
+            (tone, decide(advice.to_owned()), rebuild(arguments))
         } else if sums.in_state(&[TableState::UnknownPolicy]) > 0 {
             (Tone::Better, "What they do cannot be told, and nothing else is wrong.".to_owned(), None)
         } else if !overview.found.verified {

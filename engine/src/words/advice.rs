@@ -14,6 +14,10 @@ const TELLING: f64 = 0.02;
 /// The advice on filters that deny stored keys, without its last full stop.
 pub const RENEW: &str = "No entry is lost: new filters bring them back";
 
+/// A remark that a rebuild is refused until another command has run, without its last full stop.
+pub const DECIDE: &str = "The tables from before an earlier rebuild are still there: first, filterblock rebuild --discard has to remove \
+     them, or --undo to bring them back";
+
 /// The factor below which a saving of reads is negligible.
 pub const LEAST_GAIN: f64 = 1.05;
 

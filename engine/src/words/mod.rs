@@ -12,7 +12,7 @@ mod shell_word;
 pub mod tune_examples;
 
 pub use advice::{
-    LEAST_GAIN, RENEW, ask_for_lookups, bits_text, denied_text, leave_text, loss_by_level, near_text,
+    DECIDE, LEAST_GAIN, RENEW, ask_for_lookups, bits_text, denied_text, leave_text, loss_by_level, near_text,
     ranges_text, rebuild_command, rebuild_text, renew_text, small_text,
 };
 pub(crate) use compression::compression_names;

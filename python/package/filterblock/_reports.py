@@ -1682,7 +1682,7 @@ class TuneAdvice(Report):
     @property
     def choice(self) -> TuneChoice | None:
         """The filters that are advised. None: `action` is not `rebuild`, or filters deny stored keys and are to
-        be made anew, with the settings in use.
+        be made anew.
         """
         return self["choice"]  # type: ignore[no-any-return]
 
