@@ -240,7 +240,8 @@ mod tests {
         assert_eq!(gain(0.5, 0.4), format!("nothing: 0.500, {tail} 0.400"));
         assert_eq!(gain(0.5, 0.0), format!("nothing: 0.500, {tail} 0"));
         let top = |choice: &mut Choice| choice.bits[0].level = Some(0);
-        (top(&mut choice), top(&mut uniform));
+        top(&mut choice);
+        top(&mut uniform);
         assert_eq!(
             gain_text(&choice, Some(&uniform)).unwrap(),
             format!("nothing: 0.500, {tail} 0, as level 0 keeps the program's own bits")
