@@ -70,8 +70,8 @@ Examples:
 What the numbers mean, and how they are found: docs/tune.md, in the source of this program
 
 Exit status: 0 done; 1 some table could not be read, and the numbers leave it out, or filters deny
-stored keys; 2 wrong usage, or an input that is missing or cannot be read; 141 the reader of the
-output went away.";
+stored keys; 2 wrong usage, or an input that is missing or cannot be read;
+141 the reader of the output went away.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let request = arguments.request()?;
