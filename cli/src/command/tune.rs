@@ -10,7 +10,7 @@ use super::keys;
 use crate::io::{Console, EXIT_ERROR, Progress};
 use crate::text;
 
-/// The exit status if some tables could not be read, and the results leave them out.
+/// The exit status if some tables could not be read, and the results leave them out, or if filters deny stored keys.
 const EXIT_FAULTS: u8 = 1;
 
 /// Find out which filters a database should have, and what the present ones cost
@@ -69,8 +69,9 @@ Examples:
 
 What the numbers mean, and how they are found: docs/tune.md, in the source of this program
 
-Exit status: 0 done; 1 some table could not be read, and the numbers leave it out; 2 wrong usage, or
-an input that is missing or cannot be read; 141 the reader of the output went away.";
+Exit status: 0 done; 1 some table could not be read, and the numbers leave it out, or filters deny
+stored keys; 2 wrong usage, or an input that is missing or cannot be read;
+141 the reader of the output went away.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let request = arguments.request()?;

@@ -5,8 +5,11 @@ use std::path::Path;
 use super::shown::Shown;
 use super::words::{all_tables, sentence, text};
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
-use crate::report::{Code, LevelTotals, TableState, Tuning};
-use crate::words::{bits_per_entry, count, counted, counted_as, measured, path_word, rebuild_command, size};
+use crate::report::{Code, FoundFilters, LevelTotals, TableState, Tuning};
+use crate::words::{
+    DECIDE, RENEW, bits_per_entry, count, counted, counted_as, denied_text, measured, path_word,
+    rebuild_command, size,
+};
 
 /// The verdict on a database, folder or table.
 #[derive(Debug)]
@@ -38,10 +41,16 @@ impl Verdict {
         let sums = overview.sums();
         let is_database = overview.kind == Kind::Database && overview.has_records;
         let rebuild = |arguments: &[String]| is_database.then(|| rebuild_command(page.path, arguments));
+        let decide = |advice: String| match overview.has_undo {
+            true => format!("{advice} {}", sentence(DECIDE)),
+            false => advice,
+        };
         let verify = || Some(format!("filterblock verify {}", path_word(page.path)));
         if let Some((state, advice)) = worst(&overview.found) {
             let mends = !overview.found.is_damage() && !overview.found.hides_something();
-            let command = if mends { rebuild(&[]).or_else(verify) } else { verify() };
+            let rebuild = rebuild(&[]).filter(|_| mends);
+            let advice = if rebuild.is_some() { decide(advice) } else { advice };
+            let command = rebuild.or_else(verify);
             return Self { tone: Tone::Bad, state, advice, command };
         }
         let state = state(&sums);
@@ -60,7 +69,7 @@ impl Verdict {
             let arguments = if filtered(&sums) == 0 { &usual[..] } else { &[] };
             let advice = "If the program that opens it uses filters, all tables should have some.";
             let tone = if filtered(&sums) == 0 { Tone::Good } else { Tone::Better };
-            (tone, advice.to_owned(), rebuild(arguments))
+            (tone, decide(advice.to_owned()), rebuild(arguments))
         } else if sums.in_state(&[TableState::UnknownPolicy]) > 0 {
             (Tone::Better, "What they do cannot be told, and nothing else is wrong.".to_owned(), None)
         } else if !overview.found.verified {
@@ -79,7 +88,11 @@ impl Verdict {
         let (tone, command) = match &tuning.advice.arguments {
             Some(arguments) => {
                 // Filters help only if the program that opens the database uses them.
-                let tone = if tuning.has_no_filters() { Tone::Good } else { Tone::Better };
+                let tone = match tuning.found {
+                    _ if tuning.denied() > 0 => Tone::Bad,
+                    FoundFilters::OfPolicy => Tone::Better,
+                    FoundFilters::None | FoundFilters::OfOthers => Tone::Good,
+                };
                 (tone, is_database.then(|| rebuild_command(path, arguments)))
             }
             None => (Tone::Good, None),
@@ -122,10 +135,7 @@ fn worst(found: &OverviewFindings) -> Option<(String, String)> {
             format!("Restore what is damaged from a copy before anything else; {below}."),
         )
     } else if found.codes.contains_key(&Code::FilterDeniesKey) {
-        (
-            format!("Filters deny {} that are stored: programs do not find them.", counted(denied, "key")),
-            "No entry is lost: new filters bring them back.".to_owned(),
-        )
+        (sentence(&denied_text(denied)), sentence(RENEW))
     } else if found.hides_something() {
         (
             format!("Not everything could be looked at: {findings}."),

@@ -15,11 +15,8 @@ use super::file_record::{FileRecord, current_name};
 use super::files::{Folder, Status};
 use super::opening::open_file;
 use crate::report::{ErrorKind, RebuildStatus};
+use crate::walk::{UNDO_RECORD as RECORD, UNDO_SUFFIX as SUFFIX};
 
-/// The end of the folder's name, after the database's name.
-const SUFFIX: &str = ".filterblock-undo";
-/// The name of the record in the folder.
-const RECORD: &str = "filterblock-undo";
 /// The name of the folder while it is being made, in the database's folder. LevelDB and goleveldb ignore it.
 const UNFINISHED: &str = "filterblock-undo.tmp";
 /// The file that [`try_out`](UndoFolder::try_out) puts into the folder: every database has one, and no undo folder

@@ -56,8 +56,8 @@ pub use subject::{Depth, Fetched, Remark, Subject};
 pub(crate) use totals::TableRates;
 pub use totals::{LevelTotals, Totals};
 pub use tune::{
-    Action, Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, SampleSize, Setting,
-    Tried, TuneStatus, Tuned, Tuning, TuningLine, Visits,
+    Action, Advice, Budget, BudgetOrigin, Choice, FoundFilters, Level, LevelBits, Lookups, Memory,
+    SampleSize, Setting, Tried, TuneStatus, Tuned, Tuning, TuningLine, Visits,
 };
 pub use tune_failure::{TuneFailure, TuneFault};
 pub use verify::{About, Note, Verdict, VerdictCounts, Verified, VerifyStatus};

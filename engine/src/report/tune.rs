@@ -123,8 +123,8 @@ pub struct Nothing {
 pub struct Tuning {
     /// Name of the policy of the filters in use, or of the one given by `--policy`, without `filter.`
     pub policy: Policy,
-    /// True if `--policy` was not given and no table has sound filters of a policy that this program can
-    /// make. `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
+    /// True if `--policy` was not given and no table has filters of a policy that this program can make, in a
+    /// sound filter block. `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
     pub policy_assumed: bool,
     /// The amount of data that was looked at.
     pub sample: SampleSize,
@@ -138,8 +138,9 @@ pub struct Tuning {
     /// The best filters within the budget with the same bits a key on all levels. `None`: no setting fits the
     /// budget, or `status` is `error`.
     pub uniform: Option<Choice>,
-    /// The best filters within the budget with bits a key that may differ by level. `None`: there are fewer
-    /// than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
+    /// The best filters within the budget with bits a key that may differ by level, except that level 0 keeps those most
+    /// in use, or 10 if no table has filters, as the program writes level 0 anew with its own. Within a large budget they
+    /// may read more than `uniform`. `None`: there are fewer than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
@@ -148,7 +149,8 @@ pub struct Tuning {
     /// Tables whose filters LevelDB holds in the page cache, and tables whose filters it holds on the heap.
     /// goleveldb holds all filters in its block cache.
     pub memory: Memory,
-    /// Tables that could not be read. The other results leave them out, but `memory` counts them.
+    /// Tables that could not be read, which the other results leave out, though `memory` counts them; then tables
+    /// whose filters deny stored keys, which count as tables without filters.
     pub faults: Vec<TuneFault>,
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
@@ -156,13 +158,32 @@ pub struct Tuning {
     /// Facts that are not faults but are good to know.
     #[serde(skip)]
     pub notes: Vec<String>,
+    /// The filters that the tables have, sound or not.
+    #[serde(skip)]
+    pub found: FoundFilters,
+}
+
+/// The filters that tables have, sound or not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FoundFilters {
+    /// No table has filters. That is the best sign that the program that uses the database sets no filter policy,
+    /// so that it would not ask any filters.
+    None,
+    /// Only of policies other than that of the tuning.
+    OfOthers,
+    /// Some are of the policy of the tuning.
+    OfPolicy,
 }
 
 impl Tuning {
-    /// Returns true if no table has sound filters of the policy. That is the best sign that the program that
-    /// uses the database sets no filter policy, so that it would not ask any filters.
-    pub fn has_no_filters(&self) -> bool {
-        self.levels.iter().all(|level| level.unfiltered == level.tables)
+    /// The number of stored keys that filters deny, in the tables whose every entry was decoded.
+    pub fn denied(&self) -> u64 {
+        self.faults.iter().map(|fault| fault.denied).sum()
+    }
+
+    /// The number of tables that could not be read.
+    pub fn left_out(&self) -> u64 {
+        self.faults.iter().filter(|fault| fault.denied == 0).count() as u64
     }
 }
 
@@ -199,7 +220,7 @@ pub struct Level {
     pub number: Option<u8>,
     /// Number of tables.
     pub tables: u64,
-    /// Number of tables without sound filters of the policy.
+    /// Number of tables without sound filters of the policy. Filters that deny a stored key are not sound.
     pub unfiltered: u64,
     /// Bytes of the files of the tables.
     pub size: u64,
@@ -321,14 +342,16 @@ pub enum BudgetOrigin {
 #[derive(Clone, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
-    /// `leave`: the filters do well as they are. `rebuild`: other filters would do better. `none`: there is
-    /// nothing to advise on.
+    /// `leave`: the filters do well as they are. `rebuild`: other filters would do better, or filters deny stored
+    /// keys, so that new ones are needed. `none`: there is nothing to advise on.
     pub action: Action,
     /// The advice as a sentence, with its reason or its savings.
     pub text: String,
-    /// The filters that are advised. `None`: `action` is not `rebuild`.
+    /// The filters that are advised. `None`: `action` is not `rebuild`, or filters deny stored keys and are to be
+    /// made anew.
     pub choice: Option<Choice>,
-    /// Arguments to append to `filterblock rebuild DB --in-place`. `None`: `action` is not `rebuild`.
+    /// Arguments to append to `filterblock rebuild DB --in-place`; empty if `choice` is null. `None`: `action` is
+    /// not `rebuild`.
     pub arguments: Option<Vec<String>>,
 }
 
@@ -339,7 +362,7 @@ pub struct Advice {
 pub enum Action {
     /// The filters do well as they are.
     Leave,
-    /// Other filters are worth a rebuild.
+    /// Other filters are worth a rebuild, or filters deny stored keys.
     Rebuild,
     /// There is nothing to advise on.
     #[default]

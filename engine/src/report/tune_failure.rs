@@ -30,14 +30,14 @@ impl From<Error> for TuneFailure {
     }
 }
 
-/// A table that could not be read.
+/// A table that could not be read, or whose filters deny stored keys.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TuneFault {
     /// Path of the table.
     #[serde(serialize_with = "path")]
     pub path: PathBuf,
-    /// Reason why the table could not be read.
+    /// Reason why the table could not be read, or the number of stored keys that its filters deny.
     pub error: String,
     /// The name of the table's file.
     #[serde(skip)]
@@ -45,6 +45,9 @@ pub struct TuneFault {
     /// See [`TuneFailure::kind`].
     #[serde(skip)]
     pub kind: Option<ErrorKind>,
+    /// The number of stored keys that the filters deny. 0: the table could not be read.
+    #[serde(skip)]
+    pub denied: u64,
 }
 
 fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {

@@ -18,6 +18,11 @@ use crate::report::ErrorKind;
 /// The search for tables below a folder ends at this number of names.
 const MAX_NAMES_BELOW: u32 = 10_000;
 
+/// The end of the name of the folder that keeps what a rebuild replaced, after the database's name.
+pub(crate) const UNDO_SUFFIX: &str = ".filterblock-undo";
+/// The name of the record in that folder.
+pub(crate) const UNDO_RECORD: &str = "filterblock-undo";
+
 /// The kind of file that a path leads to.
 pub(crate) enum PathKind {
     File,
@@ -171,6 +176,17 @@ impl Folder {
     /// The storage of the folder; `None`: the local file system, or object storage.
     pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
+    }
+
+    /// Returns true if the folder beside this one keeps the tables from before a rebuild. Only local folders have one.
+    pub fn has_undo(&self) -> bool {
+        let record = || {
+            let path = self.path().canonicalize().ok()?;
+            let mut name = path.file_name()?.to_owned();
+            name.push(UNDO_SUFFIX);
+            Some(path.with_file_name(name).join(UNDO_RECORD).exists())
+        };
+        !self.is_listing && record() == Some(true)
     }
 
     /// Returns true if a table that was there when the folder was listed is gone.

@@ -13,6 +13,8 @@ pub(crate) mod url;
 
 pub use folder::is_input;
 pub(crate) use folder::{Folder, TableRecord, reopen};
+#[cfg(feature = "fs")]
+pub(crate) use folder::{UNDO_RECORD, UNDO_SUFFIX};
 pub use in_order::InOrder;
 pub(crate) use input::PathError;
 pub use input::open_file;

@@ -3,13 +3,23 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use super::numbers::size;
+use super::numbers::{counted, size};
 use super::shell_word::{path_word, shell_word};
-use crate::report::{Budget, BudgetOrigin, Choice, LevelBits, NearKind, Outcome, Reads};
+use crate::report::{Budget, BudgetOrigin, Choice, FoundFilters, LevelBits, NearKind, Outcome, Reads};
 
 /// The user is not asked for lookups if, for every kind of absent key, a lookup reads no more blocks than
 /// this on average.
 const TELLING: f64 = 0.02;
+
+/// The advice on filters that deny stored keys, without its last full stop.
+pub const RENEW: &str = "No entry is lost: new filters bring them back";
+
+/// A remark that a rebuild is refused until another command has run, without its last full stop.
+pub const DECIDE: &str = "The tables from before an earlier rebuild are still there: first, filterblock rebuild --discard has to remove \
+     them, or --undo to bring them back";
+
+/// The factor below which a saving of reads is negligible.
+pub const LEAST_GAIN: f64 = 1.05;
 
 /// A kind of absent key near stored ones, in words that follow a number of reads.
 pub const fn near_text(kind: NearKind) -> &'static str {
@@ -67,9 +77,19 @@ pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>, is_
     text
 }
 
+/// The fault of filters that deny this number of stored keys, without a full stop.
+pub fn denied_text(denied: u64) -> String {
+    format!("filters deny {} that are stored: programs do not find them", counted(denied, "key"))
+}
+
+/// Advice to make filters anew that deny this number of stored keys, without its last full stop.
+pub fn renew_text(denied: u64) -> String {
+    format!("{}. {RENEW}", denied_text(denied))
+}
+
 /// Advice to rebuild with the filters of `choice` in place of those of `now`, without its last full stop.
-/// `has_none`: no table has filters, so that the advice depends on the program.
-pub fn rebuild_text(now: &Outcome, choice: &Choice, has_none: bool) -> String {
+/// `found`: the filters that tables have. If none are of the policy, the advice depends on the program.
+pub fn rebuild_text(now: &Outcome, choice: &Choice, found: FoundFilters) -> String {
     let (bits, ranges) = (bits_text(choice), ranges_text(choice.base_lg));
     let what = format!("rebuild with {bits} and {ranges}");
     let text = match (gain(now, &choice.outcome), reads_change(now, &choice.outcome)) {
@@ -77,14 +97,16 @@ pub fn rebuild_text(now: &Outcome, choice: &Choice, has_none: bool) -> String {
         (_, Some(reads)) => format!("{what}: {reads}; {}", size_change(now, &choice.outcome)),
         (_, None) => format!("{what}: {}", size_change(now, &choice.outcome)),
     };
-    if !has_none {
-        return text;
-    }
+    let (having, sign) = match found {
+        FoundFilters::OfPolicy => return text,
+        FoundFilters::OfOthers => ("filters of that policy", "another, and then these filters"),
+        FoundFilters::None => ("filters", "none, and then filters"),
+    };
     let name = choice.policy.name();
     format!(
         "if the program that opens the database sets the filter policy {name}, and only then, {text}. That no table has \
-         filters is a sign that it sets none, and then filters save nothing: look for filter_policy in its source, or \
-         run inspect on a table that it has just written"
+         {having} is a sign that it sets {sign} save nothing: look for filter_policy in its source, or run inspect on \
+         a table that it has just written"
     )
 }
 
@@ -94,7 +116,7 @@ fn gain(now: &Outcome, then: &Outcome) -> Option<String> {
     let (now_reads, then_reads) = (now.reads?.absent().value, then.reads?.absent().value);
     let factor = now_reads / then_reads;
     let gain = match factor {
-        _ if factor.is_nan() || factor < 1.05 => return None,
+        _ if factor.is_nan() || factor < LEAST_GAIN => return None,
         // Less than a thousandth of the reads is left, which is next to nothing.
         _ if factor > 1000.0 => "hardly any wasted reads".to_owned(),
         _ if factor < 9.95 => format!("{factor:.1} times fewer wasted reads"),
@@ -126,6 +148,17 @@ fn size_change(now: &Outcome, then: &Outcome) -> String {
     let (now, then) = (now.size.value.round() as u64, then.size.value.round() as u64);
     let word = if then > now { "more" } else { "less" };
     format!("filters take {} {word}", size(now.abs_diff(then)))
+}
+
+/// The reason why bits by level read noticeably more than the same bits on all levels, as the end of a sentence.
+/// `None`: they do not, or that is not known. Empty: there is no simple reason.
+pub fn loss_by_level(by_level: &Choice, uniform: &Choice) -> Option<&'static str> {
+    let reads = |choice: &Choice| Some(choice.outcome.reads?.absent().value);
+    let of_top = |choice: &Choice| Some(choice.bits.iter().find(|of| of.level == Some(0))?.bits_per_key);
+    let is_loss = reads(by_level)? > reads(uniform)? * LEAST_GAIN;
+    let reason =
+        if of_top(by_level) == of_top(uniform) { "" } else { ", as level 0 keeps the program's own bits" };
+    is_loss.then_some(reason)
 }
 
 /// The command that carries out the advice.
@@ -202,21 +235,21 @@ mod tests {
         let bits = [(Some(0), 20), (Some(1), 20), (Some(2), 17), (Some(4), 9)];
         let choice = Choice { outcome: outcome(1024.0, 0.0625, 1.0), ..choice(14, &bits) };
         assert_eq!(
-            rebuild_text(&now, &choice, false),
+            rebuild_text(&now, &choice, FoundFilters::OfPolicy),
             "8.0 times fewer wasted reads, and 3 KiB less: rebuild with 20 bits a key on levels 0 and 1, 17 on level 2, 9 on \
              level 4 and a filter for every 16 KiB of data blocks, and an absent key then reads 0.062 data blocks \
              instead of 0.500, a stored one 1.000 instead of 1.250"
         );
         assert!(
-            rebuild_text(&now, &choice, true).starts_with(
+            rebuild_text(&now, &choice, FoundFilters::None).starts_with(
                 "if the program that opens the database sets the filter policy leveldb.BuiltinBloomFilter2, and only then, \
                  8.0 times fewer wasted reads, and 3 KiB less: rebuild with 20 bits"
             )
         );
-        let text = rebuild_text(&outcome(4096.0, 0.5, 1.0004), &choice, false);
+        let text = rebuild_text(&outcome(4096.0, 0.5, 1.0004), &choice, FoundFilters::OfPolicy);
         assert!(text.ends_with("and an absent key then reads 0.062 data blocks instead of 0.500"), "{text}");
         // A choice that saves no reads may save space.
-        let text = rebuild_text(&outcome(4096.0, 0.0625, 1.0), &choice, false);
+        let text = rebuild_text(&outcome(4096.0, 0.0625, 1.0), &choice, FoundFilters::OfPolicy);
         assert!(
             text.starts_with("rebuild with 20 bits") && text.ends_with("; filters take 3 KiB less"),
             "{text}"

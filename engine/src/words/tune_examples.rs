@@ -3,9 +3,9 @@
 use filterblock::policy::OWN_POLICIES;
 
 use crate::report::{
-    Action, Advice, Budget, BudgetOrigin, Choice, EntryCount, ErrorKind, Estimate, Level, LevelBits,
-    LevelOutcome, Lookups, Memory, NearKind, NearReads, Outcome, Rates, Reads, SampleSize, Setting, Tried,
-    TuneFault, Tuning, Visits,
+    Action, Advice, Budget, BudgetOrigin, Choice, EntryCount, ErrorKind, Estimate, FoundFilters, Level,
+    LevelBits, LevelOutcome, Lookups, Memory, NearKind, NearReads, Outcome, Rates, Reads, SampleSize,
+    Setting, Tried, TuneFault, Tuning, Visits,
 };
 use crate::words::{leave_text, rebuild_text};
 use crate::{audit::Policy, audit::rates::MeasuredRate};
@@ -125,7 +125,7 @@ pub fn rebuild() -> Tuning {
         uniform: Some(uniform),
         advice: Advice {
             action: Action::Rebuild,
-            text: rebuild_text(&now, &by_level, false),
+            text: rebuild_text(&now, &by_level, FoundFilters::OfPolicy),
             choice: Some(by_level.clone()),
             arguments: Some(arguments),
         },
@@ -137,7 +137,9 @@ pub fn rebuild() -> Tuning {
             error: "expected a footer, found the end".to_owned(),
             name: "000099.ldb".to_owned(),
             kind: Some(ErrorKind::Damaged),
+            denied: 0,
         }],
+        found: FoundFilters::OfPolicy,
         notes: vec!["the database has a log with newer writes".to_owned()],
         now,
         settings,
@@ -233,6 +235,7 @@ pub fn table() -> Tuning {
         memory: Memory { mapped_tables: 1, ..Memory::default() },
         notes: Vec::new(),
         faults: Vec::new(),
+        found: FoundFilters::None,
     }
 }
 

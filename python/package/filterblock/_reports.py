@@ -1577,7 +1577,7 @@ class TuneLevel(Report):
 
     @property
     def unfiltered(self) -> int:
-        """Number of tables without sound filters of the policy."""
+        """Number of tables without sound filters of the policy. Filters that deny a stored key are not sound."""
         return self["unfiltered"]  # type: ignore[no-any-return]
 
     @property
@@ -1669,8 +1669,8 @@ class TuneAdvice(Report):
 
     @property
     def action(self) -> Literal["leave", "rebuild", "none"]:
-        """`leave`: the filters do well as they are. `rebuild`: other filters would do better. `none`: there is
-        nothing to advise on.
+        """`leave`: the filters do well as they are. `rebuild`: other filters would do better, or filters deny
+        stored keys, so that new ones are needed. `none`: there is nothing to advise on.
         """
         return self["action"]  # type: ignore[no-any-return]
 
@@ -1681,12 +1681,16 @@ class TuneAdvice(Report):
 
     @property
     def choice(self) -> TuneChoice | None:
-        """The filters that are advised. None: `action` is not `rebuild`."""
+        """The filters that are advised. None: `action` is not `rebuild`, or filters deny stored keys and are to
+        be made anew.
+        """
         return self["choice"]  # type: ignore[no-any-return]
 
     @property
     def arguments(self) -> list[str] | None:
-        """Arguments to append to `filterblock rebuild DB --in-place`. None: `action` is not `rebuild`."""
+        """Arguments to append to `filterblock rebuild DB --in-place`; empty if `choice` is None. None: `action`
+        is not `rebuild`.
+        """
         return self["arguments"]  # type: ignore[no-any-return]
 
 
@@ -1746,7 +1750,7 @@ class TuneLeftOut(Report):
 
     @property
     def error(self) -> str:
-        """Reason why the table could not be read."""
+        """Reason why the table could not be read, or the number of stored keys that its filters deny."""
         return self["error"]  # type: ignore[no-any-return]
 
 
@@ -1816,8 +1820,9 @@ class Tuning(Report):
 
     @property
     def policy_assumed(self) -> bool | None:
-        """True if `--policy` was not given and no table has sound filters of a policy that this program can
-        make. `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
+        """True if `--policy` was not given and no table has filters of a policy that this program can make, in a
+        sound filter block. `policy` is then goleveldb's, if goleveldb opened the database last, or else
+        LevelDB's own.
         """
         return self["policy_assumed"]  # type: ignore[no-any-return]
 
@@ -1852,8 +1857,10 @@ class Tuning(Report):
 
     @property
     def by_level(self) -> TuneChoice | None:
-        """The best filters within the budget with bits a key that may differ by level. None: there are fewer
-        than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
+        """The best filters within the budget with bits a key that may differ by level, except that level 0 keeps
+        those most in use, or 10 if no table has filters, as the program writes level 0 anew with its own.
+        Within a large budget they may read more than `uniform`. None: there are fewer than two levels, the
+        order of keys is not known, no setting fits the budget, or `status` is `error`.
         """
         return self["by_level"]  # type: ignore[no-any-return]
 
@@ -1876,7 +1883,9 @@ class Tuning(Report):
 
     @property
     def faults(self) -> list[TuneLeftOut] | None:
-        """Tables that could not be read. The other results leave them out, but `memory` counts them."""
+        """Tables that could not be read, which the other results leave out, though `memory` counts them; then
+        tables whose filters deny stored keys, which count as tables without filters.
+        """
         return self["faults"]  # type: ignore[no-any-return]
 
 

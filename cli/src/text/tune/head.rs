@@ -4,7 +4,7 @@ use std::{fmt::Display, io};
 
 use filterblock_engine::Policy;
 use filterblock_engine::report::{
-    Estimate, Level, LevelOutcome, MeasuredRate, Memory, NearKind, Reads, Tuning,
+    Estimate, FoundFilters, Level, LevelOutcome, MeasuredRate, Memory, NearKind, Reads, Tuning,
 };
 use filterblock_engine::words::{
     about_count, about_size, ask_for_lookups, count, counted, entries, estimate, interval, measured,
@@ -52,9 +52,13 @@ pub(super) fn write(tuning: &Tuning, console: &mut Console) -> io::Result<()> {
         };
         line(console, "your lookups", format!("{used}, {} of them of stored keys", count(lookups.present)))?;
     }
-    if !tuning.faults.is_empty() {
-        let tables = counted(tuning.faults.len() as u64, "table");
-        line(console, "left out", format!("{tables} that could not be read"))?;
+    let (faults, left_out) = (tuning.faults.len() as u64, tuning.left_out());
+    if left_out > 0 {
+        line(console, "left out", format!("{} that could not be read", counted(left_out, "table")))?;
+    }
+    if faults > left_out {
+        let (keys, tables) = (counted(tuning.denied(), "stored key"), counted(faults - left_out, "table"));
+        line(console, "filters deny", format!("{keys}, in {tables}"))?;
     }
     Ok(())
 }
@@ -66,7 +70,10 @@ fn policy_text(tuning: &Tuning, tables: u64, unfiltered: u64) -> String {
             format!("no known policy; what follows is for {}'s own, {name}", tuning.policy.program())
         }
         0 => name.to_owned(),
-        _ => format!("{name}; {} of {} have none", count(unfiltered), counted(tables, "table")),
+        _ => {
+            let none = if tuning.denied() > 0 { "no sound ones" } else { "none" };
+            format!("{name}; {} of {} have {none}", count(unfiltered), counted(tables, "table"))
+        }
     }
 }
 
@@ -80,7 +87,12 @@ pub(super) fn write_now(tuning: &Tuning, console: &mut Console) -> io::Result<()
         line(console, "filters take", format!("{taken}, {} bytes an entry", number(now.bytes_per_entry)))?;
         memory(tuning.policy, tuning.memory, console)?;
     } else {
-        line(console, "filters take", "nothing: there are none")?;
+        let none = match tuning.found {
+            FoundFilters::None => "nothing: there are none",
+            FoundFilters::OfOthers => "nothing: there are none of this policy",
+            FoundFilters::OfPolicy => "nothing: there are none that are sound",
+        };
+        line(console, "filters take", none)?;
     }
     let Some(reads) = now.reads else {
         let rates = [

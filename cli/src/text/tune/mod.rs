@@ -11,13 +11,12 @@ pub(crate) use self::ranking::Ranking;
 use self::settings::Settings;
 use filterblock::escape_path;
 use filterblock_engine::report::{Action, Budget, BudgetOrigin, Choice, Tuned, Tuning};
-use filterblock_engine::words::{about_size, bits_text, estimate, ranges_text, rebuild_command, size};
+use filterblock_engine::words::{
+    LEAST_GAIN, about_size, bits_text, estimate, loss_by_level, ranges_text, rebuild_command, size,
+};
 
 use super::labelled::{self, write_text};
 use crate::io::{Console, Tone};
-
-/// The factor below which a saving of reads is negligible.
-const LEAST_GAIN: f64 = 1.05;
 
 /// Writes notes and faults as messages, apart from the results.
 pub(crate) fn write_messages(tuned: &Tuned, console: &mut Console) {
@@ -89,7 +88,9 @@ fn gain_text(choice: &Choice, uniform: Option<&Choice>) -> Option<String> {
     let reads = |choice: &Choice| choice.outcome.reads.map(|reads| reads.absent());
     let (new, old) = (reads(choice)?, reads(uniform?)?);
     let factor = old.value / new.value;
+    let loss = loss_by_level(choice, uniform?);
     let gain = match factor {
+        _ if loss.is_some() => "nothing".to_owned(),
         _ if factor.is_nan() || factor < LEAST_GAIN => "next to nothing".to_owned(),
         _ if factor.is_finite() => {
             // One decimal below 10, and none above.
@@ -98,7 +99,8 @@ fn gain_text(choice: &Choice, uniform: Option<&Choice>) -> Option<String> {
         }
         _ => "all data blocks read by an absent key".to_owned(),
     };
-    Some(format!("{gain}: {}, where the same bits on all levels have {}", estimate(new), estimate(old)))
+    let (new, old, why) = (estimate(new), estimate(old), loss.unwrap_or_default());
+    Some(format!("{gain}: {new}, where the same bits on all levels have {old}{why}"))
 }
 
 /// Writes the advice with its command.
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_bits_by_level_gain_is_said_in_three_ways() {
+    fn what_bits_by_level_gain_is_said() {
         let Tuning { by_level, uniform, .. } = tune_examples::rebuild();
         let (mut choice, mut uniform) = (by_level.unwrap(), uniform.unwrap());
         let mut gain = |of: f64, over: f64| {
@@ -233,6 +235,17 @@ mod tests {
         );
         assert_eq!(gain(0.0, 0.5), format!("all data blocks read by an absent key: 0, {tail} 0.500"));
         assert_eq!(gain(0.0, 0.0), format!("next to nothing: 0, {tail} 0"));
+        assert_eq!(gain(0.5, 0.49), format!("next to nothing: 0.500, {tail} 0.490"));
+        // Bits by level may read more, as those of level 0 are not free.
+        assert_eq!(gain(0.5, 0.4), format!("nothing: 0.500, {tail} 0.400"));
+        assert_eq!(gain(0.5, 0.0), format!("nothing: 0.500, {tail} 0"));
+        let top = |choice: &mut Choice| choice.bits[0].level = Some(0);
+        top(&mut choice);
+        top(&mut uniform);
+        assert_eq!(
+            gain_text(&choice, Some(&uniform)).unwrap(),
+            format!("nothing: 0.500, {tail} 0, as level 0 keeps the program's own bits")
+        );
         assert_eq!(gain_text(&choice, None), None);
     }
 }

@@ -1,4 +1,5 @@
-//! The databases, among several, for which a rebuild pays: those that gain most come first.
+//! The databases, among several, for which a rebuild pays: those whose filters deny stored keys come first, and then
+//! those that gain most.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,6 +21,8 @@ pub(crate) struct Ranking {
 /// The gain of a rebuild.
 struct Gain {
     path: PathBuf,
+    /// The number of stored keys that filters deny.
+    denied: u64,
     /// The number of data blocks that a lookup no longer reads: the lookup of an absent key or of a
     /// stored key, whichever saves more. 0 if the number is not known.
     reads: f64,
@@ -31,15 +34,15 @@ impl Ranking {
     pub(crate) fn add(&mut self, tuned: &Tuned) {
         let Ok(tuning) = &tuned.result else { return };
         self.all += 1;
-        let Some(choice) = tuning.advice.choice.as_ref().filter(|_| tuning.advice.action == Action::Rebuild)
-        else {
+        if tuning.advice.action != Action::Rebuild {
             return;
-        };
-        let reads = tuning.now.reads.zip(choice.outcome.reads).map_or(0.0, |(now, then)| {
+        }
+        let then = tuning.advice.choice.as_ref().map_or(&tuning.now, |choice| &choice.outcome);
+        let reads = tuning.now.reads.zip(then.reads).map_or(0.0, |(now, then)| {
             (now.absent().value - then.absent().value).max(now.present.value - then.present.value)
         });
-        let bytes = choice.outcome.size.value - tuning.now.size.value;
-        self.rebuilds.push(Gain { path: tuned.path.clone(), reads, bytes });
+        let bytes = then.size.value - tuning.now.size.value;
+        self.rebuilds.push(Gain { path: tuned.path.clone(), denied: tuning.denied(), reads, bytes });
     }
 
     /// Writes a line for each database that should be rebuilt, if more than one database or table has
@@ -48,12 +51,18 @@ impl Ranking {
         if self.all < 2 {
             return Ok(());
         }
-        self.rebuilds.sort_by(|one, other| other.reads.total_cmp(&one.reads));
+        self.rebuilds
+            .sort_by(|one, other| other.denied.cmp(&one.denied).then(other.reads.total_cmp(&one.reads)));
         writeln!(console)?;
         let pays = self.rebuilds.len() as u64;
         let sum = format!(": {} of {}", count(pays), counted(self.all, "database"));
         console.line(Tone::Title, "Where a rebuild pays", &sum)?;
-        for Gain { path, reads, bytes } in &self.rebuilds {
+        for Gain { path, denied, reads, bytes } in &self.rebuilds {
+            if *denied > 0 {
+                let keys = counted(*denied, "stored key");
+                writeln!(console, "  {keys} no longer denied: {}", escape_path(path))?;
+                continue;
+            }
             let more = if *bytes < 0.0 { "less" } else { "more" };
             let bytes = size(bytes.abs().round() as u64);
             writeln!(

@@ -8,4 +8,4 @@ pub(crate) mod table;
 pub use run::{InspectLine, InspectOutcome};
 pub use table::inspect_table;
 
-pub(crate) use run::{InspectSurvey, lookup_weights, missing_tables, or_unreadable};
+pub(crate) use run::{InspectSurvey, lookup_weights, missing_tables, missing_text, or_unreadable};

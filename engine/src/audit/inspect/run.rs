@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, io, path::PathBuf};
 
+use filterblock::database::LiveTable;
 use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Result, SharedPolicy};
 
@@ -156,12 +157,15 @@ pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathErro
 /// The live tables of a folder that have no file.
 pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table> {
     place.folder.missing().map(|(path, live, record)| {
-        let message =
-            format!("is missing: the MANIFEST has a table of {} bytes on level {}", live.size, live.level);
-        let mut table = Table::missing(message);
+        let mut table = Table::missing(missing_text(live));
         table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
         table
     })
+}
+
+/// The message that there is no file for a table of the MANIFEST.
+pub(crate) fn missing_text(table: &LiveTable) -> String {
+    format!("is missing: the MANIFEST has a table of {} bytes on level {}", table.size, table.level)
 }
 
 /// The weights of a folder's tables in the mean of the tables' false-positive rates. `entries`: the entries of

@@ -30,6 +30,8 @@ pub(crate) struct Overview {
     pub(crate) is_bytewise: bool,
     /// There is a MANIFEST that can be relied on.
     pub(crate) has_records: bool,
+    /// The tables from before a rebuild are kept, so that another one is refused.
+    pub(crate) has_undo: bool,
     /// The tables in the order in which they were looked at, usually that of their files' numbers; live
     /// tables without a file come first.
     pub(crate) tables: Vec<Table>,
@@ -55,6 +57,7 @@ impl Overview {
             comparator: None,
             is_bytewise: false,
             has_records: false,
+            has_undo: false,
             tables: Vec::new(),
             distinct_keys: DistinctSum::default(),
             weights: LookupWeights::default(),

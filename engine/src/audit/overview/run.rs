@@ -121,6 +121,7 @@ impl Fold {
         overview.comparator = folder.comparator().map(<[u8]>::to_vec);
         overview.is_bytewise = folder.is_bytewise();
         overview.has_records = folder.has_records();
+        overview.has_undo = folder.has_undo();
         let logs = folder.logs().filter(|(log, _)| logs.contains(&log.path));
         overview.logs = logs.map(|(log, _)| (name_of(&log.path).to_vec(), log.len)).collect();
         let named = |remark: Remark| (name_of(&remark.about).to_vec(), remark.text);

@@ -7,8 +7,8 @@ use filterblock::LegacyHash;
 use super::lookups::Survey;
 use super::settings::{USUAL_BASE_LG, USUAL_BITS};
 use crate::audit::policies::Policy;
-use crate::report::{Action, Advice, Choice, LevelBits, Outcome, Setting, Tuning};
-use crate::words::{leave_text, rebuild_text, small_text};
+use crate::report::{Action, Advice, Choice, ErrorKind, LevelBits, Outcome, Setting, TuneFault, Tuning};
+use crate::words::{leave_text, rebuild_text, renew_text, small_text};
 
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
 
@@ -73,10 +73,20 @@ pub(super) fn advise(
 ) -> Advice {
     let none = |why| Advice { text: format!("no advice: {why}"), ..Advice::default() };
     if tuning.levels.iter().all(|level| level.tables == 0) {
-        return none("there are no tables yet");
+        let is_missing = |fault: &TuneFault| fault.kind == Some(ErrorKind::Missing);
+        return none(match &tuning.faults[..] {
+            [] => "there are no tables yet",
+            faults if faults.iter().all(is_missing) => "all tables are missing",
+            _ => "no table can be read",
+        });
     }
     if tuning.levels.iter().any(|level| level.number.is_none()) {
         return none("a single table has no lookups to weigh; give the database's folder");
+    }
+    let denied = tuning.denied();
+    if denied > 0 {
+        let arguments = Some(Vec::new());
+        return Advice { action: Action::Rebuild, text: renew_text(denied), choice: None, arguments };
     }
     if !has_tree {
         return none("the order of keys is not known, so block reads cannot be told");
@@ -103,7 +113,7 @@ pub(super) fn advise(
     match best {
         Some(choice) => Advice {
             action: Action::Rebuild,
-            text: rebuild_text(&tuning.now, &choice, tuning.has_no_filters()),
+            text: rebuild_text(&tuning.now, &choice, tuning.found),
             arguments: Some(arguments(&choice, base_lg, has_mixed_ranges)),
             choice: Some(choice),
         },

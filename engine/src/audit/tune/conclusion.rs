@@ -10,9 +10,10 @@ use super::{advice::advise, advice::has_no_rise, lookups::Survey, questions::Que
 use crate::audit::policies::Policy;
 use crate::audit::stats::KeySketch;
 use crate::report::{
-    Advice, Budget, BudgetOrigin, Choice, Level, LevelBits, Lookups, Memory, NearKind, Outcome, SampleSize,
-    Setting, Tried, TuneFailure, TuneFault, Tuning, Visits,
+    Advice, Budget, BudgetOrigin, Choice, ErrorKind, FoundFilters, Level, LevelBits, Lookups, Memory,
+    NearKind, Outcome, SampleSize, Setting, Tried, TuneFailure, TuneFault, Tuning, Visits,
 };
+use crate::words::denied_text;
 
 /// The maximum number of tables that LevelDB maps into memory.
 const MAPPED: u64 = 1000;
@@ -28,6 +29,8 @@ pub(super) struct TuneResults<'a> {
     pub(super) most_used: Option<(u8, u32)>,
     pub(super) survey: Survey,
     pub(super) faults: BTreeMap<usize, TuneFailure>,
+    /// The numbers of stored keys that filters in use deny, by table.
+    pub(super) denied: BTreeMap<usize, u64>,
     pub(super) bytes: u64,
     /// The different keys of the tables tried.
     pub(super) keys: KeySketch,
@@ -76,6 +79,7 @@ impl TuneResults<'_> {
             memory: memory_of(&self.survey),
             settings,
             faults: self.named_faults(),
+            found: self.found(),
             notes: Vec::new(),
         };
         let has_mixed_ranges = self.base_lgs().len() > 1;
@@ -87,12 +91,26 @@ impl TuneResults<'_> {
     }
 
     fn named_faults(&self) -> Vec<TuneFault> {
-        let fault = |(table, TuneFailure { text, kind }): (&usize, &TuneFailure)| {
-            let path = self.input.tables.get(*table)?.path.clone();
+        let fault = |table: usize, error: String, kind, denied| {
+            let path = self.input.tables.get(table)?.path.clone();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Some(TuneFault { path, error: text.clone(), name, kind: *kind })
+            Some(TuneFault { path, error, name, kind, denied })
         };
-        self.faults.iter().filter_map(fault).collect()
+        let left_out = self.faults.iter().map(|(&table, of)| fault(table, of.text.clone(), of.kind, 0));
+        let denying = self
+            .denied
+            .iter()
+            .map(|(&table, &denied)| fault(table, denied_text(denied), Some(ErrorKind::Damaged), denied));
+        left_out.chain(denying).flatten().collect()
+    }
+
+    fn found(&self) -> FoundFilters {
+        let names = || self.survey.iter().filter_map(|filters| filters.as_ref().ok()?.name.as_deref());
+        match names().any(|name| name == self.policy.name()) {
+            true => FoundFilters::OfPolicy,
+            false if names().next().is_some() => FoundFilters::OfOthers,
+            false => FoundFilters::None,
+        }
     }
 
     fn base_lgs(&self) -> BTreeSet<u8> {

@@ -1,6 +1,6 @@
 //! The entries of a table whose filters are tried.
 
-use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy};
+use filterblock::{FilterPolicy as _, KeyBuf, KeyHash, SharedPolicy};
 
 use super::sample_keys::MAX_KEY;
 use crate::audit::rates::{SplitMix, hash};
@@ -12,8 +12,12 @@ const MAX_SEEDS: usize = 4096;
 pub(super) struct Entries {
     /// The offset of each data block, and the number of entries before it.
     pub(super) blocks: Vec<(u64, usize)>,
-    /// The hashes of the keys, by policy.
+    /// The hashes of the keys, by policy. Empty for a policy that needs the keys.
     pub(super) hashes: Vec<Vec<KeyHash>>,
+    /// The keys, if a policy needs them; otherwise empty.
+    pub(super) keys: KeyBuf,
+    /// The number of bytes of `keys`.
+    pub(super) key_bytes: usize,
     pub(super) prints: Vec<u64>,
     /// Keys drawn evenly from all keys seen that are not too long, each with the next different key
     /// if it is known.
@@ -29,6 +33,8 @@ impl Entries {
         Self {
             blocks: Vec::new(),
             hashes: vec![Vec::new(); policies],
+            keys: KeyBuf::new(),
+            key_bytes: 0,
             prints: Vec::new(),
             seeds: Vec::new(),
             last_seed: None,
@@ -38,8 +44,9 @@ impl Entries {
     }
 
     pub(super) fn add(&mut self, key: &[u8], policies: &[SharedPolicy], random: &mut SplitMix) {
-        for (hashes, policy) in self.hashes.iter_mut().zip(policies) {
-            hashes.push(policy.hash_key(key).unwrap_or(KeyHash::new(0)));
+        if !push_hashes(key, policies, &mut self.hashes) {
+            self.keys.push(key);
+            self.key_bytes = self.key_bytes.saturating_add(key.len());
         }
         self.prints.push(hash(key));
         self.first.get_or_insert_with(|| key.to_vec());
@@ -82,4 +89,16 @@ impl Entries {
     pub(super) fn holds_block(&self, offset: u64) -> bool {
         self.blocks.binary_search_by_key(&offset, |(offset, _)| *offset).is_ok()
     }
+}
+
+/// Adds the hash of `key` with each of the policies. Returns false if a policy has no hash, but needs the key. A policy
+/// has hashes either for all keys or for none.
+pub(super) fn push_hashes(key: &[u8], policies: &[SharedPolicy], hashes: &mut [Vec<KeyHash>]) -> bool {
+    let mut all = true;
+    for (hashes, policy) in hashes.iter_mut().zip(policies) {
+        let hash = policy.hash_key(key);
+        hashes.extend(hash);
+        all &= hash.is_some();
+    }
+    all
 }

@@ -7,6 +7,7 @@ use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, Legac
 
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
+use super::settings::probes_of;
 use crate::run::map_each;
 use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of};
 
@@ -99,15 +100,15 @@ fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncodin
         })
         .collect();
     let explains = |bits: &u32| {
+        let policy = policy.with_bits(*bits);
         filters.iter().all(|&(keys, len, _)| {
-            let array = keys.saturating_mul(u64::from(*bits)).div_ceil(8).max(8);
-            array.saturating_add(1) == len as u64
+            usize::try_from(keys).is_ok_and(|keys| policy.filter_len(keys) == Some(len))
         })
     };
     let fitting: Vec<u32> = CANDIDATES.filter(explains).collect();
-    // Several numbers may fit small filters: k, which is 0.69 times the bits a key, may then decide.
+    // Several numbers may fit small filters: k may then decide.
     let probes = filters.first().map(|&(.., probes)| probes);
-    let by_probes = fitting.iter().find(|&&bits| Some((bits * 69 / 100).clamp(1, 30)) == probes);
+    let by_probes = fitting.iter().find(|&&bits| probes_of(policy, bits) == probes);
     Ok(by_probes.or(fitting.first()).copied().filter(|_| !filters.is_empty()))
 }
 

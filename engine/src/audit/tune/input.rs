@@ -7,7 +7,7 @@ use filterblock::database::Manifest;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::routes::Routes;
-use crate::report::TuneFailure;
+use crate::report::{ErrorKind, TuneFailure};
 use crate::walk::{Storage, open_listed};
 use crate::{audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy};
 
@@ -18,6 +18,8 @@ pub(super) struct TableInfo {
     pub(super) level: Option<u8>,
     /// The size in bytes that the MANIFEST records; of a single table, that of its file.
     pub(super) size: u64,
+    /// The message that there is no such file, though the MANIFEST has the table. `None`: there is a file.
+    pub(super) missing: Option<String>,
 }
 
 /// The tables of a database, or a single table.
@@ -44,8 +46,12 @@ pub(super) struct Input<'d> {
 impl Input<'_> {
     /// Opens a table by its index in `tables`.
     pub(super) fn open(&self, table: usize) -> Result<Table<Box<dyn ReadAt + Send>>, TuneFailure> {
+        let table = self.tables.get(table);
+        if let Some(text) = table.and_then(|table| table.missing.clone()) {
+            return Err(TuneFailure { text, kind: Some(ErrorKind::Missing) });
+        }
         // There is a path for each table that is asked for.
-        let path = self.tables.get(table).map_or(Path::new(""), |table| &*table.path);
+        let path = table.map_or(Path::new(""), |table| &*table.path);
         Ok(Table::open(open_listed(self.storage.as_ref(), path)?, self.read)?)
     }
 

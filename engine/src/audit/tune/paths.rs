@@ -9,12 +9,13 @@ use super::input::{Input, Request, TableInfo};
 use super::routes::Routes;
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
-use crate::report::{ErrorKind, TuneFailure, Tuned, Tuning};
+use crate::report::{Action, ErrorKind, TuneFailure, Tuned, Tuning};
 use crate::run::{Threads, Watch};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
+use crate::words::DECIDE;
 use crate::{
-    audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::order::Order,
-    audit::stats::encoding_of,
+    audit::file_type::explain, audit::inspect::missing_text, audit::key_encoding::KeyEncoding,
+    audit::order::Order, audit::stats::encoding_of,
 };
 
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
@@ -38,7 +39,7 @@ pub struct TuneOutcome {
     pub list_failed: bool,
     /// Some path could not be tuned.
     pub has_failures: bool,
-    /// Some table could not be read, and is left out of all numbers.
+    /// Some table could not be read, and is left out of all numbers, or filters deny stored keys.
     pub has_faults: bool,
     /// The reason why no threads could be started. `None`: they were started.
     pub not_started: Option<String>,
@@ -146,10 +147,12 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
         Ok(Some(file)) => file.path.clone(),
         _ => database.table_path(number),
     };
+    let missing = filterblock::set_of(folder.missing().map(|(_, table, _)| table.number));
     let tables = manifest.tables().iter().map(|table| TableInfo {
         path: path(table.number),
         level: Some(table.level),
         size: table.size,
+        missing: missing.contains(&table.number).then(|| missing_text(table)),
     });
     let order = manifest.comparator().and_then(Order::of);
     let input = Input {
@@ -163,6 +166,9 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
         is_goleveldb: is_goleveldb(folder),
     };
     let mut tuning = tune(&input, request, watch);
+    if tuning.advice.action == Action::Rebuild && folder.has_undo() {
+        tuning.advice.text += &format!(". {DECIDE}");
+    }
     if !folder.logs_with_data(|_, _| {}).is_empty() {
         tuning.notes.push(log_note(&tuning));
     }
@@ -210,7 +216,8 @@ fn table(
     };
     let table = Table::open(source, read).map_err(failure)?;
     let encoding = encoding_of(&table).map_err(failure)?;
-    let tables = vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size() }];
+    let tables =
+        vec![TableInfo { path: path.to_owned(), level: None, size: table.file_size(), missing: None }];
     let storage = storage.cloned();
     let order = Order::Bytewise;
     let input =

@@ -1,7 +1,8 @@
 //! The keys that the filters of one table are asked for.
 
-use filterblock::{FilterPolicy as _, KeyHash, SharedPolicy, table::Table};
+use filterblock::{FilterPolicy as _, KeyBuf, KeyHash, SharedPolicy, table::Table};
 
+use super::entries::push_hashes;
 use crate::report::NearKind;
 use crate::{audit::key_encoding::KeyEncoding, audit::order::Order, audit::rates::SplitMix};
 
@@ -69,21 +70,38 @@ pub(super) const QUESTIONS: [Question; 11] = [
 ];
 
 /// Questions of one kind: the offset of a data block, and the hashes of a key with each policy.
-#[derive(Default, Debug)]
+#[derive(Default)]
 pub(super) struct Questions {
     pub(super) offsets: Vec<u64>,
-    pub(super) hashes: Vec<Vec<KeyHash>>,
+    /// Empty for a policy that needs the keys.
+    hashes: Vec<Vec<KeyHash>>,
+    /// The keys, if a policy needs them; otherwise empty.
+    keys: KeyBuf,
 }
 
 impl Questions {
     pub(super) fn new(policies: usize) -> Self {
-        Self { offsets: Vec::new(), hashes: vec![Vec::new(); policies] }
+        Self { offsets: Vec::new(), hashes: vec![Vec::new(); policies], keys: KeyBuf::new() }
     }
 
     pub(super) fn push(&mut self, offset: u64, key: &[u8], policies: &[SharedPolicy]) {
         self.offsets.push(offset);
-        for (hashes, policy) in self.hashes.iter_mut().zip(policies) {
-            hashes.push(policy.hash_key(key).unwrap_or(KeyHash::new(0)));
+        if !push_hashes(key, policies, &mut self.hashes) {
+            self.keys.push(key);
+        }
+    }
+
+    /// Returns true if `filter`, of the policy at the index `of_policy`, lets the key of question number `at` pass.
+    pub(super) fn may_match(
+        &self,
+        at: usize,
+        policy: &SharedPolicy,
+        of_policy: usize,
+        filter: &[u8],
+    ) -> bool {
+        match self.hashes.get(of_policy).and_then(|hashes| hashes.get(at)) {
+            Some(&hash) => policy.hash_may_match(hash, filter),
+            None => self.keys.as_keys().get(at).is_none_or(|key| policy.key_may_match(key, filter)),
         }
     }
 

@@ -62,7 +62,7 @@ mod tests {
     /// Tables without files: no table is opened here.
     fn input<'a>(levels: &[(u8, usize)], size: u64, read: &'a ReadOptions) -> Input<'a> {
         let of_level = |&(level, count): &(u8, usize)| {
-            let info = move || TableInfo { path: PathBuf::new(), level: Some(level), size };
+            let info = move || TableInfo { path: PathBuf::new(), level: Some(level), size, missing: None };
             std::iter::repeat_with(info).take(count)
         };
         let tables = levels.iter().flat_map(of_level).collect();

@@ -183,7 +183,7 @@ mod tests {
         let write = |(number, table): (usize, &Vec<u8>)| {
             let path = dir.path().join(number.to_string());
             std::fs::write(&path, table).unwrap();
-            TableInfo { path, level: Some(1), size: table.len() as u64 }
+            TableInfo { path, level: Some(1), size: table.len() as u64, missing: None }
         };
         tables.iter().enumerate().map(write).collect()
     }

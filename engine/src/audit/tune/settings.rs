@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use filterblock::{FilterPolicy as _, KeyBuf, Keys, LegacyHash, expected_false_positive_rate};
+use filterblock::{FilterPolicy as _, KeyBuf, LegacyHash, expected_false_positive_rate};
 
 use crate::{audit::policies::Policy, report::Setting};
 
@@ -53,15 +53,19 @@ pub(super) fn readers(policy: Policy) -> Vec<Policy> {
 
 /// The rate that the formula gives for a setting. `None`: its filters cannot be described.
 pub(super) fn formula(setting: Setting) -> Option<f64> {
-    let policy = setting.policy.with_bits(setting.bits_per_key);
-    let mut keys = KeyBuf::new();
-    keys.push(b"key");
-    let keys: Keys<'_> = keys.as_keys();
-    let mut filter = Vec::new();
-    policy.create_filter(keys, &mut filter).ok()?;
-    let probes = policy.describe(&filter)?.probes;
+    let probes = probes_of(setting.policy, setting.bits_per_key)?;
     let bits = FORMULA_KEYS * u64::from(setting.bits_per_key);
     Some(expected_false_positive_rate(bits, probes, FORMULA_KEYS))
+}
+
+/// The number of probes for a key in filters of the policy. `None`: its filters cannot be described.
+pub(super) fn probes_of(policy: Policy, bits_per_key: u32) -> Option<u32> {
+    let policy = policy.with_bits(bits_per_key);
+    let mut key = KeyBuf::new();
+    key.push(b"key");
+    let mut filter = Vec::new();
+    policy.create_filter(key.as_keys(), &mut filter).ok()?;
+    Some(policy.describe(&filter)?.probes)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The filters of every setting, made from the keys of one table and asked for absent keys.
 //!
-//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made, and a
-//! fingerprint of the key, which reveals whether a made key is stored after all.
+//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made, or the
+//! key itself for policies without such hashes, and a fingerprint of the key, which reveals whether a made key is stored
+//! after all.
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
@@ -11,6 +12,7 @@ use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
 use crate::audit::stats::{Blocks, FilterStats, KeySketch};
+use crate::audit::verify::DenialCount;
 use crate::report::{ErrorKind, NearKind, Setting, TuneFailure};
 use crate::{
     audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy,
@@ -20,6 +22,8 @@ use crate::{
 /// The number of entries to hold in memory, exceeded by less than a block. The filters of a table with more entries are
 /// tried in parts.
 const MAX_ENTRIES: usize = 4 << 20;
+/// The number of bytes of keys to hold in memory for policies that need the keys, exceeded by less than a block.
+const MAX_KEY_BYTES: usize = 64 << 20;
 /// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
 /// The number of made-up keys that are asked for in one round.
@@ -62,6 +66,8 @@ pub(super) struct Trial {
     pub(super) settings: Vec<Answers>,
     /// The answers of the filters in use; `None` if the table has no filters that can be asked.
     pub(super) now: Option<Answers>,
+    /// The number of stored keys that the filters in use deny.
+    pub(super) denied: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -85,6 +91,7 @@ pub(super) fn run<R: ReadAt>(
     let mut random = SplitMix(plan.seed);
     let mut entries = Entries::new(policies.len());
     let mut left = decode_limit_of(table);
+    let mut denials = DenialCount::new(table, plan.encoding);
     let mut block = table.index();
     let mut end = 0;
     let mut handles = table.data_blocks().peekable();
@@ -102,7 +109,9 @@ pub(super) fn run<R: ReadAt>(
         block.enter(table, handle)?;
         left = left.saturating_sub(block.size() as u64);
         entries.blocks.push((handle.offset, entries.prints.len()));
+        denials.begin_block(handle.offset);
         while block.next()? {
+            denials.key(block.key());
             // Many long keys may be stored in few bytes.
             left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
@@ -111,7 +120,8 @@ pub(super) fn run<R: ReadAt>(
                 entries.add(key, &policies, &mut random);
             }
         }
-        if entries.prints.len() >= MAX_ENTRIES || handles.peek().is_none() {
+        let is_full = entries.prints.len() >= MAX_ENTRIES || entries.key_bytes >= MAX_KEY_BYTES;
+        if is_full || handles.peek().is_none() {
             entries.prints.sort_unstable();
             let mut questions = made_questions(&entries, table, plan, &policies, &mut random)?;
             for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
@@ -126,6 +136,9 @@ pub(super) fn run<R: ReadAt>(
             entries.clear();
         }
     }
+    trial.denied = denials.finish();
+    // A lookup gets wrong answers from filters that deny stored keys. They count as if there were none.
+    trial.now = trial.now.filter(|_| trial.denied == 0);
     if let Some(now) = &mut trial.now {
         ask_random_keys(table, plan.random_keys, now)?;
     }
@@ -244,13 +257,18 @@ fn try_all(
             continue;
         };
         let Some(hashes) = entries.hashes.get(of_policy) else { continue };
+        let keys = entries.keys.as_keys();
         let policy = setting.policy.with_bits(setting.bits_per_key);
         let mut builder = FilterBlockBuilder::with_base_lg(policy, setting.base_lg)?;
-        let ends = entries.blocks.iter().skip(1).map(|(_, before)| *before).chain([hashes.len()]);
+        let ends = entries.blocks.iter().skip(1).map(|(_, before)| *before).chain([entries.prints.len()]);
         for (&(offset, from), to) in entries.blocks.iter().zip(ends) {
             builder.start_block(offset - start)?;
-            for &hash in hashes.get(from..to).unwrap_or_default() {
-                builder.add_hash(hash)?;
+            for at in from..to {
+                match (hashes.get(at), keys.get(at)) {
+                    (Some(&hash), _) => builder.add_hash(hash)?,
+                    (None, Some(key)) => builder.add_key(key),
+                    (None, None) => {}
+                }
             }
         }
         builder.start_block(end - start)?;
@@ -275,26 +293,26 @@ fn ask<B: AsRef<[u8]>>(
     for ((question, questions), (passed, asked)) in
         QUESTIONS.into_iter().zip(questions).zip(&mut answers.passed)
     {
-        let Some(hashes) = questions.hashes.get(of_policy) else { continue };
         let are_made_up = matches!(question, Question::Random | Question::Near(_));
         let enough = if are_made_up { ENOUGH } else { u64::MAX };
         let before = *passed;
-        for (offsets, hashes) in questions.offsets.chunks(ROUND).zip(hashes.chunks(ROUND)) {
+        for (round, offsets) in questions.offsets.chunks(ROUND).enumerate() {
             if *passed - before >= enough {
                 break;
             }
             *asked += offsets.len() as u64;
             // Consecutive keys may be of one data block: its filter is then looked up once.
             let mut current: Option<(u64, Option<&[u8]>)> = None;
-            for (&offset, &hash) in offsets.iter().zip(hashes) {
+            for (at, &offset) in (round * ROUND..).zip(offsets) {
                 let filter = match current {
                     Some((before, filter)) if before == offset => filter,
                     _ => filter_at(reader, offset - start),
                 };
                 current = Some((offset, filter));
                 // If there is no filter, all keys pass; an empty filter lets no key pass.
-                let may_match =
-                    |filter: &[u8]| !filter.is_empty() && reader.policy().hash_may_match(hash, filter);
+                let may_match = |filter: &[u8]| {
+                    !filter.is_empty() && questions.may_match(at, reader.policy(), of_policy, filter)
+                };
                 *passed += u64::from(filter.is_none_or(may_match));
             }
         }

@@ -47,7 +47,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let own = own_lookups(request, usize::try_from(most).unwrap_or(usize::MAX));
     let near = NearKeys::learn(drawn.iter().map(|drawn| (&drawn.key[..], drawn.next.as_deref())));
     let mut lookups = make_lookups(input, &drawn, &near, own);
-    let survey = settle(input, &mut lookups);
+    let mut survey = settle(input, &mut lookups);
     for (table, result) in survey.iter().enumerate() {
         if let Err(error) = result {
             faults.entry(table).or_insert_with(|| error.clone());
@@ -73,9 +73,14 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
         keys: Mutex::default(),
         watch,
     };
-    let Tried { mut tallies, bytes, waiting } =
+    let Tried { mut tallies, bytes, waiting, denied } =
         trials.run(&chosen, &neighbours(input, &lookups), &mut faults);
     let keys = trials.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
+    for &table in denied.keys() {
+        if let Some(Ok(filters)) = survey.get_mut(table) {
+            filters.sound = false;
+        }
+    }
     let usable = usable(&survey, policy, &faults);
     let random_visits = RandomVisits::of(input, &survey, &waiting, &tallies);
     random_visits.weigh(input, &waiting, &mut tallies);
@@ -93,6 +98,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
         most_used,
         survey,
         faults,
+        denied,
         bytes,
         keys,
     };
@@ -122,6 +128,8 @@ struct Tried {
     /// The total size in bytes of the tables that could be tried.
     bytes: u64,
     waiting: Vec<Waiting>,
+    /// The numbers of stored keys that filters in use deny, by table.
+    denied: BTreeMap<usize, u64>,
 }
 
 impl Trials<'_> {
@@ -138,6 +146,7 @@ impl Trials<'_> {
         let count = |table| counts.get(&input.level(table)).copied().unwrap_or_default();
         let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
         let (mut bytes, mut waiting) = (0, Vec::with_capacity(chosen.len()));
+        let mut denied = BTreeMap::new();
         for batch in chosen.chunks(BATCH) {
             let trials = map_each(batch.to_vec(), |table| (table, self.try_one(table, count(table))));
             for (table, trial) in trials {
@@ -145,6 +154,9 @@ impl Trials<'_> {
                 match trial {
                     Ok(trial) => {
                         bytes += size;
+                        if trial.denied > 0 {
+                            denied.insert(table, trial.denied);
+                        }
                         let visits = neighbours.get(table).copied().unwrap_or_default();
                         waiting.push(Waiting::new(table, &trial));
                         let tally = tallies.entry(input.level(table));
@@ -158,7 +170,7 @@ impl Trials<'_> {
                 }
             }
         }
-        Tried { tallies, bytes, waiting }
+        Tried { tallies, bytes, waiting, denied }
     }
 
     /// Tries a table. `tables`: the number of chosen tables on its level.

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy, quote};
+use filterblock::{
+    FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, SharedPolicy, quote, table::Table,
+};
 
-use super::batch::{BATCH_KEYS, StoredKey};
+use super::batch::{BATCH_KEYS, Batch, StoredKey};
 use crate::audit::key_encoding::KeyEncoding;
 use crate::report::{Code, Finding, Findings};
 
@@ -16,7 +18,7 @@ const LEGACY: [LegacyHash; 2] = [LegacyHash::Unsigned, LegacyHash::Signed];
 pub(super) struct DenialCheck<'a> {
     /// The filters, once for each hash that the policy's name may stand for.
     filters: Vec<FilterBlockReader<SharedPolicy, &'a [u8]>>,
-    counts: Vec<DenialCount>,
+    counts: Vec<InEncoding>,
     /// The offset of the current data block.
     offset: u64,
     /// The number of keys of the current data block so far.
@@ -24,7 +26,7 @@ pub(super) struct DenialCheck<'a> {
 }
 
 /// The denials if the keys are in `encoding`.
-struct DenialCount {
+struct InEncoding {
     encoding: KeyEncoding,
     /// The number of keys that cannot be in this encoding. The filters are not asked for them.
     misfits: u64,
@@ -51,7 +53,7 @@ impl<'a> DenialCheck<'a> {
             .into_iter()
             .map(|policy| FilterBlockReader::new(policy, filters.contents()))
             .collect();
-        let counts = encodings.iter().map(|&encoding| DenialCount {
+        let counts = encodings.iter().map(|&encoding| InEncoding {
             encoding,
             misfits: 0,
             denials: filters.iter().map(|_| Denials::default()).collect(),
@@ -122,11 +124,59 @@ impl<'a> DenialCheck<'a> {
     /// possible.
     pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };
-        let all = self.counts.into_iter().flat_map(|DenialCount { misfits, denials, .. }| {
+        let all = self.counts.into_iter().flat_map(|InEncoding { misfits, denials, .. }| {
             denials.into_iter().map(move |denials| (denials.total + misfits, denials)).zip(hashes.clone())
         });
         let best = all.min_by_key(|((against, _), _)| *against);
         best.map(|((_, denials), hash)| (denials.total, denials.findings, hash)).unwrap_or_default()
+    }
+}
+
+/// Counts the keys of a table that its filters deny, if it has filters of a known policy.
+pub(crate) struct DenialCount<'a> {
+    check: Option<DenialCheck<'a>>,
+    encoding: KeyEncoding,
+    batch: Batch,
+}
+
+impl<'a> DenialCount<'a> {
+    pub(crate) fn new<R>(table: &'a Table<R>, encoding: KeyEncoding) -> Self {
+        let check = table.filter().map(|filters| DenialCheck::new(filters, &[encoding]));
+        Self { check, encoding, batch: Batch::default() }
+    }
+
+    pub(crate) fn begin_block(&mut self, offset: u64) {
+        self.ask(true);
+        self.check.iter_mut().for_each(|check| check.begin_block(offset));
+    }
+
+    /// Adds the next key of the data block.
+    pub(crate) fn key(&mut self, key: &[u8]) {
+        if self.check.is_some() {
+            self.batch.push(key);
+            if self.batch.is_full(u64::MAX) {
+                self.ask(false);
+            }
+        }
+    }
+
+    fn ask(&mut self, is_end: bool) {
+        let Some(check) = &mut self.check else { return };
+        let mut keys = [StoredKey::default(); BATCH_KEYS];
+        for (stored, key) in keys.iter_mut().zip(self.batch.keys.as_keys().iter()) {
+            *stored = StoredKey { key, filtered: self.encoding.filtered(key) };
+        }
+        check.keys(keys.get(..self.batch.keys.len()).unwrap_or_default());
+        self.batch.clear();
+        if is_end {
+            check.end_block();
+        }
+    }
+
+    /// The number of keys that are denied.
+    pub(crate) fn finish(mut self) -> u64 {
+        self.ask(true);
+        self.check.map_or(0, |check| check.finish().0)
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod run;
 mod walk;
 
 pub(crate) use check::table;
+pub(crate) use denials::DenialCount;
 pub use run::VerifyOutcome;
 
 pub(crate) use run::{VerifySurvey, verdicts_on_folder};

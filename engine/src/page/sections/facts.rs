@@ -137,7 +137,7 @@ fn tuned(tuning: &Tuning) -> Markup {
         }
         @for note in &tuning.notes { (fact("Note", html! { (message(note)) })) }
         @for fault in tuning.faults.iter().take(MOST) {
-            (fact("Left out", html! { (name(fault.name.as_bytes())) ": " (message(&fault.error)) }))
+            (fact(if fault.denied > 0 { "Not sound" } else { "Left out" }, html! { (name(fault.name.as_bytes())) ": " (message(&fault.error)) }))
         }
     }
 }
@@ -146,7 +146,7 @@ fn sampled(tuning: &Tuning) -> String {
     let sample = &tuning.sample;
     let entries = about_count(sample.entries);
     match sample.all {
-        true if !tuning.faults.is_empty() => {
+        true if tuning.left_out() > 0 => {
             let tables = counted(sample.tables, "table");
             format!("For other filters: all {entries} entries of the {tables} that could be read.")
         }

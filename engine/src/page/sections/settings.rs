@@ -7,7 +7,7 @@ use super::rates::interval_of;
 use crate::page::pictures::{CurveLine, CurveMark, CurvePoint, TuneCurve, curve as picture};
 use crate::page::words::{message, sentence};
 use crate::report::{Choice, Outcome, Rates, Tried, Tuning};
-use crate::words::{about_size, bits_text, estimate, measured, or_dash, percent, ranges_text};
+use crate::words::{about_size, bits_text, estimate, loss_by_level, measured, or_dash, percent, ranges_text};
 use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 
 pub(crate) fn settings(page: &Shown<'_>) -> Markup {
@@ -59,7 +59,7 @@ pub(crate) fn settings(page: &Shown<'_>) -> Markup {
                         "Within " (crate::words::size(tuning.budget.bytes)) ", the best bits by level would be "
                         (bits_text(choice))
                         @if let Some(reads) = choice.outcome.reads {
-                            ", with " (estimate(reads.absent())) " reads of an absent key"
+                            ", with " (estimate(reads.absent())) " reads of an absent key" (loss(tuning))
                         }
                         ". Compactions undo them."
                     }
@@ -68,6 +68,21 @@ pub(crate) fn settings(page: &Shown<'_>) -> Markup {
             (folded(&format!("All {} settings", tuning.settings.len()), &titles, &lines))
         }
     }
+}
+
+/// The remark that the same bits on all levels read less, if they do.
+fn loss(tuning: &Tuning) -> String {
+    let of = |by_level: &Choice, uniform: &Choice| {
+        let why = loss_by_level(by_level, uniform)?;
+        let reads = estimate(uniform.outcome.reads?.absent());
+        Some(format!(", where the same bits on all levels have {reads}{why}"))
+    };
+    tuning
+        .by_level
+        .as_ref()
+        .zip(tuning.uniform.as_ref())
+        .and_then(|(one, other)| of(one, other))
+        .unwrap_or_default()
 }
 
 fn line(tuning: &Tuning, tried: &Tried) -> Vec<Cell> {

@@ -13,7 +13,7 @@ use models::{database, fault, table, tuning, unfiltered};
 use super::{document::document, shown::Shown, verdict::Verdict};
 use crate::audit::CutKey;
 use crate::audit::overview::{Kind, Overview};
-use crate::report::{Code, Finding, Table, Tuning, Verdict as TableVerdict};
+use crate::report::{Code, Finding, FoundFilters, Table, Tuning, Verdict as TableVerdict};
 
 /// The verdict in a line, and the page.
 fn page(overview: &Overview, tuning: Option<&Tuning>) -> (String, String) {
@@ -307,7 +307,16 @@ fn a_database_without_filters_is_not_shown_as_one_that_could_be_better() {
     let mut advised = tuning(true);
     let (_, html) = page(&database(3), Some(&advised));
     assert!(html.contains("class=\"verdict better\""), "{html}");
-    advised.levels.iter_mut().for_each(|level| level.unfiltered = level.tables);
+    advised.found = FoundFilters::None;
     let (_, html) = page(&database(3), Some(&advised));
     assert!(html.contains("class=\"verdict good\""), "{html}");
+}
+
+/// So it is known without a verification, too.
+#[test]
+fn filters_that_deny_stored_keys_are_bad() {
+    let mut advised = tuning(true);
+    advised.faults[0].denied = 83;
+    let (_, html) = page(&database(3), Some(&advised));
+    assert!(html.contains("class=\"verdict bad\"") && html.contains("Not sound"), "{html}");
 }

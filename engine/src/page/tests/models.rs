@@ -4,9 +4,9 @@ use crate::audit::overview::{Kind, Overview, spans::Spans};
 use crate::audit::rates::MeasuredRate;
 use crate::audit::{CutKey, Policy};
 use crate::report::{
-    Action, Advice, Budget, BudgetOrigin, Choice, EntryCount, Estimate, FilterBlock, Level, LevelBits,
-    LevelOutcome, Lookups, Memory, Name, NearKind, NearReads, Outcome, Rates, Reads, SampleSize, Setting,
-    Table, Tried, TuneFault, Tuning, Visits,
+    Action, Advice, Budget, BudgetOrigin, Choice, EntryCount, Estimate, FilterBlock, FoundFilters, Level,
+    LevelBits, LevelOutcome, Lookups, Memory, Name, NearKind, NearReads, Outcome, Rates, Reads, SampleSize,
+    Setting, Table, Tried, TuneFault, Tuning, Visits,
 };
 use crate::words::{leave_text, rebuild_text};
 
@@ -108,7 +108,7 @@ fn outcome(bits: u32, levels: u8) -> Outcome {
 
 /// A table that could not be read.
 pub(super) fn fault(name: &str, error: &str) -> TuneFault {
-    TuneFault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None }
+    TuneFault { path: name.into(), error: error.to_owned(), name: name.to_owned(), kind: None, denied: 0 }
 }
 
 /// The effects that other filters would have on a database with levels 1 and 2.
@@ -158,7 +158,7 @@ pub(super) fn tuning(advises: bool) -> Tuning {
         advice: match advises {
             true => Advice {
                 action: Action::Rebuild,
-                text: rebuild_text(&now, &choice, false),
+                text: rebuild_text(&now, &choice, FoundFilters::OfPolicy),
                 choice: Some(choice),
                 arguments: Some(vec!["--bits-per-key".to_owned(), "1=20,2=9".to_owned()]),
             },
@@ -173,5 +173,6 @@ pub(super) fn tuning(advises: bool) -> Tuning {
         memory: Memory { mapped_tables: 100, heap_tables: 0, heap_bytes: 0 },
         notes: vec!["C++ LevelDB writes base_lg 11 only".to_owned()],
         faults: vec![fault("000009.ldb", "not a table")],
+        found: FoundFilters::OfPolicy,
     }
 }

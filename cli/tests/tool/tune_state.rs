@@ -1,0 +1,198 @@
+//! `filterblock tune` for filters of this library's own, and for filters and tables that are damaged or gone.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use filterblock::table::{ReadOptions, Table};
+use serde_json::json;
+
+use super::manifest::copy_of;
+use super::*;
+
+/// The settings tried, and the conclusions from them.
+#[track_caller]
+fn tune(arguments: &[OsString], status: i32) -> (Vec<Value>, Value, String) {
+    let run = run_long(&[&args!["tune", "--json"][..], arguments].concat()).expect(status);
+    let mut lines = run.all_json();
+    let tuning = lines.pop().unwrap();
+    assert_eq!(tuning["object"], "tuning", "{run:?}");
+    (lines, tuning, run.err)
+}
+
+/// Filters of 272 settings are made and asked, four times as many as for LevelDB's own, so each test looks at one run.
+fn is_tried_with_all_policies(arguments: &[OsString], name: &str, in_use: Option<u32>) {
+    let (settings, tuning, _) = tune(arguments, 0);
+    assert_eq!((&tuning["policy"], &tuning["faults"]), (&json!(name), &json!([])));
+    assert_eq!(tuning["uniform"]["policy"], name);
+    assert_eq!(settings.len(), 4 * 4 * 17);
+    let used: Vec<_> = settings.iter().filter(|tried| tried["in_use"] == true).collect();
+    let setting = |of: &Value| [&of["policy"], &of["base_lg"], &of["bits_per_key"]].map(Clone::clone);
+    let expected = in_use.map(|bits| [json!(name), json!(11), json!(bits)]);
+    assert_eq!(used.iter().map(|used| setting(used)).collect::<Vec<_>>(), Vec::from_iter(expected));
+    for tried in &settings {
+        let passed = tried["outcome"]["rates"]["random"]["rate"].as_f64().unwrap();
+        assert!(passed < 0.17, "{tried}");
+        assert!(passed > 0.01 || tried["bits_per_key"].as_u64() > Some(4), "{tried}");
+    }
+    // The filters made are those of the tables.
+    for used in used {
+        let (made, now) = (&used["outcome"], &tuning["now"]);
+        assert_eq!(made["size"], now["size"]);
+        assert_eq!(made["rates"]["near"], now["rates"]["near"]);
+    }
+}
+
+/// A copy of a database that has filters of this policy.
+fn rebuilt(policy: &str) -> tempfile::TempDir {
+    let copy = copy_of(&database("levels"));
+    let options = args!["--in-place", "--no-undo", "--policy", policy, "--bits-per-key", "7"];
+    run(&[&args!["rebuild", copy.path()][..], &options].concat()).expect(0);
+    copy
+}
+
+/// These filters are made from keys, not from hashes.
+#[test]
+fn a_database_with_filters_of_keys_is_tuned() {
+    is_tried_with_all_policies(&args![rebuilt("murmur3").path()], "filterblock.Murmur3BloomFilter1", Some(7));
+}
+
+#[test]
+fn a_table_with_filters_that_only_this_library_reads_is_tuned() {
+    let copy = rebuilt("cassandra");
+    let tables = std::fs::read_dir(copy.path()).unwrap().map(|entry| entry.unwrap().path());
+    let table = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).max().unwrap();
+    is_tried_with_all_policies(&args![table], "filterblock.CassandraBloomFilter1", Some(7));
+}
+
+#[test]
+fn a_policy_that_no_table_has_is_tuned_for() {
+    let arguments = args!["--policy", "murmur3", database("levels")];
+    is_tried_with_all_policies(&arguments, "filterblock.Murmur3BloomFilter1", None);
+}
+
+/// Has the filters of a table deny most of its keys: its `first` bytes have no bit set.
+fn deny(path: &Path, first: usize) {
+    let mut bytes = std::fs::read(path).unwrap();
+    let handle = Table::open_path(path, &ReadOptions::default()).unwrap().filter_handle().unwrap();
+    let (start, end) = (handle.offset as usize, (handle.offset + handle.size) as usize);
+    bytes[start..start + first].fill(0);
+    let crc = crc32c::crc32c(&bytes[start..=end]).rotate_right(15).wrapping_add(0xa282_ead8);
+    bytes[end + 1..end + 5].copy_from_slice(&crc.to_le_bytes());
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// No other filters are as urgent as those that deny no stored key.
+#[test]
+fn filters_that_deny_stored_keys_are_to_be_made_anew() {
+    let copy = copy_of(&database("levels"));
+    let table = copy.path().join("000005.ldb");
+    deny(&table, 300);
+    let verdict = run(&args!["verify", "--json", table]).expect(1).all_json().remove(0);
+    let denied = verdict["denied"].as_u64().unwrap();
+    assert!(denied == 83, "{verdict}");
+
+    let message = format!("filters deny {denied} keys that are stored: programs do not find them");
+    let (_, tuning, err) = tune(&args![copy.path()], 1);
+    assert_eq!((&tuning["status"], &tuning["error_kind"]), (&json!("ok"), &json!("damaged")));
+    assert_eq!(tuning["faults"], json!([{ "path": table, "error": message }]));
+    assert!(err.contains(&format!("000005.ldb: {message}\n")), "{err}");
+    let levels = tuning["levels"].as_array().unwrap();
+    let sums = ["tables", "unfiltered"]
+        .map(|name| levels.iter().map(|level| level[name].as_u64().unwrap()).sum::<u64>());
+    assert_eq!(sums, [3, 1]);
+    let advice = &tuning["advice"];
+    assert_eq!(advice["action"], "rebuild");
+    assert_eq!(advice["text"], format!("{message}. No entry is lost: new filters bring them back"));
+    assert_eq!((&advice["choice"], &advice["arguments"]), (&Value::Null, &json!([])));
+
+    let text = run_long(&args!["tune", "-r", copy.path(), table]).expect(1).out;
+    for words in [
+        format!("\n  filters deny     {denied} stored keys, in 1 table\n"),
+        "; 1 of 3 tables have no sound ones\n".to_owned(),
+        format!("\nAdvice: filters deny {denied} keys that are stored"),
+        "\n  filterblock rebuild ".to_owned(),
+        " --in-place\n".to_owned(),
+        format!(": 1 of 2 databases\n  {denied} stored keys no longer denied: "),
+    ] {
+        assert!(text.contains(&words), "{words} {text}");
+    }
+
+    run(&args!["rebuild", copy.path(), "--in-place", "--no-undo"]).expect(0);
+    run(&args!["verify", copy.path()]).expect(0);
+    let (_, tuning, _) = tune(&args![copy.path()], 0);
+    assert_eq!((&tuning["advice"]["action"], &tuning["faults"]), (&json!("leave"), &json!([])));
+}
+
+#[test]
+fn tables_that_were_never_there_are_missing() {
+    let copy = copy_of(&database("levels"));
+    let tables = std::fs::read_dir(copy.path()).unwrap().map(|entry| entry.unwrap().path());
+    let mut tables: Vec<_> = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).collect();
+    let gone = tables.pop().unwrap();
+    std::fs::remove_file(&gone).unwrap();
+    let inspected = run(&args!["inspect", "--json", copy.path()]).expect(1).all_json();
+    let inspected = inspected.iter().find(|line| line["error_kind"] == "missing").unwrap();
+    let (_, tuning, err) = tune(&args![copy.path()], 1);
+    assert_eq!(tuning["faults"], json!([{ "path": gone, "error": inspected["error"] }]));
+    assert_eq!(tuning["error_kind"], "missing");
+    assert!(err.contains("is missing: the MANIFEST has a table of") && !err.contains("vanished"), "{err}");
+
+    tables.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+    let (_, tuning, _) = tune(&args![copy.path()], 1);
+    assert_eq!(tuning["advice"]["text"], "no advice: all tables are missing");
+    assert_eq!(tuning["faults"].as_array().unwrap().len(), 1 + tables.len());
+    std::fs::write(&gone, "damaged").unwrap();
+    let (_, tuning, _) = tune(&args![copy.path()], 1);
+    assert_eq!(tuning["advice"]["text"], "no advice: no table can be read");
+}
+
+#[test]
+fn filters_of_another_policy_are_no_sign_that_a_program_uses_none() {
+    let path = tables::testdata().join("goleveldb/base-lg-11");
+    let text = run_long(&args!["tune", "--policy", "new", "--min-size", "1", path]).expect(0).out;
+    let text = text.replace('\n', " ");
+    for words in [
+        "Advice: if the program that opens the database sets the filter policy leveldb.BuiltinBloomFilter2, and only",
+        "That no table has filters of that policy is a sign that it sets another, and then these filters save nothing",
+        "  filters take     nothing: there are none of this policy ",
+    ] {
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+/// Level 0 keeps the program's ten bits, however many the budget allows.
+#[test]
+fn bits_by_level_that_read_more_are_no_gain() {
+    let copy = copy_of(&database("levels"));
+    let text = run_long(&args!["tune", "--budget", "1M", copy.path()]).expect(0).out.replace('\n', " ");
+    let (_, gains) = text.split_once("  gains            ").unwrap();
+    assert!(gains.starts_with("nothing: 0.0"), "{text}");
+    let (gains, _) = gains.split_once("  lasts ").unwrap();
+    let words = gains.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.ends_with(", as level 0 keeps the program's own bits"), "{words}");
+}
+
+/// A rebuild is refused as long as an earlier one can be undone.
+#[test]
+fn an_earlier_rebuild_is_decided_on_first() {
+    let parent = folder();
+    let path = parent.path().join("db");
+    std::fs::rename(copy_of(&database("levels")).keep(), &path).unwrap();
+    run(&args!["rebuild", path, "--in-place"]).expect(0);
+    let tables = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
+    let table = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).max().unwrap();
+    deny(&table, 100);
+    let words = "first, filterblock rebuild --discard has to remove them, or --undo to bring them back";
+    let advice = || tune(&args![path], 1).1["advice"]["text"].as_str().unwrap().to_owned();
+    let page = parent.path().join("page.html");
+    let report = || {
+        run_long(&args!["report", path, "-o", page]).expect(1);
+        std::fs::read_to_string(&page).unwrap()
+    };
+    assert!(
+        advice().ends_with(&format!("The tables from before an earlier rebuild are still there: {words}"))
+    );
+    assert!(report().contains(words));
+    run(&args!["rebuild", path, "--discard"]).expect(0);
+    assert!(!advice().contains("--discard") && !report().contains("--discard"));
+}
