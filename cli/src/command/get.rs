@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         let is_unsure = outcome.is_damaged || outcome.has_failed;
         match (&newest, is_unsure) {
             (Some(_), false) => {}
-            (Some(_), true) => console.message("a newer version may be in what cannot be read"),
+            (Some(_), true) => console.message("a newer value may be lost"),
             (None, false) => {
                 console.message_about(&arguments.path, format_args!("has no key \"{}\"", escape(&key)));
             }
