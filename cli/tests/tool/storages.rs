@@ -106,6 +106,34 @@ fn a_file_that_changes_is_changed_and_not_damaged() {
     }
 }
 
+/// A file that cannot be read may be sound; one that is missing or has other contents makes the database damaged.
+#[test]
+fn what_cannot_be_read_of_a_database_is_not_damage() {
+    let outcome = |storage: Watched| {
+        let engine = Engine::new().jobs(1);
+        let inputs = inputs(Path::new("/db"), storage);
+        let inspected = engine.inspect(inputs.clone(), &mut |_: InspectLine| Ok(())).unwrap();
+        let verified = engine.verify(inputs, &mut |_: Verified| Ok(())).unwrap().counts;
+        (inspected.damage, inspected.unreadable, verified.findings > 0, verified.unreadable > 0)
+    };
+    assert_eq!(outcome(Watched { memory: levels(), ..Watched::default() }), (false, false, false, false));
+    for name in ["CURRENT", "MANIFEST-000008", "000010.log"] {
+        let path = Path::new("/db").join(name);
+        let is_log = name == "000010.log";
+        let storage = Watched { memory: levels(), changed: Some(path.clone()), ..Watched::default() };
+        assert_eq!(outcome(storage), (false, true, false, !is_log), "{name}");
+        let mut memory = levels();
+        let mut contents = std::fs::read(database("levels").join(name)).unwrap();
+        contents[10] ^= 1;
+        memory.insert(path, contents);
+        assert_eq!(
+            outcome(Watched { memory, ..Watched::default() }),
+            (true, false, !is_log, false),
+            "{name}"
+        );
+    }
+}
+
 /// A table of many blocks.
 fn large() -> Bytes {
     let options = WriteOptions::default().compression(Compression::None);

@@ -242,7 +242,7 @@ impl Folder {
 
     /// The logs of `filled_logs` that hold writes. A log that is gone is left out. A log counts as holding writes, and
     /// `on_error` is called with the reason, if reading finds damage or fails before it finds a write.
-    pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
+    pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, PathError)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
         let has_writes = |log: &Path| match &self.storage {
@@ -254,7 +254,7 @@ impl Folder {
             // The log is gone: its writes are in a table by now.
             Err(error) if error.kind() == ErrorKind::Missing => false,
             Err(error) => {
-                on_error(log, error.to_string());
+                on_error(log, error);
                 true
             }
         });
