@@ -137,6 +137,46 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
     }
 }
 
+/// A table by itself whose metaindex or filters are damaged does not tell the form of its keys: Riak's, LevelDB's or
+/// whole ones.
+#[test]
+fn a_table_that_does_not_tell_the_form_of_its_keys_lacks_no_key_for_certain() {
+    let folder = folder();
+    let source = fs::read(tables::testdata().join("basho/versions-bloom.ldb")).unwrap();
+    let key = "account:017763:mail";
+    let whole = file(&folder, "whole.ldb", &source);
+    run(&args!["get", whole, key]).expect(0).quiet();
+    for format in ["internal", "user"] {
+        let status = if format == "internal" { 0 } else { 1 };
+        run(&args!["get", "--key-format", format, whole, key]).expect(status);
+    }
+    // In the footer, the handle of the metaindex.
+    let mut damaged = source;
+    damaged[15285] ^= 0x10;
+    let damaged = file(&folder, "damaged.ldb", damaged);
+    let unsure = "; the form of the keys is not certain: --key-format gives it\n";
+    let missed = run(&args!["get", damaged, key]).expect(2);
+    assert!(missed.out.is_empty() && missed.err.ends_with(unsure), "{missed:?}");
+    let shown = run(&args!["scan", damaged]).expect(1);
+    assert!(!shown.out.is_empty() && shown.err.ends_with(unsure), "{shown:?}");
+    let riak = run(&args!["get", "--key-format", "internal", damaged, key]).expect(2);
+    assert!(riak.err.contains("; whether the keys are Riak's is not certain\n"), "{riak:?}");
+    run(&args!["get", "--key-format", "user", damaged, key]).expect(1);
+
+    let source = fs::read(table("words-256-bloom10.ldb")).unwrap();
+    let inspected = run(&args!["inspect", "--json", table("words-256-bloom10.ldb")]).expect(0).one();
+    let at = inspected["filter"]["offset"].as_u64().unwrap() as usize;
+    let mut damaged = source;
+    damaged[at] ^= 1;
+    let damaged = file(&folder, "filter.ldb", damaged);
+    let key = run(&args!["scan", "--keys", "--limit", "1", table("words-256-bloom10.ldb")]).expect(0).out;
+    for (key, value) in [(key.trim_end(), true), ("nowhere at all", false)] {
+        let found = run(&args!["get", damaged, key]).expect(2);
+        assert_eq!((found.out.is_empty(), found.err.contains(unsure)), (!value, true), "{found:?}");
+        run(&args!["get", "--key-format", "user", damaged, key]).expect(if value { 0 } else { 1 });
+    }
+}
+
 /// Without a MANIFEST each file is asked by itself, and the newest version counts, whatever its number is.
 #[test]
 fn without_a_manifest_the_newest_version_is_found_and_not_certain() {
