@@ -6,8 +6,10 @@ use std::{io, ops::Range};
 
 use bytes::Bytes;
 use filterblock::table::{Compression, ReadAt, TableBuilder, WriteOptions};
-use filterblock_engine::report::{Depth, Entry, FaultAt, ScanLine, Verified, write_line};
-use filterblock_engine::{Engine, Inputs, InspectLine, Memory, ScanRequest, Storage};
+use filterblock_engine::report::{Depth, Entry, FaultAt, QueryLine, ScanLine, Verified, write_line};
+use filterblock_engine::{
+    Engine, Inputs, InspectLine, Memory, Question, ScanRequest, SoughtKeys, Storage, Wanted,
+};
 
 use super::*;
 
@@ -131,6 +133,33 @@ fn what_cannot_be_read_of_a_database_is_not_damage() {
             (true, false, !is_log, false),
             "{name}"
         );
+    }
+}
+
+/// A lookup reads no data block of a log.
+#[test]
+fn a_log_that_cannot_be_read_is_no_table_left_out() {
+    let keys = SoughtKeys::new(vec![b"item/0000/0".to_vec()]);
+    let question = Question { keys: Arc::new(keys), wanted: Wanted::Answers };
+    for (name, expected) in [("000010.log", 0), ("000009.ldb", 1)] {
+        let changed = Some(Path::new("/db").join(name));
+        let storage = Watched { memory: levels(), changed, ..Watched::default() };
+        let (mut left_out, mut errors) = (Vec::new(), 0);
+        let mut take = |line: QueryLine<'_>| {
+            match line {
+                QueryLine::Lookups { tables_left_out, .. } => left_out.push(tables_left_out),
+                QueryLine::Table { error, answers, .. } => {
+                    answers.for_each(drop);
+                    errors += usize::from(error.is_some());
+                }
+                _ => {}
+            }
+            Ok(())
+        };
+        let engine = Engine::new().jobs(1);
+        let outcome = engine.query(inputs(Path::new("/db"), storage), &question, &mut take).unwrap();
+        assert!(outcome.is_unsound, "{name}");
+        assert_eq!((left_out, errors), (vec![expected], 1), "{name}");
     }
 }
 

@@ -188,3 +188,19 @@ fn the_entries_at_the_start_of_a_table_cut_short_are_counted() {
         }
     }
 }
+
+/// The example in the help of `inspect` finds the tables that the totals count.
+#[test]
+fn an_unfinished_file_is_no_table_without_filters() {
+    let help = run(&["inspect", "--help"]).expect(0).out;
+    assert!(help.contains(r#"select(.object == "table" and .data_blocks != null and .filter == null).path"#));
+    let copy = manifest::copy_of(&database("unfiltered"));
+    fs::write(copy.path().join("000099.ldb"), "begun").unwrap();
+    let lines = run(&args!["inspect", "--json", copy.path()]).expect(0).all_json();
+    let tables = lines.iter().filter(|line| line["object"] == "table");
+    let without = |line: &&Value| !line["data_blocks"].is_null() && line["filter"].is_null();
+    let totals = lines.iter().find(|line| line["object"] == "totals").unwrap();
+    assert_eq!(tables.clone().count(), 3);
+    assert_eq!(tables.filter(without).count() as u64, totals["unfiltered"].as_u64().unwrap());
+    assert_eq!(totals["unfiltered"], 2);
+}
