@@ -140,6 +140,7 @@ impl Database {
                 Err(error) => Err(from_error(py, error)),
                 Ok(_) => Ok(default),
             },
+            Found::Contradicted(fault) => Err(from_fault(py, None, &fault)),
             Found::Closed => Err(closed()),
         }
     }
@@ -148,6 +149,11 @@ impl Database {
     fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         let py = keys.py();
         let (keys, version) = (Keys::of(keys)?, self.now(py)?);
+        if !version.contradicted.is_empty()
+            && let Some(fault) = keys.with(|keys| keys.iter().find_map(|key| version.contradiction(key)))?
+        {
+            return Err(from_fault(py, None, fault));
+        }
         let lookups = keys.with(|keys| {
             py.detach(|| {
                 let mut lookups = Vec::new();

@@ -14,7 +14,7 @@ use filterblock::table::{
 };
 use filterblock::{Error, Result};
 use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{InOrder, SharedFile, SharedFiles, read_options};
+use filterblock_engine::{InOrder, SharedFile, SharedFiles, contradicted, read_options, size_fault};
 
 use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
@@ -50,6 +50,8 @@ struct State {
 /// The result of looking a key up.
 pub(crate) enum Found {
     Value(Option<Bytes>),
+    /// A table that may have the key is not the one that the MANIFEST means.
+    Contradicted(Fault),
     /// There is no MANIFEST that can be relied on, and nothing was said about the order.
     NoManifest(Arc<Version>),
     Closed,
@@ -65,6 +67,8 @@ pub(crate) struct Version {
     pub(crate) is_ordered: bool,
     /// `None`: the logs are damaged, or the order is not known.
     pub(crate) writes: Option<LiveWrites>,
+    /// The live tables whose sizes contradict the MANIFEST, by number.
+    pub(crate) contradicted: Vec<(u64, Fault)>,
     tables: Tables,
     stamp: Stamp,
 }
@@ -138,6 +142,9 @@ impl Kept {
             if version.database.manifest().is_err() && !self.is_bytewise {
                 return Ok(Found::NoManifest(version));
             }
+            if let Some(fault) = version.contradiction(key) {
+                return Ok(Found::Contradicted(fault.clone()));
+            }
             match version.get(key) {
                 // A table was replaced in the meantime.
                 Err(error) if rounds < MAX_ROUNDS && version.has_vanished(&error) => {
@@ -184,12 +191,19 @@ impl Version {
             _ => options,
         };
         let writes = database.live_writes(&options, FILES.clone()).ok();
+        let contradicted = contradicted(&database, &mut FILES.clone()).into_iter();
+        let contradicted = contradicted.filter_map(|(table, len)| {
+            let fault = size_fault(table.recorded()?, len)?;
+            Some((table.number, Fault { path: table.file.path().map(Path::to_owned), ..fault }))
+        });
+        let contradicted = contradicted.collect();
         Self {
             database: Arc::new(database),
             options,
             is_bytewise,
             is_ordered,
             writes,
+            contradicted,
             tables: Tables::default(),
             stamp,
         }
@@ -198,6 +212,16 @@ impl Version {
     /// Returns the opener of this database's files for a scan.
     pub(crate) fn opener(&self) -> KeptOpener {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
+    }
+
+    /// The fault of a table that a lookup of the key searches, and whose size contradicts the MANIFEST. LevelDB does not
+    /// find the footer of such a table.
+    pub(crate) fn contradiction(&self, key: &[u8]) -> Option<&Fault> {
+        if self.contradicted.is_empty() {
+            return None;
+        }
+        let fault_of = |number| self.contradicted.iter().find(|(of, _)| *of == number);
+        self.database.tables_for(key).find_map(|table| fault_of(table.number)).map(|(_, fault)| fault)
     }
 
     fn table_options(&self) -> ReadOptions {

@@ -27,6 +27,11 @@ pub(crate) struct Wanted {
 pub(crate) fn database(kept: Arc<Kept>, first: Arc<Version>, wanted: Wanted, mut producer: Producer) -> Work {
     Box::pin(async move {
         let (mut wanted, mut version, mut rounds) = (wanted, first, 0);
+        for (_, fault) in &version.contradicted {
+            if producer.fault(&kept.path, fault).is_err() {
+                return Ok(());
+            }
+        }
         loop {
             let may_vanish = rounds < MAX_ROUNDS;
             // An error means that nobody wants more.

@@ -186,3 +186,21 @@ def test_a_table_gives_what_was_put(tmp_path):
         memory = filterblock.Table((path / os.path.basename(file.path)).read_bytes())
         assert list(memory) == stored and memory.path is None and memory.file_size == file.size
     assert {key: value for key, (_, value) in found.items() if value is not None} == model
+
+
+def test_a_table_of_another_size_than_the_manifest_has_may_hide_newer_values(tmp_path):
+    folder = tmp_path / "db"
+    shutil.copytree(TESTDATA / "databases/levels", folder)
+    shutil.copy(TESTDATA / "databases/unfiltered/MANIFEST-000006", folder / "MANIFEST-000008")
+    text = "table-size: expected .* bytes, as the MANIFEST has it, found .* bytes; a newer value may be lost"
+    with filterblock.Database(folder) as database:
+        for read in [
+            lambda: database.get(b"item/0005/595"),
+            lambda: database.get_many([b"item/0005/595"]),
+            lambda: next(iter(database)),
+            lambda: next(database.scan()),
+        ]:
+            with pytest.raises(filterblock.CorruptionError, match=text):
+                read()
+        # No table has such keys, as the MANIFEST has it.
+        assert database.get(b"zzz") is None

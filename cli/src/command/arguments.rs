@@ -127,6 +127,21 @@ pub(super) enum KeyOrder {
     Bytewise,
 }
 
+/// The form of stored keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(super) enum StoredKeys {
+    /// User key, sequence number and type, as databases store them
+    Internal,
+    /// User keys alone, without sequence number and type
+    User,
+}
+
+impl StoredKeys {
+    pub(super) fn are_internal(self) -> bool {
+        self == Self::Internal
+    }
+}
+
 /// A policy that tables can be built with. Basho's policy is not one of these: it has the name of another
 /// policy, and tables with Basho's filters need marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -36,8 +36,8 @@ Examples:
   filterblock extract 000005.ldb | xxd | less
   filterblock extract 000005.ldb -o 000005.filter
 
-Exit status: 0 written; 1 the table has no filter block that could be had;
-141 the reader of the output went away; 2 anything else.";
+Exit status: 0 written; 1 the table opens, but has no filter block of a known policy that can be read;
+141 the reader of the output went away; 2 anything else, such as a table that does not open.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let path = &arguments.table;

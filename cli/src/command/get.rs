@@ -8,7 +8,7 @@ use filterblock::escape;
 use filterblock_engine::report::{Row, ScanLine};
 use filterblock_engine::{Inputs, KeyRange, ScanRequest};
 
-use super::arguments::{KeyOrder, Limits};
+use super::arguments::{KeyOrder, Limits, StoredKeys};
 use super::keys;
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart};
@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
     /// The order of the keys of a database without a sound MANIFEST
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
+    /// The format of the keys of a table outside a database; by default it is taken from its filters or first keys
+    #[arg(long, value_name = "FORMAT")]
+    key_format: Option<StoredKeys>,
     #[command(flatten)]
     limits: Limits,
 }
@@ -61,7 +64,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
     // No other key is between a key and the same key followed by a zero byte.
     let range =
         KeyRange { from: Some(key.clone()), to: Some([&key[..], &[0]].concat()), ..KeyRange::default() };
-    let request = ScanRequest { all: arguments.all, range, ..ScanRequest::default() };
+    let internal_keys = arguments.key_format.map(StoredKeys::are_internal);
+    let request = ScanRequest { all: arguments.all, range, internal_keys, ..ScanRequest::default() };
     let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
     let engine = arguments.limits.engine(None, console).bytewise(is_bytewise);
     let mut entries = Entries::new(ValuePart::Whole, true, arguments.hex);
@@ -83,7 +87,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         let is_unsure = outcome.is_damaged || outcome.has_failed;
         match (&newest, is_unsure) {
             (Some(_), false) => {}
-            (Some(_), true) => console.message("a newer version may be in what cannot be read"),
+            (Some(_), true) => console.message("a newer value may be lost"),
             (None, false) => {
                 console.message_about(&arguments.path, format_args!("has no key \"{}\"", escape(&key)));
             }

@@ -63,8 +63,9 @@ Examples:
   filterblock inspect ~/db                  a line for each table of a database, and totals by level
   filterblock inspect --filters 000005.ldb  each filter of a table
   filterblock inspect --depth all ~/db      exact numbers of entries: every data block is decoded
-  filterblock inspect --json ~/db | jq -r 'select(.object == \"table\" and .filter == null).path'
-                                            the tables without filters
+  filterblock inspect --json ~/db |
+    jq -r 'select(.object == \"table\" and .data_blocks != null and .filter == null).path'
+                                            the tables that open and have no filters to use
   filterblock extract 000005.ldb | filterblock inspect --block -
 
 Exit status: 0 fine; 1 damage found; 2 wrong usage, or an input that is missing or cannot be read;

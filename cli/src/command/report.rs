@@ -73,7 +73,7 @@ damaged or not readable; 2 it is not written; 141 the reader of the output went 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let (path, output): (&Path, &Path) = (&arguments.database, &arguments.output);
     let from = arguments.lookups.as_deref();
-    let lookups = keys::read(Vec::new(), from, arguments.hex).map_err(about(from.unwrap_or(path)))?;
+    let lookups = keys::read(Vec::new(), from, arguments.hex)?;
     let is_file = !keys::is_standard(output);
     if is_file {
         check_name(output, Output::Other)?;

@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use filterblock_engine::report::{End, Entry, FaultAt, ScanLine, write_line};
 use filterblock_engine::{KeyRange, ScanOutcome, ScanRequest};
 
-use super::arguments::{KeyOrder, Limits, Paths};
+use super::arguments::{KeyOrder, Limits, Paths, StoredKeys};
 use super::keys::{bytes_of, unhex};
 use crate::io::{Console, EXIT_ERROR};
 use crate::text::{Entries, ValuePart, write_raw};
@@ -105,14 +105,6 @@ Exit status: 0 all was shown; 1 something is damaged and was passed over;
 141 the reader of the output went away; 2 anything else, such as a limit that was
 reached (--max-output).";
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum StoredKeys {
-    /// User key, sequence number and type, as databases store them
-    Internal,
-    /// User keys alone, without sequence number and type
-    User,
-}
-
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     if arguments.raw && console.is_terminal() {
         return Err("entries as they are stored are not text: redirect them".to_owned());
@@ -149,7 +141,7 @@ impl Arguments {
             correct: self.correct,
             range: self.range()?,
             limit: self.limit,
-            internal_keys: self.key_format.map(|format| format == StoredKeys::Internal),
+            internal_keys: self.key_format.map(StoredKeys::are_internal),
         })
     }
 

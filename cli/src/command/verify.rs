@@ -20,6 +20,8 @@ const EXIT_FINDINGS: u8 = 1;
 /// the MANIFEST's records of a database's tables are right. Measures how often the filters let
 /// absent keys pass.
 ///
+/// Logs are not checked: `scan` reports damage in them, and `repair --dry-run` what it loses.
+///
 /// Nothing is written and nothing locked. A database may be in use at the same time: tables that vanish are
 /// replaced by those that the MANIFEST lists by then.
 #[derive(Args)]

@@ -112,6 +112,7 @@ impl TextInspect {
             if self.listing.is_none() {
                 self.begin_part(console)?;
             }
+            self.listing.iter_mut().for_each(|listing| listing.see_totals(totals));
             list::write_totals(totals, self.listing.as_ref(), console)?;
         }
         self.end(console)?;

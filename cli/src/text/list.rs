@@ -33,6 +33,10 @@ pub(crate) struct Listing {
     shows_estimate: bool,
     /// Set once a table was shown of which only the end was read.
     shows_tail: bool,
+    /// The totals lack the entries of some tables.
+    is_partial: bool,
+    /// The totals have a number of distinct keys that is not exact.
+    has_bounds: bool,
 }
 
 /// The properties of the tables in a listing, which decide its layout.
@@ -156,6 +160,10 @@ pub(crate) fn table_name(path: &Path, in_folder: bool) -> String {
     escape_path(name).to_string()
 }
 
+/// The reason why a number of distinct keys is not exact although all entries were counted.
+const BOUNDS_NOTE: &str =
+    "distinct keys: estimated from some of them, or between bounds, as several tables may hold the same keys";
+
 impl Listing {
     pub(crate) fn begin(kind: ListingKind, console: &mut Console) -> io::Result<Self> {
         let columns = columns(kind);
@@ -165,7 +173,16 @@ impl Listing {
             false => Layout::with_first(shown, MIN_NAME_WIDTH, console.width().unwrap_or(WIDTH)),
         };
         layout.write_titles(console)?;
-        Ok(Self { layout, columns, kind, shows_cost: false, shows_estimate: false, shows_tail: false })
+        Ok(Self {
+            layout,
+            columns,
+            kind,
+            shows_cost: false,
+            shows_estimate: false,
+            shows_tail: false,
+            is_partial: false,
+            has_bounds: false,
+        })
     }
 
     pub(crate) fn write(&mut self, table: &Table, console: &mut Console) -> io::Result<()> {
@@ -180,11 +197,27 @@ impl Listing {
         Ok(())
     }
 
+    /// Takes note of what the totals, and those by level, show of numbers that are not exact.
+    pub(crate) fn see_totals(&mut self, totals: &Totals) {
+        let of_levels = totals.levels.values().map(|level| (&level.entries, &level.distinct_keys));
+        for (entries, keys) in of_levels.chain([(&totals.entries, &totals.distinct_keys)]) {
+            self.is_partial |= entries.is_partial && entries.count.is_some();
+            self.has_bounds |= keys.number().is_some_and(|keys| !keys.exact);
+        }
+    }
+
     /// Explains the signs used, and names the columns that were left out.
     pub(crate) fn end(self, console: &mut Console) -> io::Result<()> {
         let mut notes = Vec::new();
-        if self.shows_estimate {
-            notes.push(levels::ESTIMATE_NOTE.to_owned());
+        match () {
+            () if self.shows_estimate => notes.push(levels::ESTIMATE_NOTE.to_owned()),
+            () if self.is_partial => {
+                notes.push("~ without the tables whose entries are not known".to_owned())
+            }
+            () => {}
+        }
+        if self.has_bounds && !self.shows_estimate {
+            notes.push(BOUNDS_NOTE.to_owned());
         }
         if self.shows_tail {
             notes.push(format!("depth {TAIL_NOTE}"));

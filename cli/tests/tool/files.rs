@@ -121,6 +121,22 @@ mod unix {
     }
 
     #[test]
+    fn a_manifest_that_cannot_be_read_is_status_2() {
+        for name in ["CURRENT", "MANIFEST-000008"] {
+            let copy = manifest::copy_of(&database("levels"));
+            let path = copy.path().join(name);
+            fs::remove_file(&path).unwrap();
+            run(&args!["inspect", copy.path()]).expect(1);
+            // It leads to itself.
+            symlink(name, &path).unwrap();
+            for command in ["inspect", "verify", "manifest"] {
+                let run = run(&args![command, copy.path()]).expect(2);
+                assert!((run.out.clone() + &run.err).contains(&format!("{name}: ")), "{run:?}");
+            }
+        }
+    }
+
+    #[test]
     fn pipes_and_devices_are_not_waited_for() {
         let folder = folder();
         let pipe = folder.path().join("1.ldb");

@@ -84,7 +84,7 @@ fn what_damage_hides_is_not_known() {
                 (0, true) => {}
                 (2, _) if run.raw.is_empty() => unknown += 1,
                 (2, _) => {
-                    assert!(run.err.contains("a newer version may be in what cannot be read"), "{run:?}");
+                    assert!(run.err.contains("a newer value may be lost"), "{run:?}");
                     doubtful += 1;
                 }
                 _ => panic!("{run:?}"),
@@ -92,6 +92,89 @@ fn what_damage_hides_is_not_known() {
         }
     }
     assert!(unknown > 10 && doubtful > 3, "{unknown} {doubtful}");
+}
+
+/// The value found may be old if a table is not the one that the MANIFEST means. LevelDB looks for the footer of such a
+/// table where there is none.
+#[test]
+fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
+    let foreign = copy_of(&database("levels"));
+    fs::copy(database("unfiltered").join("MANIFEST-000006"), foreign.path().join("MANIFEST-000008")).unwrap();
+    let swapped = copy_of(&database("levels"));
+    let [path, other] = ["000007.ldb", "000009.ldb"].map(|name| swapped.path().join(name));
+    let bytes = fs::read(&path).unwrap();
+    fs::copy(&other, &path).unwrap();
+    fs::write(&other, bytes).unwrap();
+    for (copy, tables) in [(foreign, ["000005.ldb", "000007.ldb"]), (swapped, ["000007.ldb", "000009.ldb"])] {
+        let verified = run(&args!["verify", "--json", copy.path()]).expect(1).json();
+        let findings = verified.iter().flat_map(|line| {
+            let name = Path::new(line["path"].as_str().unwrap()).file_name().unwrap().to_str().unwrap();
+            line["findings"].as_array().unwrap().iter().map(move |finding| (name, finding))
+        });
+        let sizes: Vec<_> = findings
+            .filter(|(_, finding)| finding["code"] == "table-size")
+            .map(|(name, finding)| {
+                let [expected, found] = ["expected", "found"].map(|field| finding[field].as_str().unwrap());
+                (
+                    name,
+                    format!(
+                        "{name}: table-size: expected {expected}, found {found}; a newer value may be lost"
+                    ),
+                )
+            })
+            .collect();
+        assert_eq!(sizes.iter().map(|(name, _)| *name).collect::<Vec<_>>(), tables);
+        let shown = run(&args!["scan", copy.path()]).expect(1);
+        let all = run(&args!["scan", "--all", copy.path()]).expect(1);
+        let value = run(&args!["get", copy.path(), "item/0005/595"]).expect(2);
+        let none = run(&args!["get", copy.path(), "nothing"]).expect(2);
+        for run in [&shown, &all, &value, &none] {
+            assert!(sizes.iter().all(|(_, message)| run.err.contains(message)), "{run:?}");
+        }
+        assert!(!shown.out.is_empty() && !value.raw.is_empty() && none.out.is_empty());
+        assert_eq!(shown.err.lines().count(), 2, "{shown:?}");
+        assert!(value.err.ends_with("filterblock: a newer value may be lost\n"), "{value:?}");
+    }
+}
+
+/// A table by itself whose metaindex or filters are damaged does not tell the form of its keys: Riak's, LevelDB's or
+/// whole ones.
+#[test]
+fn a_table_that_does_not_tell_the_form_of_its_keys_lacks_no_key_for_certain() {
+    let folder = folder();
+    let source = fs::read(tables::testdata().join("basho/versions-bloom.ldb")).unwrap();
+    let key = "account:017763:mail";
+    let whole = file(&folder, "whole.ldb", &source);
+    run(&args!["get", whole, key]).expect(0).quiet();
+    for format in ["internal", "user"] {
+        let status = if format == "internal" { 0 } else { 1 };
+        run(&args!["get", "--key-format", format, whole, key]).expect(status);
+    }
+    // In the footer, the handle of the metaindex.
+    let mut damaged = source;
+    damaged[15285] ^= 0x10;
+    let damaged = file(&folder, "damaged.ldb", damaged);
+    let unsure = "; the form of the keys is not certain: --key-format gives it\n";
+    let missed = run(&args!["get", damaged, key]).expect(2);
+    assert!(missed.out.is_empty() && missed.err.ends_with(unsure), "{missed:?}");
+    let shown = run(&args!["scan", damaged]).expect(1);
+    assert!(!shown.out.is_empty() && shown.err.ends_with(unsure), "{shown:?}");
+    let riak = run(&args!["get", "--key-format", "internal", damaged, key]).expect(2);
+    assert!(riak.err.contains("; whether the keys are Riak's is not certain\n"), "{riak:?}");
+    run(&args!["get", "--key-format", "user", damaged, key]).expect(1);
+
+    let source = fs::read(table("words-256-bloom10.ldb")).unwrap();
+    let inspected = run(&args!["inspect", "--json", table("words-256-bloom10.ldb")]).expect(0).one();
+    let at = inspected["filter"]["offset"].as_u64().unwrap() as usize;
+    let mut damaged = source;
+    damaged[at] ^= 1;
+    let damaged = file(&folder, "filter.ldb", damaged);
+    let key = run(&args!["scan", "--keys", "--limit", "1", table("words-256-bloom10.ldb")]).expect(0).out;
+    for (key, value) in [(key.trim_end(), true), ("nowhere at all", false)] {
+        let found = run(&args!["get", damaged, key]).expect(2);
+        assert_eq!((found.out.is_empty(), found.err.contains(unsure)), (!value, true), "{found:?}");
+        run(&args!["get", "--key-format", "user", damaged, key]).expect(if value { 0 } else { 1 });
+    }
 }
 
 /// Without a MANIFEST, each file is searched by itself, and the newest version counts, whatever the number of its file is.

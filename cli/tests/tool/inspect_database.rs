@@ -195,3 +195,18 @@ fn a_table_beside_one_that_cannot_be_looked_at_is_not_called_obsolete() {
     let verify = run(&args!["verify", copy.path()]).expect(2);
     assert!(!verify.out.contains("obsolete"), "{verify:?}");
 }
+
+/// The number of entries of a table that does not open is not known: the sum is not exact, and the sign is explained.
+#[test]
+fn sums_without_some_tables_are_marked_and_explained() {
+    let copy = levels();
+    fs::write(copy.path().join("000009.ldb"), "no table").unwrap();
+    let note = "(~ without the tables whose entries are not known)";
+    let shown = run(&args!["inspect", "--depth", "all", copy.path()]).expect(1).out;
+    assert!(shown.contains("~665 ") && shown.lines().any(|line| line == note), "{shown}");
+    let sound = run(&args!["inspect", "--depth", "all", database("levels")]).expect(0).out;
+    assert!(!sound.contains('~'), "{sound}");
+    let lines = run(&args!["inspect", "--json", "--depth", "all", copy.path()]).expect(1).all_json();
+    let entries = &lines.last().unwrap()["entries"];
+    assert_eq!(*entries, json!({ "count": 665, "low": 665, "high": 665, "exact": false }));
+}

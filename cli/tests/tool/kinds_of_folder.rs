@@ -114,7 +114,7 @@ fn inspect() {
 
 #[test]
 fn get() {
-    let newer = "a newer version may be in what cannot be read";
+    let newer = "a newer value may be lost";
     let says = [
         NOTHING,
         ("tables and logs", newer, ""),

@@ -6,8 +6,10 @@ use std::{io, ops::Range};
 
 use bytes::Bytes;
 use filterblock::table::{Compression, ReadAt, TableBuilder, WriteOptions};
-use filterblock_engine::report::{Depth, Entry, FaultAt, ScanLine, Verified, write_line};
-use filterblock_engine::{Engine, Inputs, InspectLine, Memory, ScanRequest, Storage};
+use filterblock_engine::report::{Depth, Entry, FaultAt, QueryLine, ScanLine, Verified, write_line};
+use filterblock_engine::{
+    Engine, Inputs, InspectLine, Memory, Question, ScanRequest, SoughtKeys, Storage, Wanted,
+};
 
 use super::*;
 
@@ -103,6 +105,61 @@ fn a_file_that_changes_is_changed_and_not_damaged() {
         let found = lines(&Engine::new().jobs(1), &inputs(Path::new("/db"), storage));
         let kinds: Vec<&str> = found.iter().filter_map(|line| line["error_kind"].as_str()).collect();
         assert!(kinds.len() >= least && kinds.iter().all(|kind| *kind == "changed"), "{name}: {kinds:?}");
+    }
+}
+
+/// A file that cannot be read may be sound; one that is missing or has other contents makes the database damaged.
+#[test]
+fn what_cannot_be_read_of_a_database_is_not_damage() {
+    let outcome = |storage: Watched| {
+        let engine = Engine::new().jobs(1);
+        let inputs = inputs(Path::new("/db"), storage);
+        let inspected = engine.inspect(inputs.clone(), &mut |_: InspectLine| Ok(())).unwrap();
+        let verified = engine.verify(inputs, &mut |_: Verified| Ok(())).unwrap().counts;
+        (inspected.damage, inspected.unreadable, verified.findings > 0, verified.unreadable > 0)
+    };
+    assert_eq!(outcome(Watched { memory: levels(), ..Watched::default() }), (false, false, false, false));
+    for name in ["CURRENT", "MANIFEST-000008", "000010.log"] {
+        let path = Path::new("/db").join(name);
+        let is_log = name == "000010.log";
+        let storage = Watched { memory: levels(), changed: Some(path.clone()), ..Watched::default() };
+        assert_eq!(outcome(storage), (false, true, false, !is_log), "{name}");
+        let mut memory = levels();
+        let mut contents = std::fs::read(database("levels").join(name)).unwrap();
+        contents[10] ^= 1;
+        memory.insert(path, contents);
+        assert_eq!(
+            outcome(Watched { memory, ..Watched::default() }),
+            (true, false, !is_log, false),
+            "{name}"
+        );
+    }
+}
+
+/// A lookup reads no data block of a log.
+#[test]
+fn a_log_that_cannot_be_read_is_no_table_left_out() {
+    let keys = SoughtKeys::new(vec![b"item/0000/0".to_vec()]);
+    let question = Question { keys: Arc::new(keys), wanted: Wanted::Answers };
+    for (name, expected) in [("000010.log", 0), ("000009.ldb", 1)] {
+        let changed = Some(Path::new("/db").join(name));
+        let storage = Watched { memory: levels(), changed, ..Watched::default() };
+        let (mut left_out, mut errors) = (Vec::new(), 0);
+        let mut take = |line: QueryLine<'_>| {
+            match line {
+                QueryLine::Lookups { tables_left_out, .. } => left_out.push(tables_left_out),
+                QueryLine::Table { error, answers, .. } => {
+                    answers.for_each(drop);
+                    errors += usize::from(error.is_some());
+                }
+                _ => {}
+            }
+            Ok(())
+        };
+        let engine = Engine::new().jobs(1);
+        let outcome = engine.query(inputs(Path::new("/db"), storage), &question, &mut take).unwrap();
+        assert!(outcome.is_unsound, "{name}");
+        assert_eq!((left_out, errors), (vec![expected], 1), "{name}");
     }
 }
 

@@ -93,19 +93,26 @@ fn folders_that_are_no_database_and_hold_no_table_are_not_sound() {
     let folder = folder();
     let deep = folder.path().join("some/database");
     fs::create_dir_all(&deep).unwrap();
-    let hint = "which --recursive looks into";
+    let hint = format!("neither, but tables below it, in {}", filterblock::escape_path(&deep));
     for tables in [false, true] {
         if tables {
             fs::copy(table("single-4096-bloom10.ldb"), deep.join("000005.ldb")).unwrap();
         }
-        for command in [args!["inspect", folder.path()], args!["verify", folder.path()]] {
-            let run = run(&command).expect(2);
+        let page = folder.path().join("page.html");
+        for command in [
+            &args!["inspect", folder.path()][..],
+            &args!["verify", folder.path()],
+            &args!["get", folder.path(), "key"],
+            &args!["manifest", folder.path()],
+            &args!["report", folder.path(), "-o", page],
+        ] {
+            let run = run(command).expect(2);
             let all = run.out.clone() + &run.err;
             assert!(all.contains("expected a database, or a folder with tables"), "{run:?}");
-            assert_eq!(all.contains(hint), tables, "{run:?}");
+            assert_eq!(all.contains(&hint), tables, "{run:?}");
         }
         let query = run(&args!["query", folder.path(), "key"]).expect(2);
-        assert_eq!(query.err.contains(hint), tables, "{query:?}");
+        assert_eq!(query.err.contains(&hint), tables, "{query:?}");
         let status = if tables { 0 } else { 2 };
         run(&args!["inspect", "--recursive", folder.path()]).expect(status);
         run(&args!["verify", "--recursive", folder.path()]).expect(status);
@@ -180,4 +187,20 @@ fn the_entries_at_the_start_of_a_table_cut_short_are_counted() {
             assert!(run.out.contains(&expected), "{expected}: {run:?}");
         }
     }
+}
+
+/// The example in the help of `inspect` finds the tables that the totals count.
+#[test]
+fn an_unfinished_file_is_no_table_without_filters() {
+    let help = run(&["inspect", "--help"]).expect(0).out;
+    assert!(help.contains(r#"select(.object == "table" and .data_blocks != null and .filter == null).path"#));
+    let copy = manifest::copy_of(&database("unfiltered"));
+    fs::write(copy.path().join("000099.ldb"), "begun").unwrap();
+    let lines = run(&args!["inspect", "--json", copy.path()]).expect(0).all_json();
+    let tables = lines.iter().filter(|line| line["object"] == "table");
+    let without = |line: &&Value| !line["data_blocks"].is_null() && line["filter"].is_null();
+    let totals = lines.iter().find(|line| line["object"] == "totals").unwrap();
+    assert_eq!(tables.clone().count(), 3);
+    assert_eq!(tables.filter(without).count() as u64, totals["unfiltered"].as_u64().unwrap());
+    assert_eq!(totals["unfiltered"], 2);
 }

@@ -557,3 +557,31 @@ fn the_findings_are_documented() {
     }
     assert!(run(&["verify", "--help"]).expect(0).out.contains(PAGE));
 }
+
+/// Text says it in words; the fields of JSON have what was expected and found.
+#[test]
+fn what_cannot_be_looked_at_is_said_in_words() {
+    let copy = manifest::copy_of(&database("levels"));
+    let said = |path: &std::path::Path, status: i32, line: &str| {
+        let run = run(&args!["verify", path]).expect(status);
+        assert!(run.out.lines().any(|found| found == line), "{run:?}");
+    };
+    said(&copy.path().join("nowhere"), 2, "  unreadable: does not exist");
+    std::fs::remove_file(copy.path().join("CURRENT")).unwrap();
+    said(copy.path(), 1, "  manifest: does not exist");
+    let json = run(&args!["verify", "--json", copy.path().join("nowhere")]).expect(2).one();
+    let finding = &json["findings"][0];
+    assert_eq!(finding["expected"], "a table or a database folder");
+    assert_eq!((&finding["found"], finding.get("plain")), (&"nothing".into(), None));
+    #[cfg(unix)]
+    {
+        let circle = copy.path().join("CURRENT");
+        std::os::unix::fs::symlink("CURRENT", &circle).unwrap();
+        let reason = "  unreadable: cannot be read: Too many levels of symbolic links";
+        // Other systems than Linux have other words for it.
+        if cfg!(target_os = "linux") {
+            said(copy.path(), 2, reason);
+            said(&circle, 2, reason);
+        }
+    }
+}

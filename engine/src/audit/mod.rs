@@ -20,6 +20,7 @@ pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod scan;
 pub(crate) mod stats;
+pub(crate) mod table_size;
 pub(crate) mod tune;
 pub(crate) mod verify;
 

@@ -13,7 +13,7 @@ use super::listing::{Lister, ListingEvent, ObjectSource, RemoteLog};
 use super::reader::{Reader, RunOn};
 use super::store::{Stores, Traffic};
 use super::{object::Object, order::Order};
-use crate::report::{Depth, Remark};
+use crate::report::Depth;
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
 use crate::walk::{InputPath, PathError};
 
@@ -170,10 +170,10 @@ impl<S: Survey> Fleet<'_, S> {
     fn begin(&mut self, place: ListedFolder, logs: Vec<RemoteLog>, passed_over: Vec<(PathBuf, PathError)>) {
         self.watch.expect(place.folder.tables().count() as u64, false);
         let failed =
-            logs.iter().filter_map(|(path, contents)| Some(Remark::new(path, contents.as_ref().err()?)));
-        let remarks = if S::LOGS == LogUse::Named { failed.collect() } else { Vec::new() };
+            logs.iter().filter_map(|(path, contents)| Some((path.clone(), contents.as_ref().err()?.clone())));
+        let unread = if S::LOGS == LogUse::Named { failed.collect() } else { Vec::new() };
         let paths = logs.iter().map(|(path, _)| path.clone()).collect();
-        let begin = Event::Begin { place: place.clone(), logs: paths, remarks, passed_over };
+        let begin = Event::Begin { place: place.clone(), logs: paths, unread, passed_over };
         self.order.mark(Some(begin));
         for (path, contents) in logs {
             let target = place.target(path);

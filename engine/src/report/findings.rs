@@ -164,15 +164,22 @@ pub struct Finding {
     /// The keys that cannot be read because of the finding. `None`: there are no such keys, or they are not
     /// known.
     pub lost: Option<Box<LostKeys>>,
+    /// Text for people in place of what was expected and found, if the system gave the reason. `None`: there is none.
+    #[serde(skip)]
+    pub plain: Option<String>,
 }
 
 impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code.name())?;
-        if let Some(offset) = self.offset {
+        // What cannot be opened has no offsets.
+        if let Some(offset) = self.offset.filter(|offset| *offset > 0 || self.plain.is_none()) {
             write!(f, " at offset {offset}")?;
         }
-        write!(f, ": expected {}, found {}", self.expected, self.found)?;
+        match &self.plain {
+            Some(plain) => write!(f, ": {plain}")?,
+            None => write!(f, ": expected {}, found {}", self.expected, self.found)?,
+        }
         match &self.lost {
             Some(lost) if self.code.hides() => write!(f, "; not looked at: {lost}"),
             Some(lost) => write!(f, "; lost: {lost}"),
@@ -191,7 +198,7 @@ impl Finding {
     ) -> Self {
         let kind = code.kind();
         let (expected, found) = (expected.into(), found.into());
-        Self { code, kind, offset: offset.into(), expected, found, lost: None }
+        Self { code, kind, offset: offset.into(), expected, found, lost: None, plain: None }
     }
 
     /// Sets the kind of fault, for a finding about which more is known than its code says.
@@ -216,17 +223,19 @@ impl Finding {
     /// A finding about a path that could not be looked at. `wanted`: the expectation, unless the error has
     /// one of its own.
     pub fn unreadable(wanted: &str, error: PathError) -> Self {
-        let kind = error.kind();
+        let (kind, plain) = (error.kind(), error.in_words());
         let (expected, found) = error.into_parts(wanted);
-        Self::new(Code::Unreadable, None, expected, found).of_kind(kind)
+        Self { plain, ..Self::new(Code::Unreadable, None, expected, found).of_kind(kind) }
     }
 
     /// The finding that corresponds to an error of the library.
     pub fn of(error: &Error) -> Self {
         match error.without_path() {
             Error::Io { action, offset, source, .. } => {
-                Self::new(Code::Unreadable, *offset, format!("{action} to succeed"), source.to_string())
-                    .of_kind(ErrorKind::of_io(source))
+                let (expected, found) = (format!("{action} to succeed"), source.to_string());
+                let finding = Self::new(Code::Unreadable, *offset, expected, found);
+                let plain = PathError::of(error, false).in_words();
+                Self { plain, ..finding.of_kind(ErrorKind::of_io(source)) }
             }
             Error::Corrupt { what, offset, expected, found, .. } => {
                 Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref())

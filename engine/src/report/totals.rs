@@ -36,8 +36,8 @@ pub struct Totals {
     pub file_size: u64,
     /// Number of data blocks of the tables that could be opened.
     pub data_blocks: u64,
-    /// Number of entries of the tables for which it is known, including obsolete tables. `None`: it is known for no
-    /// table.
+    /// Number of entries of the tables for which it is known, including obsolete tables. It is not exact if it is not
+    /// known for some table. `None`: it is known for no table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
     /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks were
@@ -97,7 +97,8 @@ pub struct LevelTotals {
     pub unfiltered: u64,
     /// Bytes of all files whose `file_size` is known.
     pub file_size: u64,
-    /// Number of entries of the tables for which it is known. `None`: it is known for no table.
+    /// Number of entries of the tables for which it is known. It is not exact if it is not known for some table. `None`:
+    /// it is known for no table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
     /// Different keys of the tables. On level 1 and higher, two tables of a level have at most one key in common, which

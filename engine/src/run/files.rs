@@ -8,7 +8,7 @@ use filterblock::table::ReadAt;
 use super::survey::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey};
 use super::watch::{Observer, Watch};
 use super::{InOrder, in_use};
-use crate::report::{Depth, ErrorKind, Remark};
+use crate::report::{Depth, ErrorKind};
 use crate::walk::{Discovered, InputPath, PathError, ReadAhead, Sources, Storage, open_file, open_log};
 
 /// The options of a run over files.
@@ -99,15 +99,15 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         let is_log = |path: &Path| path.extension().is_some_and(|extension| extension == "log");
         let skipped = folder.skipped().into_iter().map(|(path, error)| (path.to_owned(), error));
         let (passed_over, skipped): (Vec<_>, Vec<_>) = skipped.partition(|(path, _)| is_log(path));
-        let mut remarks = Vec::new();
+        let mut unread = Vec::new();
         let logs = match S::LOGS {
             LogUse::Ignored => Vec::new(),
-            LogUse::Named => folder.logs_with_data(|log, error| remarks.push(Remark::new(log, error))),
+            LogUse::Named => folder.logs_with_data(|log, error| unread.push((log.to_owned(), error))),
             LogUse::Read => folder.filled_logs().collect(),
         };
         let logs: Vec<PathBuf> = logs.into_iter().map(Path::to_owned).collect();
         let to_read = if S::LOGS == LogUse::Read { logs.clone() } else { Vec::new() };
-        self.add(Event::Begin { place: place.clone(), logs, remarks, passed_over }, shown)?;
+        self.add(Event::Begin { place: place.clone(), logs, unread, passed_over }, shown)?;
         let (watch, storage) = (self.options.watch, self.options.storage);
         let survey = self.survey;
         for path in to_read {

@@ -91,8 +91,8 @@ pub(crate) enum Event<T> {
         place: ListedFolder,
         /// The folder's logs, as far as the survey uses them.
         logs: Vec<PathBuf>,
-        /// Remarks on the logs that could not be read to their ends.
-        remarks: Vec<Remark>,
+        /// The logs that could not be read as far as their first writes, with the reasons.
+        unread: Vec<(PathBuf, PathError)>,
         /// The logs that are not looked at, with the reasons: links, other files that are not regular, and files that
         /// cannot be examined.
         passed_over: Vec<(PathBuf, PathError)>,

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::{fs, io, sync::Arc};
 
-use filterblock::Error;
 use filterblock::database::{
     Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest, StrayFile, TableStatus, UnreadableFile,
     batch_has_writes, log_has_writes,
 };
+use filterblock::{Error, escape_path};
 
 use super::input::{PathError, kind, refuse_url};
 use super::into_local;
@@ -206,9 +206,9 @@ impl Folder {
 
     /// The reason why a folder that has no tables and is not a database cannot be looked at.
     pub fn nothing_here(&self) -> PathError {
-        Self::nothing(match has_tables_below(self.path()) {
-            true => "neither, but tables in folders below it, which --recursive looks into",
-            false => "neither",
+        Self::nothing(&match tables_below(self.path()) {
+            Some(folder) => format!("neither, but tables below it, in {}", escape_path(&folder)),
+            None => "neither".to_owned(),
         })
     }
 
@@ -258,7 +258,7 @@ impl Folder {
 
     /// The logs of `filled_logs` that hold writes. A log that is gone is left out. A log counts as holding writes, and
     /// `on_error` is called with the reason, if reading finds damage or fails before it finds a write.
-    pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, String)) -> Vec<&Path> {
+    pub fn logs_with_data(&self, mut on_error: impl FnMut(&Path, PathError)) -> Vec<&Path> {
         let reason =
             |error: Error| PathError::failed(ErrorKind::of(&error), error.without_path().to_string());
         let has_writes = |log: &Path| match &self.storage {
@@ -270,7 +270,7 @@ impl Folder {
             // The log is gone: its writes are in a table by now.
             Err(error) if error.kind() == ErrorKind::Missing => false,
             Err(error) => {
-                on_error(log, error.to_string());
+                on_error(log, error);
                 true
             }
         });
@@ -305,27 +305,30 @@ impl Folder {
     }
 }
 
-/// Returns true if there are tables in the folders below `folder`. Only a limited number of names is looked
-/// at.
-fn has_tables_below(folder: &Path) -> bool {
+/// The first folder below `folder` that has tables: the one fewest levels below it and, of several, the first by name.
+/// Only a limited number of names is looked at.
+fn tables_below(folder: &Path) -> Option<PathBuf> {
     let mut left = MAX_NAMES_BELOW;
     let mut folders = VecDeque::from([folder.to_owned()]);
     while let Some(path) = folders.pop_front() {
+        let mut below = Vec::new();
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
             left -= 1;
             if left == 0 {
-                return false;
+                return None;
             }
             let Ok(file_type) = entry.file_type() else { continue };
             let is_table = || entry.path().extension().is_some_and(|end| end == "ldb" || end == "sst");
             if file_type.is_dir() {
-                folders.push_back(entry.path());
+                below.push(entry.path());
             } else if path != folder && is_table() {
-                return true;
+                return Some(path);
             }
         }
+        below.sort();
+        folders.extend(below);
     }
-    false
+    None
 }
 
 fn record<'d>(manifest: &'d Manifest, live: Option<&'d LiveTable>) -> TableRecord<'d> {

@@ -52,7 +52,7 @@ impl PathError {
 
     /// The error for an [`Error`] of the library, without its path. `listed`: the name was found in a folder
     /// a moment ago.
-    pub(super) fn of(error: &Error, listed: bool) -> Self {
+    pub(crate) fn of(error: &Error, listed: bool) -> Self {
         match error.without_path() {
             Error::Io { source, .. } => Self::of_io(source, listed),
             error => Self::failed(ErrorKind::of(error), error.to_string()),
@@ -75,6 +75,18 @@ impl PathError {
             }
             Self::Failed { message, .. } => (wanted.to_owned(), message),
         }
+    }
+
+    /// The reason in words for people. `None`: it says what was expected and found.
+    pub(crate) fn in_words(&self) -> Option<String> {
+        let Self::Failed { message, kind } = self else { return None };
+        Some(match kind {
+            ErrorKind::Denied | ErrorKind::Unreadable => {
+                let (reason, _) = message.split_once(" (os error ").unwrap_or((message, ""));
+                format!("cannot be read: {reason}")
+            }
+            _ => message.clone(),
+        })
     }
 
     pub const fn kind(&self) -> ErrorKind {

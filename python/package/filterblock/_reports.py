@@ -676,7 +676,9 @@ class InspectLevel(Report):
 
     @property
     def entries(self) -> EntryCount | None:
-        """Number of entries of the tables for which it is known. None: it is known for no table."""
+        """Number of entries of the tables for which it is known. It is not exact if it is not known for some
+        table. None: it is known for no table.
+        """
         return self["entries"]  # type: ignore[no-any-return]
 
     @property
@@ -799,8 +801,8 @@ class InspectTotals(Report):
 
     @property
     def entries(self) -> EntryCount | None:
-        """Number of entries of the tables for which it is known, including obsolete tables. None: it is known
-        for no table.
+        """Number of entries of the tables for which it is known, including obsolete tables. It is not exact if
+        it is not known for some table. None: it is known for no table.
         """
         return self["entries"]  # type: ignore[no-any-return]
 

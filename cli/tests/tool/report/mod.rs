@@ -158,6 +158,9 @@ fn own_lookups_count() {
         let wrong = run(&args!["report", database("levels"), "-o", "-", "--lookups", keys, option]);
         assert_eq!(wrong.expect(2).out, "", "{option}");
     }
+    let missing = folder.path().join("none");
+    let run = run(&args!["report", database("levels"), "-o", "-", "--lookups", missing]).expect(2);
+    assert_eq!(run.err, format!("filterblock: {}: does not exist\n", filterblock::escape_path(&missing)));
 }
 
 #[test]

@@ -36,9 +36,9 @@ pub enum InspectLine {
 /// The outcome of an inspection.
 #[derive(Clone, Default, Debug)]
 pub struct InspectOutcome {
-    /// A table or filter block is damaged or missing, or a MANIFEST cannot be relied on.
+    /// A table, a filter block, a log or a MANIFEST is damaged or missing.
     pub damage: bool,
-    /// A path or a part of a table could not be read, or no threads could be started.
+    /// A path, a log, a MANIFEST or a part of a table could not be read, or no threads could be started.
     pub unreadable: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
@@ -200,12 +200,12 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 self.unreadable(&Subject::of(&input), &error)
             }
             Event::Failed { target, error } => self.unreadable(&target.subject(&[], None), &error),
-            Event::Begin { place, logs, remarks, passed_over } => {
+            Event::Begin { place, logs, unread, passed_over } => {
                 self.outcome.unreadable |= !passed_over.is_empty();
-                let mut all: Vec<_> =
-                    passed_over.iter().map(|(path, error)| Remark::new(path, error)).collect();
-                all.extend(remarks);
-                self.begin(&place, logs, all)
+                unread.iter().for_each(|(_, error)| self.fault(error.kind()));
+                let all = passed_over.iter().chain(&unread);
+                let remarks = all.map(|(path, error)| Remark::new(path, error)).collect();
+                self.begin(&place, logs, remarks)
             }
             Event::Table { target, fetched, result } => {
                 let around = target.around.as_ref().map(|(folder, error)| Remark::new(folder, error));
@@ -235,10 +235,21 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
 
     fn begin(&mut self, place: &ListedFolder, logs: Vec<PathBuf>, remarks: Vec<Remark>) -> io::Result<()> {
         let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs);
-        self.outcome.damage |= folder.error.is_some();
+        if let Some((_, error)) = place.folder.manifest_error() {
+            self.fault(ErrorKind::of(error));
+        }
         self.totals = Totals::default();
         self.sink.line(InspectLine::Folder(folder))?;
         missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))
+    }
+
+    /// Counts a fault of a MANIFEST or a log. One that is missing is a fault of the database; one that cannot be read may
+    /// be sound.
+    const fn fault(&mut self, kind: ErrorKind) {
+        match kind {
+            ErrorKind::Damaged | ErrorKind::Missing => self.outcome.damage = true,
+            _ => self.outcome.unreadable = true,
+        }
     }
 
     fn table(

@@ -11,7 +11,7 @@ use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_un
 use crate::audit::rates::TableEntries;
 use crate::audit::verify::{VerifySurvey, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{Depth, Finding, Inspected, Remark, Table, Verdict, name_of};
+use crate::report::{Depth, Finding, Inspected, Table, Verdict, name_of};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
 
@@ -100,7 +100,7 @@ impl Fold {
             Event::Failed { target, .. } if target.listed => {}
             Event::Failed { error, .. } => self.failed = Some(error.to_string()),
             Event::NotStarted(reason) => self.failed = Some(reason),
-            Event::Begin { place, logs, remarks, .. } => self.begin(place, &logs, remarks),
+            Event::Begin { place, logs, unread, .. } => self.begin(place, &logs, unread),
             Event::Log { .. } => {}
             Event::Table { target, result, .. } => self.table(&target, result),
             Event::Lost(target) => self.unreadable(&target.path, TABLE, PathError::vanished()),
@@ -115,7 +115,7 @@ impl Fold {
         self.overview.found.add(name_of(path), verdict, true);
     }
 
-    fn begin(&mut self, place: ListedFolder, logs: &[PathBuf], remarks: Vec<Remark>) {
+    fn begin(&mut self, place: ListedFolder, logs: &[PathBuf], unread: Vec<(PathBuf, PathError)>) {
         let (overview, folder) = (&mut self.overview, &place.folder);
         overview.kind = if folder.is_database() { Kind::Database } else { Kind::Folder };
         overview.comparator = folder.comparator().map(<[u8]>::to_vec);
@@ -124,8 +124,8 @@ impl Fold {
         overview.has_undo = folder.has_undo();
         let logs = folder.logs().filter(|(log, _)| logs.contains(&log.path));
         overview.logs = logs.map(|(log, _)| (name_of(&log.path).to_vec(), log.len)).collect();
-        let named = |remark: Remark| (name_of(&remark.about).to_vec(), remark.text);
-        overview.remarks = remarks.into_iter().map(named).collect();
+        let named = |(log, error): (PathBuf, PathError)| (name_of(&log).to_vec(), error.to_string());
+        overview.remarks = unread.into_iter().map(named).collect();
         for verified in verdicts_on_folder(&place) {
             let counts = verified.counts();
             overview.found.add(name_of(&verified.path), verified.verdict, counts);

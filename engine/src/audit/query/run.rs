@@ -198,7 +198,13 @@ impl Query<'_> {
             }
             Event::Failed { target, error } => self.unreadable(target.subject(&[], None), &error),
             Event::Begin { place, logs, passed_over, .. } => self.begin(&place, logs, &passed_over),
-            Event::Log { target, result } => self.asked(target.subject(&[], None), result),
+            Event::Log { target, result } => {
+                // A log has no data blocks, even if it cannot be read.
+                let lookups = self.lookups.take();
+                self.asked(target.subject(&[], None), result)?;
+                self.lookups = lookups;
+                Ok(())
+            }
             Event::Table { target, fetched, result } => {
                 let around = target.around.iter();
                 let remarks: Vec<_> = around.map(|(path, error)| Remark::new(path, error)).collect();

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, path::Path};
 
-use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
+use filterblock::database::{Database, DatabaseTable, EntryFile, Opener, Scan, TableStatus};
 use filterblock::table::{
     BytewiseComparator, Comparator as _, ReadOptions, SharedComparator, known_comparator,
 };
@@ -10,10 +10,13 @@ use filterblock::{Error, InternalKey};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
+use crate::audit::table_size::{contradicted, size_fault};
 use crate::report::{Fault, FileState, Row, Version};
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
+    /// The live tables whose sizes contradict the MANIFEST, with the sizes of their files. They are reported first.
+    contradicted: std::vec::IntoIter<(DatabaseTable<'d>, u64)>,
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
     range: &'d KeyRange,
@@ -52,7 +55,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     /// If the MANIFEST names an order of keys that is not known.
     pub(super) fn new(
         database: &'d Database,
-        opener: O,
+        mut opener: O,
         options: &ReadOptions,
         range: &'d KeyRange,
         all: bool,
@@ -61,6 +64,8 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         let order = order_of(database);
         let ordered = order.clone().map(|order| options.clone().comparator(order));
         let options = ordered.as_ref().unwrap_or(options);
+        // What is resumed has reported them.
+        let contradicted = if place.is_none() { contradicted(database, &mut opener) } else { Vec::new() };
         let mut scan = match all {
             true => database.scan_versions_with(options, opener)?,
             false => database.scan_with(options, opener)?,
@@ -69,7 +74,8 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         if let Some(start) = place.as_ref().map(|place| &*place.user_key).or(start) {
             scan.seek(start);
         }
-        Ok(Self { scan, order, range, all, is_resumed: place.is_some(), place, ended: false })
+        let contradicted = contradicted.into_iter();
+        Ok(Self { scan, contradicted, order, range, all, is_resumed: place.is_some(), place, ended: false })
     }
 
     /// The place of the last entry that was shown.
@@ -86,6 +92,11 @@ fn order_of(database: &Database) -> Option<SharedComparator> {
 
 impl<O: Opener> Rows for DatabaseRows<'_, O> {
     fn advance(&mut self) -> Result<Moved, Fault> {
+        if let Some((table, len)) = self.contradicted.next()
+            && let Some(fault) = table.recorded().and_then(|live| size_fault(live, len))
+        {
+            return Err(Fault { path: table.file.path().map(Path::to_owned), ..fault });
+        }
         for _ in 0..PASSED {
             if self.ended || !self.scan.next()? {
                 return Ok(Moved::ToEnd);
@@ -200,6 +211,29 @@ mod tests {
                 found.extend(some);
             }
             assert!(found == whole, "{} of {}", found.len(), whole.len());
+        }
+    }
+
+    /// A table that was still being written when the folder was listed has its size by now.
+    #[test]
+    fn the_size_that_counts_is_that_of_the_open_file() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(&source).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        }
+        let path = folder.path().join("000009.ldb");
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        let database = Database::open(folder.path()).unwrap();
+        let range = KeyRange::default();
+        for (contents, faults) in [(&whole[..], 0), (&whole[1..], 1), (b"", 1)] {
+            std::fs::write(&path, contents).unwrap();
+            let options = ReadOptions::default();
+            let mut rows = DatabaseRows::new(&database, FileOpener, &options, &range, false, None).unwrap();
+            let first = rows.advance().err().filter(|fault| fault.message.starts_with("table-size: "));
+            assert_eq!(first.iter().filter(|fault| fault.path.as_deref() == Some(&*path)).count(), faults);
         }
     }
 

@@ -7,8 +7,9 @@ use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
-use crate::audit::stats::{Blocks, FilterStats, Sample, sample};
-use crate::report::{Fault, Row, Version};
+use crate::audit::reading::filter_trouble;
+use crate::audit::stats::{Blocks, FilterStats, Metaindex, Sample, sample};
+use crate::report::{ErrorKind, Fault, Row, Version};
 
 /// The maximum number of keys looked at to tell internal keys from other keys.
 const TRIED: usize = 256;
@@ -20,6 +21,8 @@ pub(super) struct TableRows<'a, R> {
     cursor: Cursor<'a, R>,
     path: &'a Path,
     versions: Versions<'a>,
+    /// The reason why the form of the keys is not certain, until it is reported.
+    doubt: Option<Fault>,
 }
 
 /// Decides which of the stored entries are shown.
@@ -48,13 +51,29 @@ impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
         internal: Option<bool>,
     ) -> Result<Self, Error> {
         let table = Table::open(source, options)?;
+        let doubt = doubt(&table, internal);
         let internal = match internal {
             Some(internal) => internal,
             None => has_internal_keys(&table),
         };
         let format = internal.then(|| format_of(table.origin()));
-        Ok(Self { cursor: table.into_cursor(), path, versions: Versions::new(format, range, all) })
+        Ok(Self { cursor: table.into_cursor(), path, versions: Versions::new(format, range, all), doubt })
     }
+}
+
+/// The reason why the form of the keys is not certain: filters or metaindex, which tell it, are damaged or cannot be read.
+/// `internal`: true if the keys are known to be internal keys; these have two forms, which the metaindex tells apart.
+fn doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>) -> Option<Fault> {
+    let is_sound = |fault: &Fault| fault.kind == ErrorKind::Unsupported;
+    let trouble = || Some(Fault::from(filter_trouble(table)?)).filter(|fault| !is_sound(fault));
+    let entries = Metaindex::read(table).error.map(|error| Fault::new(error, ErrorKind::Damaged));
+    let (fault, text) = match internal {
+        Some(false) => return None,
+        Some(true) if table.metaindex().is_some() => (entries, "whether the keys are Riak's is not certain"),
+        Some(true) => (trouble(), "whether the keys are Riak's is not certain"),
+        None => (entries.or_else(trouble), "the form of the keys is not certain: --key-format gives it"),
+    };
+    fault.map(|fault| Fault { message: format!("{}; {text}", fault.message), ..fault })
 }
 
 /// The format of internal keys in a table of this origin.
@@ -180,6 +199,9 @@ impl<'a> Versions<'a> {
 
 impl<R: ReadAt> Rows for TableRows<'_, R> {
     fn advance(&mut self) -> Result<Moved, Fault> {
+        if let Some(doubt) = self.doubt.take() {
+            return Err(doubt);
+        }
         for _ in 0..PASSED {
             match self.cursor.next() {
                 Ok(true) => {}

@@ -13,6 +13,7 @@ use crate::audit::correct::{key_orders::KeyOrders, table::Correcting};
 use crate::audit::rates::FilterWeights;
 use crate::audit::reading::{decode_limit, filter_trouble, is_not_whole};
 use crate::audit::stats::{Blocks, FilterStats, KeyCounter, Metaindex, Offsets, Sample};
+use crate::audit::table_size::size_conflict;
 use crate::report::{Code, Finding, Note, Verdict};
 use crate::{
     audit::file_type::explain, audit::key_encoding::KeyEncoding, audit::lost_keys::LostKeys,
@@ -271,9 +272,8 @@ fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
         let found = quote(&live.smallest).to_string();
         verdict.findings.push(Finding::new(Code::TableOverlap, None, expected, found));
     }
-    if live.size != size {
-        let expected = format!("{} bytes, as the MANIFEST has it", live.size);
-        verdict.findings.push(Finding::new(Code::TableSize, None, expected, format!("{size} bytes")));
+    if let Some((expected, found)) = size_conflict(live, size) {
+        verdict.findings.push(Finding::new(Code::TableSize, None, expected, found));
     }
 }
 

@@ -91,12 +91,16 @@ fn list(found: &OverviewFindings) -> Vec<Vec<Cell>> {
             true => format!("; not looked at: {lost}"),
             false => format!("; lost: {lost}"),
         });
+        let (expected, found) = match &finding.plain {
+            Some(plain) => ("", plain),
+            None => (&*finding.expected, &finding.found),
+        };
         vec![
             Cell::Head(name(file)),
             Cell::Text(html! { code { (finding.code.name()) } }),
             Cell::Number(finding.offset.map(count).unwrap_or_default()),
-            Cell::Words(html! { (message(&finding.expected)) }),
-            Cell::Words(html! { (message(&finding.found)) @if let Some(lost) = lost { (message(&lost)) } }),
+            Cell::Words(html! { (message(expected)) }),
+            Cell::Words(html! { (message(found)) @if let Some(lost) = lost { (message(&lost)) } }),
         ]
     };
     found.list.iter().map(line).collect()

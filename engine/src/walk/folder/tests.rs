@@ -57,9 +57,19 @@ fn tables_below_a_folder_are_hinted_at() {
     let below = dir.path().join("a/b/c");
     fs::create_dir_all(&below).unwrap();
     let hint = || open(&dir).nothing_here().to_string();
-    assert!(!hint().contains("--recursive"), "{}", hint());
+    assert!(!hint().contains("below"), "{}", hint());
+    let expects = |folder: &Path| {
+        let end = format!("neither, but tables below it, in {}", escape_path(folder));
+        assert!(hint().ends_with(&end), "{} {end}", hint());
+    };
     fs::write(below.join("000005.ldb"), "").unwrap();
-    assert!(hint().contains("--recursive"), "{}", hint());
+    expects(&below);
+    for name in ["a/y", "a/x", "a/z"] {
+        let folder = dir.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("000005.sst"), "").unwrap();
+    }
+    expects(&dir.path().join("a/x"));
 }
 
 #[test]
