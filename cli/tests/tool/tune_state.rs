@@ -20,15 +20,15 @@ fn tune(arguments: &[OsString], status: i32) -> (Vec<Value>, Value, String) {
 }
 
 /// Filters of 272 settings are made and asked, four times as many as for LevelDB's own, so each test looks at one run.
-fn is_tried_with_all_policies(arguments: &[OsString], name: &str, in_use: Option<u32>) {
+fn is_tried_with_all_policies(arguments: &[OsString], name: &str) {
     let (settings, tuning, _) = tune(arguments, 0);
     assert_eq!((&tuning["policy"], &tuning["faults"]), (&json!(name), &json!([])));
     assert_eq!(tuning["uniform"]["policy"], name);
     assert_eq!(settings.len(), 4 * 4 * 17);
     let used: Vec<_> = settings.iter().filter(|tried| tried["in_use"] == true).collect();
     let setting = |of: &Value| [&of["policy"], &of["base_lg"], &of["bits_per_key"]].map(Clone::clone);
-    let expected = in_use.map(|bits| [json!(name), json!(11), json!(bits)]);
-    assert_eq!(used.iter().map(|used| setting(used)).collect::<Vec<_>>(), Vec::from_iter(expected));
+    let expected = [json!(name), json!(11), json!(7)];
+    assert_eq!(used.iter().map(|used| setting(used)).collect::<Vec<_>>(), [expected]);
     for tried in &settings {
         let passed = tried["outcome"]["rates"]["random"]["rate"].as_f64().unwrap();
         assert!(passed < 0.17, "{tried}");
@@ -53,7 +53,7 @@ fn rebuilt(policy: &str) -> tempfile::TempDir {
 /// These filters are made from keys, not from hashes.
 #[test]
 fn a_database_with_filters_of_keys_is_tuned() {
-    is_tried_with_all_policies(&args![rebuilt("murmur3").path()], "filterblock.Murmur3BloomFilter1", Some(7));
+    is_tried_with_all_policies(&args![rebuilt("murmur3").path()], "filterblock.Murmur3BloomFilter1");
 }
 
 #[test]
@@ -61,13 +61,7 @@ fn a_table_with_filters_that_only_this_library_reads_is_tuned() {
     let copy = rebuilt("cassandra");
     let tables = std::fs::read_dir(copy.path()).unwrap().map(|entry| entry.unwrap().path());
     let table = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).max().unwrap();
-    is_tried_with_all_policies(&args![table], "filterblock.CassandraBloomFilter1", Some(7));
-}
-
-#[test]
-fn a_policy_that_no_table_has_is_tuned_for() {
-    let arguments = args!["--policy", "murmur3", database("levels")];
-    is_tried_with_all_policies(&arguments, "filterblock.Murmur3BloomFilter1", None);
+    is_tried_with_all_policies(&args![table], "filterblock.CassandraBloomFilter1");
 }
 
 /// Has the filters of a table deny most of its keys: its `first` bytes have no bit set.
@@ -119,8 +113,6 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
 
     run(&args!["rebuild", copy.path(), "--in-place", "--no-undo"]).expect(0);
     run(&args!["verify", copy.path()]).expect(0);
-    let (_, tuning, _) = tune(&args![copy.path()], 0);
-    assert_eq!((&tuning["advice"]["action"], &tuning["faults"]), (&json!("leave"), &json!([])));
 }
 
 #[test]
@@ -194,5 +186,5 @@ fn an_earlier_rebuild_is_decided_on_first() {
     );
     assert!(report().contains(words));
     run(&args!["rebuild", path, "--discard"]).expect(0);
-    assert!(!advice().contains("--discard") && !report().contains("--discard"));
+    assert!(!advice().contains("--discard"));
 }
