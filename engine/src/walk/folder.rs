@@ -178,7 +178,7 @@ impl Folder {
         self.storage.as_ref()
     }
 
-    /// Returns true if the folder beside this one keeps the tables from before a rebuild. Only local folders have one.
+    /// Returns true if the folder beside this one keeps the tables from before a rebuild. Only local folders have one, with the feature `fs`.
     pub fn has_undo(&self) -> bool {
         let record = || {
             let path = self.path().canonicalize().ok()?;
@@ -186,7 +186,7 @@ impl Folder {
             name.push(UNDO_SUFFIX);
             Some(path.with_file_name(name).join(UNDO_RECORD).exists())
         };
-        !self.is_listing && record() == Some(true)
+        cfg!(feature = "fs") && !self.is_listing && record() == Some(true)
     }
 
     /// Returns true if a table that was there when the folder was listed is gone.
@@ -306,8 +306,11 @@ impl Folder {
 }
 
 /// The first folder below `folder` that has tables: the one fewest levels below it and, of several, the first by name.
-/// Only a limited number of names is looked at.
+/// Only a limited number of names is looked at, and none without the feature `fs`.
 fn tables_below(folder: &Path) -> Option<PathBuf> {
+    if cfg!(not(feature = "fs")) {
+        return None;
+    }
     let mut left = MAX_NAMES_BELOW;
     let mut folders = VecDeque::from([folder.to_owned()]);
     while let Some(path) = folders.pop_front() {

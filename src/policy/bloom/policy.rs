@@ -198,13 +198,18 @@ impl From<BloomFilterPolicy> for SharedPolicy {
     }
 }
 
+/// Returns true if code for few keys makes their filter. On WebAssembly, that code costs a page more to load than it saves.
+const fn is_few(keys: usize) -> bool {
+    keys <= FEW && !cfg!(target_family = "wasm")
+}
+
 impl FilterPolicy for BloomFilterPolicy {
     fn name(&self) -> &str {
         "leveldb.BuiltinBloomFilter2"
     }
 
     fn create_filter(&self, keys: Keys<'_>, dst: &mut Vec<u8>) -> Result<()> {
-        if keys.len() <= FEW {
+        if is_few(keys.len()) {
             return self.create_of_few(keys, dst);
         }
         self.create(keys.len(), |from, hashes, count| hash_some(keys, from, hashes, count), dst)
@@ -242,7 +247,7 @@ impl FilterPolicy for BloomFilterPolicy {
     }
 
     fn create_filter_from_hashes(&self, hashes: &[KeyHash], dst: &mut Vec<u8>) -> Result<()> {
-        if let (true, [a, b @ ..]) = (hashes.len() <= FEW, hashes) {
+        if let (true, [a, b @ ..]) = (is_few(hashes.len()), hashes) {
             let mut few = [a.get() as u32; FEW];
             few.iter_mut().skip(1).zip(b).for_each(|(few, hash)| *few = hash.get() as u32);
             return self.create_of(few.get(..hashes.len()).unwrap_or_default(), dst);
