@@ -35,7 +35,7 @@ pub use audit::manifest::ManifestOutcome;
 pub use audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
 pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, ScanSteps, has_internal_keys};
 pub use audit::stats::USUAL_BITS_PER_KEY;
-pub use audit::table_size::{contradicted, size_fault};
+pub use audit::table_size::contradicted;
 pub use audit::tune::{Request, TuneOutcome};
 pub use audit::verify::VerifyOutcome;
 pub use audit::{Policy, decode_limit, read_options, why_no_filter};

@@ -14,7 +14,7 @@ use filterblock::table::{
 };
 use filterblock::{Error, Result};
 use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{InOrder, SharedFile, SharedFiles, contradicted, read_options, size_fault};
+use filterblock_engine::{InOrder, SharedFile, SharedFiles, contradicted, read_options};
 
 use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
@@ -191,12 +191,7 @@ impl Version {
             _ => options,
         };
         let writes = database.live_writes(&options, FILES.clone()).ok();
-        let contradicted = contradicted(&database, &mut FILES.clone()).into_iter();
-        let contradicted = contradicted.filter_map(|(table, len)| {
-            let fault = size_fault(table.recorded()?, len)?;
-            Some((table.number, Fault { path: table.file.path().map(Path::to_owned), ..fault }))
-        });
-        let contradicted = contradicted.collect();
+        let contradicted = contradicted(&database, &mut FILES.clone());
         Self {
             database: Arc::new(database),
             options,

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, path::Path};
 
-use filterblock::database::{Database, DatabaseTable, EntryFile, Opener, Scan, TableStatus};
+use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
 use filterblock::table::{
     BytewiseComparator, Comparator as _, ReadOptions, SharedComparator, known_comparator,
 };
@@ -10,13 +10,13 @@ use filterblock::{Error, InternalKey};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
-use crate::audit::table_size::{contradicted, size_fault};
+use crate::audit::table_size::contradicted;
 use crate::report::{Fault, FileState, Row, Version};
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
-    /// The live tables whose sizes contradict the MANIFEST, with the sizes of their files. They are reported first.
-    contradicted: std::vec::IntoIter<(DatabaseTable<'d>, u64)>,
+    /// The faults of live tables whose sizes contradict the MANIFEST, with the tables' numbers. They are reported first.
+    contradicted: std::vec::IntoIter<(u64, Fault)>,
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
     range: &'d KeyRange,
@@ -92,10 +92,8 @@ fn order_of(database: &Database) -> Option<SharedComparator> {
 
 impl<O: Opener> Rows for DatabaseRows<'_, O> {
     fn advance(&mut self) -> Result<Moved, Fault> {
-        if let Some((table, len)) = self.contradicted.next()
-            && let Some(fault) = table.recorded().and_then(|live| size_fault(live, len))
-        {
-            return Err(Fault { path: table.file.path().map(Path::to_owned), ..fault });
+        if let Some((_, fault)) = self.contradicted.next() {
+            return Err(fault);
         }
         for _ in 0..PASSED {
             if self.ended || !self.scan.next()? {
