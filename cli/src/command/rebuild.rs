@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// Make a second database in this folder, which appears complete or not at all
     #[arg(long, value_name = "NEW-FOLDER")]
     to: Option<PathBuf>,
-    /// Replace the tables of this database
+    /// Replace the tables of this database; not on Windows
     #[arg(long)]
     in_place: bool,
     /// Bring back the tables that --in-place replaced, if no program has opened the database since

@@ -59,6 +59,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+/// The end of an advised `filterblock rebuild` without options, for a path that needs no quotes.
+const REBUILT: &str = if cfg!(windows) { "-rebuilt" } else { " --in-place" };
+
 /// The results of a run of the program.
 #[derive(Debug)]
 struct Run {

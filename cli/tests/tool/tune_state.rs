@@ -1,7 +1,7 @@
 //! `filterblock tune` for filters of this library's own, and for filters and tables that are damaged or gone.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use filterblock::table::{ReadOptions, Table};
 use serde_json::json;
@@ -42,24 +42,26 @@ fn is_tried_with_all_policies(arguments: &[OsString], name: &str) {
     }
 }
 
-/// A copy of a database that has filters of this policy.
-fn rebuilt(policy: &str) -> tempfile::TempDir {
-    let copy = copy_of(&database("levels"));
-    let options = args!["--in-place", "--no-undo", "--policy", policy, "--bits-per-key", "7"];
-    run(&[&args!["rebuild", copy.path()][..], &options].concat()).expect(0);
-    copy
+/// A copy of a database that has filters of this policy, in a folder of its own.
+fn rebuilt(policy: &str) -> (tempfile::TempDir, PathBuf) {
+    let parent = folder();
+    let copy = parent.path().join("db");
+    run(&args!["rebuild", database("levels"), "--to", copy, "--policy", policy, "--bits-per-key", "7"])
+        .expect(0);
+    (parent, copy)
 }
 
 /// These filters are made from keys, not from hashes.
 #[test]
 fn a_database_with_filters_of_keys_is_tuned() {
-    is_tried_with_all_policies(&args![rebuilt("murmur3").path()], "filterblock.Murmur3BloomFilter1");
+    let (_parent, copy) = rebuilt("murmur3");
+    is_tried_with_all_policies(&args![copy], "filterblock.Murmur3BloomFilter1");
 }
 
 #[test]
 fn a_table_with_filters_that_only_this_library_reads_is_tuned() {
-    let copy = rebuilt("cassandra");
-    let tables = std::fs::read_dir(copy.path()).unwrap().map(|entry| entry.unwrap().path());
+    let (_parent, copy) = rebuilt("cassandra");
+    let tables = std::fs::read_dir(copy).unwrap().map(|entry| entry.unwrap().path());
     let table = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).max().unwrap();
     is_tried_with_all_policies(&args![table], "filterblock.CassandraBloomFilter1");
 }
@@ -105,14 +107,16 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
         "; 1 of 3 tables have no sound ones\n".to_owned(),
         format!("\nAdvice: filters deny {denied} keys that are stored"),
         "\n  filterblock rebuild ".to_owned(),
-        " --in-place\n".to_owned(),
+        format!("{REBUILT}\n"),
         format!(": 1 of 2 databases\n  {denied} stored keys no longer denied: "),
     ] {
         assert!(text.contains(&words), "{words} {text}");
     }
 
-    run(&args!["rebuild", copy.path(), "--in-place", "--no-undo"]).expect(0);
-    run(&args!["verify", copy.path()]).expect(0);
+    let parent = folder();
+    let new = parent.path().join("new");
+    run(&args!["rebuild", copy.path(), "--to", new]).expect(0);
+    run(&args!["verify", new]).expect(0);
 }
 
 #[test]
@@ -165,6 +169,7 @@ fn bits_by_level_that_read_more_are_no_gain() {
 }
 
 /// A rebuild is refused as long as an earlier one can be undone.
+#[cfg(unix)]
 #[test]
 fn an_earlier_rebuild_is_decided_on_first() {
     let parent = folder();

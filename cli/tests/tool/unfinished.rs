@@ -91,7 +91,7 @@ fn a_file_that_is_named_is_judged_as_a_table() {
 #[test]
 fn folders_that_are_no_database_and_hold_no_table_are_not_sound() {
     let folder = folder();
-    let deep = folder.path().join("some/database");
+    let deep = folder.path().join("some").join("database");
     fs::create_dir_all(&deep).unwrap();
     let hint = format!("neither, but tables below it, in {}", filterblock::escape_path(&deep));
     for tables in [false, true] {

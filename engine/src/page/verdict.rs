@@ -32,7 +32,7 @@ pub(super) enum Tone {
 }
 
 /// The arguments that choose a policy for a database that has no filters.
-const USUAL_POLICY: [&str; 2] = ["--policy", "leveldb.BuiltinBloomFilter2"];
+pub(super) const USUAL_POLICY: [&str; 2] = ["--policy", "leveldb.BuiltinBloomFilter2"];
 
 impl Verdict {
     /// Judges the contents of a page.

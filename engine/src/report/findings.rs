@@ -64,7 +64,20 @@ macro_rules! codes {
 
 const RESTORE: &str = "Restore the file from a copy; failing that, filterblock repair DB --to NEW saves what can be read. Check \
      disk and memory.";
-const REBUILD: &str = "filterblock rebuild DB --in-place writes new filters.";
+const REBUILD: &str = match cfg!(windows) {
+    true => "filterblock rebuild DB --to NEW writes new filters.",
+    false => "filterblock rebuild DB --in-place writes new filters.",
+};
+const RENEW: &str = match cfg!(windows) {
+    true => {
+        "Write new filters: filterblock rebuild DB --to NEW. If it happens again, the policy of the program \
+             that writes does not match its name."
+    }
+    false => {
+        "Write new filters: filterblock rebuild DB --in-place. If it happens again, the policy of the program \
+              that writes does not match its name."
+    }
+};
 const REORDER: &str = "Open the database with the comparator it was written with. If that is so already, copy the entries into a \
      new database.";
 
@@ -116,8 +129,7 @@ codes! {
         REBUILD;
     FilterDeniesKey = "filter-denies-key", Filter, Damaged,
         "A filter denies a key that is stored: programs that use filters do not find it. No entry is lost.",
-        "Write new filters: filterblock rebuild DB --in-place. If it happens again, the policy of the \
-         program that writes does not match its name.";
+        RENEW;
     Manifest = "manifest", Damage, Damaged,
         "CURRENT or the MANIFEST is missing or damaged: LevelDB does not open the database, or passes over \
          the end of it.",

@@ -350,8 +350,8 @@ pub struct Advice {
     /// The filters that are advised. `None`: `action` is not `rebuild`, or filters deny stored keys and are to be
     /// made anew.
     pub choice: Option<Choice>,
-    /// Arguments to append to `filterblock rebuild DB --in-place`; empty if `choice` is null. `None`: `action` is
-    /// not `rebuild`.
+    /// Arguments to append to `filterblock rebuild DB --in-place` (on Windows, to `filterblock rebuild DB --to NEW`);
+    /// empty if `choice` is null. `None`: `action` is not `rebuild`.
     pub arguments: Option<Vec<String>>,
 }
 

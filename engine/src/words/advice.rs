@@ -1,7 +1,8 @@
 //! The advice of `tune` in words, for every kind of output.
 
 use std::cmp::Ordering;
-use std::path::Path;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
 
 use super::numbers::{counted, size};
 use super::shell_word::{path_word, shell_word};
@@ -161,14 +162,28 @@ pub fn loss_by_level(by_level: &Choice, uniform: &Choice) -> Option<&'static str
     is_loss.then_some(reason)
 }
 
-/// The command that carries out the advice.
+/// The command that carries out the advice: in place, or by a copy beside the database on Windows, where `rebuild` refuses to
+/// work in place, and in a browser, which does not tell the system.
 pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
-    let mut command = format!("filterblock rebuild {} --in-place", path_word(database));
+    let mut command = format!("filterblock rebuild {} ", path_word(database));
+    if cfg!(any(windows, target_family = "wasm")) {
+        command += &format!("--to {}", path_word(&copy_beside(database)));
+    } else {
+        command += "--in-place";
+    }
     for argument in arguments {
         command.push(' ');
         command.push_str(&shell_word(argument));
     }
     command
+}
+
+/// A path for a copy of a database, beside it, or the word `NEW` if the database's path ends in no name.
+fn copy_beside(database: &Path) -> PathBuf {
+    match database.file_name() {
+        Some(name) => database.with_file_name([name, "-rebuilt".as_ref()].join(OsStr::new(""))),
+        None => "NEW".into(),
+    }
 }
 
 /// The bits a key of all levels: `20 bits a key on levels 0 and 1, 17 on level 2`, or one number if it is the
@@ -275,10 +290,27 @@ mod tests {
     fn the_command_is_made_of_words_for_a_shell() {
         let arguments =
             ["--bits-per-key".to_owned(), "0=20,1=9".to_owned(), "--policy".to_owned(), "a b".to_owned()];
-        assert_eq!(
-            rebuild_command(Path::new("my db"), &arguments),
-            "filterblock rebuild 'my db' --in-place --bits-per-key 0=20,1=9 --policy 'a b'"
-        );
-        assert_eq!(rebuild_command(Path::new("-"), &[]), "filterblock rebuild ./- --in-place");
+        let [command, of_dash] = if cfg!(windows) {
+            [
+                r#"filterblock rebuild "my db" --to "my db-rebuilt" --bits-per-key "0=20,1=9" --policy "a b""#,
+                "filterblock rebuild ./- --to ./--rebuilt",
+            ]
+        } else {
+            [
+                "filterblock rebuild 'my db' --in-place --bits-per-key 0=20,1=9 --policy 'a b'",
+                "filterblock rebuild ./- --in-place",
+            ]
+        };
+        assert_eq!(rebuild_command(Path::new("my db"), &arguments), command);
+        assert_eq!(rebuild_command(Path::new("-"), &[]), of_dash);
+    }
+
+    #[test]
+    fn a_copy_lies_beside_its_database() {
+        for (database, copy) in
+            [("x/my db", "x/my db-rebuilt"), ("db/", "db-rebuilt"), (".", "NEW"), ("x/..", "NEW")]
+        {
+            assert_eq!(copy_beside(Path::new(database)), Path::new(copy));
+        }
     }
 }

@@ -5,14 +5,34 @@ use std::path::Path;
 
 use filterblock::escape_path;
 
-/// `text` as one word of a command, for POSIX shells.
+/// `text` as one word of a command, for the system's shells.
 pub(super) fn shell_word(text: &str) -> String {
+    if cfg!(windows) { windows_word(text) } else { posix_word(text) }
+}
+
+fn posix_word(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-~+,:@%=".contains(c);
     // A shell replaces a `~` at the start with a home folder.
     if !text.is_empty() && !text.starts_with('~') && text.chars().all(is_plain) {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+/// A word for both cmd.exe and PowerShell, or for PowerShell alone if `text` has a character that it would take for more
+/// between double quotes.
+fn windows_word(text: &str) -> String {
+    // PowerShell makes two arguments of `a,b`.
+    let is_plain = |c: char| c.is_alphanumeric() || r"\/._-+:=".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else if text.contains(['$', '`', '"']) {
+        format!("'{}'", text.replace('\'', "''"))
+    } else {
+        // A program takes a single backslash before the closing quote for one that makes the quote part of the word.
+        let end = if text.ends_with('\\') { "\\" } else { "" };
+        format!("\"{text}{end}\"")
     }
 }
 
@@ -55,8 +75,30 @@ mod tests {
             ("a;b", "'a;b'"),
             ("", "''"),
         ] {
-            assert_eq!(path_word(Path::new(path)), word);
-            assert_eq!(shell_word(path), word);
+            assert_eq!(posix_word(path), word);
+            if cfg!(unix) {
+                assert_eq!(path_word(Path::new(path)), word);
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_of_windows_is_one_word_of_its_shells() {
+        for (path, word) in [
+            (r"C:\Users\x\db-1", r"C:\Users\x\db-1"),
+            (r"C:\", r"C:\"),
+            (r"C:\a b", r#""C:\a b""#),
+            (r"C:\a b\", r#""C:\a b\\""#),
+            ("0=20,1=17", "\"0=20,1=17\""),
+            ("it's", "\"it's\""),
+            ("~x", "\"~x\""),
+            ("it's $x", "'it''s $x'"),
+            ("", "\"\""),
+        ] {
+            assert_eq!(windows_word(path), word);
+            if cfg!(windows) {
+                assert_eq!(path_word(Path::new(path)), word);
+            }
         }
     }
 
@@ -87,9 +129,8 @@ mod tests {
     #[test]
     fn a_path_is_neither_an_option_nor_a_home_folder() {
         assert_eq!(path_word(Path::new("-db")), "./-db");
-        assert_eq!(path_word(Path::new("--a b")), "'./--a b'");
-        assert_eq!(path_word(Path::new("~")), "'~'");
-        assert_eq!(path_word(Path::new("a~")), "a~");
-        assert_eq!(shell_word("--bits-per-key=0=20,1=17"), "--bits-per-key=0=20,1=17");
+        assert_eq!(path_word(Path::new("--a b")), shell_word("./--a b"));
+        assert_eq!([posix_word("~"), posix_word("a~")], ["'~'", "a~"]);
+        assert_eq!(posix_word("--bits-per-key=0=20,1=17"), "--bits-per-key=0=20,1=17");
     }
 }

@@ -129,7 +129,7 @@ fn without_filters_the_page_says_which_to_have() {
     assert_eq!(commands.len(), 1);
     assert!(line.ends_with(&format!("Run: {}", commands[0])), "{line}");
     assert!(
-        commands[0].starts_with("filterblock rebuild ") && commands[0].contains(" --in-place"),
+        commands[0].starts_with("filterblock rebuild ") && commands[0].contains(REBUILT),
         "{}",
         commands[0]
     );

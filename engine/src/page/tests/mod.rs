@@ -10,10 +10,13 @@ use std::path::Path;
 use markup::Node;
 use models::{database, fault, table, tuning, unfiltered};
 
-use super::{document::document, shown::Shown, verdict::Verdict};
+use super::document::document;
+use super::shown::Shown;
+use super::verdict::{USUAL_POLICY, Verdict};
 use crate::audit::CutKey;
 use crate::audit::overview::{Kind, Overview};
 use crate::report::{Code, Finding, FoundFilters, Table, Tuning, Verdict as TableVerdict};
+use crate::words::{path_word, rebuild_command};
 
 /// The verdict in a line, and the page.
 fn page(overview: &Overview, tuning: Option<&Tuning>) -> (String, String) {
@@ -91,7 +94,7 @@ fn the_verdict_follows_the_advice() {
     assert!(!html.contains("<pre>") && html.contains("verdict good"));
     let rebuild = tuning(true);
     let (line, html) = page(&overview, Some(&rebuild));
-    let command = "filterblock rebuild 'my db' --in-place --bits-per-key 1=20,2=9";
+    let command = rebuild_command(Path::new("my db"), &["--bits-per-key".to_owned(), "1=20,2=9".to_owned()]);
     assert!(line.ends_with(&format!(" Run: {command}")), "{line}");
     assert!(
         line.contains(
@@ -149,8 +152,10 @@ fn the_verdict_says_what_is_worst_first() {
     let starts = |line: String, start: &str, command: &str| {
         assert!(line.starts_with(start) && line.ends_with(command), "{line}");
     };
-    let verify = "Run: filterblock verify 'my db'";
-    let rebuild = "Run: filterblock rebuild 'my db' --in-place";
+    let path = Path::new("my db");
+    let verify = &format!("Run: filterblock verify {}", path_word(path));
+    let rebuild = &format!("Run: {}", rebuild_command(path, &[]));
+    let rebuild_usual = &format!("Run: {}", rebuild_command(path, &USUAL_POLICY.map(str::to_owned)));
     starts(verdict(&|_| {}), "All 3 tables have filters", "and nothing is wrong.");
     let all_wrong = |overview: &mut Overview| {
         overview.found.add(b"1", denied(3), true);
@@ -178,11 +183,7 @@ fn the_verdict_says_what_is_worst_first() {
     let none = |overview: &mut Overview| {
         overview.tables.iter_mut().for_each(|table| *table = unfiltered(table.clone()))
     };
-    starts(
-        verdict(&none),
-        "None of the 3 tables has filters",
-        "Run: filterblock rebuild 'my db' --in-place --policy leveldb.BuiltinBloomFilter2",
-    );
+    starts(verdict(&none), "None of the 3 tables has filters", rebuild_usual);
     let one = |overview: &mut Overview| overview.tables[1] = unfiltered(overview.tables[1].clone());
     starts(verdict(&one), "1 of the 3 tables has no filters; those", rebuild);
     let folder = |overview: &mut Overview| {
