@@ -54,7 +54,9 @@ fn a_folder_is_nothing_without_tables_and_a_manifest() {
 #[test]
 fn tables_below_a_folder_are_hinted_at() {
     let dir = tempfile::tempdir().unwrap();
-    let below = dir.path().join("a/b/c");
+    // With the separators of the system.
+    let path = |name: &str| dir.path().join(name.split('/').collect::<PathBuf>());
+    let below = path("a/b/c");
     fs::create_dir_all(&below).unwrap();
     let hint = || open(&dir).nothing_here().to_string();
     assert!(!hint().contains("below"), "{}", hint());
@@ -65,11 +67,11 @@ fn tables_below_a_folder_are_hinted_at() {
     fs::write(below.join("000005.ldb"), "").unwrap();
     expects(&below);
     for name in ["a/y", "a/x", "a/z"] {
-        let folder = dir.path().join(name);
+        let folder = path(name);
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("000005.sst"), "").unwrap();
     }
-    expects(&dir.path().join("a/x"));
+    expects(&path("a/x"));
 }
 
 #[test]
