@@ -77,8 +77,8 @@ pub enum Note {
     NotWhole(Box<Finding>),
     /// The database does not use the table.
     Obsolete,
-    /// The MANIFEST does not account for the table: it is being written, was left behind, or has another name than the one that
-    /// LevelDB opens.
+    /// The MANIFEST does not account for the table: the table is being written, was left behind, or has another name
+    /// than the one that LevelDB opens.
     Unlisted,
     /// The table has no filter.
     NoFilter,

@@ -22,8 +22,9 @@ pub(crate) struct InputFile {
     /// The folder in which the file was found. For a file that the user named, the database that it is in, if that is
     /// known.
     pub folder: Option<Arc<Folder>>,
-    /// The parent folder of a file that the user named, and the reason why that folder cannot be listed; `None` if it
-    /// can be. Given once for each folder, unless many other folders come in between.
+    /// The parent folder of a file that the user named, and the reason why that folder cannot be listed. `None`: the
+    /// folder can be listed, or the reason was given before. It is given once for each folder, unless many other
+    /// folders come in between.
     pub around: Option<(PathBuf, PathError)>,
     /// The number of tables known when this file was found: the more tables there are, the less can be spent on each.
     pub tables: usize,

@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// Makes a call. In tests, the hook runs before the call, and after it if it succeeded.
+    /// Makes a call. In tests, the hook runs before the call and, if the call succeeds, after it.
     #[cfg_attr(
         not(all(test, unix)),
         expect(clippy::unused_self, reason = "tests watch the calls of a session")
