@@ -12,7 +12,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::walk::url;
 
-/// The maximum number of bytes in the names of elements that are open at a time. A listing has fewer than 100.
+/// The maximum number of bytes in the names of elements that are open at a time. A listing needs fewer than 100.
 const MAX_PATH: usize = 1000;
 
 /// The names in an answer.
@@ -195,7 +195,7 @@ impl Reading {
         }
     }
 
-    /// The text as a key or the beginning of one.
+    /// The text as a key or the beginning of a key.
     fn name(&self) -> Vec<u8> {
         match str::from_utf8(&self.text) {
             Ok(text) if self.is_encoded => url::decoded(text),

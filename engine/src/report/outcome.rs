@@ -116,9 +116,9 @@ pub struct Reads {
 pub enum NearKind {
     /// A stored key with a byte changed.
     Changed,
-    /// A stored key with its number changed to one between its own and that of the next stored key or, where
-    /// no such gap is known, to a number close by. In a key without a number, the last bytes are taken as its
-    /// number.
+    /// A stored key whose number is changed to a missing number between its own and that of the next stored key or,
+    /// where that key's number is not known or far away, to a number close by. In a key without a number, the last
+    /// bytes are taken as its number.
     Between,
     /// A stored key without its last bytes.
     Cut,

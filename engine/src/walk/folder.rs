@@ -365,7 +365,8 @@ pub struct TableRecord<'d> {
     pub is_bytewise: bool,
     /// The live table. `None`: the database no longer uses the table, or does not use it yet.
     pub live: Option<&'d LiveTable>,
-    /// The MANIFEST has not named the table yet: its number is new.
+    /// The MANIFEST does not account for the table: its number is new, or LevelDB opens the table of this number under
+    /// another name.
     pub is_unlisted: bool,
     /// Another table of the same level whose key range overlaps that of this table, which only level 0 allows.
     pub overlapped: Option<&'d LiveTable>,

@@ -285,7 +285,7 @@ fn a_manifest_without_its_end_does_not_tell_all() {
             bytes.truncate(bytes.len() - cut);
         });
     };
-    // The tables of the second record.
+    // The record that adds the last tables is cut off.
     let case = Case::new();
     let mut first = Manifest::read(case.path("")).unwrap().snapshot();
     let mut second = VersionEdit::default();
@@ -293,7 +293,7 @@ fn a_manifest_without_its_end_does_not_tell_all() {
     write(&case, [first, second], 3);
     let (report, new) = case.repair();
     assert!(new == sound && report.manifest.is_none() && !report.is_complete, "{report:?}");
-    // Nothing that is known to be missing.
+    // Nothing is known to be missing.
     for (cut, zeros) in [(3, 0), (0, 40)] {
         let case = Case::new();
         let first = Manifest::read(case.path("")).unwrap().snapshot();
