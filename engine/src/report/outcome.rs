@@ -117,7 +117,7 @@ pub enum NearKind {
     /// A stored key with a byte changed.
     Changed,
     /// A stored key whose number is changed to a missing number between its own and that of the next stored key or,
-    /// where that key's number is not known or far away, to a number close by. In a key without a number, the last
+    /// where that key's number is not known or is far away, to a number close by. In a key without a number, the last
     /// bytes are taken as its number.
     Between,
     /// A stored key without its last bytes.

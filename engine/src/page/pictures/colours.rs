@@ -1,4 +1,4 @@
-//! Colours for rates of false positives, relative to the rates expected of filters with as many bits.
+//! Colours for rates of false positives, relative to the rates that are expected of filters of the same size.
 //!
 //! Equal filters have equal colours: a difference that may be due to chance does not count.
 
