@@ -12,7 +12,7 @@ use crate::{audit::Policy, audit::stats::OLD_NAME, report::FiltersReport, run::W
 /// The binary logarithm of the length of the range of offsets that one of LevelDB's filters covers.
 const USUAL_BASE_LG: u8 = 11;
 
-/// The filters to make, or none.
+/// The filters to make, if any.
 #[derive(Clone, Debug)]
 pub(super) enum Filters {
     Drop,

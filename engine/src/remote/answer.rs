@@ -1,7 +1,8 @@
 //! One answer to the request for a listing, in the XML of S3 and Google Cloud Storage or in that of Azure.
 //!
 //! The client can read such answers, too, but it refuses an entire answer because of one key that its type for keys
-//! does not allow, and drops the note that more follows. So answers are read here, and nothing about a key is assumed.
+//! does not allow, and drops the note that more pages follow. So answers are read here, and nothing about a key is
+//! assumed.
 
 use chrono::{DateTime, Utc};
 use filterblock::escape;
@@ -23,7 +24,7 @@ pub(super) struct Page {
     pub(super) prefixes: Vec<Vec<u8>>,
     /// The token with which to request the next page.
     pub(super) token: Option<String>,
-    /// The server says that more follows.
+    /// The server says that more pages follow.
     pub(super) is_truncated: bool,
 }
 

@@ -90,7 +90,8 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         }
     }
 
-    /// Finds out whether a URL names an object or a folder, and adds its tables to the pending events.
+    /// Finds out whether a URL names an object or a folder, and adds the object, or the tables of the folder,
+    /// to the pending events.
     async fn look_at(&mut self, input: &Arc<Path>, url: &Path) -> Result<(), PathError> {
         let place = self.stores.place(url)?;
         if !place.is_folder() {

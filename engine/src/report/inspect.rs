@@ -50,9 +50,8 @@ pub struct Table {
     /// Empty: there are no data blocks, or the table could not be opened. `None`: no data block was looked
     /// at, as `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
-    /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by
-    /// the name of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts
-    /// the others.
+    /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by the name
+    /// of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts the other names.
     pub metaindex: Vec<Name>,
     /// Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
     /// databases write it. `user`: the whole key. `None`: there are no filters to try, the keys tried do not

@@ -26,8 +26,8 @@ pub struct Verdict {
     /// asked.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// The findings. The first 16 of each code are listed. If there are others, a last finding, of the code `more`,
-    /// gives their number for each code.
+    /// The findings. The first 16 of each code are listed. If there are further findings, a last finding, of the code
+    /// `more`, gives their number for each code.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
     pub findings: Findings,
     /// The file is not a complete table, and the database does not use it.

@@ -94,8 +94,8 @@ pub(crate) enum Event<T> {
         logs: Vec<PathBuf>,
         /// The logs that could not be read as far as their first writes, with the reasons.
         unread: Vec<(PathBuf, PathError)>,
-        /// The logs that are not looked at, with the reasons: links, other files that are not regular, and files that
-        /// cannot be examined.
+        /// The logs that are not looked at, with the reasons: links, other files that are not regular, files that
+        /// cannot be examined, and objects whose keys the client cannot ask for.
         passed_over: Vec<(PathBuf, PathError)>,
     },
     /// A log, if the survey reads logs.

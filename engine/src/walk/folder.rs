@@ -242,8 +242,8 @@ impl Folder {
         numbered.map(|file| &*file.path).chain(strays.map(|stray| &*stray.path))
     }
 
-    /// The logs that have contents and are not links, oldest first, each with true if it may hold writes that
-    /// are in no table yet.
+    /// The logs that have contents and are not links, oldest first, each with true if the log may hold writes that are
+    /// in no table yet.
     pub fn logs(&self) -> impl Iterator<Item = (&DatabaseFile, bool)> {
         let logs = self.database.logs().filter_map(|log| match log.file {
             FileState::Present(file) => Some((file, log.is_live)),

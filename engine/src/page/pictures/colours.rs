@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::svg::{self, Anchor};
 
-/// The classes of rates, as multiples of the expected rate. Each has the smallest multiple that is above it, the name of
-/// that multiple on the scale, and the CSS class. Most filters are in the second class.
+/// The classes of rates, as multiples of the expected rate. Each class has the smallest multiple that is above it, the
+/// name of that multiple on the scale, and the CSS class. Most filters are in the second class.
 const CLASSES: [(f64, &str, &str); 5] = [
     (0.5, "half", "p-r0"),
     (1.5, "1.5", "p-r1"),
