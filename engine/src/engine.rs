@@ -138,7 +138,7 @@ impl Engine {
 
     /// If true, [`Depth::Sample`] reads at most 16 data blocks of a file, in up to three places, as it does in object
     /// storage. The source is told the places by [`ReadAt::will_need`](filterblock::table::ReadAt::will_need). This
-    /// helps if each read takes long.
+    /// helps if each read takes a long time.
     #[must_use]
     pub const fn few_reads(mut self, few_reads: bool) -> Self {
         self.few_reads = few_reads;

@@ -19,7 +19,7 @@ const MOST: usize = 800;
 /// The greatest number of offsets that are listed in a cell.
 const MOST_OFFSETS: usize = 20;
 
-/// The ledger of a repair of the database at `path`, as an HTML page without scripts that needs no other
+/// The ledger of a repair of the database at `path`, as an HTML page that needs neither scripts nor other
 /// files.
 pub fn repair_page(path: &Path, report: &RepairReport) -> String {
     let path = text(escape_path(path).to_string().as_bytes());

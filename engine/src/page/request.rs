@@ -37,7 +37,7 @@ pub struct Page {
     pub html: String,
     /// The verdict of the page in one line.
     pub verdict: String,
-    /// The command that the verdict advises; `None`: it advises none.
+    /// The command that the verdict advises; `None`: the verdict advises no command.
     pub command: Option<String>,
     /// There are findings: files or filters are damaged or wrong, or something could not be read.
     pub is_bad: bool,

@@ -26,7 +26,7 @@ impl<'a> Shown<'a> {
         self.tuning.and_then(Result::ok)
     }
 
-    /// The filters that are advised; `None` if no other filters are.
+    /// The filters that are advised; `None` if no other filters are advised.
     pub(super) fn advised(&self) -> Option<&'a Choice> {
         self.tuned()?.advice.choice.as_ref()
     }

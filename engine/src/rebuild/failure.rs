@@ -7,7 +7,7 @@ use filterblock::{Error, escape_path};
 
 use crate::report::{ErrorKind, RebuildStatus, Report};
 
-/// The reason why a run did not finish. The database is as it was before the run, or as it was after one of its
+/// The reason why a run did not finish. The database is as it was before the run, or as it was after one of the run's
 /// commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {

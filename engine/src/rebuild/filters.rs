@@ -12,7 +12,7 @@ use crate::{audit::Policy, audit::stats::OLD_NAME, report::FiltersReport, run::W
 /// The binary logarithm of the length of the range of offsets that one of LevelDB's filters covers.
 const USUAL_BASE_LG: u8 = 11;
 
-/// The filters to make, or none.
+/// The filters to make, if any.
 #[derive(Clone, Debug)]
 pub(super) enum Filters {
     Drop,
@@ -24,8 +24,8 @@ pub(super) struct Maker {
     bits: BitsByLevel,
     policy: Policy,
     base_lg: Option<u8>,
-    /// The `base_lg` for tables whose own is not known: the most common one of the tables, or LevelDB's if none is
-    /// known.
+    /// The `base_lg` for tables whose own `base_lg` is not known: the most common one of the tables or, if no table's
+    /// is known, LevelDB's.
     usual_base_lg: u8,
     idb_keys: bool,
 }
@@ -130,8 +130,8 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
     }
 }
 
-/// The hash of filters under [`OLD_NAME`], which stands for two hashes. If no filter tells, either will do as long as both
-/// hashes of every stored key are the same.
+/// The hash of filters under [`OLD_NAME`], which stands for two hashes. If no filter reveals which of them, either hash
+/// will do as long as both hashes of every stored key are the same.
 fn hash_in(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
@@ -151,7 +151,8 @@ fn hash_in(
     }
 }
 
-/// The hash that the filters under [`OLD_NAME`] tell. `is_either` is for the keys of their tables alone.
+/// The hash that the filters under [`OLD_NAME`] reveal. `is_either` concerns only the keys of the tables that have such
+/// filters.
 pub(crate) fn hash_of_all(
     dir: &Folder,
     found: &[(String, Option<FiltersReport>)],
@@ -178,7 +179,8 @@ fn is_old(filters: Option<&FiltersReport>) -> bool {
     filters.is_some_and(|filters| filters.policy == OLD_NAME)
 }
 
-/// What a table's filters and keys tell. A table that cannot be decoded tells nothing if it is to stay as it is.
+/// The facts about the hash that a table's filters and keys reveal. A table that cannot be decoded reveals nothing if
+/// it is to stay as it is.
 fn see(
     dir: &Folder,
     name: &str,
@@ -202,15 +204,16 @@ pub(crate) fn needs_hash(dir: &Folder, why: &str) -> Failure {
     Failure::refused(dir.path(), why)
 }
 
-/// What the filters and the keys of tables tell of the hash.
+/// The facts about the hash that the filters and the keys of tables reveal.
 pub(crate) struct HashSeen {
-    /// The hash with which the filters deny no key, if they deny some with the other one.
+    /// The hash with which the filters deny no key, if they deny keys with the other hash. `None`: there is no such
+    /// hash.
     pub(crate) told: Option<LegacyHash>,
     /// Both hashes are the same for every key. Known only if `told` is `None`.
     is_either: bool,
 }
 
-/// Reads a table's keys until its filters tell the hash, or nothing more can be learned.
+/// Reads a table's keys until its filters reveal the hash, or nothing more can be learned.
 fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Result<HashSeen> {
     let (_, table) = open(dir, name)?;
     let error = |error| Failure::of(error, &dir.path_of(name));
@@ -245,7 +248,8 @@ fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Re
             fits_unsigned &= fits(&unsigned);
             is_either &= has_one_hash(key);
         }
-        // One key that the filters deny with one hash is enough. If they deny keys with both hashes, they tell nothing.
+        // One key that the filters deny with only one of the hashes is enough. Filters that deny keys with both hashes
+        // reveal nothing.
         if fits_signed != fits_unsigned || (!fits_signed || signed.is_none()) && !is_either {
             break;
         }
@@ -258,8 +262,8 @@ fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Re
     Ok(HashSeen { told, is_either })
 }
 
-/// Returns true if the signed and the unsigned hash of an internal key's user key are the same: they differ in how they
-/// take bytes from 0x80 on that are behind the last whole word of four.
+/// Returns true if the signed and the unsigned hash of an internal key's user key are the same for certain: the hashes
+/// differ only in how they take bytes from 0x80 on that come after the last whole word of four bytes.
 fn has_one_hash(key: &[u8]) -> bool {
     let user_key = key.split_last_chunk::<8>().map_or(key, |(user_key, _)| user_key);
     user_key.as_chunks::<4>().1.iter().all(|byte| *byte < 0x80)

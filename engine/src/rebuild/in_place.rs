@@ -108,7 +108,7 @@ fn replace_all(
         let done = batch.run(&mut state).map_err(|failure| batch.give_up(failure))?;
         report.tables.extend(done.into_iter().map(|done| done.report));
         report.manifest = Some(state.file.name.clone());
-        // The new tables are live now. After the last batch, the rest can wait for the next run.
+        // The new tables are live now. After the last batch, clearing away can wait for the next run.
         if let Err(failure) = recovery::recover(place) {
             let failure = failure.and("the next rebuild clears it away");
             if at != last {

@@ -78,8 +78,8 @@ pub enum FilterRequest {
         /// The hash, for the policy whose name stands for two hashes; `None`: the one that the filters of the tables
         /// were made with.
         hash: Option<LegacyHash>,
-        /// The binary logarithm of a filter's range; `None`: that of each table. A table whose own is not known gets
-        /// the most common one, or LevelDB's if none is known.
+        /// The binary logarithm of a filter's range; `None`: each table keeps its own. A table whose own is not known
+        /// gets the most common one or, if no table's is known, LevelDB's.
         base_lg: Option<u8>,
     },
 }

@@ -83,7 +83,8 @@ fn existing(undo: &UndoFolder) -> Result<FoundUndo> {
     Err(Failure::refused(&undo.path(), why).of_kind(ErrorKind::Missing))
 }
 
-/// Refuses if the database is no longer as the rebuild left it.
+/// Refuses if the database is no longer as the rebuild left it, or if a file that the undo folder
+/// has to hold is missing or has changed.
 fn check_nothing_written(place: &DatabaseFolder, undo: &FoundUndo, record: &UndoRecord) -> Result<()> {
     let dir = &place.dir;
     let written = |what: &str| {

@@ -19,8 +19,8 @@ use crate::walk::{UNDO_RECORD as RECORD, UNDO_SUFFIX as SUFFIX};
 
 /// The name of the folder while it is being made, in the database's folder. LevelDB and goleveldb ignore it.
 const UNFINISHED: &str = "filterblock-undo.tmp";
-/// The file that [`try_out`](UndoFolder::try_out) puts into the folder: every database has one, and no undo folder
-/// keeps one.
+/// The file that [`try_out`](UndoFolder::try_out) puts into the folder: every database has a CURRENT, and no undo
+/// folder keeps one.
 const TRIAL: &str = "CURRENT";
 const FORMAT: u32 = 1;
 

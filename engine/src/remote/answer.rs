@@ -1,7 +1,8 @@
 //! One answer to the request for a listing, in the XML of S3 and Google Cloud Storage or in that of Azure.
 //!
 //! The client can read such answers, too, but it refuses an entire answer because of one key that its type for keys
-//! does not allow, and drops the note that more follows. So answers are read here, and nothing about a key is assumed.
+//! does not allow, and drops the note that more pages follow. So answers are read here, and nothing about a key is
+//! assumed.
 
 use chrono::{DateTime, Utc};
 use filterblock::escape;
@@ -12,7 +13,7 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::walk::url;
 
-/// The maximum number of bytes in the names of elements that are open at a time. A listing has fewer than 100.
+/// The maximum number of bytes in the names of elements that are open at a time. A listing needs fewer than 100.
 const MAX_PATH: usize = 1000;
 
 /// The names in an answer.
@@ -23,7 +24,7 @@ pub(super) struct Page {
     pub(super) prefixes: Vec<Vec<u8>>,
     /// The token with which to request the next page.
     pub(super) token: Option<String>,
-    /// The server says that more follows.
+    /// The server says that more pages follow.
     pub(super) is_truncated: bool,
 }
 
@@ -195,7 +196,7 @@ impl Reading {
         }
     }
 
-    /// The text as a key or the beginning of one.
+    /// The text as a key or the beginning of a key.
     fn name(&self) -> Vec<u8> {
         match str::from_utf8(&self.text) {
             Ok(text) if self.is_encoded => url::decoded(text),

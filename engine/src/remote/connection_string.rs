@@ -8,13 +8,13 @@ use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use crate::{report::ErrorKind, walk::PathError};
 
 const VARIABLE: &str = "AZURE_STORAGE_CONNECTION_STRING";
-/// The connection string that `UseDevelopmentStorage=true` stands for: the emulator on this machine, whose account and
-/// key are the same everywhere.
+/// The connection string that `UseDevelopmentStorage=true` stands for: that of the emulator on this machine, whose
+/// account and key are the same everywhere.
 const DEVELOPMENT: &str = "AccountName=devstoreaccount1;\
     AccountKey=Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;\
     BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1";
 
-/// Completes a builder that has read the environment with the variables that the client does not know. `authority`:
+/// Completes `builder`, which has read the environment, with the variables that the client does not know. `authority`:
 /// the part of the URL that names the container, and perhaps an account. `variable`: returns the value of an
 /// environment variable.
 ///

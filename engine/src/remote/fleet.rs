@@ -19,7 +19,7 @@ use crate::walk::{InputPath, PathError};
 
 /// The size to aim at for the windows of all streamed tables together, in bytes.
 const ALL_WINDOWS: usize = 48 << 20;
-/// The maximum size of the window of a streamed table, in bytes. Single reads may be longer.
+/// The maximum size of the window of a streamed table, in bytes. An individual read may be longer.
 const MAX_WINDOW: usize = 4 << 20;
 /// The number of results that may wait to be shown, for each table in flight.
 const WAITING: usize = 4;
@@ -59,7 +59,7 @@ impl FleetOptions {
 }
 
 /// Looks at the tables that `urls` lead to, and calls `show` with the results. Once [`Watch::is_interrupted`]
-/// returns true, the run ends, and results that would have to wait for others are not shown.
+/// returns true, the run ends, and results that would have to wait for other results are not shown.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ use crate::walk::{EmptyInputs, Folder, PathError, url};
 
 /// The number of bytes at the start of a log that are searched for writes.
 const LOG_START: u64 = 64 << 10;
-/// The number of tables beyond which further tables do not change the effort for each.
+/// The number of tables beyond which further tables do not change the effort for each table.
 const ENOUGH_TABLES: usize = 2500;
 
 /// A log that may hold writes that are in no table yet, with its contents if the survey reads logs and no
@@ -90,7 +90,8 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         }
     }
 
-    /// Finds out whether a URL names an object or a folder, and adds its tables to the pending events.
+    /// Finds out whether a URL names an object or a folder, and adds the object, or the tables of the folder,
+    /// to the pending events.
     async fn look_at(&mut self, input: &Arc<Path>, url: &Path) -> Result<(), PathError> {
         let place = self.stores.place(url)?;
         if !place.is_folder() {

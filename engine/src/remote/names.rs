@@ -71,7 +71,7 @@ impl<'p> Pages<'p> {
         self.names.objects.len() + self.names.odd.len() + self.names.below.len()
     }
 
-    /// Adds a page. Returns the token for the next one, if there is one.
+    /// Adds a page. Returns the token for the next page, if there is one.
     fn add(&mut self, page: Page) -> Result<Option<String>, String> {
         let before = self.len();
         for object in page.objects {
@@ -146,8 +146,8 @@ fn broken(what: &str, found: &[u8]) -> String {
     format!("expected a listing with {what} in the folder, found {}", escape(&found[..found.len().min(200)]))
 }
 
-/// Returns true for the name of a table or a log. An object whose key cannot be requested is reported only if this is
-/// true of its name.
+/// Returns true for the name of a table or a log. An object whose key cannot be requested is reported only if it has
+/// such a name.
 pub(super) fn is_wanted(name: &[u8]) -> bool {
     is_log(name) || name.ends_with(b".ldb") || name.ends_with(b".sst")
 }

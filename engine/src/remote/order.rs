@@ -26,7 +26,7 @@ impl<T> Order<T> {
     }
 
     /// The number of results and marks not shown yet, plus the number of results shown before an
-    /// earlier one.
+    /// earlier result.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -76,7 +76,7 @@ impl<T> Order<T> {
 mod tests {
     use super::*;
 
-    /// Announces two results, a mark and two more, and has the results arrive in the order
+    /// Announces two results, a mark and two more results, and has the results arrive in the order
     /// `coming`. Returns what is shown after each arrival.
     fn shown(is_strict: bool, coming: [u64; 4]) -> Vec<String> {
         let mut order = Order::new(is_strict);

@@ -21,8 +21,8 @@ type Section = HashMap<String, Option<String>>;
 const UNSUPPORTED: [&str; 6] =
     ["role_arn", "source_profile", "credential_source", "sso_session", "sso_start_url", "credential_process"];
 
-/// Completes a builder that has read the environment with the profile that the environment names, or with the default
-/// profile. `variable`: returns the value of an environment variable.
+/// Completes `builder`, which has read the environment, with the profile that the environment names, or with the
+/// default profile. `variable`: returns the value of an environment variable.
 ///
 /// # Errors
 ///

@@ -50,7 +50,8 @@ impl ReadAt for Known {
     }
 
     fn read_at(&self, offset: u64, len: usize) -> io::Result<Bytes> {
-        // The start of a damaged table is not fetched to count its entries, unless that is the whole table.
+        // The start of a damaged table is not fetched to count its entries, unless the start is the whole
+        // table.
         if offset == 0 && len as u64 == SALVAGED && self.0.len()? > SALVAGED {
             return Err(io::Error::other("not fetched"));
         }
@@ -91,8 +92,8 @@ impl Reader {
         }
     }
 
-    /// Calls `question` until it has an answer. After each call without one, the range that it needs is
-    /// fetched.
+    /// Calls `question` until it has an answer. After each call without an answer, the range that `question`
+    /// needs is fetched.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         work: RunOn,

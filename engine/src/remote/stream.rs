@@ -11,12 +11,12 @@ use crate::walk::{PathError, part};
 
 /// The number of bytes to fetch with one request while reads are not in order, unless a read is longer.
 const LEAST_WINDOW: usize = 64 << 10;
-/// A read that begins in the window, or no further than this after it, counts as in order.
+/// A read that begins in the window, or no further than this after the window, counts as in order.
 const MAX_GAP: u64 = 64 << 10;
 
 /// An object as a source for one thread, which waits for the requests.
 ///
-/// Reads in order get larger and larger windows, other reads a small one. An object that is no larger
+/// Reads in order get larger and larger windows. Other reads get a small window. An object that is no larger
 /// than the largest window is fetched completely.
 pub(super) struct Stream {
     object: Arc<Object>,

@@ -138,7 +138,8 @@ impl<'m> Decider<'m> {
     }
 
     /// The index of a lost range that may have had a newer version of the key than the newest live version,
-    /// which is in `place`. `place`: `None` if no live file has the key.
+    /// which is in `place`. `place`: `None` if no live file has the key. Returns `None` if no lost range may
+    /// have had such a version.
     fn covering(&mut self, place: Option<Place>) -> Option<usize> {
         let active = self.losses.at(&self.key).to_vec();
         active.into_iter().find(|&at| {

@@ -264,11 +264,11 @@ mod tests {
         for zeros in 1..12 {
             assert_eq!(saved(zeros, 500, |_| ()), [(5, b"first".to_vec(), false)], "{zeros}");
         }
-        // Without more zeros behind them, they may be meant to be there.
+        // Without more zeros after them, these zeros may be meant to be there.
         for (zeros, behind) in [(1, 50), (7, 50), (7, 0)] {
             assert_eq!(saved(zeros, behind, |_| ()), [], "{zeros} {behind}");
         }
-        // The checksum tells that there is other damage, too.
+        // The checksum shows that there is other damage, too.
         for zeros in 1..4 {
             assert_eq!(saved(zeros, 500, |file| file[26] ^= 0x22), [], "{zeros}");
         }

@@ -81,7 +81,7 @@ pub(super) struct Loss {
     pub(super) filter: Option<FilterBlockReader<SharedPolicy>>,
     /// The number of keys that are doubtful because a newer version may be lost here.
     pub(super) doubtful: u64,
-    /// The number of doubtful keys whose newest version left is from an obsolete file.
+    /// The number of doubtful keys whose newest remaining version is from an obsolete file.
     pub(super) filled: u64,
     /// The number of keys for which a filter rules out that a version is lost here.
     pub(super) denied: u64,
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(at("g"), [3]);
     }
 
-    /// A filter denies most keys that its blocks did not hold, and none that they held.
+    /// A filter denies most keys that its blocks did not hold, and no key that they held.
     #[test]
     fn a_filter_over_lost_blocks_proves_what_they_did_not_hold() {
         let policy: SharedPolicy = Arc::new(InternalFilterPolicy::new(BloomFilterPolicy::new(10)));

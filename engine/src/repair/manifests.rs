@@ -19,7 +19,7 @@ pub(super) struct FoundManifest {
     pub(super) name: String,
     pub(super) len: u64,
     pub(super) manifest: Manifest,
-    /// The file ends within a record, or in zeros: what was written last may be lost.
+    /// The file ends within a record, or in zeros, so what was written last may be lost.
     pub(super) is_torn: bool,
     /// Wrong bits that were corrected.
     pub(super) patches: Vec<Patch>,

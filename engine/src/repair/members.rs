@@ -85,7 +85,7 @@ impl Member {
 /// database may have thousands of files with the same entry.
 const MOST_SHARING: usize = 32;
 
-/// The pairs of files that share an entry: one was made from the other.
+/// The pairs of files that share an entry, so that one file of a pair was made from the other.
 #[derive(Default)]
 pub(super) struct Shares {
     key: Vec<u8>,
@@ -116,8 +116,8 @@ impl Shares {
 
     /// Decides without a MANIFEST which files are obsolete. Of two tables that share an entry, the one with the lower
     /// number is obsolete from the first to the last key of all tables that were made from it, gaps between these
-    /// tables included. If these tables have no sound blocks, it is completely obsolete. A log that shares an entry
-    /// with a table is obsolete.
+    /// tables included. If these tables have no sound blocks, the table with the lower number is completely obsolete. A
+    /// log that shares an entry with a table is obsolete.
     pub(super) fn decide(mut self, members: &mut [Member], order: &Order) {
         self.end_of_group();
         let mut made_of: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Tables that are read while entries are merged: there may be more tables than a process can have open.
+//! Tables that are read while entries are merged. There may be more tables than a process can have open.
 
 use std::cell::{Cell, RefCell};
 use std::io;

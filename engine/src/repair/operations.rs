@@ -123,7 +123,7 @@ impl Operations {
                 entry.tag() == first.tag() && self.order.compare(entry.key, first.key).is_eq()
             }) {
                 at = at.saturating_add(1);
-                // One file may be obsolete and another live. Of one file only the first is ever used.
+                // One file may be obsolete and another live. Of one file, only the first operation is ever used.
                 if files.insert(entry.file) {
                     put(&mut value, &entry);
                 }
@@ -164,7 +164,8 @@ fn put(run: &mut Vec<u8>, entry: &LogEntry<'_>) {
 /// Reads the operations of a run in a file, in order.
 pub(super) struct RunCursor<'r> {
     cursor: Cursor<'r, File>,
-    /// The position of the operation among those with the same key, sequence number and type.
+    /// The offset of the operation in the value, which holds all operations with the same key, sequence number and
+    /// type.
     at: usize,
 }
 
@@ -181,7 +182,8 @@ impl RunCursor<'_> {
         self.cursor.next().map_err(io::Error::other)
     }
 
-    /// The file and whether its checksum is correct, the value, and the position of the next operation.
+    /// The index of the operation's file and whether the operation's checksum is correct, the value, and the offset of
+    /// the next operation.
     fn parts(&self) -> Option<((usize, bool), &[u8], usize)> {
         let (&[a, b, c, d, is_right, len @ ..], rest) =
             self.cursor.value().get(self.at..)?.split_first_chunk::<PREFIX>()?;

@@ -92,8 +92,8 @@ pub(super) fn choose(
     Ok(Chosen { shape, filters: Some((name, bits)), note: None })
 }
 
-/// The hash that the filters of sound tables tell. The keys of damaged tables and of logs are not known yet, so that it is
-/// not known either whether both hashes of all of them are the same.
+/// The hash that the filters of sound tables reveal. The keys of damaged tables and of logs are not known yet, so it is
+/// not known either whether both hashes of each of these keys are the same.
 fn hash_told(dir: &Folder, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
     let told = hash_of_all(dir, &found(live), true, watch)?.told;
     told.ok_or_else(|| needs_hash(dir, "no sound table has a filter and a key that tell which"))

@@ -32,7 +32,7 @@ pub struct FilterBlock {
     pub offset_array_bytes: u64,
     /// The part of `offset_array_bytes` that is for empty filters.
     pub empty_filter_bytes: u64,
-    /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is malformed, its
+    /// Larger ranges that would make the block smaller. `None`: nothing would be saved, the block is malformed, the
     /// data blocks are not known, or `depth` is `tail`.
     pub larger_ranges: Option<LargerRanges>,
     /// Number of bits of all filters together. Filters whose bits are not known count as 0.
@@ -50,9 +50,9 @@ pub struct FilterBlock {
     /// Measured share of random keys that pass. Each filter is asked for keys in proportion to its entries. `None`:
     /// there was no filter to ask, the encoding cannot be read, or `depth` is `tail`.
     pub random_fpr: Option<MeasuredRate>,
-    /// Share of neighbours that pass: keys that are not stored, made from stored ones by changing one byte or appending
-    /// six. Measured in up to 17 data blocks, each weighted by its entries. `None`: no such key was asked for, the
-    /// encoding cannot be read, or `key_format` is null.
+    /// Share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones by changing one
+    /// byte or appending six. Measured in up to 17 data blocks, each weighted by its entries. `None`: no such key was
+    /// asked for, the encoding cannot be read, or `key_format` is null.
     pub neighbour_fpr: Option<MeasuredRate>,
     /// First contradiction in the structure of the filter block, with offsets within the block. `None`: the
     /// block is well formed.

@@ -176,7 +176,8 @@ pub struct Finding {
     /// The keys that cannot be read because of the finding. `None`: there are no such keys, or they are not
     /// known.
     pub lost: Option<Box<LostKeys>>,
-    /// Text for people in place of what was expected and found, if the system gave the reason. `None`: there is none.
+    /// Text for people in place of what was expected and found, if the system gave the reason. `None`: the reason is
+    /// not the system's.
     #[serde(skip)]
     pub plain: Option<String>,
 }
@@ -184,7 +185,7 @@ pub struct Finding {
 impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code.name())?;
-        // What cannot be opened has no offsets.
+        // An error of opening a file has offset 0, which says nothing.
         if let Some(offset) = self.offset.filter(|offset| *offset > 0 || self.plain.is_none()) {
             write!(f, " at offset {offset}")?;
         }

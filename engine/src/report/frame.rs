@@ -60,7 +60,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Adds these notes after the others.
+    /// Adds `notes` after the notes that the frame has.
     #[must_use]
     pub fn note(mut self, notes: impl Iterator<Item = String>) -> Self {
         self.notes.extend(notes);

@@ -50,9 +50,8 @@ pub struct Table {
     /// Empty: there are no data blocks, or the table could not be opened. `None`: no data block was looked
     /// at, as `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
-    /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by
-    /// the name of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts
-    /// the others.
+    /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by the name
+    /// of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts the other names.
     pub metaindex: Vec<Name>,
     /// Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
     /// databases write it. `user`: the whole key. `None`: there are no filters to try, the keys tried do not
@@ -61,30 +60,30 @@ pub struct Table {
     /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves no
     /// mark.
     pub origin: Option<Dialect>,
-    /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
-    /// the hash with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If
-    /// that does not apply, the same as `origin`. `None`: the name has one meaning, neither hash fits, or no
-    /// key was tried.
+    /// Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`, the hash
+    /// with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If that does not
+    /// apply, the same as `origin`. `None`: `origin` is `None`, and no hash was tried or neither fits.
     pub dialect: Option<Dialect>,
     /// Comparator that the MANIFEST names. `None`: the MANIFEST names no comparator or cannot be relied on, or
     /// the table is in no database.
     pub comparator: Option<Name>,
-    /// Level that the MANIFEST has the table on. `None`: the table is not live or in no database, or its
-    /// MANIFEST cannot be relied on.
+    /// Level that the MANIFEST has the table on. `None`: the table is not live or in no database, or the MANIFEST
+    /// cannot be relied on.
     pub level: Option<u8>,
-    /// True if the MANIFEST lists the table; false if the database does not use it any longer, or not yet.
-    /// `None`: it is in no database, or its MANIFEST cannot be relied on.
+    /// True if the MANIFEST lists the table; false if the database does not use it any longer, or not yet. `None`: the
+    /// table is in no database, or the MANIFEST cannot be relied on.
     pub live: Option<bool>,
-    /// Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer where a file of that
-    /// size ends. `None`: the table is not live or in no database, or its MANIFEST cannot be relied on.
+    /// Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer where a file of that size
+    /// ends. `None`: the table is not live or in no database, or the MANIFEST cannot be relied on.
     pub recorded_size: Option<u64>,
     /// The keys that cannot be read because of the fault in `error`. `None`: there is no fault, or the keys
     /// are not known.
     pub lost: Option<LostKeys>,
-    /// Reason why the filters cannot be used: the metaindex or the filter block cannot be read, or their
-    /// encoding is not the one that their name implies. `None`: there is no such reason.
+    /// Reason why the filters cannot be used: the metaindex or the filter block cannot be read, or the filters are in
+    /// another encoding than their name implies. `None`: there is no such reason.
     pub filter_error: Option<String>,
-    /// The filter block. `None`: the table has no filter block of a known policy, or it could not be read.
+    /// The filter block. `None`: the table has no filter block of a known policy, or the filter block could not be
+    /// read.
     pub filter: Option<FilterBlock>,
     /// Estimated cost of a filter block for a table that has none. `None`: the table has a filter block of
     /// any policy, or too little of the table was read for an estimate.
@@ -96,7 +95,7 @@ pub struct Table {
     /// The keys of the table, if all of them were seen and they were not too many to be noted.
     #[serde(skip)]
     pub(crate) seen: Option<KeySketch>,
-    /// The places of the table's entries in the range of keys, if they are internal keys.
+    /// The places of the table's entries in the range of keys, if the keys are internal keys.
     #[serde(skip)]
     pub(crate) marks: Marks,
     /// The path of the table, not escaped.
@@ -123,7 +122,8 @@ pub struct Table {
     /// The file is too short for a table, or does not end like one.
     #[serde(skip)]
     pub(crate) is_not_whole: bool,
-    /// The contradiction between the size of the file and the one that the MANIFEST records; `None`: there is none.
+    /// The contradiction between the size of the file and the one that the MANIFEST records; `None`: the sizes are
+    /// equal, or one of them is not known.
     #[serde(skip)]
     pub size_mismatch: Option<String>,
     /// The number that the MANIFEST gives the table, if it is live.
@@ -238,8 +238,8 @@ impl Table {
         subject.path.clone_into(&mut self.path);
     }
 
-    /// Takes over the numbers of entries and keys from a verification, if the verification decoded all
-    /// entries.
+    /// Takes over the numbers of entries and keys, and the keys seen, from a verification, if the verification decoded
+    /// all entries.
     pub(crate) fn count(&mut self, verdict: &mut Verdict) {
         if verdict.is_complete {
             self.entries = Some(EntryCount::exactly(verdict.entries));
@@ -282,7 +282,8 @@ impl Table {
         self.kind == Some(ErrorKind::Missing) && !self.unreadable
     }
 
-    /// Returns true if the table has a fault: in its blocks, in its filters or in its size.
+    /// Returns true if the table cannot be read, or has a fault in its blocks, its filters or its size. An incomplete
+    /// file that the database does not use has no fault in its blocks.
     pub fn is_damaged(&self) -> bool {
         let filter = self.filter.as_ref();
         (self.error.is_some() && !self.is_not_live())

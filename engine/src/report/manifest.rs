@@ -130,12 +130,13 @@ pub struct ManifestLevel {
     pub size: u64,
 }
 
-/// The results for a MANIFEST, in order.
+/// A result for a MANIFEST. The records come first, with the faults among or after them, then the live
+/// tables, and the state last.
 #[derive(Debug)]
 pub enum ManifestLine<'a> {
     /// A record.
     Edit(Subject<'a>, ManifestEdit<'a>),
-    /// A part that cannot be read, or that contradicts the rest. The subject names the file.
+    /// A part that cannot be read, or a record that contradicts other records. The subject names the file.
     Fault(Subject<'a>, &'a Fault),
     /// A table that is live in the state.
     Table(Subject<'a>, AddedTable<'a>),

@@ -70,12 +70,11 @@ pub struct LevelOutcome {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
-    /// Rate that the formula for Bloom filters gives for this number of bits a key, 0 to 1. `None`: the bits
+    /// Rate that the formula for Bloom filters gives for the filters' number of bits a key, 0 to 1. `None`: the bits
     /// differ by level, or the filters are those in use.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub formula: Option<f64>,
-    /// Share of random keys that pass: keys that do not resemble stored ones. `None`: no such key was asked
-    /// for.
+    /// Share of random keys that pass. Random keys do not resemble stored ones. `None`: no such key was asked for.
     pub random: Option<MeasuredRate>,
     /// Share of keys near stored ones that pass: the greatest share in `near` among the kinds of key that a
     /// program with such stored keys is likely to ask for. `None`: no such key was asked for.
@@ -117,9 +116,9 @@ pub struct Reads {
 pub enum NearKind {
     /// A stored key with a byte changed.
     Changed,
-    /// A stored key with its number changed to one between its own and that of the next stored key or, where
-    /// no such gap is known, to a number close by. In a key without a number, the last bytes are taken as its
-    /// number.
+    /// A stored key whose number is changed to a missing number between its own and that of the next stored key or,
+    /// where that key's number is not known or is far away, to a number close by. In a key without a number, the last
+    /// bytes are taken as its number.
     Between,
     /// A stored key without its last bytes.
     Cut,

@@ -194,7 +194,7 @@ impl<'a> Count<'a> {
     }
 }
 
-/// The results of a query, in order.
+/// A result of a query. A folder comes before the answers for its tables and logs, and the cost of lookups after them.
 #[expect(missing_debug_implementations, reason = "it holds iterators")]
 pub enum QueryLine<'a> {
     /// The folder whose tables and logs the next answers are for.
@@ -205,7 +205,7 @@ pub enum QueryLine<'a> {
         subject: Subject<'a>,
         /// The reason why every key may be there.
         error: Option<&'a Reason>,
-        /// The answers that are wanted: all, those that match, or none if only their counts are wanted.
+        /// The answers that are wanted: all, those that match, or no answers if only counts are wanted.
         answers: &'a mut dyn Iterator<Item = Answer<'a>>,
     },
     /// The answers for a table or log, counted.

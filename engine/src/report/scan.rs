@@ -168,7 +168,7 @@ impl<'a> End<'a> {
     }
 }
 
-/// The results of a scan, in order.
+/// A result of a scan. The end of a file or database comes after its entries and faults.
 #[derive(Debug)]
 pub enum ScanLine<'a> {
     /// An entry, and the path as the user gave it.

@@ -102,7 +102,7 @@ fn hex_in<'r>(room: &'r mut [[u8; 2]], bytes: &[u8]) -> &'r str {
 
 impl Serialize for Hex<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Most keys are short enough to be written in one piece, which costs less.
+        // Most keys are short enough to be written in one piece, which takes less time than `collect_str`.
         let mut digits = [[0; 2]; 64];
         match digits.get_mut(..self.0.len()) {
             Some(digits) => serializer.serialize_str(hex_in(digits, self.0)),
@@ -111,7 +111,8 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// Defines an enumeration by its values and their words, which `docs/json.md` lists and which never change.
+/// Defines an enumeration by its values and their words, which never change. `docs/json.md` and
+/// `docs/findings.md` document the words.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $value:ident = $word:literal,)* }) => {
         $(#[$meta])*

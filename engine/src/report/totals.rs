@@ -97,8 +97,8 @@ pub struct LevelTotals {
     pub unfiltered: u64,
     /// Bytes of all files whose `file_size` is known.
     pub file_size: u64,
-    /// Number of entries of the tables for which it is known. It is not exact if it is not known for some table. `None`:
-    /// it is known for no table.
+    /// Number of entries of the tables for which it is known. It is not exact if it is not known for some table.
+    /// `None`: it is known for no table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
     /// Different keys of the tables. On level 1 and higher, two tables of a level have at most one key in common, which

@@ -123,8 +123,8 @@ pub struct Nothing {
 pub struct Tuning {
     /// Name of the policy of the filters in use, or of the one given by `--policy`, without `filter.`
     pub policy: Policy,
-    /// True if `--policy` was not given and no table has filters of a policy that this program can make, in a
-    /// sound filter block. `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
+    /// True if `--policy` was not given and no table has a sound filter block of a policy that this program can make.
+    /// `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
     pub policy_assumed: bool,
     /// The amount of data that was looked at.
     pub sample: SampleSize,
@@ -135,12 +135,13 @@ pub struct Tuning {
     pub now: Outcome,
     /// The limit on the size of the filters.
     pub budget: Budget,
-    /// The best filters within the budget with the same bits a key on all levels. `None`: no setting fits the
+    /// Of the filters with the same bits a key on all levels, the best within the budget. `None`: no setting fits the
     /// budget, or `status` is `error`.
     pub uniform: Option<Choice>,
-    /// The best filters within the budget with bits a key that may differ by level, except that level 0 keeps those most
-    /// in use, or 10 if no table has filters, as the program writes level 0 anew with its own. Within a large budget they
-    /// may read more than `uniform`. `None`: there are fewer than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
+    /// Of the filters whose bits a key may differ by level, the best within the budget. Level 0 keeps the bits a key
+    /// that are most in use, or 10 if these are not known, as the program writes level 0 anew with its own filters.
+    /// With these filters, lookups may read more than with those of `uniform` if the budget is large. `None`: there are
+    /// fewer than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
@@ -169,9 +170,9 @@ pub enum FoundFilters {
     /// No table has filters. That is the best sign that the program that uses the database sets no filter policy,
     /// so that it would not ask any filters.
     None,
-    /// Only of policies other than that of the tuning.
+    /// Tables have filters, but only of policies other than that of the tuning.
     OfOthers,
-    /// Some are of the policy of the tuning.
+    /// At least one table has filters of the policy of the tuning.
     OfPolicy,
 }
 

@@ -17,8 +17,8 @@ pub struct TuneFailure {
 }
 
 impl TuneFailure {
-    /// A failure for this error: its text without the path, which messages show before it, and its
-    /// kind.
+    /// The failure for `error`. Its text does not contain the path, which messages show before the
+    /// text.
     pub fn of(error: &Error) -> Self {
         Self { text: error.without_path().to_string(), kind: Some(ErrorKind::of(error)) }
     }

@@ -26,8 +26,8 @@ pub struct Verdict {
     /// asked.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: Option<f64>,
-    /// The findings. The first 16 of each code are listed. If there are others, a last finding, of the code `more`,
-    /// gives their number for each code.
+    /// The findings. The first 16 of each code are listed. If there are further findings, a last finding, of the code
+    /// `more`, gives their number for each code.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<Finding>"))]
     pub findings: Findings,
     /// The file is not a complete table, and the database does not use it.
@@ -77,8 +77,8 @@ pub enum Note {
     NotWhole(Box<Finding>),
     /// The database does not use the table.
     Obsolete,
-    /// The MANIFEST does not account for the table: it is being written, was left behind, or has another name than the one that
-    /// LevelDB opens.
+    /// The MANIFEST does not account for the table: the table is being written, was left behind, or has another name
+    /// than the one that LevelDB opens.
     Unlisted,
     /// The table has no filter.
     NoFilter,

@@ -1,4 +1,4 @@
-//! Work on one thread, for WebAssembly, which has no other: what [`in_order`](super::in_order) does on several.
+//! The work of [`in_order`](super::in_order) on one thread, for WebAssembly, which has no other threads.
 
 use std::convert::Infallible;
 use std::io;
@@ -33,7 +33,7 @@ impl<T> InOrder<'_, '_, T> {
     }
 }
 
-/// Stands for threads, of which there are none.
+/// Stands for the threads, which WebAssembly does not have.
 pub(crate) struct Threads;
 
 impl Threads {

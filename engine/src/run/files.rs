@@ -137,7 +137,7 @@ impl<S: Survey> Files<'_, '_, '_, S> {
         self.in_order.work(move || table(survey, target, storage, watch), &mut |event| shown.event(event))
     }
 
-    /// Announces the bytes of tables to the watcher, if reading them takes long.
+    /// Announces the bytes of tables to the watcher, if the progress of reading is worth showing.
     fn expect<'p>(&self, paths: impl Iterator<Item = &'p Path>, is_all: bool) {
         if S::IS_LONG {
             let len = |path: &Path| match self.options.storage {

@@ -22,8 +22,9 @@ pub(crate) struct InputFile {
     /// The folder in which the file was found. For a file that the user named, the database that it is in, if that is
     /// known.
     pub folder: Option<Arc<Folder>>,
-    /// The parent folder of a file that the user named, and the reason why that folder cannot be listed; `None` if it
-    /// can be. Given once for each folder, unless many other folders come in between.
+    /// The parent folder of a file that the user named, and the reason why that folder cannot be listed. `None`: the
+    /// folder can be listed, or the reason was given before. It is given once for each folder, unless many other
+    /// folders come in between.
     pub around: Option<(PathBuf, PathError)>,
     /// The number of tables known when this file was found: the more tables there are, the less can be spent on each.
     pub tables: usize,
@@ -93,8 +94,8 @@ pub(crate) enum Event<T> {
         logs: Vec<PathBuf>,
         /// The logs that could not be read as far as their first writes, with the reasons.
         unread: Vec<(PathBuf, PathError)>,
-        /// The logs that are not looked at, with the reasons: links, other files that are not regular, and files that
-        /// cannot be examined.
+        /// The logs that are not looked at, with the reasons: links, other files that are not regular, files that
+        /// cannot be examined, and objects whose keys the client cannot ask for.
         passed_over: Vec<(PathBuf, PathError)>,
     },
     /// A log, if the survey reads logs.

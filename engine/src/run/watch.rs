@@ -6,8 +6,8 @@ use std::io;
 ///
 /// Several threads may call the methods concurrently.
 pub trait Watch: Send + Sync {
-    /// Announces work in addition to that announced before: bytes of files or, between the calls of
-    /// [`requests`](Self::requests), tables. `is_all`: no more will be announced.
+    /// Announces work in addition to that announced before: bytes of files or, between the calls to
+    /// [`requests`](Self::requests), tables. `is_all`: no more work will be announced.
     fn expect(&self, _more: u64, _is_all: bool) {}
 
     /// Reports the work that has been done since the last call.

@@ -20,7 +20,7 @@ const MAX_NAMES_BELOW: u32 = 10_000;
 
 /// The end of the name of the folder that keeps what a rebuild replaced, after the database's name.
 pub(crate) const UNDO_SUFFIX: &str = ".filterblock-undo";
-/// The name of the record in that folder.
+/// The name of the record in the folder that keeps what a rebuild replaced.
 pub(crate) const UNDO_RECORD: &str = "filterblock-undo";
 
 /// The kind of file that a path leads to.
@@ -83,7 +83,7 @@ impl Folder {
         Ok(Self { database, is_listing: false, storage: None, odd: Vec::new() })
     }
 
-    /// The folder at `path`; `None` if that is a file.
+    /// The folder at `path`; `None` if a file is there.
     pub(super) fn stored(path: &Path, storage: &Arc<dyn Storage>) -> Result<Option<Self>, PathError> {
         let Some(names) = storage.list(path)? else { return Ok(None) };
         let database = database_in(&**storage, path, names);
@@ -142,7 +142,7 @@ impl Folder {
         self.database.comparator()
     }
 
-    /// Returns true if the order of user keys is known to be LevelDB's default one.
+    /// Returns true if the order of user keys is known to be LevelDB's default order.
     pub fn is_bytewise(&self) -> bool {
         self.database.is_bytewise()
     }
@@ -178,7 +178,8 @@ impl Folder {
         self.storage.as_ref()
     }
 
-    /// Returns true if the folder beside this one keeps the tables from before a rebuild. Only local folders have one, with the feature `fs`.
+    /// Returns true if the folder next to this folder keeps the tables from before a rebuild. False outside the local
+    /// file system, and without the feature `fs`.
     pub fn has_undo(&self) -> bool {
         let record = || {
             let path = self.path().canonicalize().ok()?;
@@ -241,8 +242,8 @@ impl Folder {
         numbered.map(|file| &*file.path).chain(strays.map(|stray| &*stray.path))
     }
 
-    /// The logs that have contents and are not links, oldest first, each with true if it may hold writes that
-    /// are in no table yet.
+    /// The logs that have contents and are not links, oldest first, each with true if the log may hold writes that are
+    /// in no table yet.
     pub fn logs(&self) -> impl Iterator<Item = (&DatabaseFile, bool)> {
         let logs = self.database.logs().filter_map(|log| match log.file {
             FileState::Present(file) => Some((file, log.is_live)),
@@ -305,8 +306,9 @@ impl Folder {
     }
 }
 
-/// The first folder below `folder` that has tables: the one fewest levels below it and, of several, the first by name.
-/// Only a limited number of names is looked at, and none without the feature `fs`.
+/// The first folder that has tables below `folder`: the one the fewest levels below `folder` and, of several on that
+/// level, the first by name. `None` if there is no such folder among a limited number of names, or without the feature
+/// `fs`.
 fn tables_below(folder: &Path) -> Option<PathBuf> {
     if cfg!(not(feature = "fs")) {
         return None;
@@ -363,7 +365,8 @@ pub struct TableRecord<'d> {
     pub is_bytewise: bool,
     /// The live table. `None`: the database no longer uses the table, or does not use it yet.
     pub live: Option<&'d LiveTable>,
-    /// The MANIFEST has not named the table yet: its number is new.
+    /// The MANIFEST does not account for the table: its number is new, or LevelDB opens the table of this number under
+    /// another name.
     pub is_unlisted: bool,
     /// Another table of the same level whose key range overlaps that of this table, which only level 0 allows.
     pub overlapped: Option<&'d LiveTable>,

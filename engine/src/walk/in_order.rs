@@ -25,7 +25,7 @@ pub struct InOrder<R> {
 struct Run {
     /// The end of the last read.
     end: u64,
-    /// The bytes that were asked for in order.
+    /// The number of bytes that were asked for in order.
     len: usize,
     /// The bytes that were read ahead, with their offset.
     window: (u64, Bytes),
@@ -63,7 +63,7 @@ impl<R: ReadAt> ReadAt for InOrder<R> {
         let mut run = self.run.borrow_mut();
         let before = if offset == run.end { run.len } else { 0 };
         (run.end, run.len) = (offset.saturating_add(len as u64), before.saturating_add(len));
-        // What is given away is a copy, so that blocks that are kept keep no windows.
+        // A copy is given away, so that blocks that are kept keep no windows in memory.
         if let Some(bytes) = part(&run.window, offset, len) {
             return Ok(Bytes::copy_from_slice(&bytes));
         }

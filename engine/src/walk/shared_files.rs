@@ -1,4 +1,4 @@
-//! Files that any number of readers share, of which only some are open at a time.
+//! Files that any number of readers share. Only some of the files are open at a time.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Debug};

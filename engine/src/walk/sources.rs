@@ -7,7 +7,7 @@ use super::folder::{self, Folder, PathKind};
 use super::paths::{InputPath, into_local};
 use super::{folder_cache::FolderCache, input::PathError, storage::Storage};
 
-/// The table or folder that a path leads to, or the reason why there is none. `input` is the path as the user
+/// The table or folder that a path leads to, or the reason why it leads to neither. `input` is the path as the user
 /// gave it.
 pub(crate) enum Discovered {
     /// A list of paths, which is `input`, could not be read to its end.
@@ -20,10 +20,10 @@ pub(crate) enum Discovered {
         input: Arc<Path>,
         /// The path of the file.
         path: PathBuf,
-        /// The database that the file is in. `None`: there is none, or its folder cannot be listed.
+        /// The database that the file is in. `None`: the file is in no database, or its folder cannot be listed.
         folder: Option<Arc<Folder>>,
-        /// The file's parent folder, and the reason why that folder cannot be listed; `None` if it can be.
-        /// Given once for each folder, unless many other folders come in between.
+        /// The file's parent folder, and the reason why that folder cannot be listed. `None`: the folder can be listed,
+        /// or the reason was given before. It is given once for each folder, unless many other folders come in between.
         around: Option<(PathBuf, PathError)>,
     },
     /// A database, or a folder with tables.

@@ -7,8 +7,8 @@ use crate::report::Estimate;
 /// The maximum number of decimals shown.
 const MOST_DECIMALS: i32 = 6;
 
-/// A number with decimals up to its third significant digit at most, and without decimals worth less than a
-/// tenth of the distance to the interval's farther end. An estimate of which no digit is known is shown as an upper bound.
+/// A number with decimals up to its third significant digit at most, and without decimals worth less than a tenth of
+/// the distance to the interval's farther end. An estimate of which no digit is known is shown as an upper bound.
 pub fn estimate(estimate: Estimate) -> String {
     let Estimate { value, .. } = estimate;
     let Some(distance) = distance(estimate) else { return number(value) };

@@ -1,4 +1,4 @@
-//! Colours for rates of false positives, relative to the rates expected of filters with as many bits.
+//! Colours for rates of false positives, relative to the rates that are expected of filters of the same size.
 //!
 //! Equal filters have equal colours: a difference that may be due to chance does not count.
 
@@ -6,8 +6,8 @@ use maud::{Markup, html};
 
 use super::svg::{self, Anchor};
 
-/// The classes of rates, as multiples of the expected rate. Each has the smallest multiple that is above it, the name of
-/// that multiple on the scale, and the CSS class. Most filters are in the second class.
+/// The classes of rates, as multiples of the expected rate. Each class has the smallest multiple that is above it, the
+/// name of that multiple on the scale, and the CSS class. Most filters are in the second class.
 const CLASSES: [(f64, &str, &str); 5] = [
     (0.5, "half", "p-r0"),
     (1.5, "1.5", "p-r1"),

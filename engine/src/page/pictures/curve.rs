@@ -1,4 +1,4 @@
-//! The size of filters against the share of absent keys that pass, for all settings.
+//! The size of filters against the share of absent keys that pass, setting by setting.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::scale::Linear;
 use super::svg::{self, Shape};
 use crate::words::{counted, percent, size};
 
-/// The size of filters and the share of absent keys that pass, for each setting tried.
+/// The size of filters and the share of absent keys that pass, for the settings of a policy.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(crate) struct TuneCurve {
     pub lines: Vec<CurveLine>,

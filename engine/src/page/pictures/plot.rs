@@ -102,8 +102,8 @@ impl RatePlot {
         html! { @for (from, to) in places.iter().zip(places.iter().skip(1)) { (svg::line(class, *from, *to)) } }
     }
 
-    /// A picture of the plot: the axes, `body`, and the list. `name`: the name of the horizontal axis.
-    /// `values`: the values to mark on it, each with its text.
+    /// A picture of the plot: the axes, `body`, and the list. `name`: the name of the horizontal axis. `values`: the
+    /// values to mark on that axis, each with its text.
     pub(super) fn draw(
         &self,
         [title, description]: [&str; 2],

@@ -43,8 +43,8 @@ const USUAL_BITS: f64 = 32.0;
 /// The axis may reach this many times the median of the tables' bits an entry, if that is more than
 /// `USUAL_BITS`.
 const TIMES_MEDIAN: f64 = 4.0;
-/// The axis extends beyond the smallest and the greatest rate by at least this factor, as far as the bounds
-/// of such axes allow.
+/// The axis extends beyond the smallest and the greatest rate by at least this factor, as far as the bounds for axes of
+/// rates allow.
 const ROOM: f64 = 2.0;
 const HEIGHT: f64 = 220.0;
 

@@ -106,7 +106,7 @@ fn keys(has_second: bool, is_log: bool) -> Vec<Key> {
     [key(NOW, "now")].into_iter().chain(second).chain([interval]).chain(log).collect()
 }
 
-/// Draws a bar, or a mark on a logarithmic scale, and the interval. Writes "not known" if they are not sound.
+/// Draws a bar, or a mark on a logarithmic scale, and the interval. Writes "not known" if the interval is not sound.
 fn bar(scale: Scale, (class, shape): (&str, Shape), interval: Interval, top: f64) -> Markup {
     if !interval.is_sound() {
         return svg::text(0.0, top + 11.0, Anchor::RIGHT, "p-dim", "not known");
@@ -134,8 +134,8 @@ fn told(interval: Interval) -> String {
     if interval.is_sound() { estimate(Estimate { value, low, high }) } else { "-".to_owned() }
 }
 
-/// A number of reads to three significant digits, or to an integer if that has more. Numbers below 10⁻⁶ other than
-/// 0, and those of 10⁶ or more, are in exponential form. A number that is not finite is a dash.
+/// A number of reads to three significant digits, or to an integer if the integer has more digits. Numbers below 10⁻⁶
+/// other than 0, and those of 10⁶ or more, are in exponential form. A number that is not finite is a dash.
 fn short(value: f64) -> String {
     if !value.is_finite() {
         return "-".to_owned();

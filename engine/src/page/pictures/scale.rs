@@ -68,8 +68,8 @@ pub(super) struct Log {
 
 impl Log {
     /// The scale of whole decades that holds those of `values` from `floor` to `ceiling`. Values out of this
-    /// range count as its nearer end. Values that are not finite or not above 0 do not count; if there are no
-    /// others, the scale is the decade that ends at `ceiling`.
+    /// range count as its nearer end. Values that are not finite or not above 0 do not count; if no value
+    /// counts, the scale is the decade that ends at `ceiling`.
     pub(super) fn around(values: impl IntoIterator<Item = f64>, floor: f64, ceiling: f64) -> Self {
         let sound = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
         let (least, greatest) = sound.fold((f64::INFINITY, 0.0_f64), |(least, greatest), value| {

@@ -95,7 +95,7 @@ fn level<'a>(page: &Shown<'a>, at: TableLevel) -> Option<&'a Level> {
 fn is_at(level: &Level, at: TableLevel) -> bool {
     match (level.number, at) {
         (Some(number), TableLevel::Level(at)) => number == at,
-        // A single table is tried without a level, even if its database has it on one.
+        // A single table is tried without a level, even if its database has the table on a level.
         (None, TableLevel::Level(_) | TableLevel::Unknown) => true,
         _ => false,
     }

@@ -14,7 +14,7 @@ use crate::{audit::rates::MeasuredRate, page::shown::Shown};
 const WORST: usize = 10;
 /// The greatest number of bits a key for which the formula is drawn.
 const MOST_BITS: u32 = 24;
-/// Tables are alike only if none lets more than this many times as many keys pass as another.
+/// Tables are alike only if no table lets more than this many times as many keys pass as another table.
 const ALIKE: f64 = 2.0;
 
 pub(crate) fn rates(page: &Shown<'_>) -> Markup {

@@ -70,7 +70,7 @@ pub(crate) fn settings(page: &Shown<'_>) -> Markup {
     }
 }
 
-/// The remark that the same bits on all levels read less, if they do.
+/// The remark that lookups read less with the same bits on all levels; empty if they do not.
 fn loss(tuning: &Tuning) -> String {
     let of = |by_level: &Choice, uniform: &Choice| {
         let why = loss_by_level(by_level, uniform)?;

@@ -124,7 +124,7 @@ impl Reader<'_> {
 }
 
 impl Node {
-    /// The node itself and all below it.
+    /// The node itself and all nodes below it.
     pub(crate) fn all(&self) -> Vec<&Node> {
         std::iter::once(self).chain(self.children.iter().flat_map(Node::all)).collect()
     }

@@ -302,7 +302,8 @@ fn an_empty_database_has_a_page() {
     }
 }
 
-/// If no table has filters, the program may use none: that is no fault, and not shown as one.
+/// If no table has filters, the program may use no filters: that is no fault, and not shown as a
+/// fault.
 #[test]
 fn a_database_without_filters_is_not_shown_as_one_that_could_be_better() {
     let mut advised = tuning(true);
@@ -313,7 +314,7 @@ fn a_database_without_filters_is_not_shown_as_one_that_could_be_better() {
     assert!(html.contains("class=\"verdict good\""), "{html}");
 }
 
-/// So it is known without a verification, too.
+/// Trying other filters finds such filters without a verification, too.
 #[test]
 fn filters_that_deny_stored_keys_are_bad() {
     let mut advised = tuning(true);

@@ -19,7 +19,7 @@ use crate::report::ErrorKind;
 
 /// An open folder. On Unix, it stays the same folder, whatever becomes of its path.
 ///
-/// Names are those of files in the folder, and have no slash.
+/// The methods take the names of files and folders in this folder. A name has no slash.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {
     handle: Arc<Handle>,
@@ -105,7 +105,7 @@ impl Folder {
         std::os::fd::AsFd::as_fd(&*self.handle)
     }
 
-    /// The names of all files and folders in this one, in no particular order.
+    /// The names of all files and folders in this folder, in no particular order.
     pub(crate) fn names(&self) -> Result<Vec<OsString>> {
         let names = self.session.perform(Operation::Look, || system::names(&self.handle));
         names.map_err(|error| Failure::system("listing it", &self.path, &error))
@@ -220,8 +220,8 @@ impl Folder {
             .map_err(|error| Failure::system("giving it its name", &self.path_of(to), &error))
     }
 
-    /// Moves the folder `from`, which is in this folder, into `folder`. With `replaces`, it may take the place of an
-    /// empty folder.
+    /// Moves the folder `from`, which is in this folder, into `folder`, and names it `to`. With `replaces`, it may take
+    /// the place of an empty folder.
     pub(crate) fn move_folder(
         &self,
         from: impl AsRef<OsStr>,
@@ -282,7 +282,7 @@ impl Folder {
         Err(io::Error::other("another folder has taken its place meanwhile"))
     }
 
-    /// Opens a folder in this one. A link is an error.
+    /// Opens a folder in this folder. A link is an error.
     pub(crate) fn open_folder(&self, name: impl AsRef<OsStr>) -> io::Result<Self> {
         let name = name.as_ref();
         let handle = self.session.perform(Operation::Look, || system::open_folder(&self.handle, name))?;

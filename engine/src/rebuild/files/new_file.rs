@@ -17,8 +17,8 @@ impl NewFile {
         Self { file, session }
     }
 
-    /// Copies at most `most` bytes of a file, starting at its position, with one call of [`io::copy`], so that the
-    /// file system can share their storage (reflink) instead of copying.
+    /// Copies at most `most` bytes of a file, starting at its position, with one call to [`io::copy`], so that the file
+    /// system can share the storage of these bytes (reflink) instead of copying.
     pub(crate) fn copy_from(&mut self, mut source: &File, most: u64) -> io::Result<u64> {
         let Self { file, session } = self;
         session.perform(Operation::Write { file }, || {

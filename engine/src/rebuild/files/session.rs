@@ -1,4 +1,4 @@
-//! The state that is shared by the folders opened by one call of `Folder::open`, and by the files and folders in them.
+//! The state that is shared by the folders opened by one call to `Folder::open`, and by the files and folders in them.
 //! The system calls that an [`Operation`] describes are made by [`Session::perform`].
 
 use std::io;
@@ -43,7 +43,7 @@ impl Session {
         }
     }
 
-    /// Makes a call. In tests, the hook runs before the call, and after it if it succeeded.
+    /// Makes a call. In tests, the hook runs before the call and, if the call succeeds, after it.
     #[cfg_attr(
         not(all(test, unix)),
         expect(clippy::unused_self, reason = "tests watch the calls of a session")

@@ -25,7 +25,7 @@ pub(super) fn room(_: &Handle) -> io::Result<Option<FreeSpace>> {
     Ok(None)
 }
 
-/// File systems on which programs of other machines, or of the host of this one, may have files open with
+/// File systems on which programs of other machines, or of the host of this machine, may have files open with
 /// locks that are not seen here: names and `f_type` (`statfs(2)`).
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SHARED: [(&str, u32); 13] = [

@@ -1,5 +1,5 @@
-//! Rebuilds in this process, every file operation of which is watched: crashes at each of them, failures, locks, and
-//! folders that somebody replaces in between.
+//! Rebuilds in this process, whose file operations are watched: crashes at each operation, failures, locks, and folders
+//! that somebody replaces in between.
 //!
 //! Databases are judged by the library's own reader; `interop/tests/crashes.rs` has LevelDB and goleveldb judge them.
 

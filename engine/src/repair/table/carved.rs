@@ -21,7 +21,7 @@ const MAX_BEGINNING: u64 = 4 << 20;
 pub(super) struct Carved {
     /// Data blocks and gaps, in the order of the file.
     stretches: Vec<FileRun>,
-    /// The last block that can be an index, as its entries are handles.
+    /// The last block that can be an index, judging by its entries.
     index: Option<BlockHandle>,
     pub(super) metaindex: Option<BlockHandle>,
 }
@@ -178,8 +178,8 @@ fn save_beginning<R: ReadAt>(
     };
     let up_to = expected.record.map(|record| &*record.largest);
     let between = Between { order: expected.order, after: table.facts.largest.as_deref(), up_to };
-    // Without a sound block, both kinds are tried. Bytes of one kind, read as the other, are very unlikely to
-    // give internal keys.
+    // Without a sound block, both storage formats are tried. Bytes in one format, read in the other, are very unlikely
+    // to give internal keys.
     let kinds = table.stored().map_or(vec![Stored::Snappy, Stored::Raw], |stored| vec![stored]);
     let damage = end..bytes.len();
     let damage = std::slice::from_ref(&damage);

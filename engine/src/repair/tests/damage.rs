@@ -244,8 +244,8 @@ fn a_block_in_the_place_of_another_is_a_loss() {
     assert!(!report.is_complete && lost == (30..45).collect::<Vec<_>>(), "{lost:?} {report:?}");
 }
 
-/// A compaction that was cut off leaves newer tables whose entries other tables have as well. With any other newer table,
-/// the MANIFEST is considered to be from before that table, and is not trusted.
+/// A compaction that was cut off leaves newer tables whose entries other tables have as well. With any other newer
+/// table, the MANIFEST is considered to be from before that table, and is not trusted.
 #[test]
 fn newer_tables_are_leftovers_or_make_the_manifest_doubtful() {
     let sound = sound();
@@ -285,7 +285,7 @@ fn a_manifest_without_its_end_does_not_tell_all() {
             bytes.truncate(bytes.len() - cut);
         });
     };
-    // The tables of the second record.
+    // The record that adds the last tables is cut off.
     let case = Case::new();
     let mut first = Manifest::read(case.path("")).unwrap().snapshot();
     let mut second = VersionEdit::default();
@@ -293,7 +293,7 @@ fn a_manifest_without_its_end_does_not_tell_all() {
     write(&case, [first, second], 3);
     let (report, new) = case.repair();
     assert!(new == sound && report.manifest.is_none() && !report.is_complete, "{report:?}");
-    // Nothing that is known to be missing.
+    // Nothing is known to be missing.
     for (cut, zeros) in [(3, 0), (0, 40)] {
         let case = Case::new();
         let first = Manifest::read(case.path("")).unwrap().snapshot();

@@ -48,7 +48,7 @@ pub(super) struct Block {
     pub(super) tables: u64,
     /// The number of tables without filters.
     pub(super) missing: u64,
-    /// The number of tables of whose filters no rate is known.
+    /// The number of tables for whose filters no rate is known.
     pub(super) unknown: u64,
     /// The greatest of the known rates.
     pub(super) worst: Option<f64>,
@@ -56,9 +56,9 @@ pub(super) struct Block {
     pub(super) multiple: f64,
     /// The sum of the tables' sizes in bytes.
     pub(super) size: u64,
-    /// The left end, from 0 to 1: the smallest start of the tables' ranges that are known; 1 if none is.
+    /// The left end, from 0 to 1: the smallest start of the tables' ranges that are known; 1 if no range is known.
     pub(super) start: f64,
-    /// The right end, from 0 to 1: the greatest end of the tables' ranges that are known; 0 if none is.
+    /// The right end, from 0 to 1: the greatest end of the tables' ranges that are known; 0 if no range is known.
     pub(super) end: f64,
     /// The name of the first table.
     pub(super) first: String,
@@ -100,8 +100,8 @@ impl Block {
     }
 }
 
-/// The factor by which the measured rate certainly differs from `expected`: the nearest point of the interval,
-/// divided by `expected`. 1 if the interval holds `expected`, or if `expected` is not above 0.
+/// The factor by which the measured rate certainly differs from `expected`: the point of the interval nearest to
+/// `expected`, divided by `expected`. 1 if the interval holds `expected`, or if `expected` is not above 0.
 fn multiple(measured: Interval, expected: f64) -> f64 {
     let nearest = expected.clamp(measured.low, measured.high);
     if expected > 0.0 { nearest / expected } else { 1.0 }
@@ -140,8 +140,8 @@ pub(super) fn rows(tree: &Tree, most: usize, most_lanes: usize) -> Vec<Row<'_>> 
     rows.map(|(level, shares)| row(level, shares, most_lanes)).collect()
 }
 
-/// Returns the share of `most` for each of `numbers`. Small numbers get as much as they ask for, and the others get
-/// even parts of what is left. Each gets at least 1.
+/// Returns the share of `most` for each of `numbers`. Small numbers get as much as they ask for, and larger numbers get
+/// even parts of what is left. Each number gets at least 1.
 fn shares(numbers: &[usize], most: usize) -> Vec<usize> {
     let mut by_number: Vec<usize> = (0..numbers.len()).collect();
     let number = |index: &usize| numbers.get(*index).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Entries of a block that is only partly there: the rest was zeroed, or cut off with the end of the file.
+//! Entries of a block that is only partly there: the rest of the block was zeroed, or cut off with the end of the file.
 //!
 //! Their bytes are covered by no checksum that could be verified, so they are never certain. They are used only if it
 //! is known what is wrong: whole sectors of zeros, or the end of the file. With any other damage, no entry is used.
@@ -13,8 +13,7 @@ use super::stored::Between;
 
 /// The size of a sector in bytes: disks lose whole sectors.
 const SECTOR: u64 = 512;
-/// The greatest number of bytes that are decompressed from a block, and the greatest number of bytes of keys that are
-/// assembled from one.
+/// The greatest number of bytes that are decompressed from a block, and the limit on the work of parsing a block.
 const MAX_CONTENTS: usize = 16 << 20;
 
 /// An entry with its internal key.
@@ -50,9 +49,9 @@ pub(super) fn zeroed(bytes: &[u8], offset: u64) -> Vec<Range<usize>> {
     runs
 }
 
-/// Returns the entries of a block outside the ranges `damage`, which ascend. Of a Snappy block, only entries before
-/// the first range are returned. `contents`: the block as stored, without its trailer. `is_whole`: the contents end
-/// where the block ends.
+/// Returns the entries of a block outside the ranges `damage`, which ascend. Of a Snappy block, only entries before the
+/// first range are returned. If zeros turn out to be part of the entries, no entry is returned. `contents`: the block
+/// as stored, without its trailer. `is_whole`: the contents end where the block ends.
 pub(super) fn entries(
     contents: &[u8],
     damage: &[Range<usize>],
@@ -98,7 +97,8 @@ fn around(bytes: &[Byte], between: &Between<'_>) -> Vec<PartialEntry> {
     entries
 }
 
-/// The offsets of the restarts, and the offset of their array. `None`: the array is lost, or is none.
+/// The offsets of the restarts, and the offset of their array. `None`: the array is lost, or its bytes are no array of
+/// restarts.
 fn restarts(bytes: &[Byte]) -> Option<(Vec<usize>, usize)> {
     let number = |at: usize| {
         let bytes = bytes.get(at..at.checked_add(4)?)?;

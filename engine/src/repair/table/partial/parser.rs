@@ -11,7 +11,7 @@ use super::{MAX_CONTENTS, PartialEntry};
 /// A byte; `None`: it is lost.
 pub(super) type Byte = Option<u8>;
 
-/// Those entries between two restarts of which all bytes are there, with the offsets at which they begin.
+/// The entries between two restarts that are there with all their bytes, and the offsets at which these entries begin.
 pub(super) type Segment = Vec<(usize, PartialEntry)>;
 
 /// The work that an entry takes in addition to that for its key, in bytes.
@@ -73,7 +73,7 @@ impl<'p> Parser<'p> {
             let (next, value) = match self.step(at, end, &key) {
                 Step::Entry { key, value } => (key, value),
                 Step::Lost => {
-                    // Behind bytes that are lost, only the end of the segment proves that lengths were right.
+                    // After bytes that are lost, only the end of the segment proves that lengths were right.
                     found.truncate(before_gap.unwrap_or(found.len()));
                     return Some(found);
                 }
