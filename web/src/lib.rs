@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use filterblock_engine::page::PageRequest;
 use filterblock_engine::report::Depth;
-use filterblock_engine::words::path_word;
+use filterblock_engine::words::repair_command;
 use filterblock_engine::{Engine, Inputs, Request, Storage, Watch};
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -169,8 +169,7 @@ impl Session {
 
     /// The command that makes a new database of what can be saved of the one at `path`.
     pub fn repair_command(&self, path: &str) -> String {
-        let to = format!("{path}-repaired");
-        format!("filterblock repair {} --to {}", path_word(Path::new(path)), path_word(Path::new(&to)))
+        repair_command(Path::new(path))
     }
 
     /// Hands on the lines that `filterblock COMMAND --json` writes.

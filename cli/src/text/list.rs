@@ -209,12 +209,11 @@ impl Listing {
     /// Explains the signs used, and names the columns that were left out.
     pub(crate) fn end(self, console: &mut Console) -> io::Result<()> {
         let mut notes = Vec::new();
-        match () {
-            () if self.shows_estimate => notes.push(levels::ESTIMATE_NOTE.to_owned()),
-            () if self.is_partial => {
-                notes.push("~ without the tables whose entries are not known".to_owned())
-            }
-            () => {}
+        if self.shows_estimate {
+            notes.push(levels::ESTIMATE_NOTE.to_owned());
+        }
+        if self.is_partial {
+            notes.push("~ in totals: without the tables whose entries are not known".to_owned());
         }
         if self.has_bounds && !self.shows_estimate {
             notes.push(BOUNDS_NOTE.to_owned());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use object_store::path::Path;
 use object_store::{ObjectStoreExt as _, PutPayload};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::probe::{Manners, Probe};
 use super::server::{Reply, Server, part};
@@ -272,6 +272,34 @@ fn a_table_that_went_after_the_listing_has_vanished() {
             });
         assert_eq!((&line["error_kind"], status), (&"vanished".into(), 2), "{line:#}");
     }
+}
+
+/// Its writes are in a table by then.
+#[test]
+fn a_log_that_went_after_the_listing_is_no_fault() {
+    let mut store = Probe::default();
+    store.hook = Some(Box::new(|number, _, inner| {
+        if number == 0 {
+            wait_apart(inner.delete(&Path::from("d/000010.log"))).unwrap();
+        }
+    }));
+    let store = known("gone-log", store);
+    let levels = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/databases/levels");
+    for entry in std::fs::read_dir(levels).unwrap() {
+        let path = entry.unwrap().path();
+        store.place(
+            &format!("d/{}", path.file_name().unwrap().to_str().unwrap()),
+            std::fs::read(&path).unwrap(),
+        );
+    }
+    let found = run(["inspect", "--json", "memory://gone-log/d/"]);
+    let folder = found.one("folder");
+    assert_eq!(
+        (found.status, &folder["logs"], &folder["remarks"]),
+        (0, &json!([]), &json!([])),
+        "{folder:#}"
+    );
+    assert_eq!(found.all("table").len(), 3);
 }
 
 #[test]

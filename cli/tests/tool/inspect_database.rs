@@ -201,7 +201,7 @@ fn a_table_beside_one_that_cannot_be_looked_at_is_not_called_obsolete() {
 fn sums_without_some_tables_are_marked_and_explained() {
     let copy = levels();
     fs::write(copy.path().join("000009.ldb"), "no table").unwrap();
-    let note = "(~ without the tables whose entries are not known)";
+    let note = "(~ in totals: without the tables whose entries are not known)";
     let shown = run(&args!["inspect", "--depth", "all", copy.path()]).expect(1).out;
     assert!(shown.contains("~665 ") && shown.lines().any(|line| line == note), "{shown}");
     let sound = run(&args!["inspect", "--depth", "all", database("levels")]).expect(0).out;

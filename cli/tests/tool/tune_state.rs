@@ -179,7 +179,8 @@ fn an_earlier_rebuild_is_decided_on_first() {
     let tables = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path());
     let table = tables.filter(|path| path.extension().is_some_and(|of| of == "ldb")).max().unwrap();
     deny(&table, 100);
-    let words = "first, filterblock rebuild --discard has to remove them, or --undo to bring them back";
+    let words = "first, filterblock rebuild --discard has to remove them or, if no program has opened the database since, \
+                 --undo to bring them back";
     let advice = || tune(&args![path], 1).1["advice"]["text"].as_str().unwrap().to_owned();
     let page = parent.path().join("page.html");
     let report = || {

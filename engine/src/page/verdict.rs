@@ -8,7 +8,7 @@ use crate::audit::overview::{Kind, Overview, OverviewFindings};
 use crate::report::{Code, FoundFilters, LevelTotals, TableState, Tuning};
 use crate::words::{
     DECIDE, RENEW, bits_per_entry, count, counted, counted_as, denied_text, measured, path_word,
-    rebuild_command, size,
+    rebuild_command, repair_command, size,
 };
 
 /// The verdict on a database, folder or table.
@@ -45,12 +45,17 @@ impl Verdict {
             true => format!("{advice} {}", sentence(DECIDE)),
             false => advice,
         };
-        let verify = || Some(format!("filterblock verify {}", path_word(page.path)));
+        let look = || {
+            Some(match overview.found.is_of_logs_alone() {
+                true => format!("{} --dry-run", repair_command(page.path)),
+                false => format!("filterblock verify {}", path_word(page.path)),
+            })
+        };
         if let Some((state, advice)) = worst(&overview.found) {
             let mends = !overview.found.is_damage() && !overview.found.hides_something();
             let rebuild = rebuild(&[]).filter(|_| mends);
             let advice = if rebuild.is_some() { decide(advice) } else { advice };
-            let command = rebuild.or_else(verify);
+            let command = rebuild.or_else(look);
             return Self { tone: Tone::Bad, state, advice, command };
         }
         let state = state(&sums);

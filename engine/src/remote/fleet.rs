@@ -13,7 +13,7 @@ use super::listing::{Lister, ListingEvent, ObjectSource, RemoteLog};
 use super::reader::{Reader, RunOn};
 use super::store::{Stores, Traffic};
 use super::{object::Object, order::Order};
-use crate::report::Depth;
+use crate::report::{Depth, ErrorKind};
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
 use crate::walk::{InputPath, PathError};
 
@@ -167,7 +167,17 @@ impl<S: Survey> Fleet<'_, S> {
         }
     }
 
-    fn begin(&mut self, place: ListedFolder, logs: Vec<RemoteLog>, passed_over: Vec<(PathBuf, PathError)>) {
+    fn begin(
+        &mut self,
+        place: ListedFolder,
+        mut logs: Vec<RemoteLog>,
+        passed_over: Vec<(PathBuf, PathError)>,
+    ) {
+        if S::LOGS == LogUse::Named {
+            // The writes of a log that is gone are in a table by now.
+            let is_gone = |error: &PathError| error.kind() == ErrorKind::Vanished;
+            logs.retain(|(_, contents)| !contents.as_ref().is_err_and(is_gone));
+        }
         self.watch.expect(place.folder.tables().count() as u64, false);
         let failed =
             logs.iter().filter_map(|(path, contents)| Some((path.clone(), contents.as_ref().err()?.clone())));

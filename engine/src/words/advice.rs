@@ -17,7 +17,7 @@ pub const RENEW: &str = "No entry is lost: new filters bring them back";
 
 /// A remark that a rebuild is refused until another command has run, without its last full stop.
 pub const DECIDE: &str = "The tables from before an earlier rebuild are still there: first, filterblock rebuild --discard has to remove \
-     them, or --undo to bring them back";
+     them or, if no program has opened the database since, --undo to bring them back";
 
 /// The factor below which a saving of reads is negligible.
 pub const LEAST_GAIN: f64 = 1.05;
@@ -167,7 +167,7 @@ pub fn loss_by_level(by_level: &Choice, uniform: &Choice) -> Option<&'static str
 pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     let mut command = format!("filterblock rebuild {} ", path_word(database));
     if cfg!(any(windows, target_family = "wasm")) {
-        command += &format!("--to {}", path_word(&copy_beside(database)));
+        command += &format!("--to {}", path_word(&copy_beside(database, "-rebuilt")));
     } else {
         command += "--in-place";
     }
@@ -178,10 +178,16 @@ pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     command
 }
 
-/// A path for a copy of a database, beside it, or the word `NEW` if the database's path ends in no name.
-fn copy_beside(database: &Path) -> PathBuf {
+/// The command that makes a new database, beside this one, from what can be saved of this one.
+pub fn repair_command(database: &Path) -> String {
+    let copy = copy_beside(database, "-repaired");
+    format!("filterblock repair {} --to {}", path_word(database), path_word(&copy))
+}
+
+/// A path beside `database` with this ending of its name, or the word `NEW` if the path of the database ends in no name.
+fn copy_beside(database: &Path, ending: &str) -> PathBuf {
     match database.file_name() {
-        Some(name) => database.with_file_name([name, "-rebuilt".as_ref()].join(OsStr::new(""))),
+        Some(name) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
         None => "NEW".into(),
     }
 }
@@ -310,7 +316,7 @@ mod tests {
         for (database, copy) in
             [("x/my db", "x/my db-rebuilt"), ("db/", "db-rebuilt"), (".", "NEW"), ("x/..", "NEW")]
         {
-            assert_eq!(copy_beside(Path::new(database)), Path::new(copy));
+            assert_eq!(copy_beside(Path::new(database), "-rebuilt"), Path::new(copy));
         }
     }
 }

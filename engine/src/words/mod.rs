@@ -13,7 +13,7 @@ pub mod tune_examples;
 
 pub use advice::{
     DECIDE, LEAST_GAIN, RENEW, ask_for_lookups, bits_text, denied_text, leave_text, loss_by_level, near_text,
-    ranges_text, rebuild_command, rebuild_text, renew_text, small_text,
+    ranges_text, rebuild_command, rebuild_text, renew_text, repair_command, small_text,
 };
 pub(crate) use compression::compression_names;
 pub use estimates::{about_count, about_size, estimate, interval, number, size_interval};

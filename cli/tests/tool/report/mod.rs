@@ -121,6 +121,28 @@ fn the_same_database_gives_the_same_page() {
     assert_eq!(fs::read_to_string(&file).unwrap(), one);
 }
 
+/// `verify` does not read logs, so it would find nothing.
+#[test]
+fn a_damaged_log_is_a_finding() {
+    let copy = copy("levels");
+    let log = copy.path().join("000010.log");
+    let mut bytes = fs::read(&log).unwrap();
+    bytes[10] ^= 1;
+    fs::write(&log, bytes).unwrap();
+    for options in [&[][..], &["--no-verify"]] {
+        let (line, page) = report(copy.path(), 1, options);
+        assert!(line.contains("Something is damaged: there is 1 finding. Restore"), "{line}");
+        assert!(line.contains(" Run: filterblock repair ") && line.ends_with(" --dry-run"), "{line}");
+        let found = lines(&page, "what is wrong");
+        let is_told = |line: &Vec<String>| {
+            line[0] == "000010.log" && line[1].starts_with("log record at offset 0: expected checksum")
+        };
+        assert!(found.iter().any(is_told), "{found:?}");
+    }
+    run(&args!["repair", copy.path(), "--to", copy.path().with_extension("new"), "--dry-run"]).expect(0);
+    run(&args!["inspect", copy.path()]).expect(1);
+}
+
 #[test]
 fn without_filters_the_page_says_which_to_have() {
     let (line, page) = report(&database("unfiltered"), 0, &[]);

@@ -43,8 +43,6 @@ pub(crate) struct Overview {
     pub(crate) spans: Spans,
     /// The logs with writes that are in no table yet, and their sizes in bytes.
     pub(crate) logs: Vec<(Vec<u8>, u64)>,
-    /// The logs that could not be read to their ends, and the reasons.
-    pub(crate) remarks: Vec<(Vec<u8>, String)>,
     /// The findings of the verification, or of a look at each table if nothing was verified.
     pub(crate) found: OverviewFindings,
 }
@@ -63,7 +61,6 @@ impl Overview {
             weights: LookupWeights::default(),
             spans: Spans::default(),
             logs: Vec::new(),
-            remarks: Vec::new(),
             found: OverviewFindings::default(),
         }
     }

@@ -20,10 +20,12 @@ pub(crate) struct OverviewFindings {
     pub codes: BTreeMap<Code, u64>,
     /// The first findings, each with the file or folder that it is about.
     pub list: Vec<(Vec<u8>, Finding)>,
-    /// The first faults found by a look at each table, if nothing was verified.
+    /// The first faults found by a look at each log and, if nothing was verified, at each table.
     pub seen: Vec<(Vec<u8>, String)>,
     /// The number of faults that are left out of `seen`.
     more_seen: u64,
+    /// The number of damaged logs, each of which is a fault.
+    damaged_logs: u64,
     /// A table, or a part of a table, could not be read. Set only if nothing was verified.
     unreadable: bool,
     pub notes: Vec<(Vec<u8>, Note)>,
@@ -70,10 +72,20 @@ impl OverviewFindings {
     pub(crate) fn see(&mut self, table: &Table) {
         self.unreadable |= table.unreadable;
         for (what, text) in table.findings().filter(|_| !table.is_not_live()) {
-            match self.seen.len() < MAX_KEPT {
-                true => self.seen.push((table.name().to_vec(), format!("{what}: {text}"))),
-                false => self.more_seen += 1,
-            }
+            self.saw(table.name(), format!("{what}: {text}"));
+        }
+    }
+
+    /// Adds the damage at the beginning of a log.
+    pub(crate) fn see_log(&mut self, name: &[u8], fault: String) {
+        self.damaged_logs += 1;
+        self.saw(name, fault);
+    }
+
+    fn saw(&mut self, name: &[u8], fault: String) {
+        match self.seen.len() < MAX_KEPT {
+            true => self.seen.push((name.to_vec(), fault)),
+            false => self.more_seen += 1,
         }
     }
 
@@ -92,7 +104,12 @@ impl OverviewFindings {
         self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
     }
 
-    /// Returns true if a finding is damage, or a look at unverified tables found a fault.
+    /// Returns true if nothing is wrong but logs, which `verify` does not read.
+    pub(crate) fn is_of_logs_alone(&self) -> bool {
+        self.total() == self.damaged_logs
+    }
+
+    /// Returns true if a finding is damage, or a look at logs or unverified tables found a fault.
     pub(crate) fn is_damage(&self) -> bool {
         self.codes.keys().any(|code| code.weight() == Weight::Damage) || !self.seen.is_empty()
     }

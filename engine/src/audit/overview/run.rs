@@ -11,7 +11,7 @@ use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_un
 use crate::audit::rates::TableEntries;
 use crate::audit::verify::{VerifySurvey, verdicts_on_folder};
 use crate::engine::Engine;
-use crate::report::{Depth, Finding, Inspected, Table, Verdict, name_of};
+use crate::report::{Depth, ErrorKind, Finding, Inspected, Table, Verdict, name_of};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError};
 
@@ -124,11 +124,15 @@ impl Fold {
         overview.has_undo = folder.has_undo();
         let logs = folder.logs().filter(|(log, _)| logs.contains(&log.path));
         overview.logs = logs.map(|(log, _)| (name_of(&log.path).to_vec(), log.len)).collect();
-        let named = |(log, error): (PathBuf, PathError)| (name_of(&log).to_vec(), error.to_string());
-        overview.remarks = unread.into_iter().map(named).collect();
         for verified in verdicts_on_folder(&place) {
             let counts = verified.counts();
             overview.found.add(name_of(&verified.path), verified.verdict, counts);
+        }
+        for (log, error) in unread {
+            match error.kind() {
+                ErrorKind::Damaged => self.overview.found.see_log(name_of(&log), error.to_string()),
+                _ => self.unreadable(&log, "a log", error),
+            }
         }
         self.begun = Some(place);
     }

@@ -42,13 +42,6 @@ pub(crate) fn facts(page: &Shown<'_>) -> Markup {
                 (fact("Filters of", policies(overview)))
                 @if overview.kind != Kind::Table { (fact("Logs", logs(overview))) }
                 @if let Some(tuning) = page.tuned() { (tuned(tuning)) }
-                @if !overview.remarks.is_empty() {
-                    (fact("Passed over", html! {
-                        @for (file, why) in overview.remarks.iter().take(MOST) { div { (name(file)) ": " (message(why)) } }
-                        @let more = overview.remarks.len().saturating_sub(MOST);
-                        @if more > 0 { div { (count(more as u64)) " more" } }
-                    }))
-                }
             }
         }
         section {

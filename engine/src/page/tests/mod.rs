@@ -261,12 +261,12 @@ fn hostile_names_are_text() {
         has_records: true,
         tables: vec![hostile],
         logs: vec![(SCRIPT.as_bytes().to_vec(), 1), (long, 1)],
-        remarks: vec![(SCRIPT.as_bytes().to_vec(), SCRIPT.to_owned())],
         ..Overview::new(Kind::Database)
     };
     overview.found.verified = true;
     let finding = Finding::new(Code::KeyOrder, 5, SCRIPT, SCRIPT.repeat(500));
     overview.found.add(SCRIPT.as_bytes(), TableVerdict::of_finding(finding), true);
+    overview.found.see_log(SCRIPT.as_bytes(), SCRIPT.to_owned());
     let mut tuning = tuning(true);
     tuning.notes = vec![SCRIPT.to_owned()];
     tuning.faults = vec![fault(SCRIPT, SCRIPT)];
