@@ -229,7 +229,7 @@ fn colours_only_where_they_are_wanted() {
     let missing = path.with_extension("missing");
     assert!(run(&args!["--color", "always", "inspect", missing]).err.contains('\x1b'));
     assert!(!run(&args!["--color", "never", "inspect", missing]).err.contains('\x1b'));
-    // Without its colours it is the same text.
+    // Without the colours, the text is the same.
     let stripped = always.split('\x1b').map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
     assert_eq!(stripped.collect::<String>(), plain);
 }

@@ -241,7 +241,7 @@ fn internal_keys_are_told_from_others() {
         (numbers(b"x"), false),
         ((0..50).map(|at| manifest::value_key(&format!("{at:04}"))).collect(), true),
         (vec![b"a".to_vec(), b"longer than eight".to_vec()], false),
-        // The high bytes tell numbers that come before others.
+        // The last eight bytes are big-endian numbers: as tags, they would have very high sequence numbers.
         (
             (1..50u32).map(|at| [&at.to_be_bytes()[..], &u64::from(at).to_be_bytes()].concat()).collect(),
             false,
@@ -372,7 +372,7 @@ fn a_reader_that_goes_away_ends_it() {
     assert_eq!(child.wait().unwrap().code(), Some(141));
 }
 
-/// If it were, a small index could show a large block any number of times.
+/// Otherwise a small index could show a large block any number of times.
 #[test]
 fn a_block_that_the_index_names_again_is_not_shown_again() {
     let mut crafted = tables::Crafted::default();

@@ -70,7 +70,7 @@ fn a_link_in_the_place_of_the_target_is_refused() {
     // Into a folder behind a link.
     db.done(&["--to", link.join("new").to_str().unwrap()]);
     run(&args!["verify", elsewhere.join("new")]).expect(0).quiet();
-    // Behind the link may be the database.
+    // The link may lead to the database.
     fs::remove_file(&link).unwrap();
     symlink(db.dir(), &link).unwrap();
     let target = link.join("new");
