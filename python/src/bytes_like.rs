@@ -17,7 +17,7 @@ pub(crate) fn borrow<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>
     }
 }
 
-/// Shares `bytes`, also behind a view of them, and copies what any other object with a buffer holds.
+/// Shares `bytes`, also those that a view shows, and copies what any other object with a buffer holds.
 pub(crate) fn share(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     match object.cast::<PyBytes>() {
         Ok(bytes) => Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone()))),

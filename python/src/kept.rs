@@ -109,7 +109,7 @@ impl Kept {
         Ok(Some(version))
     }
 
-    /// Makes the next call read everything anew.
+    /// Makes the next call of [`now`](Self::now) read everything anew.
     pub(crate) fn forget(&self) {
         lock(&self.state).now = None;
     }
@@ -172,7 +172,7 @@ impl Version {
                     stamp = Stamp::of(paths);
                     continue;
                 }
-                // Files come and go: it is read anew the next time.
+                // Files come and go: the database is read anew the next time.
                 stamp.is_settled = false;
             }
             return Ok(Self::new(database, stamp));
@@ -209,8 +209,8 @@ impl Version {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
     }
 
-    /// The fault of a table that a lookup of the key searches, and whose size contradicts the MANIFEST. LevelDB does not
-    /// find the footer of such a table.
+    /// The fault of a table that a lookup of the key searches, and whose size contradicts the MANIFEST. LevelDB does
+    /// not find the footer of such a table.
     pub(crate) fn contradiction(&self, key: &[u8]) -> Option<&Fault> {
         if self.contradicted.is_empty() {
             return None;
@@ -250,7 +250,7 @@ impl Version {
         self.tables.open(path, file, &self.table_options()).map(Some)
     }
 
-    /// Returns true if a table was there when the folder was listed, and is gone.
+    /// Returns true if `error` is about a table that was there when the folder was listed, and is gone.
     pub(crate) fn has_vanished(&self, error: &Error) -> bool {
         let fault = Fault::from(error);
         let Some(path) = fault.path.filter(|_| fault.kind == ErrorKind::Missing) else { return false };
@@ -318,7 +318,7 @@ impl Opener for KeptOpener {
     }
 }
 
-/// Returns the files whose changes tell that a database has changed: the folder, where every new or removed file
+/// Returns the files whose changes reveal that a database has changed: the folder, where every new or removed file
 /// shows, and the live logs, which grow. If the MANIFEST is damaged or has an incomplete end, all MANIFESTs are among
 /// them.
 ///
@@ -334,7 +334,7 @@ fn stamped(path: &Path, database: &Database) -> Vec<PathBuf> {
     std::iter::once(path.to_owned()).chain(manifests).chain(logs).collect()
 }
 
-/// Sizes and times of files.
+/// Sizes, times and identities of files.
 struct Stamp {
     files: Vec<(PathBuf, Option<Mark>)>,
     /// True if no change can have been missed because it left the same time.

@@ -1,5 +1,5 @@
-//! The engine in a worker of the browser: what the page asks for, and what it answers. The worker has the files, and
-//! reads them when it is asked to.
+//! The engine in a worker of the browser: the questions of the page, and the engine's answers. The worker has the
+//! files, and reads them when it is asked to.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod entries;
@@ -192,8 +192,8 @@ impl Session {
         Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question.0, wanted))
     }
 
-    /// Returns the whole value of the entry that comes after `before` others in that scan; `None` if there is no such
-    /// entry.
+    /// Returns the whole value of the entry that comes after `before` others in a scan for `question`. `None` if there
+    /// is no such entry.
     ///
     /// # Errors
     ///
