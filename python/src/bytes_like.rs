@@ -41,7 +41,7 @@ fn share_view(object: &Bound<'_, PyAny>) -> PyResult<Option<Bytes>> {
     Ok((start <= end && end <= shared.len()).then(|| shared.slice(start..end)))
 }
 
-/// Returns the `bytes` behind a view, or behind views of views.
+/// Returns the `bytes` that a view shows, directly or through other views. `None` if eight steps find no `bytes`.
 fn owner<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
     let mut object = object.clone();
     for _ in 0..8 {

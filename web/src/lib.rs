@@ -177,7 +177,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// The reason why there are none.
+    /// The reason why there are no lines.
     pub fn json(&self, command: &str, path: &str, depth: &str, all: bool) -> Result<(), String> {
         self.files.read_whole(command == "verify" || depth == "all");
         let mut text = Text(String::with_capacity(PIECE));

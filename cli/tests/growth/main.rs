@@ -27,7 +27,7 @@ use meter::Taken;
 const START: usize = 32 << 10;
 /// The factor by which a cost may grow when the size doubles, in hundredths.
 const FACTOR: usize = 240;
-/// The bytes by which a cost may grow besides, whatever the size is. They are for buffers of fixed length.
+/// The bytes by which a cost may grow in addition, whatever the size is. They are for buffers of fixed length.
 const BASE: usize = 64 << 10;
 /// A cost of up to this many times the file's size is always allowed. Budgets are in proportion to the size: a file may
 /// use up its budget where one of half the size needs little of its own.

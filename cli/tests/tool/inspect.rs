@@ -531,8 +531,8 @@ fn the_database_in_use_is_only_read() {
     assert!(Table::open(sample("words-4096-bloom1.ldb").file, &Default::default()).is_ok());
 }
 
-/// The input is tables, files that are none, a missing path and folders. Neither the output nor its order depends on
-/// the number of threads.
+/// The input is tables, files that are no tables, a missing path and folders. Neither the output nor its order depends
+/// on the number of threads.
 #[test]
 fn the_output_is_the_same_with_any_number_of_jobs() {
     let folder = folder();

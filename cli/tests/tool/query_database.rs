@@ -172,7 +172,7 @@ fn a_sum_says_which_tables_it_leaves_out() {
     assert!(text.contains(", beside those of 2 tables that cannot be read\n"), "{text}");
 }
 
-/// An index out of order tells nothing about keys within the table's range. The table counts once, whichever of the
+/// An index out of order says nothing about keys within the table's range. The table counts once, whichever of the
 /// keys is within the range.
 #[test]
 fn a_table_that_some_keys_leave_out_counts_once() {

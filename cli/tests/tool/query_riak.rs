@@ -105,7 +105,7 @@ fn every_key_of_a_table_of_riaks_may_be_there_by_its_index() {
     ask(&path, &["--comparator", "bytewise"], true, &keys);
 }
 
-/// The user key "user1" with a time behind it looks like a key that comes after "user10".
+/// The user key "user1" with a time after it looks like a key that comes after "user10".
 #[test]
 fn a_time_is_no_part_of_the_user_key() {
     for kind in [WRITE_TIME, EXPIRY] {
