@@ -52,7 +52,7 @@ pub(crate) enum Found {
     Value(Option<Bytes>),
     /// A table that may have the key is not the one that the MANIFEST means.
     Contradicted(Fault),
-    /// There is no MANIFEST that can be relied on, and nothing was said about the order.
+    /// There is no MANIFEST that can be relied on, and the caller has not given the order.
     NoManifest(Arc<Version>),
     Closed,
 }

@@ -86,7 +86,7 @@ fn damaged_and_missing_tables_are_found_as_in_folders() {
         std::fs::write(dir.path().join(name), &bytes).unwrap();
         store.place(&format!("db/{name}"), bytes);
     }
-    // Neither of these is the database's.
+    // Neither of these tables is the database's.
     for name in ["000003.ldb", "backup.ldb"] {
         std::fs::write(dir.path().join(name), table(300)).unwrap();
         store.place(&format!("db/{name}"), table(300));

@@ -667,7 +667,7 @@ fn query_of_a_database() {
         (there["lookup_blocks"], there["estimated_fpr"]) = (json!(lookup), json!(first));
         let mut absent = answer(name, "z");
         if name == "000009.ldb" {
-            // It was given by its own path.
+            // The obsolete table was given by its own path.
             for line in [&mut there, &mut absent] {
                 line["input"] = json!(text(&database.path(name)));
             }

@@ -45,7 +45,7 @@ fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
     let filter = crafted.block(&[0; 1 << 20]);
     let large = crafted.finish(&[(b"key", data)], &[(b"filter.leveldb.BuiltinBloomFilter2", filter)]);
     let large = file(folder, "large.ldb", large);
-    // Every kind of verdict, on all of the input or on its beginning.
+    // Inputs of every verdict: all are sound, the first is damaged, or the later ones are.
     vec![
         many(1200, &["inspect"], &sound, &sound),
         many(200, &["inspect", "--json"], &damaged, &sound),

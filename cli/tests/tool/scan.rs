@@ -283,7 +283,7 @@ fn damage_is_passed_over_and_told() {
 fn a_database_in_an_unknown_order_is_not_merged() {
     let reversed = run(&args!["scan", database("reversed")]).expect(2);
     assert!(reversed.out.is_empty() && reversed.err.contains("give them one by one"), "{reversed:?}");
-    // Its tables are shown in the order in which they are stored.
+    // A table by itself is shown in the order in which its entries are stored.
     let tables = args!["scan", "--keys", "--all", database("reversed").join("000005.ldb")];
     let keys = run(&tables).expect(0).quiet().out;
     assert!(keys.lines().count() == 200 && keys.lines().is_sorted_by(|a, b| a > b));
@@ -351,7 +351,7 @@ fn carving_goes_on_behind_damage_and_within_other_files() {
         let path = file(&folder, "damaged.ldb", damaged);
         assert!(stored(&["--carve"], &path, 1) == expected, "{lost:?}");
     }
-    // The start is gone, or there is something before it.
+    // The start is gone, or something precedes it.
     let cut = blocks[2].offset as usize + 5;
     let path = file(&folder, "start.ldb", &contents[cut..index]);
     let expected: Vec<Entry> = (3..blocks.len()).flat_map(of_block).collect();

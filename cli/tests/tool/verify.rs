@@ -578,7 +578,7 @@ fn what_cannot_be_looked_at_is_said_in_words() {
         let circle = copy.path().join("CURRENT");
         std::os::unix::fs::symlink("CURRENT", &circle).unwrap();
         let reason = "  unreadable: cannot be read: Too many levels of symbolic links";
-        // Other systems than Linux have other words for it.
+        // Other systems than Linux have other words for this error.
         if cfg!(target_os = "linux") {
             said(copy.path(), 2, reason);
             said(&circle, 2, reason);

@@ -105,7 +105,7 @@ fn unused_tables_are_no_findings() {
         fs::remove_file(path).unwrap();
     };
     with_another_number("000001.ldb", "obsolete: the database does not use it");
-    // It may be part of the database by the next edit of the MANIFEST.
+    // The table may be part of the database by the next edit of the MANIFEST.
     with_another_number("000099.ldb", "not in the MANIFEST: it is being written, or was left behind");
 }
 
@@ -333,7 +333,7 @@ fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
 /// the last of one table and, in an older version, the first of the next.
 #[test]
 fn tables_that_meet_at_a_key() {
-    // The same internal key: user key, sequence number 1 and type.
+    // One table ends and the other begins with the same internal key: user key, sequence number 1 and type.
     assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m", 1), "z")]), [(6, 5)]);
     // A newer version of the last key comes before it, an older one after it.
     assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m", 2), "z")]), [(6, 5)]);
@@ -358,7 +358,7 @@ fn tables_that_lie_in_others() {
         ]),
         [(6, 5), (7, 5)]
     );
-    // Both begin alike.
+    // Both tables begin with the same key.
     assert_eq!(overlaps(&[(5, 2, ("a", 9), "b"), (6, 2, ("a", 9), "c")]), [(6, 5)]);
 }
 
