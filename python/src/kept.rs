@@ -159,7 +159,7 @@ impl Kept {
 
 impl Version {
     fn open(path: &Path, before: Option<&Self>) -> Result<Self> {
-        // What is read after the stamp is at least as new.
+        // The stamp is made first, so that all that is read is at least as new.
         let mut stamp =
             Stamp::of(before.map_or_else(|| vec![path.to_owned()], |before| before.stamp.paths()));
         let mut rounds = 0;
@@ -296,7 +296,7 @@ impl Opener for KeptOpener {
     type Log = fs::File;
 
     fn open_table(&mut self, path: &Path) -> std::io::Result<Self::Table> {
-        // What was opened before is the same file, or is found to be gone when it is read.
+        // A table that was opened before is the same file, or is found to be gone when it is read.
         let kept = self.tables.get(path).map(|table| table.source().clone());
         kept.map_or_else(|| self.files.open(path), Ok).map(InOrder::new)
     }
@@ -312,7 +312,7 @@ impl Opener for KeptOpener {
     fn index(&mut self, table: &Self::Table) -> Option<Arc<TableIndex>> {
         let table = table.source();
         let kept = self.tables.get(table.path()).filter(|kept| kept.source().is_same(table));
-        // What cannot be opened is opened again by the scan, which says why.
+        // A table that cannot be opened is opened again by the scan, which reports the reason.
         let kept = kept.or_else(|| self.tables.open(table.path(), table.clone(), &self.options).ok())?;
         Some(kept.index_part())
     }

@@ -24,7 +24,7 @@ use crate::source::Host;
 /// The size of a piece in which text is handed on, in bytes.
 const PIECE: usize = 1 << 20;
 
-// What the worker does for the engine.
+// The functions of the worker that the engine calls.
 #[wasm_bindgen]
 extern "C" {
     /// Reads a part of a file. Returns 0, or the number of the reason why it cannot be read: see [`Worker::read`].

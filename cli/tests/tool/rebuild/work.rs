@@ -15,7 +15,7 @@ fn only(bytes: &[u8]) -> Db {
     db
 }
 
-/// What is decoded of a table is limited to 256 MiB, or to 100 times its size if that is more.
+/// The bytes decoded of a table are limited to 256 MiB, or to 100 times the table's size if that is more.
 #[test]
 fn a_table_that_unpacks_to_more_than_the_limit_is_refused() {
     for (blocks, fits) in [(&["a", "a1", "b"][..], true), (&["a", "a1", "a2", "a3", "b"], false)] {
