@@ -1,4 +1,5 @@
-//! The peak memory of inspecting and scanning, counted by an allocator: at most twice the file, 64 KiB and the limit on a block.
+//! The peak memory of inspecting and scanning, counted by an allocator: at most the sum of twice the file's size, 64
+//! KiB and the limit on a block.
 
 #[path = "../../tests/common/counting.rs"]
 mod counting;
@@ -141,8 +142,8 @@ fn compressed_tables() {
                 println!("{what}: {} bytes, peak {peak}, bound {bound}, status {status}", table.len());
                 assert!(peak <= bound, "{what}: {peak} > {bound}");
                 assert!(status < 2 || !fits || parts.len() > 1, "{what}");
-                // Other memory that is held counts against the limit, too: that close to it, nothing is
-                // decoded.
+                // Other memory that is held counts against the limit, too: blocks this close to the limit
+                // are not decoded.
                 assert!(
                     peak >= large || large > LIMIT - (1 << 18) || !fits || parts.len() > 1,
                     "{what}: {peak}"

@@ -73,7 +73,8 @@ fn blocks_that_are_alike_need_few_to_be_decoded() {
     assert!(all <= OPENING + 2 * SAMPLED + 65, "{all} reads");
 }
 
-/// The database is like one of LevelDB's: tables of 2 MiB with blocks of 4 KiB and filters of 10 bits a key, small values.
+/// The database is like one of LevelDB's: tables of 2 MiB with blocks of 4 KiB, filters of 10 bits a key and small
+/// values.
 #[test]
 fn the_depth_says_how_much_is_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -163,7 +164,8 @@ fn samples_keep_to_what_may_be_decoded() {
     }
 }
 
-/// Blocks without entries count, too. Without the limit, this file of a few kilobytes is decoded to 64 MiB, and that twice.
+/// Blocks without entries count, too. Without the limit, this file of a few kilobytes is decoded twice, to 64 MiB each
+/// time.
 #[test]
 fn carving_keeps_to_what_may_be_decoded() {
     const BLOCK: usize = 1 << 20;

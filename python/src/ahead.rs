@@ -1,7 +1,7 @@
 //! A few threads that read ahead for iterators that are being read, shared by all of them.
 //!
-//! An iterator hands its work over when it has got a large batch, and takes it back when that is used up. Work that no
-//! thread has begun by then is done by the reader itself. Threads without work end.
+//! An iterator hands its work over when it has got a large batch, and takes the work back when the batch is used up.
+//! Work that no thread has begun by then is done by the reader itself. Threads without work end.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,7 +25,7 @@ pub(crate) enum Stepped {
     Panicked,
 }
 
-/// Takes one step, which ends with a batch.
+/// Takes one step of the work, up to the next batch or the end.
 pub(crate) fn step(mut work: Work) -> Stepped {
     let poll = || work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     match catch_unwind(AssertUnwindSafe(poll)) {
@@ -117,7 +117,7 @@ impl Job {
         }
     }
 
-    /// Like [`ask`](Self::ask), but leaves work that nobody has begun to the threads.
+    /// Like [`ask`](Self::ask), but leaves work that nobody has begun to the threads, if there are any.
     pub(crate) fn wait(&self, patience: Duration) -> Asked {
         let state = lock(&self.state);
         if matches!(*state, State::Waiting(_)) && self.process == std::process::id() {

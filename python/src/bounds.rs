@@ -12,7 +12,7 @@ use crate::bytes_like::borrow;
 pub(crate) struct Bounds {
     /// The first key that may be in the range.
     pub(crate) low: Option<Vec<u8>>,
-    /// The first key behind the range.
+    /// The first key after the range.
     pub(crate) high: Option<Vec<u8>>,
     pub(crate) reverse: bool,
 }
@@ -51,7 +51,7 @@ impl RangeArguments<'_, '_> {
     }
 }
 
-/// Returns the first key behind all that begin with `prefix`. `None` if there is no such key.
+/// Returns the first key after all keys that begin with `prefix`. `None` if there is no such key.
 fn behind(prefix: &[u8]) -> Option<Vec<u8>> {
     let at = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut end = prefix.get(..=at)?.to_vec();

@@ -17,7 +17,7 @@ pub(crate) fn borrow<'a>(object: &'a Bound<'_, PyAny>) -> PyResult<Cow<'a, [u8]>
     }
 }
 
-/// Shares `bytes`, also behind a view of them, and copies what any other object with a buffer holds.
+/// Shares `bytes`, also those that a view shows, and copies what any other object with a buffer holds.
 pub(crate) fn share(object: &Bound<'_, PyAny>) -> PyResult<Bytes> {
     match object.cast::<PyBytes>() {
         Ok(bytes) => Ok(Bytes::from_owner(PyBackedBytes::from(bytes.clone()))),
@@ -41,7 +41,7 @@ fn share_view(object: &Bound<'_, PyAny>) -> PyResult<Option<Bytes>> {
     Ok((start <= end && end <= shared.len()).then(|| shared.slice(start..end)))
 }
 
-/// Returns the `bytes` behind a view, or behind views of views.
+/// Returns the `bytes` that a view shows, directly or through other views. `None` if eight steps find no `bytes`.
 fn owner<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
     let mut object = object.clone();
     for _ in 0..8 {

@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
-/// Keys and values of many entries, each end to end. Entry `n` is from offset `n` to offset `n + 1`.
+/// Keys and values of many entries, each end to end. The key of entry `n` is in `key_bytes`, from
+/// `key_offsets[n]` to `key_offsets[n + 1]`, and its value likewise.
 #[pyclass(frozen, get_all, module = "filterblock")]
 pub(crate) struct Columns {
     /// All keys, end to end.

@@ -36,7 +36,7 @@ pub(crate) struct Database {
 /// A table of a database.
 #[pyclass(frozen, get_all, module = "filterblock")]
 pub(crate) struct TableFile {
-    /// Number that its file is named by.
+    /// Number that the table's file is named after.
     number: u64,
     /// Path; None if a live table has no file.
     path: Option<OsString>,
@@ -44,7 +44,7 @@ pub(crate) struct TableFile {
     state: &'static str,
     /// Size of the file in bytes, if it is known.
     size: Option<u64>,
-    /// Level by the MANIFEST; None if the table is not live, as for the next three.
+    /// Level by the MANIFEST; None if the table is not live, as with `recorded_size`, `smallest` and `largest`.
     level: Option<u8>,
     /// Size in bytes that the MANIFEST records.
     recorded_size: Option<u64>,
@@ -57,7 +57,7 @@ pub(crate) struct TableFile {
 /// A log of a database.
 #[pyclass(frozen, get_all, module = "filterblock")]
 pub(crate) struct LogFile {
-    /// Number that its file is named by: the higher, the newer.
+    /// Number that the log's file is named after: the higher, the newer.
     number: u64,
     /// Path.
     path: Option<OsString>,
@@ -198,7 +198,7 @@ impl Database {
         self.pairs(py, Bounds::default(), Parts::Both)
     }
 
-    /// Iterates over entries, every version of each key, as `filterblock.scan` does.
+    /// Iterates over entries as `filterblock.scan` does: every version of each key, unless `newest` is true.
     #[pyo3(signature = (*, newest = false, prefix = None, start = None, stop = None, limit = None, on_error = None,
         fields = None))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
@@ -229,12 +229,12 @@ impl Database {
         Ok(Scan::new(stream, on_error, crate::entry::fields(fields)?))
     }
 
-    /// Closes its files, and its iterators.
+    /// Closes the files and the iterators of the database.
     fn close(&self, py: Python<'_>) {
         self.kept.close().iter().for_each(|stream| lock(stream, py).close());
     }
 
-    /// True once it was closed.
+    /// True once the database has been closed.
     #[getter]
     fn closed(&self) -> bool {
         self.kept.is_closed()

@@ -107,7 +107,7 @@ impl Entry {
         self.place.state.map(FileState::name)
     }
 
-    /// Names of what it unpacks into, as a named tuple has them.
+    /// Names of the attributes that the entry unpacks into, as a named tuple has them.
     #[getter]
     fn _fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.names())
@@ -148,7 +148,7 @@ impl Entry {
         hasher.finish()
     }
 
-    /// Returns the function by which `pickle` and `copy` make it anew, and its arguments.
+    /// Returns the function with which `pickle` and `copy` make the entry anew, and the function's arguments.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let make = py.import("filterblock._filterblock")?.getattr("_entry")?;
         let kind = self.place.version.map(|version| version.kind);

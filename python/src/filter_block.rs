@@ -78,7 +78,7 @@ impl FilterBlockReader {
         PyBytes::new(py, self.reader.contents())
     }
 
-    /// Returns the bytes of a filter, or None if it is malformed or there are not so many.
+    /// Returns the bytes of a filter, or None if the filter is malformed or there are not so many filters.
     fn filter<'py>(&self, py: Python<'py>, index: usize) -> Option<Bound<'py, PyBytes>> {
         self.reader.filter(index).map(|filter| PyBytes::new(py, filter))
     }

@@ -65,7 +65,7 @@ impl Pairs {
     }
 }
 
-/// Lets other threads of Python run while one of them has the stream.
+/// Locks the stream. Other threads of Python run while this thread waits for the lock.
 pub(crate) fn lock<'a>(stream: &'a Mutex<Stream>, py: Python<'_>) -> MutexGuard<'a, Stream> {
     // A panic leaves no stream half changed: the work that panicked is lost.
     stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
@@ -102,7 +102,7 @@ macro_rules! iterator {
                 this
             }
 
-            /// Takes up to `count` entries at once, as arrays of bytes and offsets.
+            /// Takes up to `count` entries at once, or all that are left, as arrays of bytes and offsets.
             #[pyo3(signature = (count = None))]
             fn columns(&self, py: Python<'_>, count: Option<usize>) -> PyResult<Columns> {
                 columns(&self.stream, py, count)
@@ -113,7 +113,7 @@ macro_rules! iterator {
                 lock(&self.stream, py).close();
             }
 
-            /// True once it was closed.
+            /// True once the iterator has been closed.
             #[getter]
             fn closed(&self, py: Python<'_>) -> bool {
                 lock(&self.stream, py).is_closed()
@@ -152,7 +152,7 @@ impl Scan {
         }
     }
 
-    /// Facts that are no errors, such as the number of blocks that were found. Complete at the end.
+    /// Facts that are no errors, such as the number of blocks that were found. Complete once the iterator has ended.
     #[getter]
     fn notes(&self, py: Python<'_>) -> Vec<String> {
         lock(&self.stream, py).notes().to_vec()

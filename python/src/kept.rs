@@ -52,7 +52,7 @@ pub(crate) enum Found {
     Value(Option<Bytes>),
     /// A table that may have the key is not the one that the MANIFEST means.
     Contradicted(Fault),
-    /// There is no MANIFEST that can be relied on, and nothing was said about the order.
+    /// There is no MANIFEST that can be relied on, and the caller has not given the order.
     NoManifest(Arc<Version>),
     Closed,
 }
@@ -109,7 +109,7 @@ impl Kept {
         Ok(Some(version))
     }
 
-    /// Makes the next call read everything anew.
+    /// Makes the next call of [`now`](Self::now) read everything anew.
     pub(crate) fn forget(&self) {
         lock(&self.state).now = None;
     }
@@ -159,7 +159,7 @@ impl Kept {
 
 impl Version {
     fn open(path: &Path, before: Option<&Self>) -> Result<Self> {
-        // What is read after the stamp is at least as new.
+        // The stamp is made first, so that all that is read is at least as new.
         let mut stamp =
             Stamp::of(before.map_or_else(|| vec![path.to_owned()], |before| before.stamp.paths()));
         let mut rounds = 0;
@@ -172,7 +172,7 @@ impl Version {
                     stamp = Stamp::of(paths);
                     continue;
                 }
-                // Files come and go: it is read anew the next time.
+                // Files come and go: the database is read anew the next time.
                 stamp.is_settled = false;
             }
             return Ok(Self::new(database, stamp));
@@ -209,8 +209,8 @@ impl Version {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
     }
 
-    /// The fault of a table that a lookup of the key searches, and whose size contradicts the MANIFEST. LevelDB does not
-    /// find the footer of such a table.
+    /// The fault of a table that a lookup of the key searches, and whose size contradicts the MANIFEST. LevelDB does
+    /// not find the footer of such a table.
     pub(crate) fn contradiction(&self, key: &[u8]) -> Option<&Fault> {
         if self.contradicted.is_empty() {
             return None;
@@ -250,7 +250,7 @@ impl Version {
         self.tables.open(path, file, &self.table_options()).map(Some)
     }
 
-    /// Returns true if a table was there when the folder was listed, and is gone.
+    /// Returns true if `error` is about a table that was there when the folder was listed, and is gone.
     pub(crate) fn has_vanished(&self, error: &Error) -> bool {
         let fault = Fault::from(error);
         let Some(path) = fault.path.filter(|_| fault.kind == ErrorKind::Missing) else { return false };
@@ -296,7 +296,7 @@ impl Opener for KeptOpener {
     type Log = fs::File;
 
     fn open_table(&mut self, path: &Path) -> std::io::Result<Self::Table> {
-        // What was opened before is the same file, or is found to be gone when it is read.
+        // A table that was opened before is the same file, or is found to be gone when it is read.
         let kept = self.tables.get(path).map(|table| table.source().clone());
         kept.map_or_else(|| self.files.open(path), Ok).map(InOrder::new)
     }
@@ -312,13 +312,13 @@ impl Opener for KeptOpener {
     fn index(&mut self, table: &Self::Table) -> Option<Arc<TableIndex>> {
         let table = table.source();
         let kept = self.tables.get(table.path()).filter(|kept| kept.source().is_same(table));
-        // What cannot be opened is opened again by the scan, which says why.
+        // A table that cannot be opened is opened again by the scan, which reports the reason.
         let kept = kept.or_else(|| self.tables.open(table.path(), table.clone(), &self.options).ok())?;
         Some(kept.index_part())
     }
 }
 
-/// Returns the files whose changes tell that a database has changed: the folder, where every new or removed file
+/// Returns the files whose changes reveal that a database has changed: the folder, where every new or removed file
 /// shows, and the live logs, which grow. If the MANIFEST is damaged or has an incomplete end, all MANIFESTs are among
 /// them.
 ///
@@ -334,7 +334,7 @@ fn stamped(path: &Path, database: &Database) -> Vec<PathBuf> {
     std::iter::once(path.to_owned()).chain(manifests).chain(logs).collect()
 }
 
-/// Sizes and times of files.
+/// Sizes, times and identities of files.
 struct Stamp {
     files: Vec<(PathBuf, Option<Mark>)>,
     /// True if no change can have been missed because it left the same time.

@@ -14,7 +14,7 @@ use crate::columns::Columns;
 /// Keys, held for a call.
 pub(crate) enum Keys<'py> {
     Objects(Vec<Bound<'py, PyAny>>),
-    /// Key `n` is from offset `n` to offset `n + 1`.
+    /// Keys end to end, and their offsets: key `n` is from element `n` of the offsets to element `n + 1`.
     Joined(Bytes, Vec<usize>),
 }
 
@@ -58,7 +58,7 @@ impl<'py> Keys<'py> {
         matches!(self, Self::Joined(..))
     }
 
-    /// Calls `work` with the keys, where they lie if they cannot change.
+    /// Calls `work` with the keys, which are copied only if they can change.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&[&[u8]]) -> T) -> PyResult<T> {
         match self {
             Self::Objects(objects) => {
@@ -78,7 +78,7 @@ fn not_offsets() -> PyErr {
     PyTypeError::new_err("offsets: expected an array of integers")
 }
 
-/// Returns the elements of an array of integers of more than one byte. `None` if the object is no such array.
+/// Returns the elements of an array of integers of 32 or 64 bits. `None` if the object is no such array.
 fn integers(object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<usize>>> {
     fn of<T: Element + TryInto<usize>>(object: &Bound<'_, PyAny>) -> Option<PyResult<Vec<usize>>> {
         let numbers = PyBuffer::<T>::get(object).ok()?.to_vec(object.py());

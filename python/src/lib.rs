@@ -53,7 +53,7 @@ mod _filterblock {
     #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// Adds what `pickle` finds by its name, and what `*` is not to import.
+    /// Adds the function that `pickle` finds by its name, and that `import *` leaves out.
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.setattr("_entry", wrap_pyfunction!(crate::entry::_entry, module)?)

@@ -39,7 +39,7 @@ impl BloomFilterPolicy {
         self.bits_per_key
     }
 
-    /// Makes the filter of keys, in LevelDB's bytes.
+    /// Makes the filter of keys, byte for byte as LevelDB does.
     fn create_filter<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let py = keys.py();
         let made = Keys::of(keys)?.with(|keys| {
@@ -52,7 +52,7 @@ impl BloomFilterPolicy {
         made.map(|filter| PyBytes::new(py, &filter)).map_err(|error| from_error(py, &error))
     }
 
-    /// Returns False if the filter says that the key is not among those that it was made of.
+    /// Returns False if the filter says that the key is not among the keys that the filter was made from.
     fn key_may_match(&self, key: &Bound<'_, PyAny>, filter: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.policy.key_may_match(&borrow(key)?, &borrow(filter)?))
     }
@@ -87,7 +87,7 @@ impl BloomFilterPolicy {
     }
 }
 
-/// Returns the policy that Python gives: an object, or the name of a known one. `None` stands for LevelDB's.
+/// Returns the policy that Python gives: an object, or the name of a known policy. `None` stands for LevelDB's policy.
 pub(crate) fn policy(given: Option<&Bound<'_, PyAny>>) -> PyResult<SharedPolicy> {
     let Some(given) = given else { return Ok(Arc::new(filterblock::BloomFilterPolicy::new(10))) };
     if let Ok(policy) = given.cast::<BloomFilterPolicy>() {

@@ -12,7 +12,7 @@ use std::task::Poll;
 use filterblock_engine::Sink;
 use filterblock_engine::report::{Fault, FileState, Row, ScanLine, Version};
 
-/// The number of entries in the first batch. The next ones are larger, up to the most.
+/// The number of entries in the first batch. The next batches are larger, up to [`MOST_ENTRIES`].
 const FIRST_ENTRIES: usize = 16;
 pub(crate) const MOST_ENTRIES: usize = 2048;
 /// The bytes of keys and values that complete a batch.
@@ -31,7 +31,7 @@ pub(crate) fn pause() -> impl Future<Output = ()> + Send {
     })
 }
 
-/// Entries, keys and values end to end.
+/// Entries, with their keys and values end to end.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub(crate) bytes: Vec<u8>,
@@ -195,7 +195,7 @@ impl Sink<ScanLine<'_>> for Producer {
 
 impl Drop for Producer {
     fn drop(&mut self) {
-        // If nobody wants them, that is well.
+        // An error means that nobody wants the last entries.
         let _ = self.flush();
     }
 }

@@ -121,7 +121,7 @@ pub(crate) fn policy_of(name: &str) -> PyResult<Policy> {
     })
 }
 
-/// Makes a page about a database, as HTML, or one about each of many.
+/// Makes a page about a database, as HTML, or a page about each of several databases.
 #[pyfunction]
 #[pyo3(signature = (path, *, verify = true, tune = true, jobs = None, max_output = None, progress = None))]
 pub(crate) fn report<'py>(

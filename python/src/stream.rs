@@ -28,7 +28,7 @@ enum Doing {
 /// Takes entries one by one.
 pub(crate) struct Stream {
     doing: Doing,
-    /// True if single steps may take long. They are left to other threads, so that signals are noticed.
+    /// True if a single step may take a long time. Steps are then left to other threads, so that signals are noticed.
     is_slow: bool,
     receiver: Receiver<Message>,
     /// Takes back batches that were used up.
@@ -69,7 +69,7 @@ impl Stream {
         }
     }
 
-    /// Moves to the next entry. Other threads of Python run while it waits.
+    /// Moves to the next entry. Other threads of Python run while this one waits.
     #[inline]
     pub(crate) fn next(&mut self, py: Python<'_>) -> PyResult<Next<'_>> {
         if self.next >= self.batch.items.len()
@@ -97,11 +97,11 @@ impl Stream {
                         // A name that is not UTF-8 becomes what os.fsdecode makes of it.
                         self.files.push(file.as_os_str().into_pyobject(py)?.unbind());
                     }
-                    // Smaller ones are those at the start, and most iterators are not read further.
+                    // Smaller batches are those at the start, and most iterators are not read further.
                     let is_large = batch.items.len() >= MOST_ENTRIES / 4 || batch.bytes.len() >= 64 << 10;
                     let used = std::mem::replace(&mut self.batch, batch);
                     (self.next, self.end) = (0, 0);
-                    // If the work has ended, nobody wants it.
+                    // If the work has ended, nobody wants the batch.
                     let _ = self.used.send(used);
                     if is_large {
                         self.hand_over();

@@ -196,7 +196,7 @@ impl Table {
         Ok(Pairs::new(self.stream(py, wanted)?, Parts::Both))
     }
 
-    /// Iterates over entries in the order of the file, or back.
+    /// Iterates over entries in the order of the file, or in the opposite order.
     #[pyo3(signature = (*, reverse = false, start = None, stop = None, include_start = true, include_stop = false,
         prefix = None, limit = None, on_error = None, fields = None))]
     #[expect(clippy::too_many_arguments, reason = "Python names them")]
@@ -234,7 +234,7 @@ impl Table {
         drop(open);
     }
 
-    /// True once it was closed.
+    /// True once the table has been closed.
     #[getter]
     fn closed(&self) -> bool {
         self.open().is_err()
@@ -258,7 +258,7 @@ impl Table {
         self.file_size
     }
 
-    /// The filter block; None if there is none, or none that can be read.
+    /// The filter block; None if the table has no filter block that can be read.
     #[getter]
     fn filter(&self) -> PyResult<Option<FilterBlockReader>> {
         Ok(self.open()?.filter.clone().map(FilterBlockReader::of))
@@ -270,7 +270,7 @@ impl Table {
         Ok(self.open()?.table.filter_name().map(str::to_owned))
     }
 
-    /// The error that keeps filters from being used; None if all is well.
+    /// The error that keeps filters from being used; None if there is no such error.
     #[getter]
     fn filter_error<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let open = self.open()?;

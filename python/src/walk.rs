@@ -12,7 +12,7 @@ use crate::bounds::Bounds;
 use crate::kept::{Kept, KeptOpener, MAX_ROUNDS, Version};
 use crate::producer::{NOWHERE, Place, Producer, Work, pause};
 
-/// The keys that are passed over in one step.
+/// The number of keys that are passed over in one step.
 const PASSED: u32 = 4096;
 
 /// The request to an iterator over a database.
@@ -22,8 +22,8 @@ pub(crate) struct Wanted {
     pub(crate) with_value: bool,
 }
 
-/// Walks through a database as it is at first. Where a table vanishes, goes on behind the last entry, in the database as
-/// it is then.
+/// Walks through a database as it is at first. If a table vanishes, goes on after the last entry, in the database as it
+/// is then.
 pub(crate) fn database(kept: Arc<Kept>, first: Arc<Version>, wanted: Wanted, mut producer: Producer) -> Work {
     Box::pin(async move {
         let (mut wanted, mut version, mut rounds) = (wanted, first, 0);
@@ -63,7 +63,7 @@ enum Stopped {
     },
 }
 
-/// Gives entries to the producer.
+/// Gives entries to the producer, up to the end or until a table vanishes.
 async fn some(
     version: &Version,
     wanted: &mut Wanted,
@@ -139,7 +139,7 @@ pub(crate) struct TableWanted {
     pub(crate) limit: Option<u64>,
 }
 
-/// Walks through a table in the order of the file, or back. Goes on behind a damaged block.
+/// Walks through a table in the order of the file, or in the opposite order. Goes on after a damaged block.
 pub(crate) fn table<R: ReadAt + Send + Sync + 'static>(
     cursor: Cursor<'static, R>,
     path: PathBuf,

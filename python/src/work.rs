@@ -1,5 +1,5 @@
-//! Work that takes long: on a thread of its own, while the caller's thread shows progress, notices signals, and makes
-//! objects of what is found.
+//! Work that takes a long time: done on a thread of its own, while the caller's thread shows progress, notices signals,
+//! and makes objects of what is found.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -127,7 +127,8 @@ pub(crate) fn run<T: Send>(
     Ok((list, result))
 }
 
-/// Turns a value of JSON into Python's. An object becomes one of `class`, if that is known.
+/// Turns a JSON value into a Python value. An object becomes an instance of `class`, or a plain `dict` if `class` is
+/// `None`.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: Value,

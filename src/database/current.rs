@@ -1,5 +1,5 @@
-//! The name of a database's MANIFEST, from `CURRENT` (`SetCurrentFile` in LevelDB's
-//! `db/filename.cc`).
+//! The name of a database's MANIFEST, from `CURRENT` (`VersionSet::Recover` in LevelDB's
+//! `db/version_set.cc`).
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

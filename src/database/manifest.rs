@@ -225,7 +225,7 @@ impl Manifest {
     /// that overlap.
     ///
     /// `None` if there is no such table, if `table` is on level 0, or if keys are not in bytewise
-    /// order, as overlaps are unknown then.
+    /// order, since overlaps are unknown then.
     pub fn overlapped_by(&self, table: &LiveTable) -> Option<&LiveTable> {
         self.by_range.overlapped_by(&self.tables, table)
     }

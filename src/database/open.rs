@@ -24,7 +24,7 @@ impl Database {
     /// again, until a reading has no faults or only those of the reading before, or until there
     /// have been 16 readings.
     ///
-    /// Tables may vanish later, as the writer continues. If a table cannot be opened, open the
+    /// Tables may vanish later, while the writer continues. If a table cannot be opened, open the
     /// database again: the table's entries are then in other tables, which are listed.
     ///
     /// This costs one pass over the folder's names and one over the MANIFEST, with the memory that
@@ -110,7 +110,7 @@ impl Database {
         let is_listed = self.files.iter().any(|file| (file.kind, file.number) == log)
             || self.files.unreadable().any(|file| (file.kind, file.number) == log);
         let log = (!is_listed).then(|| FileKind::Log.file_name(manifest.log_number()));
-        // A set, as a table's number may be on two levels.
+        // A set, since a table's number may be on two levels.
         let mut names = crate::set_of(self.missing().flat_map(|table| table_names(table.number)));
         names.extend(log);
         self.files.look_again(&self.dir, names);

@@ -33,8 +33,9 @@ enum Accepts {
 pub(super) struct Pending {
     keys: KeyBuf,
     hashes: Vec<KeyHash>,
-    /// The number of hashes whose keys were added as keys. Once this number is above 0, new keys are buffered
-    /// at most until the next batch is hashed, unless some key has no hash.
+    /// The number of hashes whose keys were added as keys. All of these keys came before the buffered keys. Once
+    /// this number is above 0, new keys are buffered at most until the next batch is hashed, unless some key has
+    /// no hash.
     hashed: u64,
     mode: Mode,
     accepts: Accepts,

@@ -18,7 +18,7 @@ pub(crate) trait AnyLenKeys: Copy {
 
 /// Hashes keys of any lengths, starting with key `from`, one for each of `hashes`. The longest key
 /// of a group of 32, sixteen or four determines the number of steps for the group. Few branches
-/// depend on the length of a single key.
+/// depend on the length of an individual key.
 #[inline(never)]
 pub(crate) fn hash_any_len(keys: impl AnyLenKeys, from: usize, seed: u32, hashes: &mut [u32]) {
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]

@@ -153,7 +153,7 @@ impl AtomicBloomFilter {
 
     /// Adds many keys, each a byte string or a string.
     ///
-    /// This is faster than single additions if the iterator announces (by its `size_hint`) many
+    /// This is faster than adding keys one by one if the iterator announces (by its `size_hint`) many
     /// keys for the size of the filter: at least one for every 64 * k bits. If there is memory for a
     /// second filter of the same size, the keys' bits are then gathered there, and merged into this
     /// filter after the last key.

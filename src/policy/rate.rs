@@ -46,7 +46,7 @@ impl BloomFilterPolicy {
     /// Rounding k down costs a little: a rate of 0.0084 takes eleven bits a key, while ten would
     /// suffice with the best k.
     ///
-    /// Small filters exceed `p`, as all probes of a key stem from one 32-bit hash. Filters for 0.01
+    /// Small filters exceed `p`, since all probes of a key stem from one 32-bit hash. Filters for 0.01
     /// were measured to let pass 1.3 times that share with ten keys, the share itself with 40, and
     /// 0.9 times the share with 200 or more. For 0.001 the factors are 4.7, 1.9 and 1.0. In a
     /// filter of n keys the rate never falls below n / 2^32, however many bits it has.

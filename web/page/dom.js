@@ -1,4 +1,4 @@
-// What is on the page.
+// The elements of the page.
 
 /** @template {HTMLElement} T @param {string} id */
 export const element = id => /** @type {T} */ (document.getElementById(id));

@@ -28,7 +28,7 @@ export class Engine {
         this.#ready = Promise.all([script, module]).then(([script, module]) => {
             return { url: URL.createObjectURL(new Blob([script], { type: 'text/javascript' })), module };
         });
-        // That it cannot be started is told when something is asked.
+        // An engine that cannot be started is reported when something is asked.
         this.#ready.catch(() => {});
     }
 
@@ -50,7 +50,7 @@ export class Engine {
         if (this.#asked) return Promise.reject(new Error('another question is being answered'));
         const id = this.#id += 1;
         const answer = new Promise((resolve, reject) => this.#asked = { id, resolve, reject });
-        // It may be cancelled meanwhile.
+        // The question may be cancelled meanwhile.
         this.#ready.then(({ url, module }) => {
             if (!this.#isAsked(id)) return;
             this.#worker ??= this.#start(url, module);
@@ -95,7 +95,7 @@ export class Engine {
     /** @param {Worker} worker @param {Answer} answer */
     #answer(worker, answer) {
         const asked = this.#asked;
-        // What an ended worker has sent before its end.
+        // Messages that a worker sent before it was ended are not wanted.
         if (worker !== this.#worker || !asked) return;
         if ('progress' in answer) return this.onprogress(answer.progress);
         if (answer.id !== asked.id) return;

@@ -46,7 +46,7 @@ async function orNothing(promise) {
 
 /** The files and folders that were dropped. @param {DataTransfer} dropped @returns {Promise<Given[]>} */
 export async function ofDrop(dropped) {
-    // All of it has to be taken before the first wait.
+    // All entries have to be taken before the first wait.
     const entries = Array.from(dropped.items, item => item.webkitGetAsEntry());
     /** @type {Map<string, number>} */
     const names = new Map();

@@ -35,7 +35,7 @@ async function step(name, work) {
         const of = expected > 0 ? `${size(done)} of ${size(expected)} done` : `${files.toLocaleString('en')} files, ${size(bytes)} read`;
         element('work-text').textContent = `${name}: ${of}`;
     };
-    // What takes no time does not flicker.
+    // Nothing flickers during work that takes no time.
     const shown = setTimeout(() => element('work').hidden = false, 150);
     busy(true);
     try {

@@ -1,4 +1,4 @@
-// What page, worker and engine hand each other.
+// The data that page, worker and engine hand each other.
 
 /** A file, and its path below the folder that was given. */
 export interface Given {

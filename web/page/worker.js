@@ -1,5 +1,5 @@
 // The worker: holds the files, reads parts of them for the engine, and answers one question after the other. The text of this
-// script stands behind the one that `wasm-bindgen` makes.
+// script comes after the text of the one that `wasm-bindgen` makes.
 
 /** @typedef {import('./types').Question} Question */
 /** @typedef {import('./types').Answer} Answer */
@@ -102,7 +102,7 @@ function hostProgress(done, expected) {
 
 /** @param {string} piece */
 function hostText(piece) {
-    // The browser may move it out of memory.
+    // The browser may move a blob out of memory.
     text.push(new Blob([piece]));
 }
 

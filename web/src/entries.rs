@@ -29,7 +29,7 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// A message if they are not.
+    /// A message if `is_hex` is true and a key is not in hexadecimal.
     pub fn new(prefix: &str, from: &str, is_hex: bool, all: bool) -> Result<Self, String> {
         let key = |text: &str| if is_hex { unhex(text) } else { Ok(text.as_bytes().to_vec()) };
         Ok(Self { prefix: key(prefix)?, from: key(from)?, all })
@@ -54,7 +54,7 @@ fn unhex(text: &str) -> Result<Vec<u8>, String> {
 struct Shown {
     file: String,
     offset: u64,
-    /// The sequence number in decimal, as it may be too large for a number of JavaScript's.
+    /// The sequence number in decimal, because it may be too large for a number of JavaScript's.
     sequence: Option<String>,
     kind: Option<String>,
     state: Option<&'static str>,
@@ -185,7 +185,7 @@ impl Entries {
         Self { steps: engine.scan_steps(inputs, question.request(None), taker), batch }
     }
 
-    /// Returns the next batch. It may be empty though there are more.
+    /// Returns the next batch. It may be empty though there are more entries.
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ impl Files {
         self.is_whole.store(is_whole, Ordering::Relaxed);
     }
 
-    /// Returns the folders that hold databases, tables or logs, by their paths.
+    /// Returns the folders that hold databases, tables, or logs that are not empty, by their paths.
     pub fn places(&self) -> Vec<Place> {
         let mut places: BTreeMap<&Path, (Place, bool)> = BTreeMap::new();
         for (path, &(_, len)) in &self.files {

@@ -1,5 +1,5 @@
-//! The engine in a worker of the browser: what the page asks for, and what it answers. The worker has the files, and
-//! reads them when it is asked to.
+//! The engine in a worker of the browser: the questions of the page, and the engine's answers. The worker has the
+//! files, and reads them when it is asked to.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod entries;
@@ -24,7 +24,7 @@ use crate::source::Host;
 /// The size of a piece in which text is handed on, in bytes.
 const PIECE: usize = 1 << 20;
 
-// What the worker does for the engine.
+// The functions of the worker that the engine calls.
 #[wasm_bindgen]
 extern "C" {
     /// Reads a part of a file. Returns 0, or the number of the reason why it cannot be read: see [`Worker::read`].
@@ -176,7 +176,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// The reason why there are none.
+    /// The reason why there are no lines.
     pub fn json(&self, command: &str, path: &str, depth: &str, all: bool) -> Result<(), String> {
         self.files.read_whole(command == "verify" || depth == "all");
         let mut text = Text(String::with_capacity(PIECE));
@@ -191,8 +191,8 @@ impl Session {
         Scan(entries::Entries::new(&self.engine(""), self.inputs(path), &question.0, wanted))
     }
 
-    /// Returns the whole value of the entry that comes after `before` others in that scan; `None` if there is no such
-    /// entry.
+    /// Returns the whole value of the entry that comes after `before` others in a scan for `question`. `None` if there
+    /// is no such entry.
     ///
     /// # Errors
     ///

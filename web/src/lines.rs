@@ -8,12 +8,14 @@ use serde::Serialize;
 
 use crate::entries::Taker;
 
-/// Writes a line. What is written to has one type, as each type that is serialized is compiled anew for every other.
+/// Writes a line. `to` always has the same type, because each type that is serialized is compiled anew for every type
+/// that is written to.
 pub(crate) fn put(to: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
     write_line(to, value)
 }
 
-/// Writes what the program writes for `filterblock COMMAND --json`. `all`: every version of each key is shown by `scan`.
+/// Writes what the program writes for `filterblock COMMAND --json`. `all`: every version of each key is shown by
+/// `scan`.
 ///
 /// # Errors
 ///

@@ -13,13 +13,13 @@ use filterblock::table::ReadAt;
 
 /// The bytes to read at a time: a read costs about as much as copying a megabyte.
 const WINDOW: usize = 64 << 10;
-/// The bytes to read at a time where a read goes on from the one before.
+/// The most bytes to read at a time where a read goes on from the one before.
 const LARGEST_WINDOW: usize = 1 << 20;
 /// The bytes of each part of a file that is read as a whole. The usual table is one part.
 const PART: usize = 4 << 20;
-/// The windows kept of a file: more than the usual table has, as it may be walked through twice.
+/// The windows kept of a file: more than the usual table has, because a table may be walked through twice.
 const MAX_WINDOWS: usize = 8;
-/// The bytes in the windows of all files beyond which no window is larger than [`WINDOW`].
+/// The bytes in the windows of all files beyond which no window is made larger than [`WINDOW`] and the bytes asked for.
 const MAX_HELD: usize = 32 << 20;
 /// The largest gap between ranges that are read together, and between reads that count as going on.
 const MAX_GAP: u64 = 4 << 10;
@@ -183,7 +183,7 @@ impl ReadAt for Source {
     }
 }
 
-/// Returns the bytes of a range, if they are all in a window.
+/// Returns the bytes of a range, if all of them are in the window that is given.
 fn part((start, bytes): &(u64, Bytes), wanted: &Range<u64>) -> Option<Bytes> {
     let from = usize::try_from(wanted.start.checked_sub(*start)?).ok()?;
     let to = usize::try_from(wanted.end.checked_sub(*start)?).ok()?;
@@ -277,7 +277,7 @@ mod tests {
         for megabyte in [50, 3, 90, 2, 20] {
             check(&source, megabyte << 20, 100);
         }
-        // These lie close to each other, but do not go on.
+        // These reads are close to each other, but none goes on from the one before.
         for kilobytes in [0, 70, 140, 210] {
             check(&source, (60 << 20) + (kilobytes << 10), 100);
         }
@@ -314,7 +314,7 @@ mod tests {
             check(&source, range.start, 3995);
         }
         assert_eq!(reads(&host), [(900_000, 19_995), (300_000, 19_995)]);
-        // The ranges told may make no sense.
+        // The ranges that are announced may make no sense.
         source.will_need(&[0..u64::MAX, 5..5]);
         check(&source, 1_500_000, 10);
         assert_eq!(reads(&host).len(), 1);

@@ -92,7 +92,7 @@ try {
     for (const text of ['index and filters alone', 'and samples']) {
         await done(page, '#look .result .dim', text);
         const now = await page.evaluate(() => filterblock.counts());
-        // The counts are those of the last answer: of samples, if these came before this looked.
+        // The counts are those of the last answer: that with samples, if it has come already.
         console.log(`${text}: ${((performance.now() - listed) / 1000).toFixed(1)} s, ${now.reads} reads, ${(now.bytes / 1e6).toFixed(1)} MB`);
     }
     const seconds = (performance.now() - began) / 1000;

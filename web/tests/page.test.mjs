@@ -71,7 +71,7 @@ describe('what is shown', () => {
         await show(page, 'tune', '[data-step=tune]');
         await done(page, '#tune .dim', 'other filters tried');
         assert.match(await (await frame(page, 'tune')).$eval('body', element => element.textContent), /Other filters/);
-        // What came before stays.
+        // The earlier frame stays.
         assert.equal((await page.$$('#look iframe')).length, 1);
         await entries(page);
         const all = (await native(database, ['scan', '--json', '.'])).split('\n').filter(line => line.includes('"object":"entry"'));
@@ -237,7 +237,7 @@ describe('what may be hostile', () => {
         await drop(...['one/db', 'two/db', 'three/file:'].map(folder => path.join(scratch, folder)));
         await page.waitForSelector('#places-list button');
         const names = await texts(page, '#places-list code');
-        // The browser may have told the second apart already.
+        // The browser may have given the second folder another name already.
         assert.match(names.join(), /^\.\/file:,db,db \(\d\)$/);
         await page.$$eval('#places-list button', all => all[0].click());
         await looked(page);
@@ -274,7 +274,7 @@ describe('what may be hostile', () => {
         }, leak);
         assert.deepEqual(tried, { fetch: 'refused', image: 'refused', worker: 'refused', socket: 'refused', script: 'refused' });
         assert.equal(await page.$eval('#look iframe', frame => frame.getAttribute('sandbox')), '');
-        // What a report would do if something had come into it.
+        // As a report would act if something had come into it.
         await page.$eval('#look iframe', (frame, leak) => {
             frame.srcdoc = frame.srcdoc.replace(/<meta http-equiv[^>]*>/, '')
                 .replace('</body>', `<script>fetch('${leak}')</script><img src="${leak}" onerror="fetch('${leak}')"></body>`);
@@ -303,7 +303,7 @@ describe('what does not go as planned', () => {
         assert.equal(page.workers().length, 0);
         assert.equal((await page.$$('#look iframe')).length, 1);
         assert.equal((await page.$$('#verify iframe')).length, 0);
-        // It goes on, and so does the list of entries.
+        // The page goes on, and so does the list of entries.
         await entries(page);
         assert.match((await texts(page, '#found'))[0], /^500 entries so far/);
         const running = ask(page, 'verified', 'long').catch(String);
@@ -322,7 +322,7 @@ describe('what does not go as planned', () => {
         const folder = copied('databases/levels', 'changing');
         const file = path.join(folder, '000005.ldb');
         await give(page, folder);
-        // Another file takes its place, of the same size.
+        // Another file of the same size takes the place of this one.
         const other = fs.readFileSync(file).fill(0, 0, 4000);
         fs.rmSync(file);
         fs.writeFileSync(file, other);

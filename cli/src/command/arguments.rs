@@ -43,9 +43,9 @@ pub(super) struct PathSources {
     recursive: bool,
     /// Exit with 0 once every path has its results, whatever they are
     ///
-    /// For programs that check each result themselves. Only wrong usage, threads that cannot be started, a
-    /// list of paths that cannot be read to its end and output that cannot be written still lead to other
-    /// exit statuses.
+    /// For programs that check each result themselves. Wrong usage, a file of keys that cannot be read, threads
+    /// that cannot be started, a list of paths that cannot be read to its end and output that cannot be
+    /// written still lead to other exit statuses.
     #[arg(long)]
     pub(super) keep_going: bool,
 }
@@ -59,14 +59,14 @@ impl Paths {
         }
     }
 
-    /// The paths to look at: the arguments, then those of the list.
+    /// The paths to look at: the arguments, then the paths of `--files-from`.
     pub(super) fn inputs(&self) -> Inputs {
         self.sources.after(&self.paths)
     }
 }
 
 impl PathSources {
-    /// The inputs: `paths`, then those of the list.
+    /// The inputs: `paths`, then the paths of `--files-from`.
     pub(super) fn after(&self, paths: &[PathBuf]) -> Inputs {
         Inputs {
             paths: paths.to_vec(),
@@ -142,7 +142,7 @@ impl StoredKeys {
     }
 }
 
-/// A policy that tables can be built with. Basho's policy is not one of these: it has the name of another
+/// A policy that tables can be built with. Basho's policy is left out: it has the name of another
 /// policy, and tables with Basho's filters need marks that only Riak's tables have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PolicyName(pub(super) Policy);

@@ -18,9 +18,10 @@ const EXIT_ABSENT: u8 = 1;
 
 /// Write the value of one key to standard output
 ///
-/// For a database: the newest value, with its logs merged in, as it is and without a line break after it. On
-/// a terminal it is escaped as in all output, and a line break follows. For a table or a log given by itself:
-/// the newest value in this file. No filter is asked, so a filter that denies a stored key does not hide it.
+/// For a database: the newest value, with the logs merged in. For a table or a log given by itself: the newest
+/// value in this file. The value is written as it is stored, without a line break after it. On a terminal, it
+/// is escaped as in all output, and a line break follows. No filter is asked, so a filter that denies a stored
+/// key does not hide it.
 ///
 /// If something is damaged, the value that is found is still written, but the exit status is 2, because a
 /// newer value may be lost.
@@ -42,7 +43,7 @@ pub(crate) struct Arguments {
     /// The order of the keys of a database without a sound MANIFEST
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// The format of the keys of a table outside a database; by default it is taken from its filters or first keys
+    /// The format of the keys of a table outside a database; by default, that of the table's filters or first keys
     #[arg(long, value_name = "FORMAT")]
     key_format: Option<StoredKeys>,
     #[command(flatten)]

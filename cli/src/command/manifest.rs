@@ -17,8 +17,8 @@ const EXIT_DAMAGED: u8 = 1;
 /// Each record lists changes: tables that became live or are no longer live, and numbers of files
 /// and writes. The live tables by level and the state follow.
 ///
-/// Records after damage are shown, but not used for the live tables, as a record before them is
-/// missing.
+/// Records after damage are shown, but not used for the live tables, because a record before them
+/// is missing.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {

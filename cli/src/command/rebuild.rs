@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     /// Remove the filters
     #[arg(long = "drop", conflicts_with_all = ["bits_per_key", "policy", "hash", "base_lg"])]
     drop_filters: bool,
-    /// Leave tables whose blocks cannot be decoded as they are, rather than refuse
+    /// Leave a table as it is if its blocks cannot be decoded, rather than refuse
     #[arg(long)]
     keep_undecodable: bool,
     /// With --in-place and --no-undo, replace tables in batches of this many bytes, so that less free space is needed

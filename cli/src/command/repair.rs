@@ -21,8 +21,8 @@ use crate::text;
 const EXIT_REFUSED: u8 = 1;
 /// The exit status if another program has the database open.
 const EXIT_IN_USE: u8 = 3;
-/// The exit status if there is a new database, or a dry run has finished, and something is lost or doubtful, or it
-/// cannot be known whether anything is.
+/// The exit status if the repair, or its dry run, was carried out, and something is lost or doubtful, or it cannot be
+/// known whether anything is.
 const EXIT_INCOMPLETE: u8 = 5;
 
 /// Make a new database from what can be saved of a damaged one

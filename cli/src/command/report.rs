@@ -69,7 +69,8 @@ Examples:
 Exit status: 0 the page is written, and nothing is wrong; 1 it is written, and tells of something
 damaged or not readable; 2 it is not written; 141 the reader of the output went away.";
 
-/// Writes the page. A file appears complete or not at all.
+/// Writes the page: to standard output, or to a file, which appears complete or not at all. With a file, writes the
+/// verdict to standard output.
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
     let (path, output): (&Path, &Path) = (&arguments.database, &arguments.output);
     let from = arguments.lookups.as_deref();

@@ -1,4 +1,4 @@
-//! Names that files of databases have, and no output may take.
+//! Names that files of databases have. No output may take one, except that a table may be named like a table.
 
 use std::{fs, path::Path};
 
@@ -9,7 +9,7 @@ use super::arguments::about;
 /// The kind of file to write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Output {
-    /// A table, which may have the name of one.
+    /// A table, which may be named like a table of a database.
     Table,
     Other,
 }

@@ -80,7 +80,7 @@ pub(crate) struct Arguments {
     /// such a database are shown one by one
     #[arg(long, value_name = "ORDER")]
     comparator: Option<KeyOrder>,
-    /// The format of the keys of tables outside databases; by default it is taken from their filters or first
+    /// The format of the keys of tables outside databases; by default, that of each table's filters or first
     /// keys
     #[arg(long, value_name = "FORMAT")]
     key_format: Option<StoredKeys>,

@@ -23,7 +23,7 @@ pub(crate) struct Completions {
 
 /// Write the manual page to standard output
 ///
-/// It covers all commands, one after the other.
+/// The page covers all commands, one after the other.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

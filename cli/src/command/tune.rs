@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "lookups")]
     hex: bool,
     /// Maximum size of all filters together, such as 5M; if not given, what they take today or, if
-    /// some tables have none, what 10 bits a key would take in all tables
+    /// some tables have no sound filters of the policy, what 10 bits a key would take in all tables
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     budget: Option<u64>,
     /// Advise no rebuild if all tables together take less than this

@@ -22,8 +22,8 @@ const EXIT_FINDINGS: u8 = 1;
 ///
 /// Logs are not checked: `scan` reports damage in them, and `repair --dry-run` what it loses.
 ///
-/// Nothing is written and nothing locked. A database may be in use at the same time: tables that vanish are
-/// replaced by those that the MANIFEST lists by then.
+/// Nothing is written and nothing locked. A database may be in use at the same time: instead of tables that
+/// vanish, those that the MANIFEST lists by then are checked.
 #[derive(Args)]
 #[cfg_attr(feature = "remote", command(after_long_help = super::arguments::with_variables(NOTES)))]
 #[command(after_help = NOTES)]

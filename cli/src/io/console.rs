@@ -150,8 +150,8 @@ impl Console {
         self.signs.is_some()
     }
 
-    /// The characters that small pictures next to results are made of. `None` if there are no pictures, as
-    /// results do not go to a terminal.
+    /// The characters that small pictures next to results are made of. `None` if results do not go to a
+    /// terminal: then there are no pictures.
     pub(crate) const fn signs(&self) -> Option<Signs> {
         self.signs
     }

@@ -143,7 +143,7 @@ mod system {
         pub(super) fn new() -> io::Result<Self> {
             let ignored = ignored();
             // If the system does not report which signals are ignored, SIGHUP is taken to be
-            // ignored, as `nohup` may have asked.
+            // ignored, because `nohup` may have made it so.
             let is_ignored = |signal| ignored.map_or(signal == SIGHUP, |set| set >> (signal - 1) & 1 == 1);
             let signals = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
             Iterator::new(signals).map(Self)

@@ -18,10 +18,10 @@ const NO_TOTAL: &str = "{bytes} {spinner} {bytes_per_sec}";
 const FLEET: &str = "{pos} of {len} tables {wide_bar} {msg}, {eta} left";
 const GROWING_FLEET: &str = "{pos} tables, {msg}, {per_sec}";
 
-/// A bar that is shown once the work takes long: for an input, for files that many threads work on, or for objects in
-/// object storage. Not all files or objects have to be known at the beginning. While requests to object storage run, or
-/// a database is rebuilt or repaired, a signal does not end the program at once: the work stops first, at a point where
-/// it can stop.
+/// A bar that is shown once the work has taken a second: for an input, for files that many threads work on, or for
+/// objects in object storage. Not all files or objects have to be known at the beginning. While requests to object
+/// storage run, or a database is rebuilt or repaired, a signal does not end the program at once: the work stops first,
+/// at a point where it can stop.
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Completed once the bar is shown, or from the start if no bar is wanted.
@@ -125,7 +125,7 @@ pub(crate) struct WatchedInput<R> {
 }
 
 impl<R> WatchedInput<R> {
-    /// Watches an input of `total` bytes, or of an unknown number of bytes if that is `None`.
+    /// Watches an input of `total` bytes. `None`: the number of bytes is not known.
     pub(crate) fn new(input: R, total: Option<u64>) -> Self {
         let progress = Progress::new(true);
         match total {

@@ -76,7 +76,7 @@ pub(super) fn write(totals: &Totals, console: &mut Console) -> io::Result<()> {
         (right("rate", 8, 0), |level, _| or_dash(level.random_fpr.mean().map(measured)).into()),
     ];
     if of.1.is_some() {
-        // A picture of the share of all entries, which gives way before any number does.
+        // A picture of the share of all entries. If lines are too wide, it is hidden before any number is.
         columns.push((Column::left("", BAR_WIDTH + 2, 9), picture));
     }
     let (columns, cells): (Vec<_>, Vec<_>) = columns.into_iter().unzip();

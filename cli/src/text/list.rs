@@ -197,7 +197,7 @@ impl Listing {
         Ok(())
     }
 
-    /// Takes note of what the totals, and those by level, show of numbers that are not exact.
+    /// Takes note of numbers that are not exact, in the totals and in those by level.
     pub(crate) fn see_totals(&mut self, totals: &Totals) {
         let of_levels = totals.levels.values().map(|level| (&level.entries, &level.distinct_keys));
         for (entries, keys) in of_levels.chain([(&totals.entries, &totals.distinct_keys)]) {

@@ -141,7 +141,7 @@ fn levels_have_bars_where_there_is_room() {
     assert_eq!(text(Some((Signs::Ascii, 100))), plain);
 }
 
-/// What could not be read need not be damaged. The totals and JSON make the same difference.
+/// A table that could not be read need not be damaged. The totals and JSON make the same distinction.
 #[test]
 fn a_table_that_could_not_be_read_is_not_called_damaged() {
     let mut table = inspected(large()).table;

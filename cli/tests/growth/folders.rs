@@ -53,7 +53,8 @@ fn string(bytes: &[u8]) -> Vec<u8> {
     [varint(bytes.len() as u64), bytes.to_vec()].concat()
 }
 
-/// The version edit that each of these MANIFESTs begins with: comparator, log number, next file number, last sequence.
+/// The version edit that each MANIFEST of this file begins with: comparator, log number, next file number, last
+/// sequence.
 fn sound_edit() -> Vec<u8> {
     let mut edit = vec![1];
     edit.extend(string(b"leveldb.BytewiseComparator"));
@@ -82,7 +83,7 @@ fn add_sized(level: u8, number: usize, size: u64, smallest: &[u8], largest: &[u8
     edit
 }
 
-/// Makes a database whose only table is this one.
+/// Makes the folder `database`, a database whose only table is `table`.
 pub(crate) fn around(table: &Path, database: &Path) {
     fs::create_dir(database).unwrap();
     fs::hard_link(table, database.join("000005.ldb")).unwrap();
@@ -92,7 +93,8 @@ pub(crate) fn around(table: &Path, database: &Path) {
     fs::write(database.join("MANIFEST-000002"), records([edit].into_iter())).unwrap();
 }
 
-/// Makes a database with this MANIFEST and this number of small tables. Returns the tables' paths, each with a line break.
+/// Makes a database with this MANIFEST and this number of small tables. Returns the tables' paths, each with a line
+/// break.
 fn database(database: &Path, manifest: &[u8], tables: usize) -> Vec<String> {
     fs::create_dir(database).unwrap();
     fs::write(database.join("CURRENT"), "MANIFEST-000002\n").unwrap();
@@ -108,7 +110,8 @@ fn database(database: &Path, manifest: &[u8], tables: usize) -> Vec<String> {
     (10..10 + tables).map(write).collect()
 }
 
-/// Makes such a database in `folder`, and beside it a file `list` of its tables.
+/// Makes a database with this MANIFEST and this number of small tables in `folder`, and beside it a file `list` of the
+/// tables' paths.
 fn write(folder: &Path, manifest: &[u8], tables: usize) {
     let list = database(&folder.join("000005.ldb"), manifest, tables);
     fs::write(folder.join("list"), list.concat()).unwrap();
@@ -124,7 +127,7 @@ fn folder(
     Hostile { name: name.to_owned(), make: Box::new(make) }
 }
 
-/// A MANIFEST of a sound record and one for each of `edits`.
+/// A MANIFEST of a sound record and a record for each of `edits`.
 fn records(edits: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     let mut file = Vec::new();
     record(&mut file, &sound_edit());
@@ -132,7 +135,7 @@ fn records(edits: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     file
 }
 
-/// A MANIFEST of a sound record and one that holds all these edits.
+/// A MANIFEST of a sound record and a record that holds all these edits.
 fn one_record(edits: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
     records([edits.flatten().collect()].into_iter())
 }
@@ -154,7 +157,7 @@ fn log(name: &str, log: impl Fn(usize) -> Vec<u8> + 'static) -> Hostile {
     Hostile { name: name.to_owned(), make: Box::new(make) }
 }
 
-/// A batch of writes, which are given as stored. Its header says that there are `count`.
+/// A batch of writes, which are given as stored. The batch's header says that there are `count` writes.
 fn batch(count: usize, writes: &[u8]) -> Vec<u8> {
     [&7_u64.to_le_bytes()[..], &(count as u32).to_le_bytes(), writes].concat()
 }

@@ -27,12 +27,13 @@ use meter::Taken;
 const START: usize = 32 << 10;
 /// The factor by which a cost may grow when the size doubles, in hundredths.
 const FACTOR: usize = 240;
-/// The bytes by which a cost may grow besides, whatever the size is. They are for buffers of fixed length.
+/// The bytes by which a cost may grow in addition, whatever the size is. They are for buffers of fixed length.
 const BASE: usize = 64 << 10;
 /// A cost of up to this many times the file's size is always allowed. Budgets are in proportion to the size: a file may
 /// use up its budget where one of half the size needs little of its own.
 const ALWAYS: usize = 4;
-/// Like `ALWAYS`, for the commands of `TUNING`, which open a table up to this many times. Opening a small file reads all of it.
+/// Like `ALWAYS`, for the commands of `TUNING`, which open a table up to this many times. Opening a small file reads
+/// all of it.
 const ALWAYS_OF_TUNING: usize = 16;
 /// Like `ALWAYS`, for `--carve`. After damage, it remembers each byte as a possible start of a block, in hash tables
 /// that double until they hold the starts of a MiB. It may read the file this many times.
@@ -105,7 +106,7 @@ fn number(variable: &str, default: usize) -> usize {
 
 /// Returns the arguments of a run on the files in `folder`. Words of `command` become paths: `FILE` that of the table
 /// or database, `DATABASE` that of the database or of one with the table alone, `LOG` that of a log, `LIST` that of a
-/// list of all tables, `NEW` that of a folder that does not exist.
+/// list of all tables, `NEW` that of a folder that does not exist. `LIMIT` becomes a number in proportion to `size`.
 fn arguments(command: &[&str], folder: &Path, size: usize) -> Vec<OsString> {
     let argument = |&argument: &&str| match argument {
         "DATABASE" if folder.join("database").exists() => folder.join("database").into(),
@@ -119,8 +120,8 @@ fn arguments(command: &[&str], folder: &Path, size: usize) -> Vec<OsString> {
     command.iter().map(argument).collect()
 }
 
-/// Returns the costs that grew by more than they may between a run and one on a file of twice the size. Costs of up to
-/// `always` bytes are allowed.
+/// Returns the costs that grew by more than they may from `before`, a run, to `after`, a run on a file of twice the
+/// size. Costs of up to `always` bytes are allowed. `None`: no cost grew too much.
 fn excess(before: Taken, after: Taken, always: usize) -> Option<String> {
     let parts = [
         // A read costs some bytes at least.
@@ -176,7 +177,8 @@ fn check(hostile: &Hostile, commands: &[&[&str]], bad: &mut Vec<String>) {
     }
 }
 
-/// This is a single test, since the allocator counts for all threads together. A second process takes every second file.
+/// This is a single test, since the allocator counts for all threads together. A second process takes every second
+/// file.
 #[test]
 fn a_file_of_twice_the_size_takes_at_most_twice_as_much() {
     const SECOND: &str = "GROWTH_SECOND";

@@ -1,5 +1,5 @@
-//! The costs of a run of the program, of all threads together: bytes read and decoded, bytes allocated, held at the
-//! peak and printed.
+//! The costs of one run of the program, over all its threads: reads, time, and the bytes read, decoded, allocated,
+//! held at the peak and printed.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -48,7 +48,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The costs of one run, in bytes and in nanoseconds.
+/// The costs of one run, in bytes unless a field says otherwise, and its exit status.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     /// The number of reads of tables.

@@ -94,7 +94,8 @@ pub(crate) fn all() -> Vec<Hostile> {
     [named(), overlapping(), many(), shared_keys()].into_iter().flatten().collect()
 }
 
-/// Tables whose index, half of the file, names the same blocks again and again: one table for each codec and kind of damage.
+/// Tables whose index, half of the file, names the same blocks again and again: one table for each codec and kind of
+/// damage.
 fn named() -> Vec<Hostile> {
     let codecs = [
         (Codec::None, 0, &[Nothing, Checksum, Kind, Entries, Restarts][..]),

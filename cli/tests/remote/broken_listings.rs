@@ -7,7 +7,8 @@ use super::process::{Found, with_s3};
 use super::server::{Reply, Request, Server};
 use super::table;
 
-/// A server with a sound table in the folder `d/`. `list` answers the requests for listings, and is given the request's number.
+/// A server with a sound table in the folder `d/`. `list` answers the requests for listings, and is given the request's
+/// number.
 fn server(list: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) -> Server {
     let bucket = Bucket::new([(&b"d/000005.ldb"[..], table(300))]);
     Server::start(move |number, request| match request.path.contains("list-type") {
@@ -28,7 +29,8 @@ fn xml(text: &str) -> Reply {
     Reply::Answer("200 OK", Vec::new(), text.into())
 }
 
-/// Runs the program, which has to report that the folder cannot be listed, with this reason, after this number of requests.
+/// Runs the program, which has to report that the folder cannot be listed, with this reason, after this number of
+/// requests.
 #[track_caller]
 fn refused(requests: usize, reason: &str, list: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static) {
     let server = server(list);
@@ -48,7 +50,7 @@ fn more(token: &str) -> String {
 #[test]
 fn a_token_that_comes_again_ends_the_listing() {
     refused(2, "one that was there before", |_, _| xml(&listing(&format!("{}{}", sound(), more("again")))));
-    // In turns.
+    // Two tokens that come by turns.
     refused(3, "one that was there before", |number, _| {
         xml(&listing(&format!(
             "{}{}",

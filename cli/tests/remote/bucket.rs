@@ -26,7 +26,7 @@ impl Bucket {
 
     fn list(&self, query: &BTreeMap<String, Vec<u8>>) -> String {
         let prefix = query.get("prefix").cloned().unwrap_or_default();
-        // The keys, and true for the beginnings of several.
+        // Keys, and with true, a beginning that several keys have in common.
         let mut names: BTreeSet<(&[u8], bool)> = BTreeSet::new();
         for key in self.objects.keys().filter(|key| key.starts_with(&prefix)) {
             let slash = key[prefix.len()..].iter().position(|byte| *byte == b'/');

@@ -92,7 +92,7 @@ fn a_profile_in_the_files_of_the_tools() {
     admitted(&with(&[("AWS_PROFILE", "work")]));
     let url = endpoint(&server);
     denied(&with(&[("AWS_ENDPOINT_URL", &url)]), "AccessDenied");
-    // An empty variable is none, and the profile the usual one.
+    // An empty variable counts as not set, so the profile is the usual one.
     denied(&with(&[("AWS_ENDPOINT_URL", &url), ("AWS_PROFILE", "")]), "AccessDenied");
     // The environment comes first.
     let keys = [("AWS_ACCESS_KEY_ID", "ENV"), ("AWS_SECRET_ACCESS_KEY", "b"), ("AWS_PROFILE", "work")];
@@ -150,7 +150,8 @@ fn a_web_identity() {
     admitted(&inspect("s3://bucket/d/", &[&both[..], &at_home].concat()));
 }
 
-/// Version 2 of the metadata service of a machine in the cloud: a `PUT` request gets a token, which the next requests send.
+/// Version 2 of the metadata service of a machine in the cloud: a `PUT` request gets a token, which the next requests
+/// send.
 #[test]
 fn the_metadata_of_an_instance() {
     let service = Server::start(|_, request| {
@@ -172,7 +173,7 @@ fn the_metadata_of_an_instance() {
         [("AWS_ENDPOINT_URL", &*url), ("AWS_ALLOW_HTTP", "true"), ("AWS_METADATA_ENDPOINT", &metadata)];
     admitted(&inspect("s3://bucket/d/", &environment));
     assert_eq!(service.requests().len(), 3);
-    // Files come before it.
+    // Files come before the metadata service.
     let home = home("[default]\naws_access_key_id = FILE\naws_secret_access_key = s\n", "");
     let path = home.path().to_str().unwrap();
     denied(

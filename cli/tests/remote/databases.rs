@@ -34,7 +34,8 @@ fn databases() -> Vec<String> {
     names
 }
 
-/// Runs a command on each database, once in a store and once in its folder. The lines have to be the same but for [`PLACE`].
+/// Runs a command on each database, once in a store and once in its folder. The lines have to be the same but for
+/// [`PLACE`].
 fn compare(command: &[&str], behind: &[&str]) {
     for name in databases() {
         let in_store = format!("{}-{name}", command.join(""));
@@ -85,7 +86,7 @@ fn damaged_and_missing_tables_are_found_as_in_folders() {
         std::fs::write(dir.path().join(name), &bytes).unwrap();
         store.place(&format!("db/{name}"), bytes);
     }
-    // Neither of these is the database's.
+    // Neither of these tables is the database's.
     for name in ["000003.ldb", "backup.ldb"] {
         std::fs::write(dir.path().join(name), table(300)).unwrap();
         store.place(&format!("db/{name}"), table(300));
@@ -114,7 +115,7 @@ fn damaged_and_missing_tables_are_found_as_in_folders() {
     let ranges = store.ranges.lock().unwrap();
     assert!(ranges[before..].iter().all(|(key, _)| key != "db/000003.ldb"), "{ranges:?}");
     drop(ranges);
-    // Reading the tails alone finds all damage but that in parts it does not read.
+    // Reading the tails alone finds all damage except in the parts that are not read.
     let tail = run(["inspect", "--json", "--ordered", "memory://damaged/db/"]);
     let status = |line: &Value| {
         (line["path"].as_str().unwrap().rsplit('/').next().unwrap().to_owned(), line["error_kind"].clone())
@@ -201,7 +202,7 @@ fn results_come_as_they_are_there_or_in_order() {
     store.latency = Duration::from_millis(5);
     let store = known("order", store);
     for number in 0..40 {
-        // The first ones need more requests.
+        // The first tables need more requests.
         store.place(&format!("t/{number:06}.ldb"), table(if number < 4 { 60_000 } else { 200 }));
     }
     let paths = |ordered: bool| {

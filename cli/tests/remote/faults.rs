@@ -137,8 +137,8 @@ fn a_weak_tag_is_compared_here_and_not_sent() {
     assert!(line["requests"].as_u64() > Some(2), "{line:#}");
 }
 
-/// Runs a command on a table that is replaced by another one of the same size, and back, before each request for a
-/// range but the first.
+/// Runs a command on a table. Before each request for a range but the first, the table is replaced by another one of
+/// the same size, or by the original one again.
 fn swapped(name: &str, manners: Manners, depth: &str, command: &str) -> Value {
     let (one, other) = (table(60_000), table(60_000));
     let mut other = other;

@@ -12,7 +12,8 @@ use super::{known, run, table};
 /// The fields that say where an object is and what reading it took.
 const PLACE: [&str; 8] = ["input", "path", "depth", "e_tag", "requests", "bytes_read", "logs", "notes"];
 
-/// Inspects a table with this number of keys at this depth, as a file and in a store. Returns both reports and the store.
+/// Inspects a table with this number of keys at this depth, as a file and in a store. Returns both reports and the
+/// store.
 fn both(name: &str, keys: u32, depth: &str) -> (Value, Value, Arc<Probe>) {
     let bytes = table(keys);
     let file = tempfile::Builder::new().suffix(".ldb").tempfile().unwrap();
@@ -26,7 +27,8 @@ fn both(name: &str, keys: u32, depth: &str) -> (Value, Value, Arc<Probe>) {
     (local, found.one("table"), store)
 }
 
-/// Compares the fields of `remote` with those of `local`. Those in `unknown`, which this depth does not tell, have to be null.
+/// Compares the fields of `remote` with those of `local`. The fields in `unknown`, which are not known at this depth,
+/// have to be null.
 #[track_caller]
 fn agree(local: &Value, remote: &Value, unknown: &[&str]) {
     for (field, found) in remote.as_object().unwrap() {
@@ -61,7 +63,7 @@ fn a_sample_takes_four_requests() {
     assert!(store.bytes() <= 200_000, "{}", store.bytes());
     assert_eq!((&line["requests"], &line["bytes_read"]), (&4.into(), &store.bytes().into()));
     assert_eq!(line["depth"], "sample");
-    // Measured with other questions, and estimated from other blocks.
+    // These rates are measured with other questions, and estimated from other blocks.
     for changed in ["random_fpr", "neighbour_fpr"] {
         let rate = |line: &Value| line["filter"][changed]["rate"].as_f64().unwrap();
         assert!((rate(&line) / rate(&local) - 1.0).abs() < 0.5, "{changed}: {line:#}");
@@ -105,7 +107,7 @@ fn a_large_block_at_the_beginning_of_a_table_is_part_of_a_sample() {
         let found = with_s3(&server, &[&[command, "--json"], depth, url, behind].concat());
         assert_eq!((found.status, found.lines.len()), (i32::from(local.status), 1), "{found:#?}");
         let (local, mut line) = (local.one(object), found.lines[0].clone());
-        // Measured with other questions.
+        // These rates are measured with other questions.
         if let Some(filter) = line.get_mut("filter").and_then(Value::as_object_mut) {
             for rate in ["random_fpr", "neighbour_fpr", "larger_ranges"] {
                 filter.remove(rate);

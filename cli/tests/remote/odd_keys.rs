@@ -1,4 +1,5 @@
-//! Object keys that do not look like the path of a file. Beside each is a sound table, which is shown whatever the other key is.
+//! Object keys that do not look like the path of a file. Beside an object of such a key is a sound table, which is
+//! shown whatever the other key is.
 
 use serde_json::Value;
 
@@ -51,7 +52,7 @@ fn keys() -> Vec<(Vec<u8>, Option<&'static str>)> {
     keys
 }
 
-/// A server with a bucket for each key: `b0`, `b1` and so on. A bucket holds a sound table and one under the key.
+/// A server with a bucket for each key: `b0`, `b1` and so on. A bucket holds a sound table and a table under the key.
 fn server() -> Server {
     let bucket = |key: &[u8]| Bucket::new([(&b"d/000005.ldb"[..], table(300)), (key, table(400))]);
     let buckets: Vec<_> = keys().iter().map(|(key, _)| bucket(key)).collect();
@@ -130,7 +131,7 @@ fn an_odd_folder_is_named_beside_a_table() {
     assert!(!(found.out + &found.err).contains(['\t', '\x1b']));
 }
 
-/// In text output, the name of such a table is escaped.
+/// In text output, the name of a table with an odd key is escaped.
 #[test]
 fn an_odd_key_is_shown_escaped() {
     let server = Bucket::new([&b"d/1.ldb"[..], b"d/a\nb\x1b[2J.ldb"].map(|key| (key, table(300)))).serve();
@@ -141,7 +142,7 @@ fn an_odd_key_is_shown_escaped() {
         assert!(text.contains("1.ldb") && !text.contains('\x1b'), "{text}");
     }
     let found = with_s3(&server, &["query", "s3://bucket/d/", "--", "key000000007"]);
-    // The key is in the other one.
+    // The key is in the other table.
     assert_eq!(found.status, 0, "{found:#?}");
     assert!(
         found.out.contains("d/1.ldb: \"key000000007\": may be there")

@@ -16,7 +16,8 @@ use object_store::{
 };
 
 type Later<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
-/// Called before a request is answered. It is given the request's number, counted from 0, and whether the request is for a range.
+/// Called before a request is answered. It is given the request's number, counted from 0, and whether the request is
+/// for a range.
 type Hook = Box<dyn Fn(u64, bool, &InMemory) + Send + Sync>;
 
 /// The ways in which the store differs from the usual one.

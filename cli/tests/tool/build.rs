@@ -110,8 +110,8 @@ fn the_summary_counts_in_words_that_fit() {
     let lines: String = (0..2000).map(|key| format!("{key:010}\n")).collect();
     let (text, _) = summary(&["--block-size", "1", "--base-lg", "0", "--compression", "none"], &lines);
     assert!(text.starts_with("2,000 entries in 2,000 data blocks, "), "{text}");
-    // A filter for each byte of data blocks, each an entry of 3 + 10 bytes, restarts of 8 and a
-    // trailer of 5.
+    // A filter for each byte of data blocks. A block is an entry of 3 + 10 bytes, restarts of 8 bytes
+    // and a trailer of 5.
     assert_eq!(2000 * (3 + 10 + 8 + 5), 52_000);
     assert!(text.contains("BuiltinBloomFilter2: 52,000 filters (50,000 empty), "), "{text}");
 }
@@ -144,7 +144,7 @@ fn each_policy_makes_filters_by_which_its_keys_are_found() {
     }
     rates.dedup();
     assert_eq!(rates.len(), 4, "{rates:?}");
-    // One table with filters of all four.
+    // One table with filters of all four policies.
     let output = folder.path().join("all.ldb");
     let all = ["new", "old", "cassandra", "murmur3"].map(|policy| ["--policy", policy]).concat();
     run(&arguments(&all, &input, &output)).expect(0).quiet();
@@ -161,7 +161,7 @@ fn a_dash_stands_for_the_standard_streams() {
     let table = std::fs::read(&output).unwrap();
     let piped = run_with_input(&["build", "-", "-"], lines.as_bytes()).expect(0);
     assert!(piped.raw == table);
-    // The summary goes to standard error, as the table goes to standard output.
+    // The summary goes to standard error, because the table goes to standard output.
     let summary = to_file.out.replace(&output.display().to_string(), "standard output");
     assert_eq!(piped.err, format!("filterblock: {summary}"));
     assert!(run(&args!["build", input, "-"]).expect(0).raw == table);
@@ -203,7 +203,7 @@ fn policies_are_given_by_their_names_or_for_short() {
         ("filterblock.CassandraBloomFilter1", "cassandra"),
         ("filterblock.Murmur3BloomFilter1", "murmur3"),
     ];
-    // The names of all policies that tables are read by, except RocksDB's, whose filters are not written here.
+    // The names of all policies that tables are read with, except RocksDB's, whose filters are not written here.
     let read = filterblock::policy::default_read_policies();
     let read: Vec<_> = read.iter().map(|policy| policy.name().to_owned()).collect();
     assert_eq!(read[..4], names.map(|(name, _)| name));

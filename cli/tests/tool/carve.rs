@@ -92,7 +92,8 @@ fn riaks_keys_are_carved_as_they_are_read() {
     }
 }
 
-/// The first block whose keys hold a time decides on the format of keys, even if blocks before it leave the format open.
+/// The first block whose keys hold a time decides on the format of keys, even if blocks before it leave the format
+/// open.
 #[test]
 fn riaks_keys_are_told_by_any_block() {
     let key = |user_key: &str, sequence: u64, kind: u8| {

@@ -18,7 +18,8 @@ fn flip(path: &Path, places: &[(usize, u8)]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The places of a byte in each data block and in the index, the first and the last byte by turns, and of one in the footer.
+/// The places of a byte in each data block and in the index, the first and the last byte by turns, and of one in the
+/// footer.
 fn places(path: &Path) -> Vec<usize> {
     let table = Table::open_path(path, &ReadOptions::default()).unwrap();
     let blocks: Vec<_> = table.data_blocks().map(Result::unwrap).chain([table.index_handle()]).collect();
@@ -86,7 +87,8 @@ fn a_database_is_merged_with_all_its_wrong_bits_corrected() {
     assert!(out.lines().count() == 1 && !told.is_empty());
 }
 
-/// LevelDB's MANIFEST with one wrong bit: in its first record's checksum, length, type or data, or at its last record's end.
+/// LevelDB's MANIFEST with one wrong bit: in its first record's checksum, length, type or data, or at its last record's
+/// end.
 #[test]
 fn a_wrong_bit_of_the_manifest_costs_no_order() {
     const MANIFEST: &str = "MANIFEST-000008";
@@ -123,7 +125,7 @@ fn entries_of_corrected_blocks_and_records_are_marked() {
             assert_eq!(entry["corrected"].as_u64(), (entry["offset"] == 0).then_some(40), "{entry}");
         }
         assert!(entries.iter().any(|entry| entry["offset"] == 0));
-        // LevelDB wrote this log as one record.
+        // LevelDB wrote the log as one record.
         assert_eq!(entries.iter().any(|entry| entry["offset"] != 0), name != LOG);
     }
 }
@@ -145,7 +147,7 @@ fn keys_of_any_kind_have_to_ascend() {
     let whole = run(&args!["scan", &path]).expect(0).out;
     flip(&path, &[(700, 1)]);
     assert_eq!(scan(&[], &path, 0), (whole, vec!["700".into()]));
-    // If the order of keys is not known, nothing tells whether the result is right.
+    // If the order of keys is not known, nothing shows whether the result is right.
     let path = folder.path().join("reversed.ldb");
     let reversed = fs::read_dir(database("reversed")).unwrap().map(|entry| entry.unwrap().path());
     let table =

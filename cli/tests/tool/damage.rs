@@ -33,7 +33,7 @@ fn inspect(contents: impl AsRef<[u8]>, status: i32) -> Value {
     let folder = folder();
     let path = file(&folder, "table.ldb", contents);
     let report = run(&args!["inspect", "--json", path]).expect(status).one();
-    // People are told the same.
+    // The text says the same.
     let run = run(&args!["inspect", path]).expect(status);
     for finding in [&report["error"], &report["filter_error"], &report["filter"]["malformed"]] {
         if let Some(text) = finding.as_str() {
@@ -168,7 +168,7 @@ fn names_that_share_a_long_start() {
     assert_eq!(names.len(), 17);
     assert!(names[0].as_str().unwrap().ends_with("... (4096 bytes)"));
     assert_eq!(names[16], "... and 99985 more");
-    // A longer one is not put together.
+    // A longer name is not put together.
     let report = inspect(table(100_000), 1);
     let names = report["metaindex"].as_array().unwrap();
     assert_eq!(names.len(), 1);

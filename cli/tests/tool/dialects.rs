@@ -1,4 +1,4 @@
-//! Tables of LevelDB's relatives: what `inspect` can tell of them, and what it leaves open.
+//! Tables of LevelDB's relatives: the facts that `inspect` finds out about them, and those that it leaves open.
 
 use std::path::Path;
 
@@ -75,7 +75,7 @@ fn the_hash_under_the_old_name_is_found_by_trying() {
     let binary = |i: u8| vec![1, 2, 3, 4, i];
     assert_eq!(legacy(LegacyHash::Signed, binary)["dialect"], "signed");
     assert_eq!(legacy(LegacyHash::Unsigned, binary)["dialect"], "unsigned");
-    // Without bytes from 0x80 on behind whole words, there is no difference.
+    // If no byte after the last whole word is 0x80 or more, the two hashes do not differ.
     assert_eq!(legacy(LegacyHash::Signed, |i| vec![i, 0, 0, 0])["dialect"], "either");
     let goleveldb = relative("goleveldb/base-lg-19/000004.ldb");
     assert_eq!((&goleveldb["dialect"], &goleveldb["filter"]["base_lg"]), (&"either".into(), &19.into()));

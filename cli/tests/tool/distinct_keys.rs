@@ -151,7 +151,7 @@ fn keys_of(name: &str) -> BTreeSet<Vec<u8>> {
     keys
 }
 
-/// A sample of data blocks does not tell which keys two tables have in common.
+/// A sample of data blocks does not reveal which keys two tables have in common.
 #[test]
 fn a_sample_of_several_tables_has_bounds() {
     let folder = folder();
@@ -161,7 +161,7 @@ fn a_sample_of_several_tables_has_bounds() {
     let keys = &totals["distinct_keys"];
     assert!(keys["count"].is_null() && holds(keys, 70_000), "{keys}");
     assert!(keys["low"].as_u64() > Some(50_000) && keys["high"].as_u64() < Some(100_000), "{keys}");
-    // From level 1 on, tables of one level have none in common.
+    // From level 1 on, tables of one level have no keys in common.
     let level = &totals["levels"][1]["distinct_keys"];
     assert!(holds(level, 60_000) && level["count"].is_u64(), "{level}");
     let out = run(&args!["inspect", "--wide", folder.path()]).expect(0).out;

@@ -106,7 +106,7 @@ fn what_a_link_stands_for_is_replaced_and_devices_are_not() {
     let null = folder.path().join("null");
     symlink("/dev/null", &null).unwrap();
     run(&args!["extract", path, "-o", null]).expect(2);
-    // Not only for its owner, unlike other temporary files.
+    // The file is not only for its owner, unlike other files that began as temporary ones.
     let plain = file(&folder, "plain", "");
     run(&args!["extract", path, "-o", folder.path().join("new")]).expect(0);
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode();

@@ -127,7 +127,7 @@ mod unix {
             let path = copy.path().join(name);
             fs::remove_file(&path).unwrap();
             run(&args!["inspect", copy.path()]).expect(1);
-            // It leads to itself.
+            // A link that leads to itself.
             symlink(name, &path).unwrap();
             for command in ["inspect", "verify", "manifest"] {
                 let run = run(&args![command, copy.path()]).expect(2);

@@ -44,7 +44,7 @@ fn what_is_certainly_not_there_is_status_1() {
     }
 }
 
-/// A deletion in the log or in a table hides older values, and a history shows it.
+/// A deletion in the log or in a table hides older values, and a history shows the deletion.
 #[test]
 fn deleted_keys_are_not_there_and_have_a_history() {
     let dir = database("levels");
@@ -137,7 +137,7 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
     }
 }
 
-/// A table by itself whose metaindex or filters are damaged does not tell the form of its keys: Riak's, LevelDB's or
+/// A table by itself whose metaindex or filters are damaged does not reveal the form of its keys: Riak's, LevelDB's or
 /// whole ones.
 #[test]
 fn a_table_that_does_not_tell_the_form_of_its_keys_lacks_no_key_for_certain() {
@@ -177,7 +177,8 @@ fn a_table_that_does_not_tell_the_form_of_its_keys_lacks_no_key_for_certain() {
     }
 }
 
-/// Without a MANIFEST, each file is searched by itself, and the newest version counts, whatever the number of its file is.
+/// Without a MANIFEST, each file is searched by itself, and the newest version counts, whatever the number of its file
+/// is.
 #[test]
 fn without_a_manifest_the_newest_version_is_found_and_not_certain() {
     let copy = copy_of(&database("levels"));

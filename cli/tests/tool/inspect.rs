@@ -115,8 +115,8 @@ fn a_listing_fits_into_100_columns() {
 #[test]
 fn json_has_all_fields_in_order() {
     let run = run(&args!["inspect", "--json", table("versions-512-bloom10.ldb")]).expect(0).quiet();
-    // Of the rates measured, the names. Other rates are taken as they are written: parsing and writing a number need not
-    // give the same digits.
+    // Of measured rates, the names of the fields are compared. Other rates are taken as they are written, because
+    // parsing and writing a number need not give the same digits.
     let between = |start: &str, end: &str| {
         let (_, rest) = run.out.split_once(start).unwrap();
         rest.split_once(end).unwrap().0
@@ -195,7 +195,8 @@ fn json_agrees_with_the_table_for_all_test_data() {
         let ones = |array: &[u8]| array.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
         assert_eq!(found["bits"], arrays().map(|array| 8 * array.len()).sum::<usize>());
         assert_eq!(found["bits_set"], arrays().map(ones).sum::<u64>(), "{}", sample.name);
-        // As many absent keys come to a data block as it has entries. Filters of 64 bits do not tell theirs.
+        // Absent keys come to a data block in proportion to its entries. Filters of 64 bits do not reveal how many
+        // entries they are for.
         let (mut passing, mut entries) = (0.0, 0.0);
         for handle in table.data_blocks().map(Result::unwrap) {
             let mut block = table.block_cursor(handle).unwrap();
@@ -309,7 +310,7 @@ fn one_filter_for_all_data_blocks() {
 
 #[test]
 fn without_a_filter_it_says_what_one_would_cost() {
-    // The same entries, with and without: the blocks lie alike.
+    // The same entries, with and without filters: the data blocks are at the same places.
     let with = run(&args!["inspect", "--json", table("words-4096-bloom10-snappy.ldb")]).one();
     let without = run(&args!["inspect", "--json", table("words-4096-unfiltered-snappy.ldb")]).one();
     let cost = &without["filter_cost"];
@@ -530,8 +531,8 @@ fn the_database_in_use_is_only_read() {
     assert!(Table::open(sample("words-4096-bloom1.ldb").file, &Default::default()).is_ok());
 }
 
-/// The input is tables, files that are none, a missing path and folders. Neither the output nor its order depends on
-/// the number of threads.
+/// The input is tables, files that are no tables, a missing path and folders. Neither the output nor its order depends
+/// on the number of threads.
 #[test]
 fn the_output_is_the_same_with_any_number_of_jobs() {
     let folder = folder();

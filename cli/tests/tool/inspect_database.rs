@@ -1,4 +1,4 @@
-//! `filterblock inspect`: the facts that the MANIFEST tells.
+//! `filterblock inspect`: the facts that come from the MANIFEST.
 
 use std::fs;
 
@@ -35,7 +35,7 @@ fn tables_have_their_place_in_the_database() {
         assert_eq!(place(report), [&json!(order), &json!(level), &json!(true), &report["file_size"]]);
     }
     assert_eq!(place(&reports[3]), [&json!(order), &Value::Null, &json!(false), &Value::Null]);
-    // A table alone lies in its database too; one in another folder does not.
+    // A table given alone is reported as part of its database, too; one in another folder is not.
     let one = run(&args!["inspect", "--json", copy.path().join("000007.ldb")]).expect(0).one();
     assert_eq!(unframed(one), unframed(reports[1].clone()));
     let outside = run(&args!["inspect", "--json", table("words-256-bloom10.ldb")]).expect(0).one();
@@ -98,8 +98,8 @@ fn totals_weigh_tables_by_the_lookups_that_come_to_them() {
         unused.split_whitespace().collect::<Vec<_>>(),
         ["unused", "1", "1", "9.9", "KiB", "200", "19.8", "%", "200", "0", "B", "100", "%"]
     );
-    // The tables in use all reach over nearly all keys, so that lookups come to each of them. None comes to the
-    // unused one, which has no filter.
+    // The tables in use all reach over nearly all keys, so that lookups come to each of them. No lookup comes to
+    // the unused table, which has no filter.
     let rate = |name: &str| {
         let path = database("levels").join(name);
         run(&args!["inspect", "--json", path]).expect(0).one()["filter"]["random_fpr"]["rate"]
@@ -164,7 +164,7 @@ fn a_table_without_a_number_is_obsolete_in_a_database() {
     assert_eq!((listed.len(), unframed(listed[3].clone())), (4, unframed(named)));
 }
 
-/// LevelDB looks for `.ldb` first, and for `.sst` only if there is none.
+/// LevelDB looks for `.ldb` first, and for `.sst` only if there is no `.ldb`.
 #[test]
 fn of_two_files_with_one_number_one_is_live() {
     let copy = levels();

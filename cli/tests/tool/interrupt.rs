@@ -112,7 +112,7 @@ fn a_signal_that_is_ignored_stays_ignored() {
 fn what_is_finished_stays() {
     let folder = folder();
     let output = folder.path().join("new.ldb");
-    // Its summary blocks: the pipe is full, and nobody reads.
+    // The program cannot write its summary, because the pipe is full, and nobody reads.
     let (reader, mut writer) = std::io::pipe().unwrap();
     let mut filler = writer.try_clone().unwrap();
     std::thread::spawn(move || while filler.write_all(&[0; 512]).is_ok() {});

@@ -188,7 +188,7 @@ impl Known {
             "policy": POLICY, "policy_assumed": false,
             "offset": self.filter_block.0, "size": 2 * 9 + 4 * 4 + 5, "base_lg": 11,
             "filters": 4, "empty_filters": 2, "offset_array_bytes": 16, "empty_filter_bytes": 8,
-            // One filter for all three keys takes 9 bytes and 4 in the offset array, these take 18 and 16.
+            // One filter for all three keys takes 9 bytes and 4 in the offset array; the four filters take 18 and 16.
             "larger_ranges": {
                 "base_lg": 13, "saves": 21,
                 "estimated_fpr": filterblock::expected_false_positive_rate(64, 6, 3),
@@ -516,7 +516,7 @@ fn inspect_of_what_cannot_be_looked_at() {
 fn inspect_of_damage_within_a_table() {
     let folder = folder();
     let known = Known::new(b"");
-    // In the first data block, which is read to learn what the others are like.
+    // Damage in the first data block, which is read to learn what the others are like.
     let mut contents = known.contents.clone();
     contents[5] ^= 1;
     let path = file(&folder, "data.ldb", contents);
@@ -536,7 +536,7 @@ fn inspect_of_damage_within_a_table() {
     expected["filter"]["larger_ranges"]["estimated_fpr"] = json!(rate);
     same(&found, &known.measured(&found, expected));
 
-    // In the filter block, which is not used then.
+    // Damage in the filter block, which is not used then.
     let mut contents = known.contents.clone();
     contents[known.filter_block.0 as usize] ^= 1;
     let path = file(&folder, "filter.ldb", contents);
@@ -550,7 +550,7 @@ fn inspect_of_damage_within_a_table() {
     expected["error_kind"] = json!("damaged");
     same(&found, &expected);
 
-    // A filter without a bit denies the key that is there.
+    // A filter without a set bit denies the key that is there.
     let none = Known::with_filters(b"", [filter(&[b"apple", b"melon"]), [[0; 8].as_slice(), &[6]].concat()]);
     let path = file(&folder, "unsound.ldb", &none.contents);
     let mut expected = none.report(&path);
@@ -667,7 +667,7 @@ fn query_of_a_database() {
         (there["lookup_blocks"], there["estimated_fpr"]) = (json!(lookup), json!(first));
         let mut absent = answer(name, "z");
         if name == "000009.ldb" {
-            // It was given by its own path.
+            // The obsolete table was given by its own path.
             for line in [&mut there, &mut absent] {
                 line["input"] = json!(text(&database.path(name)));
             }

@@ -89,7 +89,7 @@ fn keys(report: &Value) -> (u64, u64, u64, bool) {
 fn the_interval_of_keys_holds_the_number_for_19_of_20_tables() {
     let folder = folder();
     let mut random = Random(1);
-    // From 1 to 200,000, few as often as many.
+    // From 1 to 200,000 keys. The logarithms of the numbers are uniformly distributed.
     let truth: Vec<u64> = (0..200).map(|_| 200_000_f64.powf(random.share()).round() as u64).collect();
     for (number, keys) in (0..).zip(&truth) {
         let bytes = (keys * [20, 100, 1000, 5000][random.below(4) as usize]).min(1_500_000);
@@ -115,7 +115,7 @@ fn the_interval_of_keys_holds_the_number_for_19_of_20_tables() {
     assert_eq!(reports.len(), 200);
     assert!(estimated >= 60, "{estimated}");
     assert!(held >= 190, "{held}");
-    // Those that were counted hold in any case.
+    // Numbers that were counted hold in any case, so the estimates are judged apart from them.
     assert!(20 * held_estimates >= 19 * estimated, "{held_estimates} of {estimated}");
 }
 

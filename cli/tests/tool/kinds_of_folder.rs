@@ -176,7 +176,7 @@ fn scan() {
     // Each of these notes is in JSON, too.
     let notes = ["tables and logs", "tables alone"].map(|kind| (kind, "come one by one", ""));
     walk("scan", &["--json"], &[], true, &notes);
-    // So is the part that each file has.
+    // So is the state of the file that an entry is from.
     for kind in ["tables and logs", "CURRENT damaged"] {
         let folder = folder();
         let at = folder.path().join("db");
@@ -220,7 +220,7 @@ fn a_folder_has_the_same_logs_for_all_commands() {
             arguments.extend(more.iter().map(Into::into));
             arguments.push(at.as_path().into());
             let found = run(&arguments).all_json();
-            // If entries are merged without all versions, the log's are among the newest.
+            // If entries are merged without all versions, the log's entries are among the newest.
             let is_scanned = found.iter().any(|line| named(line) && line["object"] == "entry");
             assert_eq!(is_scanned, asked.iter().any(named), "{kind} {more:?}");
             assert_eq!(is_scanned, log.exists(), "{kind} {more:?}");

@@ -63,7 +63,7 @@ pub(super) fn zeros(key: &[u8], blocks: usize) -> Vec<u8> {
     .concat()
 }
 
-/// Writes a table of one such entry.
+/// Writes a table whose only entry has a value of `blocks` times 128 KiB of zeros.
 fn table_of_zeros(folder: &tempfile::TempDir, blocks: usize) -> PathBuf {
     let mut crafted = Crafted::default();
     let place = crafted.block_of_type(&zeros(b"a", blocks), 2);

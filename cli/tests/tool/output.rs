@@ -45,7 +45,7 @@ fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
     let filter = crafted.block(&[0; 1 << 20]);
     let large = crafted.finish(&[(b"key", data)], &[(b"filter.leveldb.BuiltinBloomFilter2", filter)]);
     let large = file(folder, "large.ldb", large);
-    // Every kind of verdict, on all of the input or on its beginning.
+    // Inputs of every verdict: all are sound, the first is damaged, or the later ones are.
     vec![
         many(1200, &["inspect"], &sound, &sound),
         many(200, &["inspect", "--json"], &damaged, &sound),
@@ -229,7 +229,7 @@ fn colours_only_where_they_are_wanted() {
     let missing = path.with_extension("missing");
     assert!(run(&args!["--color", "always", "inspect", missing]).err.contains('\x1b'));
     assert!(!run(&args!["--color", "never", "inspect", missing]).err.contains('\x1b'));
-    // Without its colours it is the same text.
+    // Without the colours, the text is the same.
     let stripped = always.split('\x1b').map(|part| part.split_once('m').map_or(part, |(_, rest)| rest));
     assert_eq!(stripped.collect::<String>(), plain);
 }

@@ -179,7 +179,7 @@ fn keys_beyond_the_index_are_not_there() {
 
 #[test]
 fn an_order_that_is_not_the_tables_is_noticed() {
-    // Without its MANIFEST, which names the order.
+    // The tables without their MANIFEST, which names the order.
     let folder = folder();
     let path = folder.path().join("tables");
     fs::create_dir(&path).unwrap();
@@ -266,12 +266,12 @@ fn status_tells_a_sound_no_from_all_else() {
     let log = file(&folder, "2.log", "");
     run(&args!["query", folder.path(), "no"]).expect(1).quiet();
     fs::copy(database("levels").join("000010.log"), &log).unwrap();
-    // A table may be missing, as nothing says which there were.
+    // A table may be missing, because nothing says which tables there were.
     let run_log = run(&args!["query", folder.path(), "no"]).expect(2);
     assert!(run_log.err.contains("CURRENT") && run_log.err.contains("all tables are asked"), "{run_log:?}");
     assert!(run_log.out.contains("2.log: \"no\": not there, in no write of this log\n"), "{run_log:?}");
     fs::remove_file(&log).unwrap();
-    // A damaged table may hold the key, and another says that it does.
+    // A damaged table may hold a key. For the second key, a sound table says that it may hold it.
     file(&folder, "3.ldb", "damaged");
     run(&args!["query", folder.path(), "no"]).expect(2);
     run(&args!["query", folder.path(), ""]).expect(0);

@@ -1,4 +1,4 @@
-//! `filterblock query` with a MANIFEST that tells the order of keys.
+//! `filterblock query` with a MANIFEST that names the order of keys.
 
 use std::fs;
 
@@ -143,7 +143,7 @@ fn json_says_what_a_lookup_costs() {
     let answers = run(&args!["query", "--json", copy.path(), obsolete, "--", key]).expect(0).json();
     let costs: Vec<_> = answers.iter().map(|answer| answer["lookup_blocks"].as_u64().unwrap()).collect();
     let blocks: Vec<_> = answers.iter().map(|answer| answer["blocks"].as_array().unwrap().len()).collect();
-    // The first is the log. The last is obsolete: it has the key, and is not read.
+    // The first answer is the log's. The last is that of an obsolete table, which has the key and is not read.
     assert_eq!((costs.len(), costs[4], blocks[4]), (5, 0, 1));
     assert!(costs[..4].iter().zip(&blocks).all(|(&cost, &blocks)| cost == blocks as u64));
     let text = run(&args!["query", copy.path(), key]).expect(0).out;
@@ -172,7 +172,7 @@ fn a_sum_says_which_tables_it_leaves_out() {
     assert!(text.contains(", beside those of 2 tables that cannot be read\n"), "{text}");
 }
 
-/// An index out of order tells nothing about keys within the table's range. The table counts once, whichever of the
+/// An index out of order says nothing about keys within the table's range. The table counts once, whichever of the
 /// keys is within the range.
 #[test]
 fn a_table_that_some_keys_leave_out_counts_once() {
@@ -345,7 +345,8 @@ fn the_writes_of_a_log_answer_for_their_keys() {
     run(&args!["query", copy.path(), "gone"]).expect(2);
 }
 
-/// An index is walked only if its keys take no more than 256 MiB together. They may share bytes, so the file may be small.
+/// An index is walked only if its keys take no more than 256 MiB together. They may share bytes, so the file may be
+/// small.
 #[test]
 fn an_index_of_too_many_bytes_is_left_alone() {
     const KEY: usize = 1 << 20;

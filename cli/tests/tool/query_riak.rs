@@ -1,4 +1,5 @@
-//! `filterblock query` on keys of Riak's that have a time, which is between the user key and the tag that LevelDB's keys have.
+//! `filterblock query` on keys of Riak's that have a time, which is between the user key and the tag that LevelDB's
+//! keys have.
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ const ROCKSDB: &[u8] = b"rocksdb.properties";
 fn internal(user_key: &[u8], sequence: u64, kind: u8) -> Vec<u8> {
     let mut key = user_key.to_vec();
     if kind == WRITE_TIME || kind == EXPIRY {
-        // Read as a part of the user key, it comes behind everything in ASCII.
+        // As a part of the user key, this time comes after everything in ASCII.
         key.extend([0xff; 8]);
     }
     key.extend((sequence << 8 | u64::from(kind)).to_le_bytes());
@@ -33,9 +34,9 @@ fn user_part(key: &[u8]) -> &[u8] {
     &key[..key.len() - suffix]
 }
 
-/// A table of these data blocks and the blocks' places. The index has the last key of each block, as Basho's has if it
-/// cannot be shortened. `marks` are further names in the metaindex. With `filtered`, each block has a filter of its
-/// own, over the user keys.
+/// Returns a table of these data blocks, and the blocks' places. The index has the last key of each block, as Basho's
+/// index has if the key cannot be shortened. `marks`: further names in the metaindex. `filtered`: each block has a
+/// filter of its own, over the user keys.
 fn crafted(blocks: &[Vec<Vec<u8>>], marks: &[&[u8]], filtered: bool) -> (Vec<u8>, Vec<Place>) {
     let mut crafted = Crafted::default();
     let mut filters = FilterBlockBuilder::new(LegacyBloomPolicy::new(16).with_hash(LegacyHash::Signed));
@@ -62,7 +63,8 @@ fn hex(key: &[u8]) -> String {
     key.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Queries each of these user keys. Each answer has to name the data block that holds the key, and to have this `by_index`.
+/// Queries each of these user keys. Each answer has to name the data block that holds the key, and to have this
+/// `by_index`.
 #[track_caller]
 fn ask(path: &Path, options: &[&str], by_index: bool, keys: &[(&[u8], u64)]) {
     let folder = folder();
@@ -103,7 +105,7 @@ fn every_key_of_a_table_of_riaks_may_be_there_by_its_index() {
     ask(&path, &["--comparator", "bytewise"], true, &keys);
 }
 
-/// The user key "user1" with a time behind it looks like a key that comes after "user10".
+/// The user key "user1" with a time after it looks like a key that comes after "user10".
 #[test]
 fn a_time_is_no_part_of_the_user_key() {
     for kind in [WRITE_TIME, EXPIRY] {
@@ -112,7 +114,7 @@ fn a_time_is_no_part_of_the_user_key() {
             vec![internal(b"user10", 3, kind), internal(b"user11", 4, VALUE)],
             vec![internal(b"user2", 5, kind)],
         ];
-        // Without the mark or without filters, no reading is certain, and one of those possible
+        // Without the mark or without filters, no reading is certain, and one of the possible readings
         // contradicts the order.
         for (marks, filtered) in [(&[RIAK][..], true), (&[RIAK], false), (&[], true), (&[], false)] {
             let (contents, places) = crafted(&blocks, marks, filtered);
@@ -129,7 +131,7 @@ fn a_time_is_no_part_of_the_user_key() {
     }
 }
 
-/// As above, but the index is in order by every reading. If no reading is certain, all are followed.
+/// Keys with times again, but the index is in order by every reading. If no reading is certain, all are followed.
 #[test]
 fn every_reading_that_is_possible_is_followed() {
     let blocks = [
@@ -156,7 +158,7 @@ fn an_absent_key_is_sought_in_one_block_of_riaks_table() {
     let mut arguments = args!["query", "--json", "--comparator", "bytewise", path].to_vec();
     arguments.extend(keys.iter().map(Into::into));
     let answers = run(&arguments).json();
-    // By filters of 16 bits a key.
+    // The filters have 16 bits a key, so that few absent keys pass.
     assert!(answers.iter().all(|answer| answer["by_index"] == true));
     assert!(answers.iter().filter(|answer| answer["may_match"] == true).count() <= 3, "{answers:?}");
 }
@@ -165,8 +167,8 @@ fn an_absent_key_is_sought_in_one_block_of_riaks_table() {
 #[test]
 fn types_without_a_time_in_rocksdb_are_not_cut() {
     let key = |user_key: &[u8]| [user_key, &(7u64 << 8 | 2).to_le_bytes()].concat();
-    // As a whole, the first comes after the second one's user part; without 16 bytes, both before
-    // it.
+    // Read as a whole key, the last key of the first block comes after the user key of the second
+    // block's first key. Without the last 16 bytes, both keys come before that user key.
     let user_keys = [vec![&b"aaaaaaaaaaaa"[..]], vec![b"aaaaaaaaaaaa\x02", b"aaaaaaaaaaaa\x02z"]];
     let blocks = user_keys.clone().map(|keys| keys.into_iter().map(key).collect());
     for marks in [&[ROCKSDB][..], &[]] {

@@ -175,7 +175,7 @@ fn filters_are_those_of_the_tables_or_others() {
     let last = db.repair(&["--json"], 0).all_json().pop().unwrap();
     assert_eq!(last["policy"], "leveldb.BuiltinBloomFilter2");
     assert_eq!(last["bits_per_key"], 10);
-    // Filters of few keys are rounded up by much: of one key, to 64 bits.
+    // Filters of few keys are rounded up by a lot: that of one key, to 64 bits.
     let place = folder();
     let (old, new) = (database("levels"), place.path().join("new"));
     let last = run(&args!["repair", old, "--to", new, "--json"]).all_json().pop().unwrap();
@@ -193,7 +193,7 @@ pub(super) fn idb_key(store: u8, number: f64) -> Vec<u8> {
     [&[0, 1, store, 1, 3][..], &number.to_le_bytes()].concat()
 }
 
-/// A database in Chromium's order: a table with these numbers as keys, and a log with other ones.
+/// A database in Chromium's order: a table with these numbers as keys, and a log with other numbers.
 pub(super) fn idb(numbers: &[f64]) -> tempfile::TempDir {
     let internal = |key: &[u8], sequence: u64| [key, &(sequence << 8 | 1).to_le_bytes()].concat();
     let options = WriteOptions::default().internal_keys(true).comparator(IdbComparator);
@@ -236,7 +236,7 @@ fn chromiums_order_is_known() {
     run(&args!["repair", dir.path(), "--to", new]).expect(0);
     assert_eq!(entries(&new), lines);
     run(&args!["verify", new]).expect(0);
-    // Without a MANIFEST the tables tell.
+    // Without a MANIFEST, the tables show the order.
     fs::remove_file(dir.path().join("MANIFEST-000004")).unwrap();
     let other = place.path().join("other");
     let told = run(&args!["repair", dir.path(), "--to", other]).expect(5);

@@ -241,7 +241,7 @@ fn internal_keys_are_told_from_others() {
         (numbers(b"x"), false),
         ((0..50).map(|at| manifest::value_key(&format!("{at:04}"))).collect(), true),
         (vec![b"a".to_vec(), b"longer than eight".to_vec()], false),
-        // The high bytes tell numbers that come before others.
+        // The last eight bytes are big-endian numbers: as tags, they would have very high sequence numbers.
         (
             (1..50u32).map(|at| [&at.to_be_bytes()[..], &u64::from(at).to_be_bytes()].concat()).collect(),
             false,
@@ -283,7 +283,7 @@ fn damage_is_passed_over_and_told() {
 fn a_database_in_an_unknown_order_is_not_merged() {
     let reversed = run(&args!["scan", database("reversed")]).expect(2);
     assert!(reversed.out.is_empty() && reversed.err.contains("give them one by one"), "{reversed:?}");
-    // Its tables are shown in the order in which they are stored.
+    // A table by itself is shown in the order in which its entries are stored.
     let tables = args!["scan", "--keys", "--all", database("reversed").join("000005.ldb")];
     let keys = run(&tables).expect(0).quiet().out;
     assert!(keys.lines().count() == 200 && keys.lines().is_sorted_by(|a, b| a > b));
@@ -351,7 +351,7 @@ fn carving_goes_on_behind_damage_and_within_other_files() {
         let path = file(&folder, "damaged.ldb", damaged);
         assert!(stored(&["--carve"], &path, 1) == expected, "{lost:?}");
     }
-    // The start is gone, or there is something before it.
+    // The start is gone, or something precedes it.
     let cut = blocks[2].offset as usize + 5;
     let path = file(&folder, "start.ldb", &contents[cut..index]);
     let expected: Vec<Entry> = (3..blocks.len()).flat_map(of_block).collect();
@@ -372,7 +372,7 @@ fn a_reader_that_goes_away_ends_it() {
     assert_eq!(child.wait().unwrap().code(), Some(141));
 }
 
-/// If it were, a small index could show a large block any number of times.
+/// Otherwise a small index could show a large block any number of times.
 #[test]
 fn a_block_that_the_index_names_again_is_not_shown_again() {
     let mut crafted = tables::Crafted::default();

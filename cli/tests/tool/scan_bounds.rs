@@ -82,7 +82,7 @@ fn keys_that_share_a_long_beginning_end_at_the_limit_as_for_verify() {
     // Without a limit all are there.
     let all = run(&args!["scan", "--all", "--sizes", "--json", "--limit", "150", table]).expect(0);
     assert_eq!(all.out.lines().count(), 151);
-    // The limit on blocks is another, and has the same status.
+    // The limit on blocks is another limit, and leads to the same exit status.
     let block = run(&args!["scan", "--max-output", "100", super::table("words-256-bloom10.ldb")]).expect(2);
     assert!(block.err.contains("at most 100 bytes"), "{block:?}");
 }
@@ -137,8 +137,8 @@ fn sixty_four_handles_are_enough_for_any_number_of_tables() {
     }
 }
 
-/// While a scan has closed them, two tables are compacted into a new one, and one is replaced by a copy of itself. No
-/// entry is lost, and none comes twice.
+/// While a scan has closed them, two tables are compacted into a new one, and a third is replaced by a copy of itself.
+/// No entry is lost, and none comes twice.
 #[test]
 fn tables_that_are_compacted_while_they_are_closed_cost_no_entry() {
     let count = 2 * Scan::MAX_OPEN_FILES as u64;

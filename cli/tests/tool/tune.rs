@@ -107,7 +107,7 @@ fn a_database_without_tables_has_nothing_to_advise_on() {
     assert!(text.ends_with("\n\nNo advice: there are no tables yet\n"), "{text}");
 }
 
-/// The numbers are those of the same database without the table.
+/// The numbers are those of the same database without the damaged table.
 #[test]
 fn a_damaged_table_is_part_of_no_number() {
     let copy = copy_of(&database("unfiltered"));
@@ -196,8 +196,8 @@ fn lookups_follow_chromiums_order() {
             visits.round()
         })
     };
-    // Stored keys are found in the one table of level 1, or in one of level 2 after that one. Of the numbers that are not
-    // stored, four lie between two tables.
+    // Stored keys are found in the table of level 1 or, if not there, in a table of level 2. Of the numbers that are
+    // not stored, four lie between two tables.
     assert_eq!(visits(0), [3500.0, 4000.0]);
     assert_eq!(visits(1), [3496.0, 0.0]);
 }
@@ -295,7 +295,7 @@ fn the_advice_can_be_followed() {
     let said = if bits.len() == 1 { bits.pop_first().unwrap() } else { by_level.join(",") };
     assert!(arguments.contains(&&*said), "{arguments:?} {said}");
 
-    // The advice is now to leave it as it is, and its reads are as predicted.
+    // The advice is now to leave the new database as it is, and its reads are as predicted.
     let found = tuning(&run_long(&args!["tune", "--json", "--min-size", "0", target]).expect(0));
     assert_eq!(found["advice"]["action"], "leave");
     assert!(found["advice"]["text"].as_str().unwrap().starts_with("leave the filters"), "{found}");

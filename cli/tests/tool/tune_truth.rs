@@ -45,7 +45,7 @@ impl Spec {
         }
         let mut builder = TableBuilder::new(Vec::new(), options);
         for (key, kind) in &self.entries {
-            // Some values are long, so that filters are for one key and for many. Behind the last one
+            // Some values are long, so that filters are for one key and for many. After the last value
             // there are empty filters.
             let is_last = Some(key) == self.entries.keys().last();
             let len = if is_last {
@@ -282,8 +282,8 @@ fn chosen(specs: &[Spec], choice: &Value) -> Vec<Spec> {
 const KINDS: [&str; 5] = ["/random", "/near/changed", "/near/cut", "/near/longer", "/present"];
 
 /// Five sets of keys that the test draws. Four are absent keys: random ones beside stored ones, stored ones with a byte
-/// changed to another one that occurs there, cut by one to four bytes, and made longer by as many. The fifth are all
-/// keys that have a value.
+/// changed to another one that occurs there, cut by one to four bytes, and made longer by as many. The fifth set has
+/// all keys that have a value.
 fn drawn(specs: &[Spec], count: usize) -> [Vec<Vec<u8>>; 5] {
     let mut random = Lcg(3);
     let all: Vec<&Vec<u8>> = specs.iter().flat_map(|spec| spec.entries.keys()).collect();
@@ -367,8 +367,8 @@ fn reads_are_what_lookups_of_other_random_keys_read() {
         assert_eq!(number(&choice["outcome"]["size"]["value"]), size as f64, "{name}");
         assert!(size as f64 <= number(&tuning["budget"]["bytes"]), "{name}");
     }
-    // Level 0 has the program's own bits, as tables come and go there; with the same on all levels no setting that
-    // fits the budget is better.
+    // Level 0 has the program's own bits a key, because tables come and go there. No setting that fits the budget and
+    // is the same on all levels is better.
     let by_level = &tuning["by_level"];
     assert_eq!(by_level["bits_per_key"][0], serde_json::json!({"level": 0, "bits_per_key": 10}));
     let reads = |of: &Value| number(&of["outcome"]["reads"]["neighbours"]["value"]);

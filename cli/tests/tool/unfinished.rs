@@ -56,7 +56,7 @@ fn files_that_the_database_does_not_use_are_neither_damage_nor_sound() {
     assert_eq!((&line["status"], &line["error_kind"]), (&json!("error"), &json!("damaged")));
     run(&args!["verify", copy.path()]).expect(1);
     run(&args!["query", copy.path(), "no such key"]).expect(2);
-    // So have all without a MANIFEST that can be relied on.
+    // Without a MANIFEST that can be relied on, every table has to be whole.
     fs::write(&live, whole).unwrap();
     file(&copy, "MANIFEST-000008", "damaged");
     let statuses: Vec<_> = run(&args!["verify", "--json", copy.path()])
@@ -164,7 +164,8 @@ fn the_entries_at_the_start_of_a_table_cut_short_are_counted() {
     let path = table("binary-256-bloom10.ldb");
     let sound = fs::read(&path).unwrap();
     let opened = filterblock::table::Table::open(&sound[..], &Default::default()).unwrap();
-    // Cut within each of these blocks, which takes its entries. Damage in the second one takes but its own.
+    // The file is cut off `end` bytes after the first blocks, whose number is `blocks`. Damage in the second block
+    // takes only its own entries.
     for (blocks, end, is_damaged) in [(1, 0, false), (3, 1, false), (10, 4, false), (10, 4, true)] {
         let handles: Vec<_> = opened.data_blocks().take(blocks + 1).map(Result::unwrap).collect();
         let mut entries = 0;

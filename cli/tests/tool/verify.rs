@@ -1,4 +1,4 @@
-//! `filterblock verify` on single tables: sound ones, and each kind of damage, with checksums that fit.
+//! `filterblock verify` on individual tables: sound ones, and each kind of damage, with checksums that fit.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn verify(contents: impl AsRef<[u8]>, status: i32) -> Value {
     let folder = folder();
     let path = file(&folder, "table.ldb", contents);
     let report = run(&args!["verify", "--json", path]).expect(status).one();
-    // People are told the same.
+    // The text says the same.
     let text = run(&args!["verify", path]).expect(status).out;
     let expected = format!("{}: {}", path.display(), report["status"].as_str().unwrap());
     assert!(text.starts_with(&expected), "{text}");
@@ -216,7 +216,7 @@ fn another_k_denies_keys() {
     // More probes than were made.
     let report = verify(filtered(|filter| filter[50] = 12), 1);
     assert_eq!(codes(&report), ["filter-denies-key"]);
-    // Fewer are no harm but for the rate; more than 30 are no filter.
+    // Fewer probes only raise the rate; with more than 30, there is no filter.
     for k in [1, 31] {
         let report = verify(filtered(move |filter| filter[50] = k), 0);
         assert!(report["measured_fpr"]["low"].as_f64().unwrap() > 0.15, "{report}");
@@ -269,7 +269,7 @@ fn every_flipped_byte_of_blocks_is_found() {
     let sound = Parts::default().table();
     let folder = folder();
     let path = folder.path().join("table.ldb");
-    // The footer is left out, as its padding has no meaning.
+    // The footer is left out, because its padding has no meaning.
     for at in (0..sound.len() - 48).step_by(97) {
         let mut damaged = sound.clone();
         damaged[at] ^= 0x10;
@@ -319,7 +319,7 @@ fn as_much_may_be_decoded_as_is_allowed_and_no_more() {
     let data = crafted.block(&block);
     let folder = folder();
     let path = file(&folder, "table.ldb", crafted.finish(&[(b"separator", data)], &[]));
-    // The block, its keys, and the index's.
+    // The block, its keys, and the keys of the index.
     let needed = block.len() + 3 + 3 + 9;
     for (limit, status) in [(needed, 0), (needed - 1, 2)] {
         run(&args!["verify", "--max-output", limit.to_string(), path]).expect(status);
@@ -465,7 +465,7 @@ fn bytes_and_denied_keys_are_counted_in_words_that_fit() {
     let keys: Vec<_> = (0..3000).map(|key| format!("{key:05}")).collect();
     let mut crafted = Crafted::default();
     let data = crafted.entries(&keys.iter().map(|key| (key, b"")).collect::<Vec<_>>());
-    // A filter of one probe and no bit.
+    // A filter of one probe and no set bit.
     let filter = crafted.block(&[0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 63]);
     let path = file(&folder, "table.ldb", crafted.finish(&[(b"z", data)], &[(FILTER, filter)]));
     let run = run(&args!["verify", path]).expect(1);
@@ -558,7 +558,7 @@ fn the_findings_are_documented() {
     assert!(run(&["verify", "--help"]).expect(0).out.contains(PAGE));
 }
 
-/// Text says it in words; the fields of JSON have what was expected and found.
+/// The text has a reason in words; the fields of JSON have what was expected and found.
 #[test]
 fn what_cannot_be_looked_at_is_said_in_words() {
     let copy = manifest::copy_of(&database("levels"));
@@ -578,7 +578,7 @@ fn what_cannot_be_looked_at_is_said_in_words() {
         let circle = copy.path().join("CURRENT");
         std::os::unix::fs::symlink("CURRENT", &circle).unwrap();
         let reason = "  unreadable: cannot be read: Too many levels of symbolic links";
-        // Other systems than Linux have other words for it.
+        // Other systems than Linux have other words for this error.
         if cfg!(target_os = "linux") {
             said(copy.path(), 2, reason);
             said(&circle, 2, reason);

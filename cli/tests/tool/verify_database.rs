@@ -105,7 +105,7 @@ fn unused_tables_are_no_findings() {
         fs::remove_file(path).unwrap();
     };
     with_another_number("000001.ldb", "obsolete: the database does not use it");
-    // It may be part of the database by the next edit of the MANIFEST.
+    // The table may be part of the database by the next edit of the MANIFEST.
     with_another_number("000099.ldb", "not in the MANIFEST: it is being written, or was left behind");
 }
 
@@ -131,7 +131,7 @@ fn without_a_sound_manifest_all_tables_are_taken() {
     let reports = verify(copy.path(), 1);
     assert_eq!(findings(&reports, "CURRENT").len(), 1, "{reports:?}");
 
-    // Without any sign of one, it is a folder of tables.
+    // Without any sign of a database, it is a folder of tables.
     fs::remove_file(copy.path().join("000010.log")).unwrap();
     assert_eq!(verify(copy.path(), 0).len(), 3);
 }
@@ -141,7 +141,7 @@ fn without_a_sound_manifest_all_tables_are_taken() {
 fn a_manifest_that_ends_within_a_record_is_a_finding() {
     let copy = levels();
     let path = copy.path().join("MANIFEST-000008");
-    // The first bytes of a record of 16.
+    // The first bytes of a record of 16 bytes.
     let sound = fs::read(&path).unwrap();
     fs::write(&path, [&sound[..], &[0, 0, 0, 0, 16, 0, 1, 9]].concat()).unwrap();
     let reports = verify(copy.path(), 1);
@@ -216,7 +216,7 @@ fn folders_below_folders() {
     let below = run(&args!["verify", "--json", "--recursive", databases]).expect(0);
     assert_eq!(below.json().len(), 3 + 2 + 2);
     assert!(below.json().iter().all(|report| report["status"] == "sound"), "{below:?}");
-    // With the MANIFEST of each: the order of one is known to be another.
+    // Each database has its MANIFEST, and one of these names an order that is not bytewise.
     assert_eq!(below.err.matches("and was not checked").count(), 2, "{below:?}");
     assert!(!below.err.contains("there are no tables"), "{below:?}");
 }
@@ -299,7 +299,7 @@ fn tables_at(places: &[(u64, u64, (&str, u64), &str)]) -> tempfile::TempDir {
     folder
 }
 
-/// The tables that are reported to overlap, each with the other one.
+/// The numbers of the tables that are reported to overlap, each with that of the other table.
 #[track_caller]
 fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
     let folder = tables_at(places);
@@ -333,9 +333,9 @@ fn overlaps(places: &[(u64, u64, (&str, u64), &str)]) -> Vec<(u64, u64)> {
 /// the last of one table and, in an older version, the first of the next.
 #[test]
 fn tables_that_meet_at_a_key() {
-    // The same internal key: user key, sequence number 1 and type.
+    // One table ends and the other begins with the same internal key: user key, sequence number 1 and type.
     assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m", 1), "z")]), [(6, 5)]);
-    // A newer version of the last key comes before it, an older one behind it.
+    // A newer version of the last key comes before it, an older one after it.
     assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m", 2), "z")]), [(6, 5)]);
     assert_eq!(overlaps(&[(5, 1, ("a", 9), "m"), (6, 1, ("m", 0), "z")]), []);
     // Side by side, as user keys go.
@@ -358,7 +358,7 @@ fn tables_that_lie_in_others() {
         ]),
         [(6, 5), (7, 5)]
     );
-    // Both begin alike.
+    // Both tables begin with the same key.
     assert_eq!(overlaps(&[(5, 2, ("a", 9), "b"), (6, 2, ("a", 9), "c")]), [(6, 5)]);
 }
 

@@ -116,7 +116,7 @@ impl<R: Read> LogReader<R> {
     /// After each of these errors, the next call continues after the damage:
     ///
     /// - [`Error::Corrupt`] for a fragment with a wrong checksum or a length beyond its block (the
-    ///   rest of the block is lost, as the length of a damaged fragment cannot be trusted), a
+    ///   rest of the block is lost, since the length of a damaged fragment cannot be trusted), a
     ///   fragment of unknown type, a fragment out of place, and blank space within a record.
     /// - [`Error::Limit`] for a record that is too long.
     ///

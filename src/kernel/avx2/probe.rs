@@ -1,8 +1,9 @@
 //! Probing filters.
 //!
-//! An array of up to 128 bytes is held in registers, from which permutations pick the words of all
-//! bits of a key. From a larger array, six or eight plain loads fetch the words, which takes less
-//! time than a gather for a single key. Neither way branches on a single bit.
+//! An array of up to 128 bytes is held in registers, from which permutations pick the words that
+//! hold the bits. From a larger array, plain loads fetch the words of one key, six or eight at a
+//! time, which takes less time than a gather. For many keys of one filter, a gather fetches a word
+//! for each of eight keys. None of these ways branches on an individual bit.
 
 use std::arch::x86_64::*;
 

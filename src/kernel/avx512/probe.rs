@@ -9,8 +9,8 @@ use std::arch::x86_64::*;
 use super::registers::{madd52hi, madd52lo};
 use crate::kernel::encoding::MAX_PROBES;
 
-/// The smallest array that a builder makes, in bytes. In smaller arrays, the portable code looks up single
-/// hashes.
+/// The smallest array that a builder makes, in bytes. In smaller arrays, the portable code looks up
+/// individual hashes.
 const MIN_HELD: usize = 8;
 
 /// The largest array that fits into registers, in bytes.
@@ -105,7 +105,7 @@ impl<'a, const N: usize> Lines<'a, N> {
         let register = self.array.as_ptr().wrapping_sub(self.first).wrapping_add(64 * number);
         // SAFETY: only bytes in the mask are read. Those of the first register begin at `first`, which is
         // where the array begins; those of the last one precede the array's end, which is in that register,
-        // as its length is above `64 * (N - 1)`. So all are in the array.
+        // since its length is above `64 * (N - 1)`. So all are in the array.
         unsafe { _mm512_maskz_loadu_epi8(mask, register.cast()) }
     }
 }

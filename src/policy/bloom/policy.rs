@@ -198,7 +198,8 @@ impl From<BloomFilterPolicy> for SharedPolicy {
     }
 }
 
-/// Returns true if code for few keys makes their filter. On WebAssembly, that code costs a page more to load than it saves.
+/// Returns true if code for few keys makes their filter. On WebAssembly, that code costs a page more to load than it
+/// saves.
 const fn is_few(keys: usize) -> bool {
     keys <= FEW && !cfg!(target_family = "wasm")
 }

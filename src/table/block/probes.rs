@@ -20,9 +20,10 @@ impl Probes<'_> {
         }
     }
 
-    /// Returns true if the key of the entry at restart `index`, without its last `SUFFIX` bytes, is before keys that start
-    /// like `sought`. `None` if the first 16 bytes do not decide, if the key has fewer than `SUFFIX` bytes, or if the
-    /// entry has an unusually long header, is damaged, or lies so close to the block's end that not enough bytes follow.
+    /// Returns true if the key of the entry at restart `index`, without its last `SUFFIX` bytes, is before keys that
+    /// start like `sought`. `None` if the first 16 bytes do not decide, if the key has fewer than `SUFFIX` bytes, or if
+    /// the entry has an unusually long header, is damaged, or lies so close to the block's end that not enough bytes
+    /// follow.
     #[inline(always)]
     pub(in crate::table::block) fn is_before<const SUFFIX: usize>(
         &self,

@@ -1,4 +1,4 @@
-//! Walking through single blocks, entry by entry, to inspect a table.
+//! Walking through individual blocks, entry by entry, to inspect a table.
 
 use std::fmt;
 use std::iter::FusedIterator;

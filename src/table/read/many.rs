@@ -13,7 +13,7 @@ use crate::table::source::ReadAt;
 use crate::{Origin, Result};
 use group::{Ask, Scratch, put};
 
-/// A call with fewer keys than this looks up each key by itself, as too few cache misses would overlap.
+/// A call with fewer keys than this looks up each key by itself, since too few cache misses would overlap.
 const MIN_TOGETHER: usize = 16;
 
 impl<R: ReadAt> Table<R> {
@@ -21,7 +21,7 @@ impl<R: ReadAt> Table<R> {
     /// filled with one result for each key, in the order of the keys.
     ///
     /// With 16 keys or more, this is faster than a call for each key if index, filters or blocks are not in the
-    /// processor's caches, as the memory accesses of several keys overlap. The blocks that up to 32 keys need are
+    /// processor's caches, since the memory accesses of several keys overlap. The blocks that up to 32 keys need are
     /// [announced](ReadAt::will_need) to the source beforehand, so that a disk can read these blocks at the same time.
     /// Keys that follow each other and are in the same data block share it: if the keys are sorted, nearly every block
     /// is read and decompressed only once.

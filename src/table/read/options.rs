@@ -66,7 +66,7 @@ impl ReadOptions {
         Self { verify_checksums: verify, ..self }
     }
 
-    /// Sets the greatest size of a compressed block's contents once decompressed, in bytes. Default: 256 MiB, as
+    /// Sets the greatest size of a compressed block's contents once decompressed, in bytes. Default: 256 MiB, since
     /// values can be long and are never split between blocks. Larger contents cause
     /// [`Error::Limit`](crate::Error::Limit): before memory is allocated for them if their length is declared,
     /// otherwise as soon as they exceed the limit.

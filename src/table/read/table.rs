@@ -270,7 +270,7 @@ impl<R> Table<R> {
     /// `leveldb.BuiltinBloomFilter2` would deny stored keys if they were read as LevelDB's filters.
     /// [`filter`](Self::filter) then gives access to the structure of the filter block, with an
     /// [`OpaquePolicy`](crate::OpaquePolicy), for which every key may match. There is no such
-    /// access to a RocksDB filter of the whole table, as it is not a filter block.
+    /// access to a RocksDB filter of the whole table, since it is not a filter block.
     pub fn filter_error(&self) -> Option<&Error> {
         self.filter.as_ref()?.filters.error.as_deref()
     }

@@ -89,7 +89,8 @@ fn range_in(offset: u64, len: usize, source_len: usize) -> io::Result<Range<usiz
         .ok_or_else(|| beyond_end(offset, len, source_len as u64))
 }
 
-/// Each read copies. Most lookups search an uncompressed block where it lies, and copy only the value.
+/// Each read copies. Most lookups do not read an uncompressed block, but search it where it lies, and copy only the
+/// value.
 impl ReadAt for [u8] {
     fn len(&self) -> io::Result<u64> {
         Ok(self.len() as u64)
@@ -107,8 +108,8 @@ impl ReadAt for [u8] {
     }
 }
 
-/// Each read copies. Most lookups search an uncompressed block where it lies, and copy only the value. Turn the vector
-/// into [`Bytes`] to avoid all copies.
+/// Each read copies. Most lookups do not read an uncompressed block, but search it where it lies, and copy only the
+/// value. Turn the vector into [`Bytes`] to avoid all copies.
 impl ReadAt for Vec<u8> {
     fn len(&self) -> io::Result<u64> {
         ReadAt::len(self.as_slice())

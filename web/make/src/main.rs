@@ -1,5 +1,5 @@
-//! Makes the page one file: `filterblock-web-make ENGINE.wasm OUTPUT`, in the folder `web`. Prints the sizes, and fails if
-//! one is larger than it may be. The same input gives the same bytes.
+//! Makes the page one file: `filterblock-web-make ENGINE.wasm OUTPUT`, in the folder `web`. Prints the sizes, and fails
+//! if one is larger than it may be. The same input gives the same bytes.
 
 mod order;
 
@@ -107,7 +107,7 @@ fn bare(text: &str) -> String {
     let mut bare = String::new();
     let mut is_comment = false;
     for line in text.lines().map(str::trim) {
-        // What stands behind the end of a comment is kept.
+        // A line that begins with a comment and goes on after the comment's end is kept whole.
         is_comment |= line.starts_with("/*") && (line.ends_with("*/") || !line.contains("*/"));
         if !is_comment && !line.is_empty() && !line.starts_with("//") {
             bare.push_str(line);

@@ -9,12 +9,12 @@ use wasm_encoder::reencode::{Error, Reencode, utils};
 use wasm_encoder::{CodeSection, Encode as _, FunctionSection, Module};
 use wasmparser::{CodeSectionReader, FunctionBody, FunctionSectionReader, Parser, Payload, TypeRef};
 
-/// The numbers that stand for a function when it is compared with others.
+/// The number of hashes that stand for a function when it is compared with others.
 const SKETCH: usize = 256;
-/// The bytes that are compared as one.
+/// The number of bytes that are compared as one.
 const GRAM: usize = 4;
 
-/// Returns the program with its functions in another order, and each only once.
+/// Returns the program with its functions in another order. Of functions that do the same, one is kept.
 pub(crate) fn reordered(program: &[u8]) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let (mut imported, mut types, mut bodies) = (0, Vec::new(), Vec::new());
     for payload in Parser::new(0).parse_all(program) {

@@ -23,8 +23,8 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Reads lines from `input`. `name`: the input's name in messages. `hex`: keys and values are
-    /// in hexadecimal, or escaped as results show them.
+    /// Returns a reader of the lines of `input`. `name`: the input's name in messages. `hex`: keys and
+    /// values are in hexadecimal, or escaped as results show them.
     pub(super) fn new(input: R, name: String, hex: bool) -> Self {
         Self { input, name, hex, line: 0, buffer: Vec::new() }
     }

@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// One key in this many is written in full; the others share a prefix with the key before them
     #[arg(long, value_name = "KEYS", default_value_t = 16)]
     restart_interval: u32,
-    /// Compression of the blocks; LevelDB reads both kinds, but Snappy only if it was built with it
+    /// Compression of the blocks; LevelDB reads `snappy` only if it was built with the Snappy library
     #[arg(long, value_enum, default_value_t = BlockCodec::Snappy)]
     compression: BlockCodec,
     /// Write the table of a database: each key becomes an internal key, with its line number as the
@@ -201,7 +201,7 @@ fn write_options(arguments: &Arguments) -> WriteOptions {
         .internal_keys(arguments.internal_keys)
 }
 
-/// The table being built. Messages about its order name the line of the last entry.
+/// The table being built. Messages about keys out of order name the line of the last entry.
 struct BuiltTable<'a, W: Write> {
     builder: TableBuilder<W>,
     arguments: &'a Arguments,

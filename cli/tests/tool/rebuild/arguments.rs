@@ -36,7 +36,7 @@ fn wrong_usage_changes_nothing() {
     }
 }
 
-/// Neither takes any argument but the folder.
+/// Neither `--undo` nor `--discard` goes with an option for making filters or tables.
 #[test]
 fn undo_and_discard_take_no_other_options() {
     let db = usual();

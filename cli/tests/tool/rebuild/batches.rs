@@ -11,7 +11,7 @@ fn size_of_one(db: &Db) -> u64 {
     db.read("000005.ldb").len() as u64
 }
 
-/// Rebuilds the database in groups of this size. Returns the number of commits, which the MANIFEST's number tells.
+/// Rebuilds the database in groups of this size. Returns the number of commits, which the MANIFEST's number shows.
 #[track_caller]
 fn commits(db: &Db, batch: u64) -> u64 {
     let first = 42 + db.live().len() as u64;

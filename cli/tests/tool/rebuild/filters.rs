@@ -25,7 +25,7 @@ fn bits_go_by_level() {
     let tables: Vec<_> = (0..7).map(|level| spec(level, 10 + u64::from(level), 0..400)).collect();
     let db = plan(tables).make();
     db.done(&["--in-place", "--bits-per-key", "1=20,4=5"]);
-    // The offset array adds some to each.
+    // The offset array adds some bits to each number.
     let expected = [20, 20, 20, 20, 5, 5, 5];
     for ((level, name), expected) in db.live().into_iter().zip(expected) {
         let bits = bits_of(&db.file(&name));
@@ -50,7 +50,7 @@ fn ranges_stay_those_of_each_table() {
     let tables = [9, 15, 63, 15].into_iter().zip(0..);
     let with = tables
         .map(|(base_lg, at)| Spec { base_lg, ..spec(1, 10 + at, at as u32 * 300..at as u32 * 300 + 300) });
-    // One without filters gets the range that most have.
+    // A table without filters gets the range that most tables have.
     let without = Spec { policy: None, ..spec(2, 20, 0..300) };
     let db = plan(with.chain([without.clone()]).collect::<Vec<_>>()).make();
     db.done(&["--in-place", "--no-undo"]);
@@ -61,7 +61,7 @@ fn ranges_stay_those_of_each_table() {
     db.is_sound();
     db.done(&["--in-place", "--base-lg", "13"]);
     assert_eq!(ranges(&db), [13; 5]);
-    // If no table has filters, it is LevelDB's.
+    // If no table has filters, the range is LevelDB's.
     let db = plan([without]).make();
     db.done(&["--in-place", "--policy", NEW]);
     assert_eq!(ranges(&db), [11]);
@@ -119,7 +119,7 @@ fn a_database_without_filters_needs_a_policy() {
     db.done(&["--in-place", "--policy", NEW]);
     assert_eq!(filters_of(&db.file("000042.ldb")).unwrap().0, NEW);
     db.is_sound();
-    // To take none away is no trouble.
+    // Filters may be dropped from tables that have none.
     plan([Spec { policy: None, ..spec(1, 10, 0..300) }]).make().done(&["--in-place", "--drop"]);
 }
 
@@ -170,7 +170,7 @@ fn tables_of_riak_are_refused() {
         &["--in-place", "--drop"],
         &["--in-place", "--dry-run"],
         &["--in-place", "--policy", NEW],
-        // That would be all of them.
+        // These would leave all tables as they are.
         &["--in-place", "--keep-undecodable"],
         &["--in-place", "--drop", "--keep-undecodable"],
     ] {

@@ -73,7 +73,7 @@ fn root_makes_a_copy_only_where_nobody_else_can_exchange_a_folder() {
         assert_eq!(copy().expect(1).err, expected(0, &format!("{mode:04o}")));
     }
     assert_eq!(names(&inner), [""; 0]);
-    // Like /tmp: nobody removes or renames what is not his.
+    // Like /tmp: nobody removes or renames what belongs to others.
     set_mode(&between, 0o1777);
     copy().expect(0).quiet();
 }
@@ -188,7 +188,8 @@ fn an_undo_folder_of_somebody_elses_making_is_refused() {
     }
 }
 
-/// A rebuild by an earlier version gave the undo folder the mode of the database's folder, and its record holds no owners.
+/// A rebuild by an earlier version gave the undo folder the mode of the database's folder, and its record holds no
+/// owners.
 #[test]
 fn an_undo_folder_of_an_earlier_version_can_be_undone() {
     let before = usual().contents();

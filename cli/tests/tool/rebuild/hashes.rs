@@ -12,7 +12,8 @@ fn old(number: u64, hash: LegacyHash, high: bool) -> Spec {
     Spec { keys: keys.collect(), ..spec(1, number, 0..1).policy(policy) }
 }
 
-/// Asserts that the filters of a table are of this hash: with it they deny no stored key, and with the other hash they deny some.
+/// Asserts that the filters of a table are of this hash: with it they deny no stored key, and with the other hash they
+/// deny some.
 #[track_caller]
 fn assert_hash(path: &Path, hash: LegacyHash) {
     let denied = |hash| {
@@ -39,7 +40,7 @@ fn assert_hash(path: &Path, hash: LegacyHash) {
 #[test]
 fn keys_tell_the_hash() {
     for hash in [LegacyHash::Signed, LegacyHash::Unsigned] {
-        // The first table tells nothing.
+        // The first table does not reveal the hash.
         let db = plan([old(5, hash, false), old(7, hash, true)]).make();
         db.done(&["--in-place", "--bits-per-key", "17"]);
         assert_hash(&db.file("000043.ldb"), hash);
@@ -71,7 +72,7 @@ fn where_nothing_tells_the_hash_it_has_to_be_given() {
     let keys = old(5, LegacyHash::Signed, true).keys;
     let db = plan([Spec { keys, ..spec(1, 5, 0..1) }]).make();
     db.refused(1, &["--in-place", "--policy", OLD], &neither);
-    // Both.
+    // Filters of both hashes.
     let db = plan([old(5, LegacyHash::Signed, true), old(7, LegacyHash::Unsigned, true)]).make();
     let both = "the filters of 000005.ldb and of 000007.ldb are by different hashes";
     db.refused(1, &["--in-place"], &format!("{{db}}: {advice} {both}"));
@@ -81,7 +82,8 @@ fn where_nothing_tells_the_hash_it_has_to_be_given() {
     }
 }
 
-/// The filters of such keys are the same by both hashes, whatever the tables have now.
+/// If the last bytes of all keys are below 0x80, new filters are the same by both hashes, whatever filters the tables
+/// have now.
 #[test]
 fn keys_with_one_hash_by_both_need_none() {
     let without = Spec { policy: None, ..old(6, LegacyHash::Signed, false) };
@@ -105,7 +107,7 @@ fn other_policies_do_not_ask_for_a_hash() {
     assert_eq!(filters_of(&db.file("000042.ldb")).unwrap().0, NEW);
 }
 
-/// A damaged table that is kept as it is need not tell the hash; the others do.
+/// A damaged table that is kept as it is need not reveal the hash; the others do.
 #[test]
 fn a_damaged_table_that_is_kept_does_not_hide_the_hash() {
     let db = plan([old(5, LegacyHash::Signed, true), old(7, LegacyHash::Signed, true)]).make();

@@ -22,7 +22,7 @@ fn tables_get_new_filters_and_numbers_and_keep_their_data() {
     assert_eq!(db.read("CURRENT"), b"MANIFEST-000045\n");
     assert_eq!(db.read("000041.log"), before["db/000041.log"]);
     db.is_sound();
-    // The tables before are kept as they were.
+    // The former tables are kept as they were.
     for name in ["000012.ldb", "000020.ldb", "000030.ldb", "MANIFEST-000040"] {
         assert!(fs::read(db.undo_folder().join(name)).unwrap() == before[&format!("db/{name}")], "{name}");
     }

@@ -65,7 +65,7 @@ fn before_the_commit() -> Vec<(String, Db)> {
             let db = usual();
             let mut marker = marker(&db);
             for (at, name) in NEW_FILES[..3].iter().enumerate().rev().take(written) {
-                // The newest gets its name first.
+                // The newest table gets its name first.
                 let temporary = name.replace("ldb", "dbtmp");
                 db.write(if 2 - at < named { name } else { &temporary }, &new[*name]);
             }
@@ -370,7 +370,7 @@ fn recovery_that_fails_says_why_and_goes_on_later() {
     db.is_sound();
 }
 
-/// A rebuild fails after it has cleared away an earlier run's files. The message tells both.
+/// A rebuild fails after it has cleared away an earlier run's files. The message reports both.
 #[test]
 fn a_refusal_also_tells_what_was_cleared_away() {
     let db = usual();

@@ -67,10 +67,10 @@ fn a_link_in_the_place_of_the_target_is_refused() {
         &["--to", link.to_str().unwrap()],
         &format!("{}: exists and is not a folder", link.display()),
     );
-    // Into a folder behind a link.
+    // Into a folder that a link leads to.
     db.done(&["--to", link.join("new").to_str().unwrap()]);
     run(&args!["verify", elsewhere.join("new")]).expect(0).quiet();
-    // Behind the link may be the database.
+    // The link may lead to the database.
     fs::remove_file(&link).unwrap();
     symlink(db.dir(), &link).unwrap();
     let target = link.join("new");

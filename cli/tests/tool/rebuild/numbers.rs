@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Rebuilds the database. Returns the tables' new numbers, in the order of levels and old numbers, and the MANIFEST's new number.
+/// Rebuilds the database. Returns the tables' new numbers, in the order of levels and old numbers, and the MANIFEST's
+/// new number.
 #[track_caller]
 fn renumbered(db: &Db) -> (Vec<u64>, u64) {
     let old = db.manifest();
@@ -78,7 +79,7 @@ fn numbers_are_above_those_of_the_manifest() {
     let db = above.make();
     assert_eq!(renumbered(&db), (vec![1_234_567], 1_234_568));
     assert_eq!(db.live(), [(1, "1234567.ldb".into())]);
-    // Those of logs, whose files are gone.
+    // The numbers of logs count even if their files are gone.
     let mut above = plan([spec(1, 12, 0..20)]);
     above.log = 90;
     let db = above.make();
@@ -127,7 +128,7 @@ fn the_new_manifest_says_all_that_the_old_one_said() {
     for (level, key) in &pointers {
         made.more = made.more.varint(5).varint(*level).string(key);
     }
-    // A log before, and more than one record.
+    // An earlier log's number, and more than one record.
     made.more = made.more.number(9, 39).number(4, 1 << 50);
     let db = made.make();
     let old = db.manifest().snapshot();

@@ -227,7 +227,7 @@ fn what_is_no_table_is_refused_or_kept() {
     }
 }
 
-/// Two tables of one level that overlap. Only verification finds that, as each block can be decoded.
+/// Two tables of one level that overlap. Only verification finds that, because each block can be decoded.
 #[test]
 fn tables_that_are_not_sound() {
     let db = plan([spec(1, 12, 0..200), spec(1, 13, 100..300)]).make();
@@ -244,7 +244,7 @@ fn tables_that_are_not_sound() {
     assert_eq!(db.live().len(), 2);
 }
 
-/// The test's process holds the lock, which is another process than the program's.
+/// The test's process, which is another one than the program's, holds the lock.
 #[test]
 fn a_database_in_use() {
     let db = usual();

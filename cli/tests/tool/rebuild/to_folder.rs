@@ -178,7 +178,7 @@ fn both_live_logs_are_copied() {
     assert_eq!(fs::read(db.target().join("000039.log")).unwrap(), b"the one before");
 }
 
-/// Leftovers of a rebuild in place do no harm, as nothing is written there.
+/// Leftovers of a rebuild in place do no harm, because nothing is written to that folder.
 #[test]
 fn leftovers_of_a_rebuild_in_place_do_not_matter() {
     let db = usual();

@@ -74,7 +74,7 @@ fn a_database_that_was_opened_is_not_undone() {
     let more = manifest::log(&[manifest::Edit::default().number(4, 2000).0]).0;
     db.write("MANIFEST-000045", [manifest.clone(), more].concat());
     db.undo_would_lose("the database was opened");
-    // As long as the MANIFEST before, but other bytes.
+    // A MANIFEST as long as the one before, but with other bytes.
     let mut other = plan([spec(1, 12, 0..20)]);
     other.more = manifest::Edit::default().number(4, 1001);
     let mut changed = manifest.clone();
@@ -100,7 +100,7 @@ fn a_log_that_was_written_to_is_not_undone() {
     db.write("000046.log", "");
     db.undo_would_lose("000046.log was written");
     fs::remove_file(db.file("000046.log")).unwrap();
-    // Older than all that live: of no use to anyone.
+    // A log older than all live ones is of no use to anyone.
     db.write("000040.log", "");
     db.done(&["--undo"]);
 }

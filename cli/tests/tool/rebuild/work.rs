@@ -15,7 +15,7 @@ fn only(bytes: &[u8]) -> Db {
     db
 }
 
-/// What is decoded of a table is limited to 256 MiB, or to 100 times its size if that is more.
+/// The bytes decoded of a table are limited to 256 MiB, or to 100 times the table's size if that is more.
 #[test]
 fn a_table_that_unpacks_to_more_than_the_limit_is_refused() {
     for (blocks, fits) in [(&["a", "a1", "b"][..], true), (&["a", "a1", "a2", "a3", "b"], false)] {
@@ -32,7 +32,7 @@ fn a_table_that_unpacks_to_more_than_the_limit_is_refused() {
         if fits {
             db.run(&options).expect(0);
         } else {
-            // Four values fill the limit, and their keys are behind it.
+            // Four values fill the limit, and their keys go beyond it.
             let found =
                 "output of one rewriter at offset 6266: expected at most 268435456 bytes, found 268435551";
             let left = "--keep-undecodable leaves such a table as it is; the database is as it was before";
@@ -50,7 +50,7 @@ fn an_index_that_names_one_block_a_million_times() {
         (0..2000).map(|at| (manifest::value_key(&format!("a{at:06}")), vec![0; 10])).collect();
     let block = crafted.entries(&entries);
     let filter = {
-        // One that denies nothing: every bit is set, by one probe.
+        // A filter that denies nothing: every bit is set, and there is one probe.
         let mut filter = vec![0xff; 64];
         filter.push(1);
         let start = filter.len() as u32;
@@ -154,7 +154,7 @@ fn a_log_that_is_written_while_the_tables_are_copied() {
     assert_eq!((names(&db.path), db.names()), (vec!["db".to_owned()], before));
 }
 
-/// A table of the old policy whose first blocks do not tell the hash of its filters.
+/// A table of the old policy whose first blocks do not reveal the hash of its filters.
 #[test]
 fn the_hash_is_told_by_any_block() {
     let mut table = spec(1, 12, 0..3000);

@@ -70,7 +70,8 @@ impl Faces {
         list.of_name("div").into_iter().map(|div| (word(div, "dt"), word(div, "dd"))).collect()
     }
 
-    /// The page's tables with a column of this title. A line is found by its first cell, and the titles by an empty text.
+    /// The page's tables with a column of this title. A line is found by its first cell, and the titles by an empty
+    /// text.
     fn grids(&self, title: &str) -> Vec<BTreeMap<String, Vec<String>>> {
         let of_table = |table: &&Node| table.of_name("th").iter().any(|cell| cell.words() == title);
         let cells = |line: &Node| line.children.iter().map(Node::words).collect::<Vec<_>>();
@@ -353,7 +354,7 @@ fn filters_in_use(faces: &mut Faces) {
         format!("filters of {} and {size} bytes", now["size"])
     });
     let rate = if is_folder { &all["random_fpr"] } else { &all["filter"]["random_fpr"] };
-    // Both ask each table the same, and weigh tables in the same way.
+    // Both commands ask each table the same questions, and weigh tables in the same way.
     let is_same = same_rate(&tuning, rate, &now["rates"]["random"]);
     // Without filters, all keys pass.
     let is_so = rate.is_null() && now["rates"]["random"]["rate"] == 1.0 || is_same;

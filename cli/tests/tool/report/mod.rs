@@ -3,7 +3,7 @@
 mod agreement;
 #[path = "../../../../engine/src/page/tests/markup.rs"]
 pub(super) mod markup;
-// The databases are made by what the tests of `rebuild` have.
+// The databases are made with helpers of the tests of `rebuild`.
 #[cfg(unix)]
 mod pages;
 
@@ -251,7 +251,7 @@ fn without_a_manifest_there_are_tables_still() {
     for name in ["CURRENT", "MANIFEST-000008"] {
         fs::remove_file(copy.path().join(name)).unwrap();
     }
-    // The log tells that there should be a MANIFEST, and nothing is said of it but that.
+    // The log shows that there should be a MANIFEST, and nothing else is said of the MANIFEST.
     let (line, page) = report(copy.path(), 1, &[]);
     assert!(line.starts_with("Something is damaged") && !line.contains("nothing is wrong"), "{line}");
     assert_eq!(lines(&page, "what it means")[0][0], "manifest");
@@ -309,7 +309,7 @@ fn the_page_never_takes_the_place_of_a_file_of_a_database() {
     for name in ["CURRENT", "MANIFEST-000008", "000005.ldb", "000010.log", "LOG", "000099.ldb"] {
         refused(&copy.path().join(name));
     }
-    // A name of no database in another folder, too.
+    // A table's name is refused in another folder, too.
     refused(&folder().path().join("000005.ldb"));
     #[cfg(unix)]
     {

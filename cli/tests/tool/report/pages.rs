@@ -115,7 +115,8 @@ impl FilterPolicy for Named {
 
 const SCRIPT: &str = "<script>document.title='run'</script><img src=x onerror=alert(1)>\"'&lt;";
 
-/// Names and keys that a page must only show, not act on: in the comparator's name, policies, keys, file names and the path.
+/// Names and keys that a page must only show, not act on: in the comparator's name, policies, keys, file names and the
+/// path.
 #[test]
 fn hostile_names() {
     let table = |number: u64, keys: Vec<Vec<u8>>| Spec { keys, ..spec(2, number, 0..1) };
