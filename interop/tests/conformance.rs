@@ -1,5 +1,5 @@
-//! Tests that the cases of the conformance suite are what LevelDB answers today, and that tables are judged by what
-//! LevelDB reads.
+//! Tests that the cases of the conformance suite have the answers that LevelDB gives today, and that tables are
+//! judged by what LevelDB reads.
 
 use std::collections::BTreeMap;
 use std::fs;

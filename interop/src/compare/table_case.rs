@@ -12,7 +12,8 @@ use crate::random::Random;
 
 const MAX_ENTRIES: u64 = 2000;
 
-/// Restart intervals at which a counter of 8 or 16 bits would wrap, and LevelDB's default.
+/// Restart intervals, among them those at which a counter of 8 or 16 bits would wrap, and LevelDB's
+/// default.
 const RESTART_INTERVALS: [u32; 8] = [1, 2, 16, 255, 256, 257, 1000, 65_536];
 
 /// Lengths of the shared part of a key at which its varint grows, or a counter of 8 or 16 bits

@@ -96,7 +96,7 @@ pub struct Checker<'a> {
     goleveldb: Option<&'a mut Goleveldb>,
     work: TempDir,
     copies: u64,
-    /// The number of times that the program refused at first, as there was something to undo.
+    /// The number of times that the program refused at first because there was something to undo.
     pub refused: u64,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Checker<'a> {
             Check::Used => {
                 let live = self.use_it(&database, random)?;
                 // When it is closed, LevelDB leaves tables that it has just compacted. It also leaves a MANIFEST that
-                // was never in use until its own has a higher number.
+                // was never in use until LevelDB's own has a higher number.
                 let stale = unused_files(&database)?.into_iter();
                 let is_leveldb = |name: &String| !name.ends_with(".dbtmp") && FileKind::parse(name).is_some();
                 self.finishes(root, again, &stale.filter(is_leveldb).collect(), random)?;

@@ -1,4 +1,5 @@
-//! System calls that fail, signals, and full file systems: the program stops, and the database has all it had.
+//! System calls that fail, signals, and full file systems: the program stops, and the database has all that it
+//! had.
 
 use std::fmt;
 use std::fs;
@@ -43,7 +44,7 @@ impl fmt::Display for Endings {
     }
 }
 
-/// Lets calls of each kind fail: each call alone with EIO, and each with all later ones with ENOSPC.
+/// Lets calls of each kind fail: each call alone with EIO, and each call and all later ones with ENOSPC.
 pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
     let mut endings = Endings::default();
     let before = case.before(mode)?.context("no mode that needs more tables")?;
@@ -178,7 +179,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // Lazily, as a program that another thread is starting may have a file there open for a moment.
+        // Lazily, because a program that another thread is starting may have a file there open for a moment.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }

@@ -26,7 +26,7 @@ pub struct Report {
     pub steps: u64,
     /// Checks by kind.
     pub checks: BTreeMap<Check, u64>,
-    /// The number of times that the program refused, as there was something to undo or to discard.
+    /// The number of times that the program refused because there was something to undo or to discard.
     pub refused: u64,
     /// Databases that goleveldb did not open even before the program ran.
     pub refused_by_goleveldb: u64,

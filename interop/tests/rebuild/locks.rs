@@ -125,7 +125,8 @@ fn is_stopped(child: &Child) -> bool {
     stat.rsplit(')').next().unwrap().trim_start().starts_with('T')
 }
 
-/// Starts a rebuild and stops it as soon as it has written something, which `has_begun` tells.
+/// Starts a rebuild and stops it as soon as `has_begun` returns true, which shows that something
+/// was written.
 fn stopped(arguments: &[&str], database: &Path, has_begun: impl Fn() -> bool) -> Child {
     let mut child = tool(arguments, database).spawn().unwrap();
     let end = Instant::now() + Duration::from_secs(600);

@@ -73,7 +73,7 @@ pub fn run(seed: u64) -> Result<BTreeMap<String, u64>> {
         (StoreFilter::BuiltIn(24), vec!["--bits-per-key", "24", "--base-lg", "11"]),
         (StoreFilter::Legacy(10), vec!["--hash", "unsigned"]),
         (StoreFilter::LegacySigned(10), vec!["--hash", "signed"]),
-        // The keys of the tables tell the hash.
+        // The keys of the tables reveal the hash.
         (StoreFilter::LegacySigned(12), vec!["--bits-per-key", "12"]),
         (StoreFilter::Legacy(7), vec!["--bits-per-key", "7"]),
         (StoreFilter::None, vec!["--drop"]),

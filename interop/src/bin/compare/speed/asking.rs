@@ -83,7 +83,7 @@ pub(crate) fn check<P: FilterPolicy>(
     Ok(count)
 }
 
-/// Aims for single keys, and for many.
+/// Aims for keys asked one by one, and for many at once.
 type BothAims = [Option<Aims>; 2];
 
 const fn aims(kind: Kind, order: Order) -> BothAims {
@@ -117,7 +117,7 @@ pub(crate) fn cached(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("Asking, in the cache", rows))
 }
 
-/// Times queries for keys of other lengths, and to filters of other numbers of bits.
+/// Times queries for keys of other lengths than in [`cached`], and to filters of other numbers of bits a key.
 pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
     let mut rows = Vec::new();
     let lens = [Some(0), Some(4), Some(8), Some(24), Some(64), None].map(|len| (len, 10));
