@@ -1,4 +1,4 @@
-//! Scans in both directions, and lookups of single keys.
+//! Scans in both directions, and lookups of individual keys.
 
 use std::cell::RefCell;
 use std::fs;
@@ -68,7 +68,7 @@ fn the_way_back_shows_the_same_entries() {
         assert!(!scan.prev().unwrap(), "a new scan is before the first entry");
         let (expected, errors) = forwards(scan);
         assert!(expected.len() > 150 && errors.is_empty(), "{name}");
-        // From behind the last one, twice there and back, and from the end at once.
+        // From behind the last entry, twice back and forward. Then from the end at once.
         for _ in 0..2 {
             assert!(backwards(scan) == (expected.clone(), vec![]), "{name}");
             assert!(!scan.prev().unwrap() && scan.entry().is_none());
@@ -392,7 +392,9 @@ fn a_lookup_asks_as_leveldb_does_and_no_more() {
         assert_eq!(asked[0], "000030.log", "{key}");
         assert_eq!(asked[1..], *tables, "{key}");
     }
-    // Each table is opened once for all keys: "m" asks 20 alone, "b" and "f" before and after it.
+    // Each table is opened once for all keys: "m" asks table 20 alone, "b" asks another before it, and "f" one after
+    // it.
+    // different order.
     let (memory, database) = Memory::of(dir);
     let keys: Vec<&[u8]> = ["l", "zz", "z", "m", "g", "f", "d", "c", "b", "a"].map(str::as_bytes).to_vec();
     let mut lookups = Vec::new();

@@ -346,7 +346,7 @@ fn what_is_no_regular_file_is_refused() {
         fs::write(&other, "").unwrap();
         std::os::unix::fs::symlink(&other, &path).unwrap();
         check("a symbolic link");
-        // One that leads nowhere is not taken for a file that is not there.
+        // A symbolic link that leads nowhere is not taken for a file that is not there.
         fs::remove_file(other).unwrap();
         check("a symbolic link");
         assert!(!folder.path().join("other").exists());

@@ -169,7 +169,7 @@ fn an_opener_is_asked_for_each_file_when_it_is_needed() {
     assert_eq!(found, expected.map(|(key, asked, open)| (key.to_owned(), asked.to_owned(), open)));
     assert_eq!((memory.asked().len(), memory.open.borrow().now, memory.open.borrow().most), (0, 0, 2));
 
-    // A table that ends before the key is not asked for, the logs not again, and what is missing is told once.
+    // A table that ends before the key is not asked for, the logs not again, and what is missing is reported once.
     scan.seek(b"e");
     assert_eq!(shown(&mut scan).0.len(), 5);
     assert_eq!(memory.asked(), ["000013.ldb", "000011.ldb", "000012.ldb"]);
@@ -329,7 +329,7 @@ impl io::Read for Failing {
     }
 }
 
-/// An opener of the files in a folder. Reading one of its logs fails.
+/// An opener of the files in a folder. Reading a log fails before its end.
 struct FailingLogs(FileOpener);
 
 impl Opener for FailingLogs {

@@ -25,7 +25,7 @@ impl FilterPolicy for Verbatim {
     }
 }
 
-/// One call of the builder.
+/// One call to the builder.
 #[derive(Debug)]
 enum Call {
     Key(Vec<u8>),
@@ -114,7 +114,7 @@ fn make_call<P: FilterPolicy>(
 }
 
 fn check<P: FilterPolicy + Copy>(policy: P, hashes: bool, state: &mut u64) -> (usize, usize) {
-    // Both are used again and again, as their buffers are.
+    // Both builders are used again and again, as their buffers are.
     let [mut whole, mut single] = [FilterBlockBuilder::new(policy), FilterBlockBuilder::new(policy)];
     let (mut made, mut failed) = (0, 0);
     for _ in 0..600 / fewer(30) {

@@ -213,7 +213,7 @@ fn plain_filter(bits_per_key: usize, keys: &[Vec<u8>]) -> Vec<u8> {
     filter
 }
 
-/// Few keys are hashed and set by other code than many keys.
+/// Few keys are hashed, and their bits set, by other code than many keys.
 #[test]
 fn filters_of_few_keys_are_leveldbs() {
     for bits in [0, 1, 9, 10, 11, 12, 16, 20, 22, 44, 70] {

@@ -147,7 +147,7 @@ fn hashes_differ_only_by_high_bytes_behind_whole_words() {
 }
 
 /// Made by `util/bloom2.cc` of Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64),
-/// `NewBloomFilterPolicy2(bits_per_key)`. The long ones lie on both sides of the last prime.
+/// `NewBloomFilterPolicy2(bits_per_key)`. The long filters lie on both sides of the last prime.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_filters_are_bashos() {

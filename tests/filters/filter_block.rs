@@ -696,7 +696,8 @@ fn array_offset_beyond_the_block_every_key_matches() {
 
 #[test]
 fn stray_bytes_behind_the_array_round_the_count_down() {
-    // The last filter's end is read from the bytes behind its entry: here three stray bytes and one of the array's offset.
+    // The last filter's end is read from the bytes after its entry: here three stray bytes and one of the array's
+    // offset.
     let a = hash::leveldb(b"a", 1).to_le_bytes();
     let mut block = a.to_vec();
     block.extend([0, 0, 0, 0]); // filter 0 starts at 0

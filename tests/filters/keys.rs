@@ -139,7 +139,7 @@ fn keys_are_iterated_from_both_ends() {
     assert_eq!(seen, 9);
 }
 
-/// Other libraries' policies take keys as bytes and starts. These do not hold the bytes that were cut off.
+/// Other libraries' policies take keys as bytes and starts. The bytes do not include those that were cut off.
 #[test]
 fn keys_are_handed_out_as_they_come_in() {
     let check = |keys: Keys<'_>, borrowed: (bool, bool)| {

@@ -297,7 +297,7 @@ fn preset(len: usize, with: usize) -> Vec<bool> {
     (0..len).map(|index| (index / 3 + with).is_multiple_of(2)).collect()
 }
 
-/// Answers behind the end of the shorter slice stay as they were.
+/// Answers after the end of the shorter slice stay as they were.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {

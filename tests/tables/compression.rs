@@ -284,7 +284,7 @@ fn a_wrong_zstandard_checksum_is_an_error() {
         let other = encode(Codec::Zstd, &contents(601));
         let swapped = [&sound[..sound.len() - 4], &other[other.len() - 4..]].concat();
         assert!(walk(&swapped, 3, limit).is_err());
-        // Without it, the frame says so and is as good.
+        // Without the checksum, the frame says so and is as good.
         let mut without = sound[..sound.len() - 4].to_vec();
         without[4] &= !4;
         assert_eq!(walk(&without, 3, limit).unwrap(), expected);
@@ -304,7 +304,7 @@ fn the_zstandard_checksum_is_that_of_other_programs() {
     assert!(error.ends_with("found a wrong checksum"), "{error}");
 }
 
-/// Deflate is the last codec that a block of this type may have. Without it, a reader could not tell what is wrong.
+/// Deflate is the last codec that a block of this type may have. Without it, the error could not say what is wrong.
 #[cfg(all(feature = "lz4", feature = "zlib"))]
 #[test]
 fn declared_lengths_have_to_be_true() {
@@ -351,7 +351,7 @@ fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
     assert!(table.get(b"key").unwrap().is_some());
 }
 
-/// If the index is compressed and its keys share bytes, it may be many times as large as the file.
+/// If the index is compressed and its keys share bytes, the keys together may be many times as large as the file.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn keys_of_the_index_may_be_longer_than_a_small_file() {
@@ -393,7 +393,7 @@ fn what_is_none_of_them_is_refused() {
     }
 }
 
-/// The compression type is in the bytes behind a block. They are read without the block.
+/// The compression type is in the bytes after a block. They are read without the block.
 #[test]
 fn types_are_told_without_decoding() {
     for id in [2, 3, 4, 255] {

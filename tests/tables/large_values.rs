@@ -94,7 +94,7 @@ fn small_files_take_memory_only_for_what_they_hold() {
         let (bytes, error) = get(&frame(&declares(len), &junk), &default);
         assert!(matches!(error, Error::Corrupt { .. }), "{error}");
         assert!(bytes < 1 << 20, "{bytes} for {len}");
-        // Damaged behind a megabyte.
+        // Damaged after a megabyte.
         let (bytes, error) = get(&frame(&declares(len), &[&ZEROS.repeat(8)[..], &junk].concat()), &default);
         assert!(matches!(error, Error::Corrupt { .. }), "{error}");
         assert!(bytes < 4 << 20, "{bytes} for {len}");

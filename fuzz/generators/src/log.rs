@@ -18,7 +18,7 @@ pub const HEADER_LEN: usize = 7;
 /// A piece of a record as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// Its type. 1: a whole record, 2: the first piece of one, 3: one between, 4: the last.
+    /// The type. 1: a whole record, 2: the first piece of a record, 3: a piece between, 4: the last piece.
     pub kind: u8,
     /// The bytes, without the header.
     pub data: Vec<u8>,

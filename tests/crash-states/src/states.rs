@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-/// At most `count` different states after crashes at any step of the last run, half of them by each model.
+/// Different states after crashes at any step of the last run: for each model, at most half of `count`, rounded up.
 pub fn sample(history: &History, count: usize, random: &mut Random) -> Vec<State> {
     let mut known = BTreeSet::new();
     let mut states = Vec::new();
@@ -189,7 +189,7 @@ fn torn(durable: Vec<u8>, changes: &[&Change], random: &mut Random) -> Vec<u8> {
             contents.truncate((len - len % sector).max(floor));
             contents
         }
-        // Its length is there already, the bytes are not.
+        // The file's length is there already, the bytes are not.
         1 => {
             let mut contents = durable;
             contents.resize(new.len(), 0);

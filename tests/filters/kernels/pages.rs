@@ -79,7 +79,7 @@ fn a_byte_too_far() {
     println!("have read {}", unsafe { byte.read_volatile() });
 }
 
-/// If it did not, the other tests here would show nothing.
+/// If such a read did not end the process, the other tests here would show nothing.
 #[test]
 fn a_byte_too_far_ends_the_process() {
     for before in [false, true] {
@@ -109,7 +109,7 @@ fn filters_are_read_to_their_ends_and_no_further() {
     let mut before = Pages::new(1 << 18);
     for len in sizes() {
         for k in [6, 1, 2, 7, 9, 17, 30, 31] {
-            // All bits but one, so that nearly every key is looked up to its last bit.
+            // All bits are set but one, so that nearly every key is looked up to its last bit.
             let mut filter = vec![0xff; len + 1];
             filter[len / 2] = 0xfe;
             filter[len] = k;

@@ -118,7 +118,7 @@ fn data_handles_that_lead_outside_or_are_none() {
     for value in [&b""[..], b"\x80", b"\x01"] {
         check_middle(three_blocks(|_| value.to_vec()), "block handle at offset");
     }
-    // More bytes behind the handle are fine.
+    // More bytes after the handle are fine.
     let file = three_blocks(|crafted| {
         let place = crafted.entries(&[("c", "3"), ("d", "4")]);
         [handle(place), b"more".to_vec()].concat()
