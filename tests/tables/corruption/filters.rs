@@ -150,7 +150,7 @@ fn a_filter_block_that_overlaps_index_or_metaindex_is_not_used() {
         assert!(error.contains("apart from index and metaindex"), "{error}");
         assert_eq!(table.get(b"apple").unwrap().unwrap(), "value");
     }
-    // Right before the index there is only no block.
+    // A handle right before the index overlaps nothing. There is only no block.
     let error = table(&|index, _| (index - 9, 4)).filter_error().unwrap().to_string();
     assert!(error.contains("block checksum"), "{error}");
 }
@@ -347,7 +347,7 @@ fn a_footer_without_a_metaindex_is_no_damage() {
         let sample = sample(name);
         let (index, len) = (sample.open().index_handle(), sample.file.len());
         let mut crafted = Crafted { file: sample.file[..len - 48].to_vec() };
-        // The block at offset 0 would have its trailer in the first five bytes, which the larger tail includes.
+        // An empty block at offset 0 would have its trailer in the first five bytes, which the larger tail includes.
         for tail_size in [48, 64 << 10] {
             let file = Crafted { file: std::mem::take(&mut crafted.file) }
                 .footer((0, 0), (index.offset, index.size));

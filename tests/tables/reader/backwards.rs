@@ -215,7 +215,7 @@ fn a_range_that_is_missing_costs_nothing_on_the_way_back() {
     }
 }
 
-/// In a walk that owns its table, each block has to lie behind the one before, in both directions.
+/// In a walk that owns its table, each block has to lie after the one before, in both directions.
 #[test]
 fn handles_out_of_order_are_damage_on_the_way_back() {
     let mut crafted = Crafted::default();

@@ -173,7 +173,7 @@ fn values_outlive_their_blocks() {
     let mut cursor = table.cursor();
     let mut kept = Vec::new();
     while cursor.next().unwrap() {
-        // Of some blocks none is kept, of others some.
+        // Of some blocks no value is kept, of others some are.
         let wanted = !cursor.block_handle().unwrap().offset.is_multiple_of(3);
         kept.push(wanted.then(|| cursor.value_bytes()));
     }

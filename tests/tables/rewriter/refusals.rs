@@ -232,7 +232,7 @@ fn a_damaged_metaindex_is_replaced_like_the_filters() {
         let table = Table::open(&file[..], &ReadOptions::default().verify_checksums(verify)).unwrap();
         assert!(rewrite(&table, &bloom(10)).unwrap().0 == sound);
     }
-    // Its handle leads out of the file.
+    // The metaindex's handle leads out of the file.
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[("key", "value")]);
     let index = crafted.block(&entry_block(&[("key", handle(data))]));
