@@ -213,7 +213,7 @@ fn memory_is_limited() {
     let Some(Error::Limit { what: "live tables", limit: 649, found: 650, .. }) = scan(&pointers, 649) else {
         panic!("{:?}", scan(&pointers, 649))
     };
-    // So do the keys of tables.
+    // The keys of tables take memory, too.
     let keyed = |first: usize, last: usize| {
         let key = |len: usize| internal_key(&vec![b'k'; len], 7, 1);
         Edit::default().add(1, 5, 1, &key(first), &key(last))

@@ -15,7 +15,7 @@ use crate::memory::{Fetching, Memory, name};
 use crate::scan::{manifest, options, table};
 use crate::scan_bounds::many;
 
-/// What a scan shows at one place: key with sequence number and type, value, file and offset; or an error.
+/// The result of a scan at one place: key with sequence number and type, value, file and offset; or an error.
 type Shown = Result<(Vec<u8>, u64, u8, Vec<u8>, PathBuf, u64), String>;
 
 fn all<O: Opener>(scan: &mut Scan<'_, O>) -> Vec<Shown> {

@@ -424,7 +424,7 @@ fn tables_that_are_written_meanwhile_are_not_missing() {
         let writer = scope.spawn(move || {
             let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
             for (number, next) in (10..).zip(ends) {
-                // Neither gets far ahead of the other, whatever the machine does.
+                // Neither thread gets far ahead of the other, whatever the machine does.
                 if number % 20 == 0 {
                     let _ = opens.recv();
                 }

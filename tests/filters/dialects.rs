@@ -111,7 +111,8 @@ fn signed_hashes_are_those_of_old_leveldb() {
     }
 }
 
-/// Each hash denies keys that the other has written. The default, which reads by either hash, denies no keys of either.
+/// Each hash denies keys in filters that were made by the other. The default, which reads by either hash, denies no
+/// keys of either.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn either_hash_reads_both_writers() {

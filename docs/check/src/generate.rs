@@ -79,7 +79,8 @@ impl Definitions<'_> {
         let mut properties = Map::new();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
             let mut field = self.plain(field);
-            // What may be left out is null. The one field that not every line has is an array as long as a table.
+            // A field that may be left out is null. The one field that not every line has is an array as long as a
+            // table.
             if !is_required(name) && name != "list" {
                 or_null(&mut field);
             }

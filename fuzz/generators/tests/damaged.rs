@@ -238,7 +238,7 @@ fn fragments_are_taken_only_from_sound_logs() {
         assert_eq!(log::fragments(&damaged), None, "a bit of byte {at}");
     }
     assert_eq!(log::fragments(&file[..file.len() - 1]), None);
-    // What is left of a block is filled with zeros.
+    // The rest of a block may be zeros.
     assert_eq!(log::fragments(&[&file[..], &[0; 3]].concat()).map(|fragments| fragments.len()), Some(3));
     assert_eq!(log::fragments(&[&file[..], &[0, 0, 1]].concat()), None);
     assert_eq!(log::fragments(b""), None);

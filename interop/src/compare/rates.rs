@@ -34,7 +34,7 @@ struct Compared {
     is_within: bool,
 }
 
-/// The results of a comparison in which each false-positive rate was within the factor.
+/// The counts and largest factors of a comparison in which each false-positive rate was within the factor.
 #[derive(Debug)]
 pub struct Report {
     /// The seed of the random tables.
@@ -125,12 +125,12 @@ fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
     let opened = Table::open_path(path, &filterblock::table::ReadOptions::default())?;
     let filters = opened.filter().with_context(|| format!("{path}: filters"))?;
     if filters.contents().last().is_none_or(|&base_lg| base_lg > 63) {
-        // Undefined in LevelDB.
+        // LevelDB's behaviour is undefined for this `base_lg`.
         return Ok(None);
     }
     let mut blocks = BTreeMap::new();
     for handle in opened.data_blocks().filter_map(Result::ok) {
-        // What cannot be read has no number of entries.
+        // A block that cannot be read has no number of entries.
         let Ok(mut entries) = opened.block_cursor(handle) else { return Ok(None) };
         let mut count = 0_u64;
         while entries.next()? {
@@ -139,7 +139,7 @@ fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
         blocks.insert(handle.offset, count);
     }
     if blocks.len() as u64 != table["data_blocks"].as_u64().context("data blocks")? {
-        // A damaged index.
+        // The index is damaged.
         return Ok(None);
     }
     let leveldb = leveldb_rate(filters.contents(), &blocks, keys, &mut Random::new(seed));

@@ -21,7 +21,7 @@ const LOOKUPS_PER_SESSION: usize = 90;
 /// The `base_lg` of each table: LevelDB reads any.
 const BASE_LG: [u8; TABLES as usize] = [11, 16, 63];
 
-/// The results of a run in which all answers were right, and the tables stayed unchanged.
+/// The counts of a run in which all answers were right, and the tables stayed unchanged.
 #[derive(Debug, Default)]
 pub struct Report {
     /// True if newer tables overwrite and delete keys of older ones.

@@ -117,7 +117,7 @@ struct Model {
     all: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
 }
 
-/// The results of a run in which nothing was invented, and everything was saved that had to be saved.
+/// The counts of a run in which nothing was invented, and everything was saved that had to be saved.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Damaged databases.

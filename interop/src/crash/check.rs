@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
             }
             Check::Again => {
                 if random.one_in(4) {
-                    // Also if there is nothing to undo or to discard.
+                    // Run also if there is nothing to undo or to discard.
                     let first = if random.one_in(2) { Mode::Undo } else { Mode::Discard };
                     let (status, said) = case.run(first, root)?;
                     ensure!(status == 0 || (status == 1 && !said.is_empty()), "{first}: {status}: {said}");

@@ -24,13 +24,13 @@ const SIGNALS: [(&str, i32); 2] = [("INT", 2), ("TERM", 15)];
 /// The endings of many runs that something disturbed.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Endings {
-    /// Runs.
+    /// The number of runs.
     pub runs: u64,
-    /// Runs that ended with status 0.
+    /// The number of runs that ended with status 0.
     pub done: u64,
-    /// Runs that a signal ended.
+    /// The number of runs that a signal ended.
     pub ended_by_signal: u64,
-    /// Other runs, whose database is as it was, with nothing left behind.
+    /// The number of other runs, whose database is as it was, with nothing left behind.
     pub undone: u64,
 }
 

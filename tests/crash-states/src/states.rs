@@ -10,20 +10,20 @@ use super::tree::Tree;
 /// The name changes that a file system may lose in a crash, among those that no sync of their folder has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
-    /// The last ones, counted over all folders, as if there were a journal.
+    /// The last changes, counted over all folders, as if there were a journal.
     Last,
-    /// Any of them.
+    /// Any of these changes.
     Any,
 }
 
 /// The fate of contents that no sync of their file has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unsynced {
-    /// All of them are lost.
+    /// All such contents are lost.
     Lost,
-    /// All of them are there.
+    /// All such contents are there.
     There,
-    /// Each file is in a state of its own, anywhere between these: see [`torn`].
+    /// Each file is in a state of its own, anywhere between these two: see [`torn`].
     Random(u64),
 }
 

@@ -9,7 +9,8 @@ use super::reference::{
 };
 use crate::interpreted::fewer;
 
-/// Each key is asked for in a filter of its own, in one of many keys, and in one of other keys: alone, by hash, and in batches.
+/// Each key is asked for in a filter of its own, in a filter of many keys, and in a filter of other keys: alone, by
+/// hash, and in batches.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn answers_of_long_keys() {
@@ -157,7 +158,7 @@ fn answers_of_one_filter() {
     for filter in any_filters().into_iter().step_by(fewer(9)).chain(huge) {
         let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &filter[..])).collect();
         let expected: Vec<bool> = keys.iter().map(|key| reference_match(key, &filter)).collect();
-        // One of a group asks another filter.
+        // One probe of a group asks another filter.
         let mut mixed = probes.clone();
         mixed[20].1 = &[];
         at_each_level(|| {

@@ -158,7 +158,7 @@ fn data_removed_or_added_before_the_footer() {
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn every_sample_survives_being_cut_and_overwritten() {
-    // Every structure of every table, hit by runs of damage rather than single bits.
+    // Every structure of every table, hit by runs of damage rather than individual bits.
     for sample in samples() {
         let keys: Vec<&[u8]> = sample.entries.iter().step_by(151).map(|(key, _)| &key[..]).collect();
         let len = sample.file.len();

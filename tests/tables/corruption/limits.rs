@@ -135,7 +135,7 @@ fn keys_that_are_sought_count_against_the_limit() {
     }
 }
 
-/// One limit is fixed, and one is in proportion to the size of the same table. The greater one holds.
+/// One limit is fixed, and one is in proportion to the size of the same table. The greater limit holds.
 #[test]
 fn the_limit_may_be_in_proportion_to_the_file() {
     let mut crafted = Crafted::default();

@@ -170,7 +170,7 @@ fn damage_is_told_for_each_key_as_it_is_for_one() {
     assert!(opened > 0 && failed > 0, "{opened} {failed}");
 }
 
-/// A source that records the ranges of which it is told that they will be needed.
+/// A source that records the ranges that `will_need` is called with.
 struct Told {
     inner: Recording,
     told: Mutex<Vec<Range<u64>>>,
@@ -286,7 +286,7 @@ fn blocks_of_one_place_are_shared_only_if_they_end_at_one_place() {
     let mut crafted = Crafted::default();
     let first = crafted.entries(&[("a", "1"), ("b", "2")]);
     let metaindex = crafted.entries(&[] as &[(&str, &str)]);
-    // The second one ends within the first, the third is the same.
+    // The second block ends within the first, the third is the same as the second.
     let short = (first.0, first.1 - 1);
     let index = crafted.entries(&[
         ("b", handle(first)),

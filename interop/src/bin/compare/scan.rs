@@ -19,7 +19,7 @@ pub(crate) enum Mode {
     All {
         /// The folder for the database; a new folder is made in it.
         folder: PathBuf,
-        /// Bytes of keys and values.
+        /// Size of all keys and values, in bytes.
         #[arg(long, default_value_t = 1_000_000_000)]
         bytes: u64,
         /// Number of rounds; the best of each counts.

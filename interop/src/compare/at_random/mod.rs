@@ -60,7 +60,7 @@ pub struct Report {
     pub scanned: u64,
     /// Queries for keys stored in a table. None was denied.
     pub stored: u64,
-    /// Queries for single keys that are in no table.
+    /// Queries for one key alone, which is in no table.
     pub absent: u64,
     /// Queries for absent keys that were answered with certainty: in no table.
     pub absent_denied: u64,

@@ -76,7 +76,7 @@ pub struct Report {
     pub repaired: u64,
     /// Databases that were refused without `--assume-bytewise-equality`.
     pub refused: u64,
-    /// Databases that were refused without `--hash`, as their tables did not reveal the hash of their
+    /// Databases that were refused without `--hash` because their tables did not reveal the hash of their
     /// filters.
     pub open_hashes: u64,
     /// Databases that were as before after `--undo`.

@@ -12,7 +12,7 @@ use super::choice::{Choice, Way};
 use super::files::Files;
 use crate::leveldb::{BlockScript, Bloom, Table, TableOptions};
 
-/// Bytes after a block: compression type and checksum.
+/// The number of bytes after a block: compression type and checksum.
 const TRAILER: u64 = 5;
 
 /// A database's MANIFEST, its files and its live tables.

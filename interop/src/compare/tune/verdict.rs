@@ -21,7 +21,7 @@ const WIDEST: f64 = 0.5;
 /// With fewer reads for a lookup, a share says nothing: the interval may be as wide as for this many.
 const LEAST: f64 = 0.004;
 
-/// A predicted number beside the measured one, and whether they agree.
+/// A predicted number and the measured one, and whether they agree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Compared {
     /// "random", "changed", "between", "cut", "longer", "present", "lookups" or "size".

@@ -140,7 +140,7 @@ fn alternatives(question: &Question, answer: &Value) -> (Vec<Value>, Vec<Value>)
         _ => {}
     }
     may.retain(|pattern| pattern != answer);
-    // What is sound gives no reason for an error, nor for a filter that is not asked. A reader of other names than
+    // Sound input gives no reason for an error, nor for a filter that is not asked. A reader of other names than
     // LevelDB's may find a value where LevelDB's filter denies it.
     if question.given["sound"] == json!(true) {
         may.retain(|pattern| pattern.get("error").is_none() && pattern.get("match").is_none());

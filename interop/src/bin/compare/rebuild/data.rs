@@ -8,7 +8,7 @@ use anyhow::Result;
 use filterblock_interop::leveldb::{Store, StoreFilter, StoreOptions, WriteBatch};
 use filterblock_interop::random::Random;
 
-/// Bytes that an entry takes in a table besides its value, roughly.
+/// The number of bytes that an entry takes in a table besides its value, roughly.
 const KEY: u64 = 25;
 
 /// LevelDB's defaults, with filters of ten bits a key.

@@ -38,7 +38,7 @@ pub(crate) enum Mode {
         /// Approximate size of all tables, in bytes.
         #[arg(long, default_value_t = 1_000_000_000)]
         bytes: u64,
-        /// Bytes of a value, which Snappy halves.
+        /// Size of a value in bytes; Snappy halves it.
         #[arg(long, default_value_t = 100)]
         value_size: usize,
         /// Write a tenth of the bytes.

@@ -14,7 +14,7 @@ use super::data::{Asked, Kind, Order, SUFFIX, build, describe, keys, slices};
 use super::report::{Row, Section};
 use super::timing::{Aims, Measure, Turns, levels, set};
 
-/// Queries handed over together.
+/// The number of queries handed over together.
 pub(crate) const BATCH: usize = 1000;
 
 pub(crate) fn block(keys: &[Vec<u8>], bits: u32, per_filter: usize) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use filterblock::{FilterBlockBuilder, FilterPolicy, KeyBuf};
 use filterblock_interop::random::Random;
 
-/// Bytes of data blocks for each filter.
+/// The number of bytes of data blocks for each filter.
 pub(crate) const RANGE: u64 = 2048;
 
 /// The sequence number and type in which internal keys end.

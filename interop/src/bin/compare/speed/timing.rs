@@ -67,7 +67,7 @@ pub(crate) struct Turns<'a> {
     fixed: Vec<(&'static str, Work<'a>)>,
     ours: Vec<Work<'a>>,
     rows: Vec<Spec>,
-    /// Rounds of the same work in succession.
+    /// The number of rounds of the same work in succession.
     run: usize,
 }
 
