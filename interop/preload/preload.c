@@ -108,7 +108,8 @@ static int path_of_fd(int fd, char* path) {
   return 1;
 }
 
-// Writes the path that a call means to `to`, with no symbolic links in its folder. Returns 1 if it is below the root.
+// Writes to `to` the path that a call means, with no symbolic links in its folder. Returns 1 if the path is below the
+// root.
 static int resolve(int folder, const char* path, char* to) {
   if (log_fd < 0 || path == NULL) return 0;
   const int before = errno;

@@ -394,7 +394,6 @@ fn a_lookup_asks_as_leveldb_does_and_no_more() {
     }
     // Each table is opened once for all keys: "m" asks table 20 alone, "b" asks another before it, and "f" one after
     // it.
-    // different order.
     let (memory, database) = Memory::of(dir);
     let keys: Vec<&[u8]> = ["l", "zz", "z", "m", "g", "f", "d", "c", "b", "a"].map(str::as_bytes).to_vec();
     let mut lookups = Vec::new();

@@ -304,7 +304,7 @@ fn the_zstandard_checksum_is_that_of_other_programs() {
     assert!(error.ends_with("found a wrong checksum"), "{error}");
 }
 
-/// Deflate is the last codec that a block of this type may have. Without it, the error could not say what is wrong.
+/// Deflate is the last codec that a block of this type may have. If it were not built in, the error could not say what is wrong.
 #[cfg(all(feature = "lz4", feature = "zlib"))]
 #[test]
 fn declared_lengths_have_to_be_true() {

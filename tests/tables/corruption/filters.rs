@@ -150,7 +150,7 @@ fn a_filter_block_that_overlaps_index_or_metaindex_is_not_used() {
         assert!(error.contains("apart from index and metaindex"), "{error}");
         assert_eq!(table.get(b"apple").unwrap().unwrap(), "value");
     }
-    // A handle right before the index overlaps nothing. There is only no block.
+    // A handle right before the index overlaps nothing, but leads to no block.
     let error = table(&|index, _| (index - 9, 4)).filter_error().unwrap().to_string();
     assert!(error.contains("block checksum"), "{error}");
 }
@@ -366,7 +366,7 @@ fn a_footer_without_a_metaindex_is_no_damage() {
             assert_eq!(table.iter().count(), sample.entries.len());
         }
     }
-    // Half of such a handle is no mark.
+    // A handle of which only one half is 0 is no such mark.
     let sample = sample("words-256-bloom10.ldb");
     let (index, len) = (sample.open().index_handle(), sample.file.len());
     for metaindex in [(0, 1), (1, 0)] {

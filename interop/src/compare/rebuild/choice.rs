@@ -16,7 +16,7 @@ const LEGACY: &str = "leveldb.BuiltinBloomFilter";
 const CASSANDRA: &str = "filterblock.CassandraBloomFilter1";
 const MURMUR3: &str = "filterblock.Murmur3BloomFilter1";
 
-/// The place for the new tables, another folder or the database's own, and what is kept there meanwhile.
+/// The way to rebuild: into another folder, or in place, with or without undo, or in batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     To,

@@ -16,8 +16,8 @@ use super::timing::{Turns, levels};
 const ROUNDS: usize = 40;
 /// The largest factor permitted between the slowest process and the median.
 const AIM: f64 = 1.3;
-/// Processes that are slower than the median by this factor are asked again. Slowness because another program took a
-/// part of the core goes away; a slow mode stays.
+/// Processes that are slower than the median by this factor are asked again. If another program took a part of the
+/// core, the slowness goes away; a slow mode stays.
 const SUSPECT: f64 = 1.1;
 /// The largest number of times that suspect processes are asked again.
 const AGAIN: usize = 6;
