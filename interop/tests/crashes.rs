@@ -57,7 +57,8 @@ fn less_care_is_noticed() {
     }
 }
 
-/// Databases of several tables: by LevelDB and goleveldb, with filters and without, with tables named `.ldb` and `.sst`.
+/// Databases of several tables: by LevelDB and goleveldb, with filters and without, with tables named `.ldb` and
+/// `.sst`.
 const SEEDS: [u64; 3] = [0, 1, 11];
 
 /// Calls `what` for each database in each mode, from two threads, each of which takes every second pair.

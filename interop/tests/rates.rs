@@ -12,6 +12,6 @@ fn the_program_shows_the_rates_that_leveldb_has() {
     // Of intervals of 95 %, most hold the rate. LevelDB's own rate is measured, too, so that a few
     // more than 5 % of the intervals do not hold it.
     assert!(report.within * 10 > report.tables * 8, "{report}");
-    // The estimates that the program showed before would not do.
+    // Estimates by the bits set would not do.
     assert!(report.misjudged > 20 && report.worst_estimate > 3.0, "{report}");
 }

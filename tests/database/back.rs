@@ -68,7 +68,7 @@ fn the_way_back_shows_the_same_entries() {
         assert!(!scan.prev().unwrap(), "a new scan is before the first entry");
         let (expected, errors) = forwards(scan);
         assert!(expected.len() > 150 && errors.is_empty(), "{name}");
-        // From behind the last entry, twice back and forward. Then from the end at once.
+        // The scan is behind the last entry: it goes back and forward twice. Then it starts from the end at once.
         for _ in 0..2 {
             assert!(backwards(scan) == (expected.clone(), vec![]), "{name}");
             assert!(!scan.prev().unwrap() && scan.entry().is_none());

@@ -1,4 +1,5 @@
-//! Scans and lookups over writes and indexes that are kept, compared with those that read them anew.
+//! Scans and lookups over writes and indexes that are kept, compared with scans and lookups that
+//! read writes and indexes anew.
 
 use std::collections::BTreeMap;
 use std::fs::File;

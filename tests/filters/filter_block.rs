@@ -574,7 +574,8 @@ fn a_key_without_a_hash_leaves_the_builder_as_it_was() {
     }
 }
 
-/// Keys that are kept beside hashes are hashed anew at each attempt to make the filter. Until one succeeds, they stay keys.
+/// Keys that are kept beside hashes are hashed anew at each attempt to make the filter. Until an attempt succeeds, they
+/// stay keys.
 #[test]
 fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {
     let mut builder = FilterBlockBuilder::new(Partly).with_max_size(13);

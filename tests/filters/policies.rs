@@ -301,7 +301,7 @@ fn preset(len: usize, with: usize) -> Vec<bool> {
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {
-    // Enough for every wrapper to cut its suffix off.
+    // The keys are long enough for every wrapper to cut its suffix off.
     let keys: Vec<Vec<u8>> = (0..300).map(|i| [&numbered_key(i)[..], &[1; 24]].concat()).collect();
     let lengths = batch_lengths();
     for policy in policies(10).into_iter().chain(wrapped()) {

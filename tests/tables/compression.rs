@@ -168,7 +168,7 @@ fn a_window_beyond_the_limit_is_refused() {
     assert!(matches!(error, Error::Limit { what: "decompressed block", .. }), "{error}");
 }
 
-/// The data are cut, followed by more, or have one bit changed. None panics.
+/// The data are cut, followed by more, or have one bit changed. No decoder panics.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn damage_is_an_error() {
@@ -304,7 +304,8 @@ fn the_zstandard_checksum_is_that_of_other_programs() {
     assert!(error.ends_with("found a wrong checksum"), "{error}");
 }
 
-/// Deflate is the last codec that a block of this type may have. If it were not built in, the error could not say what is wrong.
+/// Deflate is the last codec that a block of this type may have. If it were not built in, the error could not say what
+/// is wrong.
 #[cfg(all(feature = "lz4", feature = "zlib"))]
 #[test]
 fn declared_lengths_have_to_be_true() {

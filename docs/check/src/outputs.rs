@@ -236,7 +236,7 @@ impl Runs {
             let place = crafted.block(&block);
             self.contents(crafted.finish(&[(b"n", data)], &[(name, place), (mark, place)]));
         }
-        // Under LevelDB's old name: each of the two hashes, and neither.
+        // Filters under LevelDB's old name: by each of the two hashes, and by neither.
         let keys: Vec<Vec<u8>> = (0..64).map(|at| vec![b'k', at, 0x80 + at]).collect();
         let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
         for (hash, filtered) in

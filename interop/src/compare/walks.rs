@@ -191,7 +191,7 @@ fn each(
     Ok(report)
 }
 
-/// Makes random steps, with runs in both directions. The first one leads to the first entry.
+/// Makes random steps, with runs in both directions. The first step leads to the first entry.
 fn some_steps(random: &mut Random, count: usize, key: impl Fn(&mut Random) -> Vec<u8>) -> Vec<Step> {
     let mut steps = vec![Step::First];
     while steps.len() < count {

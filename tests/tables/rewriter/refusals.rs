@@ -32,7 +32,7 @@ fn blocks_end_to_end_are_copied() {
     let summaries = rewrite_both(&three_blocks(|blocks, _| blocks.to_vec())).unwrap();
     assert_eq!([summaries[0].data_blocks, summaries[1].data_blocks], [3, 3]);
     assert_eq!((summaries[0].num_entries, summaries[1].num_entries), (Some(3), None));
-    // A block without entries is a block, and an index may leave out the last ones.
+    // A block without entries is a block, and an index may leave out the last blocks.
     let with_empty = |blocks: [Place; 3], crafted: &mut Crafted| {
         let empty = crafted.entries::<&[u8], &[u8]>(&[]);
         blocks.into_iter().chain([empty]).collect()
