@@ -792,7 +792,7 @@ fn every_base_lg_and_k() {
                 !denied,
                 "base_lg {base_lg}, offset {offset}"
             );
-            // As the first of a batch.
+            // The same offset, at the beginning of a batch.
             let mut together = Vec::new();
             reader.keys_may_match(&[(offset, b"a"), (offset, b"absent")], &mut together);
             assert_eq!(together, [true, !denied], "base_lg {base_lg}, offset {offset}");
@@ -871,7 +871,7 @@ fn batches_begin_with_any_offset() {
     let policy = BloomFilterPolicy::new(10);
     let block = build(policy, 0, &[(0, &["a"]), (1, &["b"])]);
     let reader = FilterBlockReader::new(policy, &block);
-    // Also the last offset, forward, backward and repeated.
+    // The offsets, the greatest one among them, ascend, descend and repeat.
     let offsets = [u64::MAX, u64::MAX, 0, 1, 1, 0, u64::MAX - 1, 0, 0];
     for from in 0..offsets.len() {
         let queries: Vec<(u64, &[u8])> = offsets[from..].iter().map(|offset| (*offset, &b"a"[..])).collect();

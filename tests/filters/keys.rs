@@ -71,7 +71,7 @@ fn the_first_key_shorter_than_its_suffix_is_named() {
             }
         }
     }
-    // Of one length, the first is as short as any.
+    // Among keys of one length, the first is as short as any.
     for len in 0..8 {
         let buf: KeyBuf = vec![vec![b'k'; len]; 5].into_iter().collect();
         let error = buf.as_keys().strip_suffix(8).unwrap_err();

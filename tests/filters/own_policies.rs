@@ -27,7 +27,7 @@ fn cassandra_filters_keep_their_bytes() {
     assert_eq!(hex(&five), "89210062c0c09c9a08c801480404088107");
 }
 
-/// Made by a script in Python with the package mmh3 5.3.1, written from the formula.
+/// The lengths and sums come from a script in Python with the package mmh3 5.3.1, written from the formula.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn murmur3_filters_keep_their_bytes() {

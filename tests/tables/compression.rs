@@ -284,7 +284,7 @@ fn a_wrong_zstandard_checksum_is_an_error() {
         let other = encode(Codec::Zstd, &contents(601));
         let swapped = [&sound[..sound.len() - 4], &other[other.len() - 4..]].concat();
         assert!(walk(&swapped, 3, limit).is_err());
-        // Without the checksum, the frame says so and is as good.
+        // A frame without the checksum, whose descriptor says so, is as good.
         let mut without = sound[..sound.len() - 4].to_vec();
         without[4] &= !4;
         assert_eq!(walk(&without, 3, limit).unwrap(), expected);

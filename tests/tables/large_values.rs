@@ -109,7 +109,7 @@ fn small_files_take_memory_only_for_what_they_hold() {
         assert!(matches!(error, Error::Limit { .. }), "{error}");
         assert!(bytes > limit / 4 && bytes < limit + (200 << 10), "{bytes} with {limit}");
     }
-    // More than is declared is damage, and takes no memory either.
+    // More contents than the frame declares are damage, and take no memory either.
     let (bytes, error) = get(&frame(&declares(1 << 20), &endless), &default);
     assert!(matches!(error, Error::Corrupt { .. }) && bytes < 5 << 20, "{bytes}: {error}");
 }

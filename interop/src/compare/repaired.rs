@@ -141,7 +141,7 @@ pub struct Work {
     pub judge: &'static str,
     /// The number of times that the judge wrote to a database, compacted it and read it.
     pub sessions: u64,
-    /// The time that this took.
+    /// The time that these sessions took.
     pub time: Duration,
 }
 

@@ -43,7 +43,7 @@ fn answers_of_long_keys() {
                 let by_hash: Vec<bool> =
                     probes.iter().map(|(key, filter)| policy.hash_may_match(hash(key), filter)).collect();
                 assert_eq!(by_hash, expected, "{} by hash", what());
-                // From every place of a sixteen on, or from some where keys are long.
+                // The probes from each place of a sixteen on, or, where keys are long, from some of the places.
                 for from in (0..17).step_by(if len > 200 { 5 } else { fewer(3) }) {
                     let mut answers = vec![false; probes.len() - from];
                     policy.keys_may_match(&probes[from..], &mut answers);
@@ -118,7 +118,7 @@ fn every_bit_is_where_it_belongs() {
 /// Filters of any bytes and of many sizes, with every k that a byte can hold.
 fn any_filters() -> Vec<Vec<u8>> {
     let mut state = 1;
-    // 163 of them: each meets each kind of k. Some neighbours differ in their upper bits alone.
+    // 163 sizes: each meets each kind of k. Some neighbours differ in their upper bits alone.
     let sizes: Vec<usize> = (1..140)
         .chain([251, 65_787, 511, 513, 1000, 1001, 2047, 4093, 4095, 4096, 4097, 4099, 69_635, 5000, 33_333])
         .chain([65_533, 65_535, 65_536, 65_537, 65_539, 69_999, 70_001, 1 << 20, (1 << 20) + 1])

@@ -149,7 +149,7 @@ fn damage_is_an_error_in_both_directions_and_can_be_passed() {
         cursor.skip_block();
         assert!(cursor.prev().unwrap());
         assert_eq!(cursor.key(), b"b");
-        // There and back: past the damage in the other direction.
+        // Then past the damage in the other direction.
         fail(&mut cursor, |cursor| cursor.next());
         cursor.skip_block();
         assert!(cursor.next().unwrap());

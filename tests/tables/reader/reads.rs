@@ -79,7 +79,8 @@ fn trailers_that_lie_close_together_take_one_read() {
     }
 }
 
-/// A table of three blocks, and their places. Before the second and the third block are this many other bytes.
+/// A table of three blocks, and their places. `gaps`: the numbers of other bytes before the second and the
+/// third block.
 fn three_blocks(gaps: [usize; 2]) -> (Bytes, [(u64, u64); 3]) {
     let mut crafted = Crafted::default();
     let mut block = |gap: usize, id: u8| {

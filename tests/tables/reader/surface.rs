@@ -81,7 +81,8 @@ fn the_first_given_policy_that_the_table_names_is_used() {
     ] {
         let policies = names.iter().map(|&name| Arc::new(Named(name)) as _).collect();
         let table = Table::open(file.clone(), &ReadOptions::default().filter_policies(policies)).unwrap();
-        // The first name of the table, if nobody asked for any that is there.
+        // If policies are given and the table has filters of none of them, the name is the first
+        // one in the table.
         let is_unknown = expected.is_none() && !names.is_empty();
         assert_eq!(table.filter_name(), if is_unknown { Some("a") } else { expected });
         assert_eq!(table.filter().map(|filter| filter.policy().name()), expected);

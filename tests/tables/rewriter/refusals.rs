@@ -243,7 +243,7 @@ fn a_damaged_metaindex_is_replaced_like_the_filters() {
     assert_eq!(open(&again).get(b"key").unwrap().as_deref(), Some(&b"value"[..]));
 }
 
-/// The source may give the metaindex at another time.
+/// The metaindex is of an unknown compression type, or the source fails where it is.
 #[test]
 fn a_metaindex_that_the_source_does_not_give_is_an_error() {
     let file = table_of(5, bloom(10).compression(Compression::None));

@@ -131,7 +131,7 @@ fn one(database: &Path, filter: &StoreFilter, options: &[&str]) -> Result<u64> {
 /// Returns the options that name the filters, for a database in which no table has any.
 fn again(filter: &StoreFilter) -> &'static [&'static str] {
     match filter {
-        // Given with the options already, or not needed.
+        // The options have `--drop` already.
         StoreFilter::None => &[],
         StoreFilter::BuiltIn(_) => &["--policy", "leveldb.BuiltinBloomFilter2"],
         StoreFilter::LegacySigned(12) => &["--policy", "leveldb.BuiltinBloomFilter", "--hash", "signed"],

@@ -35,7 +35,7 @@ pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
     for bits in [1, 5, 20, 44] {
         rows.extend(case(rounds, count, Some(16), 40, bits)?);
     }
-    // As with values of 1 KiB to 4 KiB.
+    // Few keys a filter, as with values of 1 KiB to 4 KiB.
     for len in [16, 100] {
         for per_filter in [1, 2, 3, 4, 6] {
             rows.extend(case(rounds, count / 8, Some(len), per_filter, 10)?);
