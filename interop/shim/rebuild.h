@@ -51,7 +51,7 @@ uint8_t fb_store_write(fb_store* store, fb_bytes script, fb_sink error);
 // Calls `found` if the key is there.
 uint8_t fb_store_get(fb_store* store, fb_bytes key, fb_sink found, fb_sink error);
 uint8_t fb_store_scan(fb_store* store, fb_entries entries, fb_sink error);
-// Null: from the beginning, to the end.
+// `start` null: from the beginning. `limit` null: to the end.
 void fb_store_compact(fb_store* store, const fb_bytes* start, const fb_bytes* limit);
 // DBImpl::TEST_CompactRange: the tables of a level that overlap the range go to the next one.
 void fb_store_compact_level(fb_store* store, int32_t level, const fb_bytes* start,

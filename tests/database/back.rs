@@ -408,13 +408,13 @@ fn a_lookup_asks_as_leveldb_does_and_no_more() {
     assert!(matches!(asked(dir, "m", &options).0, Ok(Lookup::Value(_))));
     let error = asked(dir, "f", &options).0.unwrap_err();
     assert!(error.path().is_some_and(|path| path.ends_with("000010.ldb")), "{error}");
-    // Damage in a log may hide what is newest.
+    // Damage in a log may hide the newest entry.
     let mut bytes = fs::read(dir.join("000030.log")).unwrap();
     bytes[10] ^= 1;
     fs::write(dir.join("000030.log"), bytes).unwrap();
     let error = asked(dir, "m", &options).0.unwrap_err();
     assert!(error.path().is_some_and(|path| path.ends_with("000030.log")), "{error}");
-    // Without a MANIFEST the highest number decides, wherever it lies.
+    // Without a MANIFEST the highest sequence number decides, whichever file has it.
     fs::remove_file(dir.join("000030.log")).unwrap();
     fs::remove_file(dir.join("CURRENT")).unwrap();
     assert!(matches!(asked(dir, "m", &options).0, Ok(Lookup::Value(_))));

@@ -261,7 +261,7 @@ fn what_cannot_be_opened_again_or_is_another_is_one_error() {
         let Error::Io { source, .. } = error.without_path() else { panic!("{error}") };
         assert_eq!(source.kind(), io::ErrorKind::NotFound, "{error}");
     }
-    // Opened anew, they are what they are now.
+    // Opened anew, the tables are those of the other version.
     scan.seek(b"");
     assert_eq!(shown(&mut scan).0.len(), 4 * paths.len());
 }

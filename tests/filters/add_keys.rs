@@ -143,7 +143,7 @@ fn equals_key_by_key_in_any_order_of_calls() {
     let mut state = 1;
     assert_eq!(check(BloomFilterPolicy::new(10), true, &mut state).1, 0);
     assert_eq!(check(BloomFilterPolicy::new(3), true, &mut state).1, 0);
-    // Beyond six bits a key.
+    // Each key sets more than six bits.
     assert_eq!(check(BloomFilterPolicy::new(20), false, &mut state).1, 0);
     assert_eq!(check(&Verbatim, false, &mut state).1, 0);
 }

@@ -522,7 +522,7 @@ impl FilterPolicy for Partly {
 #[test]
 fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     let mut builder = FilterBlockBuilder::new(InternalFilterPolicy::new(Partly));
-    // Lengths that are equal for a while, and none: hashed from the second length on.
+    // Keys of one length, then hashed keys of growing lengths, then keys that have no hash: up to three of each.
     for (alike, hashed, kept) in
         (0..4).flat_map(|alike| (0..4).flat_map(move |hashed| (0..4).map(move |kept| (alike, hashed, kept))))
     {
@@ -704,7 +704,7 @@ fn stray_bytes_behind_the_array_round_the_count_down() {
     block.extend([0, 0, 0, 0]); // filter 0 starts at 0
     block.extend([4, 0, 0]); // stray
     block.extend([4, 0, 0, 0, 11]);
-    // Read there: 04 00 00 04, far beyond the array: match.
+    // The end read there is 04 00 00 04, far beyond the array, so that every key matches.
     let reader = FilterBlockReader::new(HashList, &block[..]);
     assert_eq!(reader.num_filters(), 1);
     assert!(reader.key_may_match(0, b"b"));

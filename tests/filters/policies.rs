@@ -258,7 +258,7 @@ fn the_most_bits_a_key() {
 fn absurd_sizes_are_errors() {
     let legacy = LegacyBloomPolicy::new(i32::MAX as u32);
     let cases: [(&dyn FilterPolicy, u32, u64); 5] = [
-        // Fits 32 bits, but not after rounding up to bytes.
+        // The number of bits fits 32 bits, but not after rounding up to bytes.
         (&legacy, 2, (1 << 32) - 8),
         (&LegacyBloomPolicy::new(1 << 30), 4, (1 << 32) - 8),
         (&BashoBloom2Policy::new(i32::MAX as u32), 2, (1 << 32) - 8),

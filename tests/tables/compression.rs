@@ -154,7 +154,7 @@ fn bombs_stop_at_the_limit() {
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn a_window_beyond_the_limit_is_refused() {
-    // 128 KiB, 1 MiB, an eighth more, 2 GiB.
+    // Windows of 128 KiB, of 1 MiB, of an eighth more, and of 2 GiB.
     for (window, fits) in [(7 << 3, true), (10 << 3, true), (10 << 3 | 1, false), (21 << 3, false)] {
         match table(&zstd_bomb(1, window), 2, 1 << 20).get(b"key") {
             // 128 Ki zeros are a block without entries.
@@ -337,7 +337,7 @@ fn a_mark_alone_does_not_decide() {
 #[test]
 fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
     let plain = contents(600);
-    // Stored as it is, with the length and its complement before it.
+    // A part that is stored as it is, with its length and the complement before it.
     let part = |last: u8, bytes: &[u8]| {
         let len = bytes.len() as u16;
         [&[last][..], &len.to_le_bytes(), &(!len).to_le_bytes(), bytes].concat()

@@ -308,7 +308,7 @@ fn each_part_counts_against_the_limit() {
             let contents = entry_block(&[("key", vec![0; value_len])]);
             let data = block(&mut crafted, &contents);
             let large = |is_it: bool| if is_it { 600 << 10 } else { 10 };
-            // Malformed, so that every key may match.
+            // The filter block is malformed, so that every key may match.
             let filter = block(&mut crafted, &vec![0xff; large(part == "filter")]);
             let meta = [(name.clone(), handle(filter)), (b"x".to_vec(), vec![0; large(part == "metaindex")])];
             let metaindex = block(&mut crafted, &entry_block(&meta));

@@ -92,7 +92,7 @@ fn database(programs: &Programs, seed: u64, extent: Extent) -> Result<Report> {
     let case = Case::new(seed, &programs.filterblock, programs.writer())?;
     let mut goleveldb = programs.goleveldb.as_ref().map(|(_, open)| Goleveldb::start(open)).transpose()?;
     let mut report = Report { databases: 1, ..Report::default() };
-    // goleveldb refuses some logs of LevelDB's whose MANIFEST has a later sequence number than they do.
+    // goleveldb refuses some logs of LevelDB's that begin before the MANIFEST's last sequence number.
     let folder = work_folder()?;
     case.original.write(&folder.path().join("root"))?;
     if let Some(reader) = &mut goleveldb

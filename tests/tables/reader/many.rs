@@ -216,7 +216,7 @@ fn a_source_learns_what_will_be_read_and_reads_shared_blocks_once() {
                 assert!(told.is_empty() && reads.len() == count, "{count}");
                 continue;
             }
-            // All but a last group of one key.
+            // All ranges are told but that of a last group of one key.
             assert_eq!(told.len(), if count % 32 == 1 { count - 1 } else { count });
             let told: Vec<_> =
                 told.iter().map(|range| (range.start, (range.end - range.start) as usize)).collect();

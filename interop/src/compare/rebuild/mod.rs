@@ -175,8 +175,7 @@ impl Case<'_> {
         let rows_before = is_bytewise.then(|| rows(&database)).transpose()?;
         let times = DirectoryTimes::of(&database)?;
 
-        // goleveldb refuses some logs of LevelDB's, whose first sequence number is below that of the
-        // MANIFEST.
+        // goleveldb refuses some logs of LevelDB's that begin before the MANIFEST's last sequence number.
         let goleveldb = self.goleveldb.filter(|programs| {
             is_bytewise && lookups.check_with_goleveldb(&database, &programs.reader, "").is_ok()
         });
