@@ -63,7 +63,7 @@ fn frame(header: &[u8], blocks: &[u8]) -> Vec<u8> {
     [b"\x28\xb5\x2f\xfd", header, blocks].concat()
 }
 
-/// A frame's header that declares this length of the contents, which are their own window.
+/// A frame's header that declares this length of the contents, and a window of the same length.
 #[cfg(feature = "zstd")]
 fn declares(len: u32) -> [u8; 5] {
     let mut header = [0xa0; 5];

@@ -97,7 +97,8 @@ pub fn fragments(file: &[u8]) -> Option<Vec<Fragment>> {
     (!fragments.is_empty()).then_some(fragments)
 }
 
-/// Returns the records that these fragments are pieces of. Pieces without a beginning or an end are left out.
+/// Returns the records that these fragments are pieces of. Fragments of records that lack a beginning or an
+/// end are left out.
 pub fn records(fragments: &[Fragment]) -> Vec<Vec<u8>> {
     let (mut records, mut begun) = (Vec::new(), None::<Vec<u8>>);
     for Fragment { kind, data } in fragments {

@@ -133,7 +133,7 @@ fn main() -> Result<ExitCode> {
         Subject::Database(Cases { cases: keys, seed }) => {
             println!("{}", compare::database::run(keys, seed)?);
             println!("{}", compare::repair::run(keys, false)?);
-            // Fewer keys, since the database is opened again after every few lookups.
+            // Fewer keys, since the database is opened again after every 90 lookups.
             println!("{}", compare::repair::run(keys.min(5_000), true)?);
         }
         #[cfg(feature = "tool")]
