@@ -25,7 +25,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Judges the answer to a case, both as in the files.
+/// Judges the answer to a case, a line of the files of cases. The answer has the form of the case's `must`.
 pub fn judge(case: &Value, answer: &Value) -> Verdict {
     if agrees(&case["must"], answer) {
         return Verdict::Passed;

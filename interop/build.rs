@@ -1,6 +1,6 @@
 //! Compiles LevelDB, from the source of Debian's package, and the shim, and links both into every program here.
 //! LevelDB must be linked statically: the filter block classes have no public header, and a shared library need not
-//! export them. LevelDB is built without assertions, as it is timed, too.
+//! export them. LevelDB is built without assertions because it is also timed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ fn main() {
         build.cpp(true).include(&source).include(source.join("include")).define("NDEBUG", None);
         build
     };
-    // Before the library, whose functions it calls.
+    // The shim comes before the library, whose functions it calls.
     let shim = sources(Path::new("shim"));
     common().std("c++17").flag("-Wall").flag("-Wextra").files(shim).compile("filterblock_shim");
     let is_part = |path: &PathBuf| {

@@ -23,7 +23,7 @@ impl Random {
     }
 }
 
-/// Makes `count` random keys of `len` bytes, or of 1 to 64 bytes.
+/// Makes `count` random keys of `len` bytes. `None`: of 1 to 64 bytes each.
 pub(crate) fn keys(count: usize, len: Option<usize>, seed: u64) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
     (0..count)

@@ -1,7 +1,7 @@
 // Answers the cases of the conformance suite with classic-level, LevelDB for Node.js.
 //
 // A line with a case comes in, {"case": NAME, "kind": KIND, "given": {…}}, and a line goes out: {"case": NAME, "answer":
-// {…}}, without "answer" where classic-level has no interface for it.
+// {…}}, without "answer" where classic-level has no interface for the case.
 
 const fs = require('fs')
 const os = require('os')

@@ -140,8 +140,8 @@ fn walk(table: &Table<Vec<u8>>, steps: &Value) -> Result<Vec<Value>, Error> {
     steps.collect()
 }
 
-/// Takes the steps in a database. Where there is no entry, a scan would go on at the other end; in the suite, it
-/// stays.
+/// Takes the steps in a database. Where there is no entry, a scan would go on at the other end; in the suite,
+/// the walk stays there.
 fn walk_database(database: &Database, steps: &Value) -> Result<Vec<Value>, Error> {
     let mut scan = database.scan(&options(true))?;
     let mut found = false;

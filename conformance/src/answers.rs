@@ -1,7 +1,7 @@
 //! Asking a runner: a line with the case goes in, a line with the answer comes out.
 //!
 //! A runner that ends instead of answering has crashed, one that takes too long hangs; either is an answer, and the
-//! next case starts it anew.
+//! next case starts the runner anew.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::PathBuf;
@@ -168,7 +168,7 @@ fn start(runner: &Runner) -> Result<Running> {
     Ok(Running { _temporary: temporary, child, input, lines, said })
 }
 
-/// Reads the next line, without its end. `None` behind the last.
+/// Reads the next line, without its line break. `None` after the last one, and for a last line without a line break.
 fn next_line(output: &mut impl io::BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
     output.by_ref().take(MAX_ANSWER).read_line(&mut line)?;
@@ -189,8 +189,8 @@ fn beginning(mut from: impl Read) -> String {
     String::from_utf8_lossy(&said).into_owned()
 }
 
-/// Returns the first line that says what happened, without what differs from machine to machine and from run to run:
-/// paths are cut to the package, and the number of a thread goes.
+/// Returns the start of the first line that says what happened, without what differs from machine to machine and from
+/// run to run: paths are cut to the package, and the number of a thread is left out.
 fn first_words(said: &str) -> String {
     let line = said.lines().find(|line| line.contains("panic")).or_else(|| said.lines().next());
     let words = line.unwrap_or_default().split(' ').filter(|word| !word.starts_with('('));

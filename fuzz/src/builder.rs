@@ -1,4 +1,4 @@
-//! Calls of the filter block's builder in any order, with a policy that sometimes fails. Keys that were added match,
+//! Calls to the filter block's builder in any order, with a policy that sometimes fails. Keys that were added match,
 //! misuse gives the right error and changes nothing, and the block equals the model's.
 
 use std::sync::Mutex;

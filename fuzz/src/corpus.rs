@@ -41,7 +41,7 @@ fn octal(digits: &[u8]) -> usize {
 ///
 /// # Panics
 ///
-/// If they cannot be read.
+/// If the folder or a file in it cannot be read.
 pub fn files(folder: &Path) -> Vec<Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("listing the corpus").path()).collect();

@@ -8,8 +8,8 @@ use filterblock::{BloomFilterPolicy, Error, FilterBlockReader, FilterPolicy as _
 use filterblock_fuzz::Input;
 use filterblock_fuzz::model::{self, Block, bloom_matches};
 
-/// Number of filters of a block that are checked one by one. The iterator, whose errors take long
-/// to format, is checked for fewer of them.
+/// Number of filters of a block that are checked one by one. The iterator, whose errors take a long
+/// time to format, is checked for fewer filters.
 const MAX_FILTERS: usize = 8;
 const MAX_ITERATED: usize = 2;
 

@@ -70,7 +70,8 @@ pub(crate) fn run(arguments: &[&str], file: &[u8], most: &Most) -> Run {
     Run { status, report: lines.remove(0) }
 }
 
-/// Asks a file of these bytes for a key. There is one line for it, or none if nothing can be asked.
+/// Asks a file of these bytes for a key. The program prints one line about the key, or none if nothing can be
+/// asked.
 pub(crate) fn query(file: &[u8], most: &Most) {
     let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
     table.write_all(file).expect("room for a small file");
@@ -78,7 +79,8 @@ pub(crate) fn query(file: &[u8], most: &Most) {
     assert!(lines.len() <= 1, "{lines:?}");
 }
 
-/// Shows the entries of a file of these bytes. The last line ends them, or says why there are none.
+/// Shows the entries of a file of these bytes. The last line marks their end, or, alone, says why there are no
+/// entries.
 pub(crate) fn scan(arguments: &[&str], file: &[u8], most: &Most) {
     let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
     table.write_all(file).expect("room for a small file");

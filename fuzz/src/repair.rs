@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// Repairs a hostile table or MANIFEST, alone and beside a table.
+/// Repairs a hostile table or MANIFEST, alone, and then with CURRENT and a table.
 fn hostile(made: &Hostile) {
     let (name, contents) = match made {
         Hostile::Table(file) => ("000005.ldb", file.to_vec()),

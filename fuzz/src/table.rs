@@ -20,7 +20,7 @@ const MAX_OUTPUT: u64 = 64 << 10;
 const ASKED_OF_DAMAGED: usize = 4;
 const ASKED_OF_INTACT: usize = 1;
 
-/// The most steps back. Each step decodes the entries behind a restart again, and damage may leave only one restart.
+/// The most steps back. Each step decodes the entries after a restart again, and damage may leave only one restart.
 const MAX_STEPS_BACK: usize = 1000;
 
 /// Number of blocks and filters of a damaged table that are read.
@@ -85,7 +85,7 @@ pub struct Made {
     pub data_is_intact: bool,
 }
 
-/// Makes the table that `data` describes.
+/// Makes the table that `data` describes. `None` if `data` describes none.
 pub fn make(data: &[u8]) -> Option<Made> {
     let plan = Plan::arbitrary_take_rest(Unstructured::new(data)).ok()?;
     let parts = plan.parts();
@@ -151,7 +151,7 @@ fn assert_is_of_the_file(error: &Error) {
     );
 }
 
-/// Returns the result of a call, if it is no error. An error must be about the file.
+/// Returns the result of a call that succeeded, or `None`. An error must be about the file.
 fn checked<T>(result: Result<T, Error>) -> Option<T> {
     result.inspect_err(assert_is_of_the_file).ok()
 }

@@ -58,7 +58,7 @@ fn scan(file: &[u8]) {
     }
 }
 
-/// Runs `inspect` and `query`, which must end well on any file.
+/// Runs `inspect`, `query` and `scan` on a table, or `inspect` on a MANIFEST. They must end well on any file.
 fn hostile(made: &Hostile) {
     match made {
         Hostile::Table(file) => {
@@ -110,8 +110,8 @@ fn inspect(file: Bytes, sound: bool) {
     let table = Table::open(source.file, &ReadOptions::default().filter_policies(default_read_policies()))
         .expect("as before");
     let (entries, blocks) = (table.data_blocks().count(), number(&report["data_blocks"]));
-    // The trailer of each block once, however often and wherever the index names it, and again with
-    // the contents of a few blocks.
+    // The trailer of each block is read once, however often and wherever the index names it, and again with the
+    // contents of a few blocks.
     assert!(blocks <= entries && (!sound || blocks == entries));
     assert!(reads <= OPENING + entries + 2 * SAMPLED.min(blocks), "{reads} reads for {entries} entries");
     assert_eq!(table.filter().is_some(), !filter.is_null());

@@ -7,7 +7,7 @@
 //   FILTERBLOCK_RECORD_SIGNAL  "N SIGNAL": the program gets this signal once it has done N operations
 //   FILTERBLOCK_RECORD_NO_FOLDER_SYNC  if set, a sync of a folder returns at once
 //   FILTERBLOCK_RECORD_EXCHANGE  "N UID": before the N-th call that resolves a name below the folder, somebody else
-//     renames FILTERBLOCK_RECORD_EXCHANGED (a pattern of glob) to a name with ".away" behind it, and puts a symbolic
+//     renames FILTERBLOCK_RECORD_EXCHANGED (a pattern of glob) to its name with ".away" added, and puts a symbolic
 //     link to FILTERBLOCK_RECORD_VICTIM in its place, with the rights of that user, or with the program's if UID is -1
 //
 // Calls are made one at a time, so that the order of the records is that of the operations.
@@ -38,7 +38,7 @@
 
 enum kind { kCreate = 1, kWrite, kTruncate, kSync, kSyncFolder, kRename, kLink, kUnlink, kMakeFolder, kRemoveFolder, kOpen, kFault, kSetMode, kExchange, kKinds };
 
-// The C library's function of a name, behind those below.
+// The C library's function of this name, which a function below replaces.
 #define REAL(name)                                                                  \
   ({                                                                                \
     static __typeof__(&name) real;                                                  \
@@ -98,7 +98,7 @@ static int below_root(const char* path) {
   return log_fd >= 0 && strncmp(path, root, root_len) == 0 && (path[root_len] == '/' || path[root_len] == '\0');
 }
 
-// The path of an open file without symbolic links. Returns 0 if it has none.
+// Writes the path of an open file, without symbolic links, to `path`. Returns 0 if the path cannot be read.
 static int path_of_fd(int fd, char* path) {
   char link[64];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -108,7 +108,8 @@ static int path_of_fd(int fd, char* path) {
   return 1;
 }
 
-// The path that a call means, its folder without symbolic links. Returns whether it is below the root.
+// Writes to `to` the path that a call means, with no symbolic links in its folder. Returns 1 if the path is below the
+// root.
 static int resolve(int folder, const char* path, char* to) {
   if (log_fd < 0 || path == NULL) return 0;
   const int before = errno;
@@ -138,7 +139,7 @@ static int resolve(int folder, const char* path, char* to) {
   return found && below_root(to);
 }
 
-// Returns 1, and its status, if a descriptor is a regular file or a folder below the root.
+// Returns 1 if the descriptor is a regular file or a folder below the root, and writes its status to `status`.
 static int watched(int fd, struct stat* status) {
   if (log_fd < 0) return 0;
   const int before = errno;
@@ -149,7 +150,7 @@ static int watched(int fd, struct stat* status) {
   return result;
 }
 
-// Header, then two byte strings of these lengths.
+// Appends a record to the log: a header, which ends in the lengths of two byte strings, and the byte strings.
 static void record(enum kind kind, uint64_t inode, uint64_t number, const void* a, size_t a_size, const void* b,
                    size_t b_size) {
   const int before = errno;
@@ -164,12 +165,12 @@ static void record_paths(enum kind kind, const char* a, const char* b) {
   record(kind, 0, 0, a, strlen(a), b, b == NULL ? 0 : strlen(b));
 }
 
-// A new file or folder.
+// Records a new file or folder.
 static void record_new(enum kind kind, const struct stat* status, const char* path) {
   record(kind, status->st_ino, status->st_mode, path, strlen(path), NULL, 0);
 }
 
-// Returns 0 or the error.
+// Puts the symbolic link in the place of the folder. Returns 0 or the number of the error.
 static int exchange_folder(void) {
   glob_t found;
   const char* folder = exchanged;
@@ -185,7 +186,7 @@ static int exchange_folder(void) {
   return result;
 }
 
-// With rights of that user in this thread only, which the kernel takes from `setfsuid`.
+// Exchanges the folder with the rights of that user, in this thread only: the kernel takes them from `setfsuid`.
 static void exchange(void) {
   int result;
   if (exchange_uid < 0) {
@@ -206,7 +207,7 @@ static void exchange(void) {
   record(kExchange, 0, result, NULL, 0, NULL, 0);
 }
 
-// Before each call that resolves a name.
+// Called before each call that resolves a name.
 static void name_used(int folder, const char* path) {
   char to[PATH_MAX];
   if (exchange_at == 0 || !resolve(folder, path, to)) return;
@@ -217,7 +218,7 @@ static void name_used(int folder, const char* path) {
   errno = before;
 }
 
-// Before a call: returns 1, with `errno` set, if it is to fail.
+// Called before a call. Returns 1, with `errno` set, if the call is to fail.
 static int begin(enum kind kind) {
   pthread_mutex_lock(&mutex);
   const unsigned long n = ++calls[kind];
@@ -227,7 +228,7 @@ static int begin(enum kind kind) {
   return 1;
 }
 
-// After a call. The signal is sent without the mutex, as its handler may use files.
+// Called after a call. The signal is sent without the mutex because its handler may use files.
 static void end(void) {
   const int before = errno;
   const int now = signal_number != 0 && operations >= signal_after;

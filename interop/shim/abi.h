@@ -28,7 +28,7 @@ struct fb_source {
   uint8_t (*read)(void* context, uint64_t offset, size_t size, char* to);
 };
 
-// Takes entries in order until it returns 0.
+// Takes entries in order until `entry` returns 0.
 struct fb_entries {
   void* context;
   uint8_t (*entry)(void* context, fb_bytes key, fb_bytes value);
@@ -46,9 +46,9 @@ void fb_order_successor(uint8_t internal_keys, fb_bytes of, fb_sink key);
 uint32_t fb_hash(fb_bytes data, uint32_t seed);
 void fb_bloom_create(int32_t bits_per_key, fb_bytes keys, fb_sink filter);
 uint8_t fb_bloom_match(int32_t bits_per_key, fb_bytes key, fb_bytes filter);
-// One piece for every finished block.
+// Appends one piece for every finished block.
 void fb_filter_blocks_build(fb_bytes script, fb_sink blocks);
-// One byte for every query: bit 0 is the answer, bit 1 is set if the policy was asked.
+// Appends one byte for every query: bit 0 is the answer, bit 1 is set if the policy was asked.
 void fb_filter_blocks_query(fb_bytes script, fb_sink answers);
 
 // --- table.cc ---
@@ -75,7 +75,7 @@ fb_table* fb_table_open(const fb_table_options* options, fb_source file, uint64_
 uint8_t fb_table_scan(fb_table* table, fb_entries entries, fb_sink error);
 // The first entry at or after `key`, through an iterator: asks no filter.
 uint8_t fb_table_seek(fb_table* table, fb_bytes key, fb_entries found, fb_sink error);
-// As a database does, by Table::InternalGet: asks the filter first.
+// Looks the key up as a database does, by Table::InternalGet, which asks the filter first.
 uint8_t fb_table_get(fb_table* table, fb_bytes key, fb_entries found, fb_sink error);
 void fb_table_filter_counts(const fb_table* table, uint64_t* asked, uint64_t* denied);
 void fb_table_free(fb_table* table);
@@ -90,13 +90,13 @@ struct fb_speed_query {
   uint64_t offset;
   fb_bytes key;
 };
-// `per_filter` keys for each 2 KiB of data blocks.
+// Builds a filter block with `per_filter` keys for each 2 KiB of data blocks.
 void fb_speed_build(const fb_speed_policy* policy, const fb_bytes* keys, size_t count,
                     size_t per_filter, fb_sink block);
-// One byte for every query.
+// Answers every query with one byte.
 void fb_speed_ask(const fb_speed_policy* policy, fb_bytes block, const fb_speed_query* queries,
                   size_t count, uint8_t* answers);
-// The same for several tables: the number of tables that may hold the key.
+// Asks several tables. The answer to a query is the number of tables that may hold the key.
 void fb_speed_ask_tables(const fb_speed_policy* policy, const fb_bytes* blocks, size_t tables,
                          const fb_speed_query* queries, size_t count, uint8_t* answers);
 // Reads every query and asks nothing. Keys are not empty.
@@ -104,7 +104,7 @@ void fb_speed_dry_run(const fb_speed_query* queries, size_t count, uint8_t* answ
 
 // --- speed_table.cc ---
 
-// Writes the table into memory that is there already. Keys are no internal keys.
+// Writes the table into memory that is there already. Keys are not internal keys.
 uint8_t fb_speed_write(const fb_table_options* options, const fb_bytes* keys,
                        const fb_bytes* values, size_t count, char* to, size_t capacity,
                        uint64_t* size, fb_sink error);
@@ -122,8 +122,7 @@ uint8_t fb_speed_table_get(fb_speed_table* const* tables, const fb_speed_lookup*
                            size_t count, uint64_t* bytes, fb_sink error);
 void fb_speed_table_free(fb_speed_table* table);
 
-// Opens the table and walks it this many times, with checksums. Adds up the bytes of keys and
-// values.
+// Opens the table and walks it `times` times, with checksums. Adds up the bytes of keys and values.
 uint8_t fb_speed_walk(fb_bytes table, uint64_t times, uint64_t* bytes, fb_sink error);
 
 // Opens the table at this path as LevelDB opens files, and walks it once.
@@ -160,7 +159,7 @@ uint8_t fb_db_write(fb_db* db, fb_bytes script, fb_sink error);
 // Calls `found` if the key is there.
 uint8_t fb_db_get(fb_db* db, fb_bytes key, fb_sink found, fb_sink error);
 uint8_t fb_db_scan(fb_db* db, fb_entries entries, fb_sink error);
-// Null: from the beginning, to the end.
+// `start` null: from the beginning. `limit` null: to the end.
 void fb_db_compact(fb_db* db, const fb_bytes* start, const fb_bytes* limit);
 uint8_t fb_db_property(fb_db* db, const char* name, fb_sink value);
 // Holds a snapshot of the present state until the database is closed.
@@ -175,7 +174,7 @@ struct fb_walk;
 fb_walk* fb_walk_table(fb_bytes contents, uint8_t internal_keys, uint8_t verify, fb_sink error);
 fb_walk* fb_walk_database(const char* path, fb_sink error);
 void fb_walk_run(fb_walk* walk, fb_bytes steps, uint8_t renew, fb_sink answers);
-// Only of a table.
+// Only for an iterator over a table.
 uint64_t fb_walk_offset_of(const fb_walk* walk, fb_bytes key);
 void fb_walk_free(fb_walk* walk);
 

@@ -47,15 +47,15 @@ class CountingEnv : public leveldb::EnvWrapper {
   uint64_t read_bytes() const { return read_bytes_; }
   uint64_t opened() const { return opened_; }
 
-  // By the number of the file.
+  // The numbers of reads, by the number of the file.
   std::map<uint64_t, uint64_t> ReadsByFile() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return {reads_by_file_.begin(), reads_by_file_.end()};
   }
 
-  // Does what was held back, shortly after a database has begun to close: its destructor waits for
-  // that, but nothing is then compacted any more. Destroying the result waits for the thread, if
-  // one was needed.
+  // Does the work that was held back, shortly after a database has begun to close: the destructor
+  // of the database waits for this work, but compacts nothing any more. Destroying the result waits
+  // for the thread, if one was needed.
   std::unique_ptr<std::thread, void (*)(std::thread*)> ReleaseSoon() {
     const auto join = [](std::thread* thread) {
       thread->join();

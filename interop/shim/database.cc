@@ -65,7 +65,8 @@ leveldb_filterpolicy_t* NewPolicy(const fb_db_options& from) {
   return from.bits_per_key < 0 ? nullptr : leveldb_filterpolicy_create_bloom(from.bits_per_key);
 }
 
-// leveldb/c.h has no setter for it. `leveldb_options_t` is a struct of nothing but the options (db/c.cc).
+// leveldb/c.h has no setter for this option. `leveldb_options_t` is a struct of nothing but the options
+// (db/c.cc).
 void SetReuseLogs(leveldb_options_t* options, bool value) {
   reinterpret_cast<leveldb::Options*>(options)->reuse_logs = value;
 }

@@ -22,7 +22,7 @@ const FilterPolicy* Bloom(int bits_per_key) {
   return policy.get();
 }
 
-// The same over the user keys of internal keys.
+// The same policies, over the user keys of internal keys.
 const FilterPolicy* InternalBloom(int bits_per_key) {
   thread_local std::map<int, std::unique_ptr<const FilterPolicy>> policies;
   auto& policy = policies[bits_per_key];

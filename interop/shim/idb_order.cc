@@ -1,5 +1,5 @@
-// A key is a prefix, the ids of database, object store and index, and fields that depend on the ids. This is written
-// from the description of the format, not from the library, which it judges.
+// A key is a prefix, which has the ids of database, object store and index, and fields that depend on the ids. This
+// file is written from the description of the format, not from the library that it judges.
 
 #include "idb_order.h"
 
@@ -116,7 +116,7 @@ int CompareBytes(Reader& a, Reader& b) {
   return Sign(left, b.Byte());
 }
 
-// Keys that belong to no database.
+// Compares keys that belong to no database.
 int CompareGlobal(Reader& a, Reader& b) {
   const uint8_t type = a.Byte();
   if (const int order = Sign(type, b.Byte())) return order;
@@ -134,7 +134,7 @@ int CompareGlobal(Reader& a, Reader& b) {
   throw Undecodable();
 }
 
-// Keys that belong to a database, but to no object store.
+// Compares keys that belong to a database, but to no object store.
 int CompareOfDatabase(Reader& a, Reader& b) {
   const uint8_t type = a.Byte();
   if (const int order = Sign(type, b.Byte())) return order;

@@ -21,7 +21,7 @@ static_assert(kMajorVersion == 1 && kMinorVersion == 23,
 
 uint32_t Hash(const char* data, size_t n, uint32_t seed);
 
-// What DB::Open makes. Only for calls through a pointer: the members are not declared.
+// The class that DB::Open makes. Only for calls through a pointer: the members are not declared.
 class DBImpl : public DB {
  public:
   // Compacts the tables of a level that overlap a range into the next level, and waits for it.
@@ -70,7 +70,7 @@ class InternalKeyComparator : public Comparator {
   const Comparator* user_comparator_;
 };
 
-// An internal key as it is. DebugString takes it apart, and says so where it cannot.
+// An internal key, undecoded. DebugString decodes it, and says so if it cannot be decoded.
 class InternalKey {
  public:
   void DecodeFrom(const Slice& key) { rep_.assign(key.data(), key.size()); }
@@ -80,7 +80,7 @@ class InternalKey {
   std::string rep_;
 };
 
-// Filters the user key of internal keys.
+// A policy whose filters hold the user keys of internal keys.
 class InternalFilterPolicy : public FilterPolicy {
  public:
   explicit InternalFilterPolicy(const FilterPolicy* user) : user_policy_(user) {}

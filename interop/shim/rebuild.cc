@@ -258,7 +258,7 @@ struct fb_store {
   fb_store(const fb_store&) = delete;
   fb_store& operator=(const fb_store&) = delete;
 
-  // Destroyed in reverse order: the database before everything that it uses.
+  // The members are destroyed in reverse order: the database before everything that it uses.
   shim::CountingEnv env;
   const std::unique_ptr<const FilterPolicy> policy;
   std::unique_ptr<Counter> counter;

@@ -1,4 +1,4 @@
-// The functions of rebuild.cc, beside those in abi.h.
+// The functions of rebuild.cc. Those of the other files are in abi.h.
 
 #ifndef FILTERBLOCK_INTEROP_REBUILD_H_
 #define FILTERBLOCK_INTEROP_REBUILD_H_
@@ -13,12 +13,13 @@ struct fb_store_options {
   uint64_t block_size;
   // A policy of the caller's, used if `filter` is 4. Must stay valid while the store is open.
   const fb_policy* policy;
-  // 0: none; 1: LevelDB's own; 2: LevelDB's own under the name it had up to 1.17; 3: that name, and
-  // the hash that read bytes as signed char.
+  // 0: none; 1: LevelDB's own; 2: LevelDB's own under the name it had up to 1.17; 3: that name, and the
+  // hash that read bytes as signed char; 4: `policy`.
   int32_t filter;
   int32_t bits_per_key;
   int32_t compression;
-  // 0: bytewise; 1: reversed; 2: bytewise, but letters of either case are equal; 3: that of idb_order.h.
+  // 0: bytewise; 1: reversed; 2: bytewise, but letters of either case are equal; 3: the order of
+  // idb_order.h.
   int32_t order;
   // 0: LevelDB's default.
   int32_t max_open_files;
@@ -26,12 +27,12 @@ struct fb_store_options {
   // Opens a database only if it is there.
   uint8_t must_exist;
   uint8_t without_block_cache;
-  // Holds back what LevelDB would do in the background, compactions above all, until it is closed.
-  // A full memtable is then never written, so that this is for reading.
+  // Holds back what LevelDB would do in the background, compactions above all, until the store is
+  // closed. A full memtable is then never written, so that this is for reading.
   uint8_t hold_background;
 };
 
-// What the filter policy and the files of tables were asked for.
+// Counts of what the filter policy made and answered, and of the use of the files of tables.
 struct fb_store_counts {
   uint64_t created;
   uint64_t asked;
@@ -50,7 +51,7 @@ uint8_t fb_store_write(fb_store* store, fb_bytes script, fb_sink error);
 // Calls `found` if the key is there.
 uint8_t fb_store_get(fb_store* store, fb_bytes key, fb_sink found, fb_sink error);
 uint8_t fb_store_scan(fb_store* store, fb_entries entries, fb_sink error);
-// Null: from the beginning, to the end.
+// `start` null: from the beginning. `limit` null: to the end.
 void fb_store_compact(fb_store* store, const fb_bytes* start, const fb_bytes* limit);
 // DBImpl::TEST_CompactRange: the tables of a level that overlap the range go to the next one.
 void fb_store_compact_level(fb_store* store, int32_t level, const fb_bytes* start,

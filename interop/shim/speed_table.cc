@@ -69,8 +69,8 @@ struct Setup {
   std::unique_ptr<const leveldb::FilterPolicy> bloom;
 };
 
-// The setup of the table before, if that had the same options: a program makes its options once for
-// all tables.
+// The setup of the previous table, if that had the same options: a program makes its options once
+// for all tables.
 std::shared_ptr<const Setup> SharedSetup(const fb_table_options& options) {
   thread_local fb_table_options last;
   thread_local std::shared_ptr<const Setup> setup;
@@ -105,7 +105,8 @@ uint8_t Walk(leveldb::RandomAccessFile* file, uint64_t size, uint64_t times, uin
   return 1;
 }
 
-// What a database does with the entry that Table::InternalGet finds.
+// The key that a lookup seeks, and the bytes of the values found. As in a database, an entry that
+// Table::InternalGet finds counts only if it has this key.
 struct Found {
   Slice key;
   uint64_t bytes;

@@ -46,7 +46,7 @@ void AppendBytes(const Slice& bytes, std::string* to) {
 extern "C" {
 
 struct fb_walk {
-  // Freed in reverse order.
+  // The members are freed in reverse order.
   std::unique_ptr<MemoryFile> file;
   const leveldb::InternalKeyComparator comparator{leveldb::BytewiseComparator()};
   std::unique_ptr<leveldb::Table> table;

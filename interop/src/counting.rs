@@ -14,7 +14,7 @@ pub struct CountingPolicy<P> {
 }
 
 impl<P> CountingPolicy<P> {
-    /// Counts the calls of `policy`.
+    /// Counts the calls to `policy`.
     pub fn new(policy: P) -> Self {
         Self { policy, created: 0.into(), asked: 0.into(), denied: 0.into() }
     }

@@ -1,4 +1,4 @@
-//! Comparisons of the library with LevelDB itself.
+//! Comparisons of the library and the program with LevelDB itself.
 //!
 //! [`leveldb`] is a safe wrapper of Debian's LevelDB, including its internal filter block classes.
 //! The programs in `src/bin` and the tests compare the library with it; `generate-testdata` writes

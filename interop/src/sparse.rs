@@ -45,7 +45,7 @@ impl SparseFile {
         self.len
     }
 
-    /// Fills `to` from the offset on. Returns false if the file ends before that.
+    /// Fills `to` from the offset on. Returns false if the file ends before `to` is full.
     pub fn read(&self, offset: u64, to: &mut [u8]) -> bool {
         let Some(end) = offset.checked_add(to.len() as u64).filter(|&end| end <= self.len) else {
             return false;

@@ -1,5 +1,5 @@
-//! Tests that the cases of the conformance suite are what LevelDB answers today, and that tables are judged by what
-//! LevelDB reads.
+//! Tests that the cases of the conformance suite have the answers that LevelDB gives today, and that tables are
+//! judged by what LevelDB reads.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,7 +69,7 @@ fn tables_of_other_bytes_are_judged_by_what_leveldb_reads() {
         assert_eq!(verdict(&table(&ENTRIES, form, Compression::None)), Verdict::DiffersSafely);
         assert_eq!(verdict(&table(&ENTRIES, form, Compression::Snappy)), Verdict::DiffersSafely);
         assert_eq!(verdict(&assemble(&Damage::default(), form)), Verdict::DiffersSafely);
-        // One entry less, one more, another value, another key.
+        // One entry fewer, one entry more, another value, another key.
         assert_eq!(verdict(&table(&ENTRIES[1..], form, Compression::None)), Verdict::Wrong);
         assert_eq!(verdict(&table(&ENTRIES[..8], form, Compression::None)), Verdict::Wrong);
         let more = [&ENTRIES[..], &[("zoo", "1")]].concat();
@@ -146,7 +146,7 @@ fn a_runner_that_crashes_hangs_or_talks_nonsense_is_told_from_one_that_answers()
     let hangs = shell("exec sleep 1000");
     let mut asking = Asking::new(&hangs).patience(Duration::from_millis(200));
     assert_eq!(asking.ask("hash/a", "hash", &json!({})).unwrap(), Reply::Hung);
-    // One that goes on when it has answered, silent or not.
+    // A runner that goes on when it has answered, silent or not.
     for goes_on in ["sleep 1000", "yes nonsense"] {
         let answers = shell(&format!("read case; echo '{{\"case\": \"hash/a\"}}'; exec {goes_on}"));
         let mut asking = Asking::new(&answers).patience(Duration::from_millis(500));

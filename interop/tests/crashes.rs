@@ -1,5 +1,5 @@
-//! Crashes of `rebuild` and `repair`, at any operation. `FILTERBLOCK_CRASH_STATES` is the number of states for each run of the
-//! program, `FILTERBLOCK_CRASH_DATABASES` the number of databases.
+//! Crashes of `rebuild` and `repair`, at any operation. `FILTERBLOCK_CRASH_STATES` is the number of states for each run
+//! of the program, `FILTERBLOCK_CRASH_DATABASES` the number of databases.
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,8 @@ fn less_care_is_noticed() {
     }
 }
 
-/// Databases of several tables: with filters and without, and one of goleveldb's named `.sst`.
+/// Databases of several tables: by LevelDB and goleveldb, with filters and without, with tables named `.ldb` and
+/// `.sst`.
 const SEEDS: [u64; 3] = [0, 1, 11];
 
 /// Calls `what` for each database in each mode, from two threads, each of which takes every second pair.

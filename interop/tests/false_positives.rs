@@ -20,7 +20,8 @@ fn under_two_percent_at_every_length_but_one_from_1_to_10_000() {
             poor.push((len, passed));
         }
     }
-    // LevelDB's test skips twelve keys. Its filter has the same bytes, and so the same rate.
+    // LevelDB's test skips twelve keys. LevelDB's filter of them has the same bytes, and so the
+    // same rate.
     assert_eq!(poor, [(12, 213)], "(keys, absent ones that pass of 10,000)");
     assert!(mediocre < 20, "{mediocre} lengths with over 1.25 %");
 }

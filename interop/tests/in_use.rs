@@ -14,13 +14,14 @@ use filterblock_interop::leveldb::{Compression, Database, DatabaseOptions, Filte
 use filterblock_interop::random::Random;
 use serde_json::Value;
 
-/// The numbers that are new in each round. Each has a key that is written again later, and a key that is deleted
-/// later.
+/// The count of numbers that are new in each round. Each number has a key that is written again later, and a key
+/// that is deleted later.
 const KEYS_A_ROUND: u64 = 200;
-/// The rounds after which LevelDB closes the database and opens it again, which makes a new MANIFEST.
+/// The number of rounds after which LevelDB closes the database and opens it again, which makes a new MANIFEST.
 const ROUNDS_A_SESSION: u64 = 60;
 
-/// The pause after each round. LevelDB is optimized. A program that is not would never catch up with it.
+/// The pause after each round. LevelDB is optimized. If our program is not, it would never catch up without a
+/// pause.
 const PAUSE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 0 });
 
 fn key(number: u64) -> String {

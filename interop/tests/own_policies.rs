@@ -31,7 +31,7 @@ fn leveldb_opens_them_without_complaint_and_finds_every_key() {
         }
         assert_eq!(theirs.filter_counts(), (0, 0), "{}: LevelDB has no filter to ask", policy.name());
 
-        // This library knows them.
+        // This library knows the names.
         let ours = Table::open(&file[..], &ReadOptions::default().filter_policies(vec![policy])).unwrap();
         let denied = (0..2000).filter(|i| !ours.may_contain(&key(2 * i + 1)).unwrap()).count();
         assert!(denied > 1900, "{denied}");

@@ -29,7 +29,7 @@ fn changes_by_descriptors() {
     let inside = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
     match rustix::fs::openat2(&a, "two", write, Mode::from_raw_mode(0o600), inside) {
         Ok(file) => drop(file),
-        // Emulators and old kernels do not have it.
+        // Emulators and old kernels do not have `openat2`.
         Err(rustix::io::Errno::NOSYS) => {
             drop(rustix::fs::openat(&a, "two", write, Mode::from_raw_mode(0o600)).unwrap())
         }

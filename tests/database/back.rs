@@ -1,4 +1,4 @@
-//! Scans in both directions, and lookups of single keys.
+//! Scans in both directions, and lookups of individual keys.
 
 use std::cell::RefCell;
 use std::fs;
@@ -68,7 +68,7 @@ fn the_way_back_shows_the_same_entries() {
         assert!(!scan.prev().unwrap(), "a new scan is before the first entry");
         let (expected, errors) = forwards(scan);
         assert!(expected.len() > 150 && errors.is_empty(), "{name}");
-        // From behind the last one, twice there and back, and from the end at once.
+        // The scan is behind the last entry: it goes back and forward twice. Then it starts from the end at once.
         for _ in 0..2 {
             assert!(backwards(scan) == (expected.clone(), vec![]), "{name}");
             assert!(!scan.prev().unwrap() && scan.entry().is_none());
@@ -392,7 +392,8 @@ fn a_lookup_asks_as_leveldb_does_and_no_more() {
         assert_eq!(asked[0], "000030.log", "{key}");
         assert_eq!(asked[1..], *tables, "{key}");
     }
-    // Each table is opened once for all keys: "m" asks 20 alone, "b" and "f" before and after it.
+    // Each table is opened once for all keys: "m" asks table 20 alone, "b" asks another before it, and "f" one after
+    // it.
     let (memory, database) = Memory::of(dir);
     let keys: Vec<&[u8]> = ["l", "zz", "z", "m", "g", "f", "d", "c", "b", "a"].map(str::as_bytes).to_vec();
     let mut lookups = Vec::new();
@@ -407,13 +408,13 @@ fn a_lookup_asks_as_leveldb_does_and_no_more() {
     assert!(matches!(asked(dir, "m", &options).0, Ok(Lookup::Value(_))));
     let error = asked(dir, "f", &options).0.unwrap_err();
     assert!(error.path().is_some_and(|path| path.ends_with("000010.ldb")), "{error}");
-    // Damage in a log may hide what is newest.
+    // Damage in a log may hide the newest entry.
     let mut bytes = fs::read(dir.join("000030.log")).unwrap();
     bytes[10] ^= 1;
     fs::write(dir.join("000030.log"), bytes).unwrap();
     let error = asked(dir, "m", &options).0.unwrap_err();
     assert!(error.path().is_some_and(|path| path.ends_with("000030.log")), "{error}");
-    // Without a MANIFEST the highest number decides, wherever it lies.
+    // Without a MANIFEST the highest sequence number decides, whichever file has it.
     fs::remove_file(dir.join("000030.log")).unwrap();
     fs::remove_file(dir.join("CURRENT")).unwrap();
     assert!(matches!(asked(dir, "m", &options).0, Ok(Lookup::Value(_))));

@@ -49,7 +49,7 @@ fn a_failure_leaves_everything_as_it_was() {
     assert_eq!(names(folder.path()), ["CURRENT"], "the temporary file is gone");
     assert!(!error.is_in_use());
 
-    // Nor can one in the place of the temporary file.
+    // Nor can a folder in the place of the temporary file.
     fs::remove_dir(&current).unwrap();
     fs::write(&current, "MANIFEST-000001\n").unwrap();
     let temporary = folder.path().join("000005.dbtmp");

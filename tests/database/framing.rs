@@ -63,7 +63,8 @@ fn a_record_is_checksum_length_type_and_data() {
 fn records_of_all_lengths_come_back_around_the_ends_of_blocks() {
     let lengths =
         [0, 1, BLOCK - HEADER, BLOCK - HEADER + 1, BLOCK, 2 * BLOCK - 2 * HEADER, 3 * BLOCK].into_iter();
-    // The bytes that the first record leaves of its block: nothing, less than a header, room for an empty or a short fragment.
+    // The number of bytes that the first record leaves of its block: none, fewer than a header has, or room for an
+    // empty or a short fragment.
     for left in 0..=2 * HEADER {
         let mut records = vec![vec![b'a'; BLOCK - HEADER - left]];
         records.extend(lengths.clone().map(|len| (0..len).map(|i| (i % 251) as u8).collect()));
@@ -249,7 +250,7 @@ fn a_record_that_does_not_end_is_reported_and_the_next_one_read() {
 
 #[test]
 fn an_empty_first_fragment_before_a_new_start_is_no_damage() {
-    // An early log writer left it where a block had room for no more than a header.
+    // An early log writer left an empty fragment where a block had room for no more than a header.
     for kind in [FULL, FIRST] {
         let file = [fragment(FIRST, b""), fragment(kind, b"next"), fragment(LAST, b"")].concat();
         assert_eq!(read(&file).0[0], record(7, b"next"));
@@ -294,7 +295,7 @@ fn records_beyond_the_limit_are_passed_over() {
     };
     assert_eq!(read().unwrap(), Some(0));
     assert_eq!(limit(read()), (offsets[1], 101));
-    // Its first fragment takes the rest of the block.
+    // The third record's first fragment takes the rest of the block.
     assert_eq!(limit(read()), (offsets[2], (BLOCK - HEADER) as u64 - offsets[2]));
     assert_eq!(read().unwrap(), Some(offsets[3]));
     assert_eq!(read().unwrap(), None);

@@ -1,4 +1,5 @@
-//! Scans and lookups over writes and indexes that are kept, compared with those that read them anew.
+//! Scans and lookups over writes and indexes that are kept, compared with scans and lookups that
+//! read writes and indexes anew.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -91,7 +92,7 @@ fn what_is_kept_gives_the_same_entries_with_fewer_reads() {
             }
             reads.push(opener.reads.load(std::sync::atomic::Ordering::Relaxed));
         }
-        // At least one for each table and scan.
+        // At least one read for each table and scan.
         assert!(reads[0] >= reads[1] + 2 * database.tables().count() as u64, "{reads:?}");
     }
 }
@@ -122,7 +123,7 @@ fn writes_that_are_kept_tell_the_newest_of_each_key() {
             count += 1;
             newest.entry(entry.key.user_key.to_vec()).or_insert(value);
         } else {
-            // Keys that tables alone have.
+            // The key of a table's entry is among the writes only if a log has it, too.
             let is_found = writes.get(entry.key.user_key).is_some();
             assert_eq!(is_found, newest.contains_key(entry.key.user_key));
         }

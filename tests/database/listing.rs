@@ -17,7 +17,7 @@ fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-/// Everything that a database tells, but for its folder.
+/// Everything that a database shows, except its folder.
 fn all_of(database: &Database) -> String {
     let mut all = format!("{} {}\n", database.files().is_database(), database.is_bytewise());
     match database.manifest() {

@@ -206,7 +206,7 @@ fn of_many_threads_one_holds_the_lock() {
                         Err(error) => assert!(error.to_string().ends_with("by this process"), "{error}"),
                     }
                     thread::yield_now();
-                    // Far more than it takes anywhere.
+                    // Far more time than this takes anywhere.
                     assert!(start.elapsed() < Duration::from_secs(300), "{locked} times locked");
                 }
             });
@@ -288,7 +288,7 @@ fn a_new_file_belongs_to_the_folders_owner() {
     let owner = fs::metadata(folder.path()).unwrap();
     assert_eq!((made.uid(), made.gid()), (owner.uid(), owner.gid()));
     assert!(!is_root || made.uid() == 12_345);
-    // An old one keeps its owner.
+    // A file that is there already keeps its owner.
     if is_root {
         chown(folder.path().join("LOCK"), Some(7), Some(8)).unwrap();
         drop(DatabaseLock::exclusive(folder.path()).unwrap());
@@ -346,7 +346,7 @@ fn what_is_no_regular_file_is_refused() {
         fs::write(&other, "").unwrap();
         std::os::unix::fs::symlink(&other, &path).unwrap();
         check("a symbolic link");
-        // One that leads nowhere is not taken for a file that is not there.
+        // A symbolic link that leads nowhere is not taken for a file that is not there.
         fs::remove_file(other).unwrap();
         check("a symbolic link");
         assert!(!folder.path().join("other").exists());

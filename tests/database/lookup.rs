@@ -84,7 +84,7 @@ fn level() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
     })
 }
 
-/// Generates a level and two keys. Some are in the wrong order, or of types that LevelDB does not have.
+/// Generates a level and two keys. Some keys are in the wrong order, or of types that LevelDB does not have.
 fn any_range() -> impl Strategy<Value = (u8, Vec<u8>, Vec<u8>)> {
     let key = || {
         (0..KEYS.len(), 1..SEQUENCES, prop_oneof![9 => 0..2u8, 1 => 2..4u8])

@@ -57,7 +57,7 @@ fn tables_come_go_and_move() {
     let moved = table(Edit::default(), 3, 9, "a", "c").delete(2, 9);
     let again = table(Edit::default(), 0, 5, "b", "b").delete(0, 5);
     let gone = Edit::default().delete(0, 30);
-    // Neither there on this level nor at all.
+    // One table is on another level, the other on none.
     let absent = Edit::default().delete(1, 5).delete(6, 77);
     let manifest = parse(&[first, moved, again, gone, absent]).unwrap();
     assert_eq!(names(manifest.tables()), [(0, 5), (3, 9)]);
@@ -116,7 +116,7 @@ fn what_leveldb_needs_has_to_be_there() {
         assert_eq!(error(&[edit]), format!("MANIFEST at offset 0: expected {what}, found none in 1 records"));
     }
     assert!(error(&[]).ends_with("found none in 0 records"));
-    // LevelDB does not need a comparator's name; if there is none, it compares none.
+    // LevelDB does not need a comparator's name; if there is no name, LevelDB compares none.
     let unnamed = Edit::default().number(2, 1).number(3, 1).number(4, 1);
     assert_eq!(parse(&[unnamed]).unwrap().comparator(), None);
 }
@@ -167,7 +167,7 @@ fn keys_are_looked_for_where_leveldb_looks_in_its_order() {
 fn ranges_that_cannot_be_trusted_exclude_nothing() {
     let backwards = Edit::sound().add(0, 1, 1, &value_key("z"), &value_key("a"));
     assert_eq!(parse(&[backwards]).unwrap().tables_for(b"0").count(), 1);
-    // Type 2 is Basho's: its keys carry eight bytes more behind the user key.
+    // Type 2 is Basho's: its keys have eight bytes more after the user key.
     let basho = internal_key(b"k\0\0\0\0\0\0\0\x09", 1, 2);
     let manifest = parse(&[Edit::sound().add(0, 1, 1, &basho, &basho)]).unwrap();
     assert_eq!(manifest.tables()[0].user_keys(), None);
@@ -202,7 +202,7 @@ fn memory_is_limited() {
     let (file, _) = log(&[vec![Edit::sound().0], edits].concat());
     assert_eq!(names(Manifest::scan(&file[..], 1000).into_result().unwrap().tables()), [(0, 1000)]);
 
-    // Compact pointers take theirs, each level's last one.
+    // Compact pointers take memory, each level's last one.
     let pointer = |level: u64, len: usize| Edit::default().varint(5).varint(level).string(&vec![b'p'; len]);
     let scan = |edits: &[Edit], limit| {
         let edits: Vec<_> = [Edit::sound()].iter().chain(edits).map(|edit| edit.0.clone()).collect();
@@ -213,7 +213,7 @@ fn memory_is_limited() {
     let Some(Error::Limit { what: "live tables", limit: 649, found: 650, .. }) = scan(&pointers, 649) else {
         panic!("{:?}", scan(&pointers, 649))
     };
-    // So do the keys of tables.
+    // The keys of tables take memory, too.
     let keyed = |first: usize, last: usize| {
         let key = |len: usize| internal_key(&vec![b'k'; len], 7, 1);
         Edit::default().add(1, 5, 1, &key(first), &key(last))

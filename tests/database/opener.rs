@@ -15,7 +15,7 @@ use crate::memory::{Fetching, Memory, name};
 use crate::scan::{manifest, options, table};
 use crate::scan_bounds::many;
 
-/// What a scan shows at one place: key with sequence number and type, value, file and offset; or an error.
+/// The result of a scan at one place: key with sequence number and type, value, file and offset; or an error.
 type Shown = Result<(Vec<u8>, u64, u8, Vec<u8>, PathBuf, u64), String>;
 
 fn all<O: Opener>(scan: &mut Scan<'_, O>) -> Vec<Shown> {
@@ -169,7 +169,7 @@ fn an_opener_is_asked_for_each_file_when_it_is_needed() {
     assert_eq!(found, expected.map(|(key, asked, open)| (key.to_owned(), asked.to_owned(), open)));
     assert_eq!((memory.asked().len(), memory.open.borrow().now, memory.open.borrow().most), (0, 0, 2));
 
-    // A table that ends before the key is not asked for, the logs not again, and what is missing is told once.
+    // A table that ends before the key is not asked for, the logs not again, and what is missing is reported once.
     scan.seek(b"e");
     assert_eq!(shown(&mut scan).0.len(), 5);
     assert_eq!(memory.asked(), ["000013.ldb", "000011.ldb", "000012.ldb"]);
@@ -261,7 +261,7 @@ fn what_cannot_be_opened_again_or_is_another_is_one_error() {
         let Error::Io { source, .. } = error.without_path() else { panic!("{error}") };
         assert_eq!(source.kind(), io::ErrorKind::NotFound, "{error}");
     }
-    // Opened anew, they are what they are now.
+    // Opened anew, the tables are those of the other version.
     scan.seek(b"");
     assert_eq!(shown(&mut scan).0.len(), 4 * paths.len());
 }
@@ -329,7 +329,7 @@ impl io::Read for Failing {
     }
 }
 
-/// An opener of the files in a folder. Reading one of its logs fails.
+/// An opener of the files in a folder. Reading a log fails before its end.
 struct FailingLogs(FileOpener);
 
 impl Opener for FailingLogs {

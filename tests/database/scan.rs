@@ -303,7 +303,7 @@ fn keys_out_of_order_or_too_short_are_told_and_the_others_shown() {
     let unordered = WriteOptions::default().comparator(Reversed);
     let mut builder = TableBuilder::new(fs::File::create(dir.join("000005.ldb")).unwrap(), unordered);
     for key in [value_key("z"), value_key("b"), value_key("a"), b"short".to_vec()] {
-        // As plain keys in descending order.
+        // The keys are added as plain keys in descending order.
         let _ = builder.add(&key, b"");
     }
     let (_, summary) = builder.finish().unwrap();

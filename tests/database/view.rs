@@ -205,7 +205,7 @@ fn missing_tables_are_live_and_asked() {
     assert_eq!(database.table_named("000007.ldb"), None);
 }
 
-/// LevelDB opens only one of them: see `TableCache::FindTable` in its `db/table_cache.cc`.
+/// LevelDB opens only one of files with the same number: see `TableCache::FindTable` in LevelDB's `db/table_cache.cc`.
 #[test]
 fn of_files_with_one_number_the_one_that_leveldb_opens_is_live() {
     let names = ["000005.ldb", "000005.sst", "0000005.ldb", "5.sst", "000006.sst", "7.ldb"];
@@ -424,7 +424,7 @@ fn tables_that_are_written_meanwhile_are_not_missing() {
         let writer = scope.spawn(move || {
             let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
             for (number, next) in (10..).zip(ends) {
-                // Neither gets far ahead of the other, whatever the machine does.
+                // Neither thread gets far ahead of the other, whatever the machine does.
                 if number % 20 == 0 {
                     let _ = opens.recv();
                 }

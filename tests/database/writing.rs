@@ -45,7 +45,7 @@ fn every_log_and_manifest_is_written_as_its_writer_wrote_it() {
     assert!(same >= 5, "{same} files, {fragments} of several blocks");
 }
 
-/// Records that end before, at and behind the end of a block, by LevelDB's rules: if less than 7 bytes are left, they
+/// Records that end before, at and after the end of a block, by LevelDB's rules: if less than 7 bytes are left, they
 /// are zeros; if 7 are left, they hold an empty fragment.
 #[test]
 fn records_end_anywhere_in_a_block() {

@@ -25,7 +25,7 @@ impl FilterPolicy for Verbatim {
     }
 }
 
-/// One call of the builder.
+/// One call to the builder.
 #[derive(Debug)]
 enum Call {
     Key(Vec<u8>),
@@ -114,7 +114,7 @@ fn make_call<P: FilterPolicy>(
 }
 
 fn check<P: FilterPolicy + Copy>(policy: P, hashes: bool, state: &mut u64) -> (usize, usize) {
-    // Both are used again and again, as their buffers are.
+    // Both builders are used again and again, as their buffers are.
     let [mut whole, mut single] = [FilterBlockBuilder::new(policy), FilterBlockBuilder::new(policy)];
     let (mut made, mut failed) = (0, 0);
     for _ in 0..600 / fewer(30) {
@@ -143,7 +143,7 @@ fn equals_key_by_key_in_any_order_of_calls() {
     let mut state = 1;
     assert_eq!(check(BloomFilterPolicy::new(10), true, &mut state).1, 0);
     assert_eq!(check(BloomFilterPolicy::new(3), true, &mut state).1, 0);
-    // Beyond six bits a key.
+    // Each key sets more than six bits.
     assert_eq!(check(BloomFilterPolicy::new(20), false, &mut state).1, 0);
     assert_eq!(check(&Verbatim, false, &mut state).1, 0);
 }

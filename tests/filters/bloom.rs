@@ -213,14 +213,14 @@ fn plain_filter(bits_per_key: usize, keys: &[Vec<u8>]) -> Vec<u8> {
     filter
 }
 
-/// Few keys are hashed and set by other code than many keys.
+/// Few keys are hashed, and their bits set, by other code than many keys.
 #[test]
 fn filters_of_few_keys_are_leveldbs() {
     for bits in [0, 1, 9, 10, 11, 12, 16, 20, 22, 44, 70] {
         let policy = BloomFilterPolicy::new(bits as u32);
         for count in 0..10_u32 {
             for len in [0, 1, 3, 4, 15, 16, 17, 64, 100].into_iter().step_by(fewer(4)) {
-                // Of one length, of several, and all the same.
+                // Keys of one length, keys of several lengths, and equal keys.
                 for kind in 0..3 {
                     let key = |number: u32| -> Vec<u8> {
                         let number = if kind == 2 { 7 } else { number };

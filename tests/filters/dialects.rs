@@ -111,7 +111,8 @@ fn signed_hashes_are_those_of_old_leveldb() {
     }
 }
 
-/// Each hash denies keys that the other has written. The default, which reads by either hash, denies no keys of either.
+/// Each hash denies keys in filters that were made by the other. The default, which reads by either hash, denies no
+/// keys of either.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn either_hash_reads_both_writers() {
@@ -147,7 +148,7 @@ fn hashes_differ_only_by_high_bytes_behind_whole_words() {
 }
 
 /// Made by `util/bloom2.cc` of Basho's LevelDB (revision b91d5ce, GCC 12 on x86-64),
-/// `NewBloomFilterPolicy2(bits_per_key)`. The long ones lie on both sides of the last prime.
+/// `NewBloomFilterPolicy2(bits_per_key)`. The long filters lie on both sides of the last prime.
 #[cfg_attr(miri, ignore = "sieves Basho's primes")]
 #[test]
 fn basho_filters_are_bashos() {

@@ -522,7 +522,7 @@ impl FilterPolicy for Partly {
 #[test]
 fn a_short_internal_key_is_counted_from_the_start_of_its_range() {
     let mut builder = FilterBlockBuilder::new(InternalFilterPolicy::new(Partly));
-    // Lengths that are equal for a while, and none: hashed from the second length on.
+    // Keys of one length, then hashed keys of growing lengths, then keys that have no hash: up to three of each.
     for (alike, hashed, kept) in
         (0..4).flat_map(|alike| (0..4).flat_map(move |hashed| (0..4).map(move |kept| (alike, hashed, kept))))
     {
@@ -574,7 +574,8 @@ fn a_key_without_a_hash_leaves_the_builder_as_it_was() {
     }
 }
 
-/// Keys that are kept beside hashes are hashed anew at each attempt to make the filter. Until one succeeds, they stay keys.
+/// Keys that are kept beside hashes are hashed anew at each attempt to make the filter. Until an attempt succeeds, they
+/// stay keys.
 #[test]
 fn keys_and_hashes_of_a_block_that_does_not_fit_stay_as_they_are() {
     let mut builder = FilterBlockBuilder::new(Partly).with_max_size(13);
@@ -696,13 +697,14 @@ fn array_offset_beyond_the_block_every_key_matches() {
 
 #[test]
 fn stray_bytes_behind_the_array_round_the_count_down() {
-    // The last filter's end is read from the bytes behind its entry: here three stray bytes and one of the array's offset.
+    // The last filter's end is read from the bytes after its entry: here three stray bytes and one of the array's
+    // offset.
     let a = hash::leveldb(b"a", 1).to_le_bytes();
     let mut block = a.to_vec();
     block.extend([0, 0, 0, 0]); // filter 0 starts at 0
     block.extend([4, 0, 0]); // stray
     block.extend([4, 0, 0, 0, 11]);
-    // Read there: 04 00 00 04, far beyond the array: match.
+    // The end read there is 04 00 00 04, far beyond the array, so that every key matches.
     let reader = FilterBlockReader::new(HashList, &block[..]);
     assert_eq!(reader.num_filters(), 1);
     assert!(reader.key_may_match(0, b"b"));
@@ -790,7 +792,7 @@ fn every_base_lg_and_k() {
                 !denied,
                 "base_lg {base_lg}, offset {offset}"
             );
-            // As the first of a batch.
+            // The same offset, at the beginning of a batch.
             let mut together = Vec::new();
             reader.keys_may_match(&[(offset, b"a"), (offset, b"absent")], &mut together);
             assert_eq!(together, [true, !denied], "base_lg {base_lg}, offset {offset}");
@@ -869,7 +871,7 @@ fn batches_begin_with_any_offset() {
     let policy = BloomFilterPolicy::new(10);
     let block = build(policy, 0, &[(0, &["a"]), (1, &["b"])]);
     let reader = FilterBlockReader::new(policy, &block);
-    // Also the last offset, forward, backward and repeated.
+    // The offsets, the greatest one among them, ascend, descend and repeat.
     let offsets = [u64::MAX, u64::MAX, 0, 1, 1, 0, u64::MAX - 1, 0, 0];
     for from in 0..offsets.len() {
         let queries: Vec<(u64, &[u8])> = offsets[from..].iter().map(|offset| (*offset, &b"a"[..])).collect();

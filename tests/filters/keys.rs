@@ -71,7 +71,7 @@ fn the_first_key_shorter_than_its_suffix_is_named() {
             }
         }
     }
-    // Of one length, the first is as short as any.
+    // Among keys of one length, the first is as short as any.
     for len in 0..8 {
         let buf: KeyBuf = vec![vec![b'k'; len]; 5].into_iter().collect();
         let error = buf.as_keys().strip_suffix(8).unwrap_err();
@@ -139,7 +139,7 @@ fn keys_are_iterated_from_both_ends() {
     assert_eq!(seen, 9);
 }
 
-/// Other libraries' policies take keys as bytes and starts. These do not hold the bytes that were cut off.
+/// Other libraries' policies take keys as bytes and starts. The bytes do not include those that were cut off.
 #[test]
 fn keys_are_handed_out_as_they_come_in() {
     let check = |keys: Keys<'_>, borrowed: (bool, bool)| {

@@ -27,7 +27,7 @@ fn cassandra_filters_keep_their_bytes() {
     assert_eq!(hex(&five), "89210062c0c09c9a08c801480404088107");
 }
 
-/// Made by a script in Python with the package mmh3 5.3.1, written from the formula.
+/// The lengths and sums come from a script in Python with the package mmh3 5.3.1, written from the formula.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn murmur3_filters_keep_their_bytes() {
@@ -69,7 +69,7 @@ fn cassandra_by_buckets() {
         let bits = (1000 * u64::from(buckets.max(1)) + 20).next_multiple_of(64);
         assert_eq!(size(buckets, 1000), (bits, k), "{buckets} buckets");
     }
-    // 15 are the most.
+    // 15 bits a key are the most.
     assert_eq!(size(16, 1000), size(15, 1000));
     assert_eq!(size(u32::MAX, 1000), size(15, 1000));
     assert_eq!(size(10, 0), (64, 7));
@@ -117,7 +117,7 @@ fn cassandra_by_rate() {
         let bits = (1000 * buckets + 20_u64).next_multiple_of(64);
         assert_eq!(size(p, 1000).unwrap(), (bits, k), "{p}");
     }
-    // As many as allow 14 buckets, but not 15.
+    // As many keys as allow 14 buckets, but not 15.
     let keys = ((1 << 31) - 21) / 14;
     assert_eq!(size(0.0012, keys).unwrap().1, 10);
     assert!(matches!(size(0.0011, keys), Err(Error::FilterSize { .. })));
@@ -153,7 +153,7 @@ fn murmur3_by_rate_is_within_it() {
         let bits_per_key = policy.bits_per_key();
         assert!(rate(bits_per_key) <= p * 1.000_001, "{p}: {policy:?}");
         assert!(bits_per_key == 1 || rate(bits_per_key - 1) > p * 0.999_999, "{p}: {policy:?}");
-        // No more than rounding costs, against the formula for the best k.
+        // No more than rounding costs, compared with the formula for the best k.
         let ideal = -p.ln() / std::f64::consts::LN_2.powi(2);
         assert!(f64::from(bits_per_key) <= ideal.ceil() + 1.0, "{p}: {policy:?}");
     }

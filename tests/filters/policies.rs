@@ -258,7 +258,7 @@ fn the_most_bits_a_key() {
 fn absurd_sizes_are_errors() {
     let legacy = LegacyBloomPolicy::new(i32::MAX as u32);
     let cases: [(&dyn FilterPolicy, u32, u64); 5] = [
-        // Fits 32 bits, but not after rounding up to bytes.
+        // The number of bits fits 32 bits, but not after rounding up to bytes.
         (&legacy, 2, (1 << 32) - 8),
         (&LegacyBloomPolicy::new(1 << 30), 4, (1 << 32) - 8),
         (&BashoBloom2Policy::new(i32::MAX as u32), 2, (1 << 32) - 8),
@@ -297,11 +297,11 @@ fn preset(len: usize, with: usize) -> Vec<bool> {
     (0..len).map(|index| (index / 3 + with).is_multiple_of(2)).collect()
 }
 
-/// Answers behind the end of the shorter slice stay as they were.
+/// Answers after the end of the shorter slice stay as they were.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_unequal_slices_answer_up_to_the_shorter_one() {
-    // Enough for every wrapper to cut its suffix off.
+    // The keys are long enough for every wrapper to cut its suffix off.
     let keys: Vec<Vec<u8>> = (0..300).map(|i| [&numbered_key(i)[..], &[1; 24]].concat()).collect();
     let lengths = batch_lengths();
     for policy in policies(10).into_iter().chain(wrapped()) {

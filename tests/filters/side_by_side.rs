@@ -84,7 +84,7 @@ fn as_key_by_key() {
                 for count in [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 41].into_iter().step_by(fewer(4)) {
                     let keys: Vec<Vec<u8>> = (0..count).map(|at| key(at, len)).collect();
                     check(&**policy, &keys);
-                    // One that is not alike.
+                    // One key of another length.
                     let mut unlike = keys;
                     unlike[count / 2].push(0xff);
                     check(&**policy, &unlike);

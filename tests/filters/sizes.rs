@@ -51,7 +51,7 @@ fn a_length_that_cannot_be_told_is_none() {
     assert_eq!(CassandraBloomPolicy::new(15).filter_len(usize::MAX), None);
 }
 
-/// Equal prefixes count once in the filter, so the length that is told is the greatest possible.
+/// Equal prefixes count once in the filter, so the length that `filter_len` returns is the greatest possible.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_filter_of_prefixes_is_never_longer_than_told() {

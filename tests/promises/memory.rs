@@ -94,7 +94,7 @@ fn many_tables(tables: u64) -> Vec<u8> {
 #[test]
 fn databases_keep_to_their_limit_on_memory() {
     const LIMIT: usize = 256 << 10;
-    // A buffer that grows can have twice the size it needs, and both while it moves.
+    // A buffer that grows can have twice the size it needs, and while it moves, there are two.
     const BOUND: usize = 4 * LIMIT + (64 << 10);
 
     let endless = endless_record(100);

@@ -26,7 +26,7 @@ fn chosen_keys_force_false_positives() {
     let stored: KeyBuf = (0..1000u64).map(u64::to_be_bytes).collect();
     let contents = filter(&policy, &stored);
     let like = 7u64.to_be_bytes();
-    // Any number of other keys pass, in this filter and in every other that holds the one they are made after.
+    // Any number of other keys pass, in this filter and in every other filter that holds the key that they imitate.
     for first in 1000..11_000 {
         let key = collision(like, first);
         assert_ne!(key, like);

@@ -48,7 +48,7 @@ fn damaged(file: &[u8], seed: u64) -> Vec<u8> {
     let random = random_key(seed);
     for change in random[..12].chunks(3).take(usize::from(random[12] % 4) + 1) {
         let at = usize::from(change[0]) << 8 | usize::from(change[1]);
-        // Every other one is near the end, where lengths and offsets stand.
+        // About half of the changes are near the end, where lengths and offsets stand.
         let at = if change[1] & 1 == 0 { at % file.len() } else { file.len() - 1 - at % file.len().min(200) };
         damaged[at] = change[2];
     }

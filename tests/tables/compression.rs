@@ -154,7 +154,7 @@ fn bombs_stop_at_the_limit() {
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn a_window_beyond_the_limit_is_refused() {
-    // 128 KiB, 1 MiB, an eighth more, 2 GiB.
+    // Windows of 128 KiB, of 1 MiB, of an eighth more, and of 2 GiB.
     for (window, fits) in [(7 << 3, true), (10 << 3, true), (10 << 3 | 1, false), (21 << 3, false)] {
         match table(&zstd_bomb(1, window), 2, 1 << 20).get(b"key") {
             // 128 Ki zeros are a block without entries.
@@ -168,7 +168,7 @@ fn a_window_beyond_the_limit_is_refused() {
     assert!(matches!(error, Error::Limit { what: "decompressed block", .. }), "{error}");
 }
 
-/// The data are cut, followed by more, or have one bit changed. None panics.
+/// The data are cut, followed by more, or have one bit changed. No decoder panics.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn damage_is_an_error() {
@@ -284,7 +284,7 @@ fn a_wrong_zstandard_checksum_is_an_error() {
         let other = encode(Codec::Zstd, &contents(601));
         let swapped = [&sound[..sound.len() - 4], &other[other.len() - 4..]].concat();
         assert!(walk(&swapped, 3, limit).is_err());
-        // Without it, the frame says so and is as good.
+        // A frame without the checksum, whose descriptor says so, is as good.
         let mut without = sound[..sound.len() - 4].to_vec();
         without[4] &= !4;
         assert_eq!(walk(&without, 3, limit).unwrap(), expected);
@@ -304,7 +304,8 @@ fn the_zstandard_checksum_is_that_of_other_programs() {
     assert!(error.ends_with("found a wrong checksum"), "{error}");
 }
 
-/// Deflate is the last codec that a block of this type may have. Without it, a reader could not tell what is wrong.
+/// Deflate is the last codec that a block of this type may have. If it were not built in, the error could not say what
+/// is wrong.
 #[cfg(all(feature = "lz4", feature = "zlib"))]
 #[test]
 fn declared_lengths_have_to_be_true() {
@@ -336,7 +337,7 @@ fn a_mark_alone_does_not_decide() {
 #[test]
 fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
     let plain = contents(600);
-    // Stored as it is, with the length and its complement before it.
+    // A part that is stored as it is, with its length and the complement before it.
     let part = |last: u8, bytes: &[u8]| {
         let len = bytes.len() as u16;
         [&[last][..], &len.to_le_bytes(), &(!len).to_le_bytes(), bytes].concat()
@@ -351,7 +352,7 @@ fn deflate_data_that_would_be_too_long_as_lz4_are_read() {
     assert!(table.get(b"key").unwrap().is_some());
 }
 
-/// If the index is compressed and its keys share bytes, it may be many times as large as the file.
+/// If the index is compressed and its keys share bytes, the keys together may be many times as large as the file.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn keys_of_the_index_may_be_longer_than_a_small_file() {
@@ -393,7 +394,7 @@ fn what_is_none_of_them_is_refused() {
     }
 }
 
-/// The compression type is in the bytes behind a block. They are read without the block.
+/// The compression type is in the bytes after a block. They are read without the block.
 #[test]
 fn types_are_told_without_decoding() {
     for id in [2, 3, 4, 255] {

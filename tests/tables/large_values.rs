@@ -63,7 +63,7 @@ fn frame(header: &[u8], blocks: &[u8]) -> Vec<u8> {
     [b"\x28\xb5\x2f\xfd", header, blocks].concat()
 }
 
-/// A frame's header that declares this length of the contents, which are their own window.
+/// A frame's header that declares this length of the contents, and a window of the same length.
 #[cfg(feature = "zstd")]
 fn declares(len: u32) -> [u8; 5] {
     let mut header = [0xa0; 5];
@@ -94,7 +94,7 @@ fn small_files_take_memory_only_for_what_they_hold() {
         let (bytes, error) = get(&frame(&declares(len), &junk), &default);
         assert!(matches!(error, Error::Corrupt { .. }), "{error}");
         assert!(bytes < 1 << 20, "{bytes} for {len}");
-        // Damaged behind a megabyte.
+        // Damaged after a megabyte.
         let (bytes, error) = get(&frame(&declares(len), &[&ZEROS.repeat(8)[..], &junk].concat()), &default);
         assert!(matches!(error, Error::Corrupt { .. }), "{error}");
         assert!(bytes < 4 << 20, "{bytes} for {len}");
@@ -109,7 +109,7 @@ fn small_files_take_memory_only_for_what_they_hold() {
         assert!(matches!(error, Error::Limit { .. }), "{error}");
         assert!(bytes > limit / 4 && bytes < limit + (200 << 10), "{bytes} with {limit}");
     }
-    // More than is declared is damage, and takes no memory either.
+    // More contents than the frame declares are damage, and take no memory either.
     let (bytes, error) = get(&frame(&declares(1 << 20), &endless), &default);
     assert!(matches!(error, Error::Corrupt { .. }) && bytes < 5 << 20, "{bytes}: {error}");
 }

@@ -219,7 +219,7 @@ fn hostile() -> Vec<(&'static str, Bytes)> {
         files.push(("restart counts that wrap", crafted.footer(block, block)));
     }
 
-    // One data block, named by many.
+    // One data block, named by many index entries.
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[("a", [7; 4000])]);
     let index: Vec<_> =
@@ -308,7 +308,7 @@ fn each_part_counts_against_the_limit() {
             let contents = entry_block(&[("key", vec![0; value_len])]);
             let data = block(&mut crafted, &contents);
             let large = |is_it: bool| if is_it { 600 << 10 } else { 10 };
-            // Malformed, so that every key may match.
+            // The filter block is malformed, so that every key may match.
             let filter = block(&mut crafted, &vec![0xff; large(part == "filter")]);
             let meta = [(name.clone(), handle(filter)), (b"x".to_vec(), vec![0; large(part == "metaindex")])];
             let metaindex = block(&mut crafted, &entry_block(&meta));
@@ -349,7 +349,7 @@ fn each_part_counts_against_the_limit() {
 fn keys_that_are_put_together_keep_to_the_bound() {
     const LIMIT: usize = 8 << 20;
     for len in [LIMIT / 4, LIMIT / 2 - 100, LIMIT - 100] {
-        // A key, and others that share all of it but have a byte behind.
+        // A key, and others that share all of it and have one more byte.
         let entry = |shared: u64, rest: &[u8], value: &[u8]| {
             [&varint(shared)[..], &varint(rest.len() as u64), &varint(value.len() as u64), rest, value]
                 .concat()
@@ -394,7 +394,7 @@ fn keys_that_are_put_together_keep_to_the_bound() {
 fn long_names_in_the_metaindex_keep_to_the_bound() {
     const LIMIT: usize = 8 << 20;
     const LEN: usize = LIMIT - 100;
-    // An entry that shares these bytes with the key before, and has others behind them.
+    // An entry that shares these bytes with the key before, and has other bytes after them.
     let entry = |shared: u64, rest: &[u8]| {
         [&varint(shared)[..], &varint(rest.len() as u64), &[2], rest, &[0, 0]].concat()
     };

@@ -75,7 +75,7 @@ pub(crate) fn lz4(stored: &[u8], limit: usize) -> Option<Vec<u8>> {
         for _ in 0..long(token / 16, &mut next)? {
             contents.push(next()? as u8);
         }
-        // A block ends behind literals.
+        // A block ends after literals.
         let Some(low) = next() else { break };
         let distance = low | next()? << 8;
         let len = long(token % 16, &mut next)? + 4;

@@ -55,7 +55,7 @@ fn a_source_that_fails_on_the_nth_read() {
     for nth in 0..reads {
         let result = read_through(fail_on(nth), &sample, &options);
         if nth == 1 {
-            // Index and metaindex together failed, each for itself did not.
+            // Reading index and metaindex together failed, reading each by itself did not.
             result.unwrap();
             continue;
         }
@@ -163,7 +163,7 @@ fn a_source_that_lies_at_random() {
                 _ => Ok(slice(&file, offset, len)),
             }
         });
-        // It compares the answers.
+        // `read_through` compares the answers.
         match read_through(source, &sample, &ReadOptions::default().tail_size((seed as usize % 5) * 60)) {
             Ok(()) => sound += 1,
             Err(_) => failed += 1,
@@ -373,7 +373,7 @@ fn errors_name_the_file() {
     fs::write(&empty, b"").unwrap();
     named(&empty, "expected a table of at least 48 bytes, found 0 bytes");
 
-    // So do those that come later, and the reason for reading without filters.
+    // Later errors name the file, too, and so does the reason for reading without filters.
     let sample = sample("words-1024-bloom20-snappy.ldb");
     let table = sample.open();
     let mut file = sample.file.to_vec();

@@ -1,7 +1,7 @@
 // Command golang-leveldb answers the cases of the conformance suite with github.com/golang/leveldb.
 //
 // A line with a case comes in, {"case": NAME, "kind": KIND, "given": {…}}, and a line goes out: {"case": NAME, "answer":
-// {…}}, without "answer" where the package has no interface for it.
+// {…}}, without "answer" where the package has no interface for the case.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // Command goleveldb answers the cases of the conformance suite with github.com/syndtr/goleveldb.
 //
 // A line with a case comes in, {"case": NAME, "kind": KIND, "given": {…}}, and a line goes out: {"case": NAME, "answer":
-// {…}}, without "answer" where goleveldb has no interface for it.
+// {…}}, without "answer" where goleveldb has no interface for the case.
 package main
 
 import (
@@ -69,7 +69,7 @@ func main() {
 }
 
 func answer(kind string, given given) object {
-	// Its filters have the older name; LevelDB's own are asked for with no name.
+	// goleveldb's filters have the older name; LevelDB's own are asked for with no name.
 	if given.InternalKeys || given.Policy != "" && given.Policy != "leveldb.BuiltinBloomFilter" {
 		return nil
 	}

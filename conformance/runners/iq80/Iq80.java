@@ -1,8 +1,9 @@
 // Answers the cases of the conformance suite with LevelDB in Java, org.iq80.leveldb.
 //
 // A line with a case comes in, {"case": NAME, "kind": KIND, "given": {…}}, and a line goes out: {"case": NAME, "answer":
-// {…}}, without "answer" where iq80's has no interface for it. It has no filters, and its names of tables end in .sst, as
-// those of LevelDB before 1.14, so that tables are renamed. Since Java 9 it has to be let in where it unmaps files:
+// {…}}, without "answer" where iq80's LevelDB has no interface for the case. It has no filters, and its names of tables
+// end in .sst, as those of LevelDB before 1.14, so that tables are renamed. Since Java 9 it has to be let in where it
+// unmaps files:
 //
 //     java --add-opens java.base/sun.nio.ch=ALL-UNNAMED Iq80
 
@@ -38,7 +39,7 @@ public class Iq80 {
     private static final BytewiseComparator ORDER = new BytewiseComparator();
 
     public static void main(String[] arguments) throws IOException {
-        // It reports damaged logs on standard output.
+        // The library reports damaged logs on standard output.
         PrintStream answers = System.out;
         System.setOut(System.err);
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));

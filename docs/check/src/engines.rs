@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The files made of each schema, by their endings.
 pub(crate) const ENDINGS: [&str; 2] = ["spark.ddl", "duckdb.sql"];
 
-/// Returns the contents of these files, in the same order, for the schema of `command`.
+/// Returns the contents of the files of [`ENDINGS`], in that order, for the schema of `command`.
 ///
 /// # Errors
 ///
@@ -125,7 +125,7 @@ fn merge_into(known: &mut Option<Type>, other: Type) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the type that holds the values of both.
+/// Returns the type that holds the values of both types.
 fn merge(known: Type, other: Type) -> Result<Type, String> {
     Ok(match (known, other) {
         (known, other) if known == other => known,

@@ -8,7 +8,7 @@ use crate::schema::{Schema, title};
 
 /// A kind of line in the JSON output.
 pub(crate) struct Kind {
-    /// The name of its definition.
+    /// The name of the kind's definition.
     name: &'static str,
     /// The words that the field `object` has in lines of this kind.
     objects: &'static [&'static str],
@@ -70,7 +70,7 @@ struct Definitions<'a> {
 }
 
 impl Definitions<'_> {
-    /// Adds the definition of an object, and behind it those of the objects in it.
+    /// Adds the definition of an object, and after it those of the objects in it.
     fn define(&mut self, name: &str, schema: &Value) {
         self.made.insert(name.to_owned(), Value::Null);
         let is_required = |name: &str| {
@@ -79,7 +79,8 @@ impl Definitions<'_> {
         let mut properties = Map::new();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
             let mut field = self.plain(field);
-            // What may be left out is null. The one field that not every line has is an array as long as a table.
+            // A field that may be left out is null. The one field that not every line has is an array as long as a
+            // table.
             if !is_required(name) && name != "list" {
                 or_null(&mut field);
             }

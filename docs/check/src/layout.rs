@@ -9,7 +9,7 @@ pub(crate) fn layout(value: &Value) -> String {
     put(value, 0, 0) + "\n"
 }
 
-/// Lays `value` out at an indentation, behind `before` characters of its line.
+/// Lays `value` out at an indentation, after `before` characters of its line.
 fn put(value: &Value, indent: usize, before: usize) -> String {
     let one_line = line(value);
     // With room for a comma.

@@ -1,5 +1,5 @@
-//! Makes `docs/schema` and the tables of `docs/json.md` of the types that the program's JSON is written from, and holds
-//! all of them against what it prints.
+//! Makes `docs/schema` and the tables of `docs/json.md` of the types that the program's JSON is written from, and
+//! compares all of them with what the program prints.
 
 mod commands;
 mod engines;

@@ -236,7 +236,7 @@ impl Runs {
             let place = crafted.block(&block);
             self.contents(crafted.finish(&[(b"n", data)], &[(name, place), (mark, place)]));
         }
-        // Under LevelDB's old name: each of the two hashes, and neither.
+        // Filters under LevelDB's old name: by each of the two hashes, and by neither.
         let keys: Vec<Vec<u8>> = (0..64).map(|at| vec![b'k', at, 0x80 + at]).collect();
         let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
         for (hash, filtered) in
@@ -266,7 +266,7 @@ impl Runs {
         // Keys and index in disorder.
         self.index(|crafted| vec![(b"n", crafted.entries(&[("melon", ""), ("apple", "")]))]);
         self.index(|crafted| vec![(b"a", crafted.entries(&KEYS.map(|key| (key, ""))))]);
-        // A block named twice, and a handle that ends behind the file.
+        // A block named twice, and a handle that ends after the end of the file.
         self.index(|crafted| {
             let place = crafted.entries(&KEYS.map(|key| (key, "")));
             vec![(b"n", place), (b"o", place), (b"p", (1 << 40, 9))]
@@ -305,7 +305,7 @@ impl Runs {
         let table = Table::open_path(path, &Default::default()).unwrap();
         let block = file(&folder, "block", table.filter().unwrap().contents());
         let malformed = file(&folder, "malformed", b"abc");
-        // Its last range ends at 2^64 - 1.
+        // The block's last range ends at 2^64 - 1.
         let mut widest = FilterBlockBuilder::with_base_lg(BloomFilterPolicy::new(10), 63).unwrap();
         for offset in [0, 1 << 63] {
             widest.start_block(offset).unwrap();

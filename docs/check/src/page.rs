@@ -99,7 +99,7 @@ impl Schema {
             types.insert(0, format!("array of {}", shown(items).join(" or ")));
         }
         match types.split_last() {
-            // Too many words for a cell: the field's meaning tells.
+            // Too many words for a cell: the field's meaning names them.
             Some(_) if types.len() > 8 => "a word".to_owned(),
             Some((last, [])) => last.clone(),
             Some((last, others)) => format!("{} or {last}", others.join(", ")),

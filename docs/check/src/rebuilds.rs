@@ -138,7 +138,7 @@ impl Runs {
         self.run("rebuild", args![copy.path.with_file_name("missing"), "--undo"]);
     }
 
-    /// Runs `rebuild --undo` after one that was cut off behind its commit, and after one that was cut off before it.
+    /// Runs `rebuild --undo` after one that was cut off after its commit, and after one that was cut off before it.
     fn finished_rebuilds(&mut self) {
         let copy = Copy::of(&testdata().join("databases/levels"));
         let database = Database::open(&copy.path).unwrap();

@@ -39,7 +39,8 @@ impl Runs {
         self.repair(&levels, |dir| flip(&dir.join(&manifest), &[20, 90]));
         self.repair(&testdata().join("databases/unfiltered"), |_| {});
         self.repair(&testdata().join("databases/reversed"), |_| {});
-        // A table that another one was made of, and nothing that says so.
+        // A table with the entries of another one, and no MANIFEST that says which of the two is
+        // live.
         self.repair(&levels, |dir| {
             fs::remove_file(dir.join(&manifest)).unwrap();
             fs::copy(dir.join(&tables[0]), dir.join("000001.ldb")).unwrap();

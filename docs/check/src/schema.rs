@@ -56,8 +56,8 @@ impl Schema {
 
 /// The fields of a definition, in the order of the file.
 ///
-/// Fails if it is not strict: each field described and required but for `list`, nothing else
-/// allowed, no keyword misspelt.
+/// Fails if the definition is not strict: each field described and required but for `list`, nothing
+/// else allowed, no keyword misspelt.
 pub(crate) fn properties(schema: &Value) -> &Map<String, Value> {
     const OF_OBJECTS: [&str; 4] = ["type", "additionalProperties", "required", "properties"];
     const OF_FIELDS: [&str; 8] =

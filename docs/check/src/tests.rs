@@ -61,8 +61,8 @@ fn everything_that_a_schema_allows_is_printed() {
         for line in outputs().iter().filter(|line| line.command == schema.name) {
             schema.record(&line.value, &mut printed);
         }
-        // Kinds of errors depend on the system, few objects have notes, and no signal comes: the tests of
-        // the tool have them. Only of databases beyond 128 MiB a sample is taken.
+        // Kinds of errors depend on the system, few objects have notes, and no signal comes: the tests of the tool
+        // have them. A sample is taken only of databases beyond 128 MiB.
         let is_rare = |one: &String| {
             one.contains(".error_kind: ")
                 || one.ends_with(".notes[]: string")

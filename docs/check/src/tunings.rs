@@ -9,8 +9,8 @@ use super::rebuilds::Copy;
 use super::tables::testdata;
 
 impl Runs {
-    /// Runs `tune` with every advice, and where there is none. Each run asks millions of filters, so
-    /// these are few.
+    /// Runs `tune` so that every advice occurs, and where there is no advice. Each run asks millions of
+    /// filters, so the runs are few.
     pub(crate) fn tunings(&mut self) {
         let levels = testdata().join("databases/levels");
         let unfiltered = testdata().join("databases/unfiltered");

@@ -7,7 +7,8 @@
 //! cargo run --release --example rusty_leveldb seed NUMBER    # one input again
 //! ```
 //!
-//! Checksums are put right for even seeds. For odd ones they are left wrong: what is found then has to be what was written.
+//! Checksums are put right for even seeds. For odd seeds they are left wrong, so that only entries that were written
+//! may be found.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -21,10 +22,10 @@ use filterblock_fuzz::database::{DatabaseDamager, Files, samples};
 use rusty_leveldb::env::Env;
 use rusty_leveldb::{DB, LdbIterator as _, MemEnv, Options};
 
-/// The longest that one database may take.
+/// The longest time that one database may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Returns all entries that a walk through a database finds, then those that it finds by these keys.
+/// Returns all entries that a walk through a database finds, then those that lookups of these keys find.
 fn read<'k>(
     files: &Files,
     keys: impl Iterator<Item = &'k [u8]>,

@@ -1,4 +1,5 @@
-//! One input for the crate `sstable`, from the file named or from standard input: what AFL starts for each input.
+//! One input for the crate `sstable`, from the file named or from standard input. AFL starts this program for
+//! each input.
 
 use arbitrary::{Arbitrary as _, Unstructured};
 use filterblock_fuzz::table::DamagedTable;

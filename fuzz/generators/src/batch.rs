@@ -12,7 +12,7 @@ use crate::decode::{Record, put_varint};
 /// A key, and its value, or `None` where it is deleted.
 pub type Write<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// Bytes before the first write.
+/// The number of bytes before the first write.
 const HEADER_LEN: usize = 12;
 
 /// Returns the record that LevelDB's `WriteBatch` makes of these writes. Their sequence numbers ascend from

@@ -2,9 +2,9 @@
 
 use arbitrary::Arbitrary;
 
-/// Bytes of a sector, the least that a disk writes.
+/// The size of a sector in bytes, the least that a disk writes.
 const SECTOR_LEN: usize = 512;
-/// Bytes of a page, the least that a file system writes.
+/// The size of a page in bytes, the least that a file system writes.
 const PAGE_LEN: usize = 4096;
 
 /// A change of a file's bytes as disks, memory and lost writes make it. No checksum is corrected.

@@ -1,7 +1,7 @@
 //! Numbers and strings cut from a fuzzer's bytes.
 
-/// The bytes that are left. At their end, numbers are 0 and strings short, so that any input has a
-/// meaning.
+/// The bytes that are left. Beyond their end, numbers have bytes of 0 and strings are short, so
+/// that any input has a meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a>(pub &'a [u8]);
 

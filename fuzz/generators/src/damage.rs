@@ -18,8 +18,8 @@ const BYTES: usize = 64;
 /// The state of the checksums over damaged bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
-    /// The checksums are put right, so that readers meet the damage behind them. A reader may then find anything: it
-    /// must not crash, hang or take memory out of proportion.
+    /// The checksums are put right, so that readers meet the damage behind them. A reader may then find anything,
+    /// but must not crash, hang or take memory out of proportion.
     #[default]
     PutRight,
     /// The checksums are left wrong, as by a disk. A reader that verifies them must not invent entries, either: all
@@ -79,7 +79,8 @@ impl Damager {
     /// Sets whether checksums are put right or left wrong. If they are left wrong, the file's bytes get a
     /// [`Corruption`], and the file is not reassembled.
     ///
-    /// A few bytes are not covered by a checksum: a table's footer, and CURRENT.
+    /// A few bytes are not covered by a checksum: a table's footer, the zeros that fill up a log's blocks, and
+    /// CURRENT.
     ///
     /// ```
     /// use filterblock_fuzz::{Checksums, Damager, log};
@@ -128,7 +129,7 @@ impl Damager {
         [self.sound(), &[0]].concat()
     }
 
-    /// Damages the file as a fuzzer's bytes say. Some of them say that nothing changes.
+    /// Damages the file as a fuzzer's bytes say. Some bytes say that nothing changes.
     ///
     /// # Errors
     ///
@@ -159,7 +160,7 @@ fn table(bytes: &[u8]) -> Option<Taken> {
     Some(Taken::Table { parts, base_lg })
 }
 
-/// Takes a log or MANIFEST apart. `None` if the bytes are not a sound one.
+/// Takes a log or MANIFEST apart. `None` if the bytes are neither, or not sound.
 fn log(bytes: &[u8]) -> Option<Taken> {
     let fragments = log::fragments(bytes)?;
     let is_manifest = version_edit::are_edits(&log::records(&fragments));

@@ -1,6 +1,6 @@
 //! Numbers and strings of records.
 
-/// The rest of a record. Unlike [`Input`](crate::Input), it notices if bytes are missing.
+/// The rest of a record. Unlike [`Input`](crate::Input), `Record` notices if bytes are missing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a>(pub(crate) &'a [u8]);
 
@@ -12,7 +12,8 @@ impl<'a> Record<'a> {
         Some(taken)
     }
 
-    /// Takes the next number, of at most ten bytes with seven bits each.
+    /// Takes the next number, of at most ten bytes with seven bits each. `None` if it does not end
+    /// within them.
     pub(crate) fn varint(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -25,7 +26,7 @@ impl<'a> Record<'a> {
         None
     }
 
-    /// Takes a length, and that many bytes.
+    /// Takes a length, and that many bytes. `None` if there are fewer.
     pub(crate) fn string(&mut self) -> Option<&'a [u8]> {
         let len = self.varint()?;
         self.take(usize::try_from(len).ok()?)

@@ -4,10 +4,11 @@ use std::io::{self, Read as _};
 use std::process::ExitCode;
 use std::{env, fs, process};
 
-/// Runs one input: the file that the first argument names, or standard input if there is none.
+/// Runs one input: the file that the first argument names, or standard input if there is no
+/// argument.
 ///
 /// A panic ends the program by a signal (`SIGABRT` on Unix), which AFL takes as a crash. An input
-/// that cannot be read ends it with status 2.
+/// that cannot be read ends the program with status 2.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {

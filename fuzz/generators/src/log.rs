@@ -18,7 +18,7 @@ pub const HEADER_LEN: usize = 7;
 /// A piece of a record as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// Its type. 1: a whole record, 2: the first piece of one, 3: one between, 4: the last.
+    /// The type. 1: a whole record, 2: the first piece of a record, 3: a piece between, 4: the last piece.
     pub kind: u8,
     /// The bytes, without the header.
     pub data: Vec<u8>,
@@ -97,7 +97,8 @@ pub fn fragments(file: &[u8]) -> Option<Vec<Fragment>> {
     (!fragments.is_empty()).then_some(fragments)
 }
 
-/// Returns the records that these fragments are pieces of. Pieces without a beginning or an end are left out.
+/// Returns the records that these fragments are pieces of. Fragments of records that lack a beginning or an
+/// end are left out.
 pub fn records(fragments: &[Fragment]) -> Vec<Vec<u8>> {
     let (mut records, mut begun) = (Vec::new(), None::<Vec<u8>>);
     for Fragment { kind, data } in fragments {

@@ -29,20 +29,20 @@ pub enum Field<'a> {
     Any(&'a [u8]),
 }
 
-/// A table that an edit adds. Keys are user keys; the eight bytes behind them are written with
+/// A table that an edit adds. Keys are user keys; the eight bytes that follow them are written with
 /// sequence number 1.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub struct Added<'a> {
-    /// Its level. LevelDB knows 0 to 6; a fuzzer's bytes may also give 7.
+    /// The table's level. LevelDB knows 0 to 6; a fuzzer's bytes may also give 7.
     #[arbitrary(with = level)]
     pub level: u8,
-    /// The number of its file.
+    /// The number of the table's file.
     pub number: u16,
-    /// Its size in bytes.
+    /// The table's size in bytes.
     pub size: u32,
-    /// Its smallest key.
+    /// The table's smallest key.
     pub smallest: &'a [u8],
-    /// Its largest key.
+    /// The table's largest key.
     pub largest: &'a [u8],
 }
 

@@ -41,7 +41,7 @@ pub fn bloom_filter(keys: &[&[u8]], bits_per_key: u32) -> Vec<u8> {
     filter
 }
 
-/// Returns true if a key with this hash may be among those of the filter.
+/// Returns true if a key with this hash may be among the filter's keys.
 pub fn bloom_matches(hash: u32, filter: &[u8]) -> bool {
     if filter.len() < 2 {
         return false;

@@ -26,8 +26,8 @@ impl Random {
 /// Longest input that is made, in bytes.
 pub const MAX_LEN: usize = 64 << 10;
 
-/// Makes `input` a copy of one of the inputs with up to eight changes, or, one time in eight,
-/// something new.
+/// Makes `input` a copy of one of the inputs with one to eight changes, sometimes lengthened, or,
+/// with a probability of one eighth, random bytes.
 pub fn next_input(inputs: &[Vec<u8>], random: &mut Random, input: &mut Vec<u8>) {
     input.clear();
     let len = random.below(200);
@@ -44,7 +44,7 @@ pub fn next_input(inputs: &[Vec<u8>], random: &mut Random, input: &mut Vec<u8>) 
     }
 }
 
-/// Lengthens `input` to at most [`MAX_LEN`], half of the time to at least a quarter of that, by
+/// Lengthens `input` to at most [`MAX_LEN`], in half of the cases to at least a quarter of that, by
 /// repeating its end or by random bytes.
 fn lengthen(input: &mut Vec<u8>, random: &mut Random) {
     let least = if random.below(2) == 0 { MAX_LEN / 4 } else { 512 };

@@ -238,12 +238,12 @@ fn fragments_are_taken_only_from_sound_logs() {
         assert_eq!(log::fragments(&damaged), None, "a bit of byte {at}");
     }
     assert_eq!(log::fragments(&file[..file.len() - 1]), None);
-    // What is left of a block is filled with zeros.
+    // The rest of a block may be zeros.
     assert_eq!(log::fragments(&[&file[..], &[0; 3]].concat()).map(|fragments| fragments.len()), Some(3));
     assert_eq!(log::fragments(&[&file[..], &[0, 0, 1]].concat()), None);
     assert_eq!(log::fragments(b""), None);
     assert_eq!(log::records(&fragments), [b"one".to_vec(), vec![7; 40_000]]);
-    // Pieces whose record does not begin or end.
+    // Fragments whose record lacks its beginning or its end.
     let part = |kind, byte| log::Fragment { kind, data: vec![byte] };
     let parts =
         [part(3, 0), part(4, 1), part(2, 2), part(1, 3), part(4, 4), part(2, 5), part(2, 6), part(3, 7)];

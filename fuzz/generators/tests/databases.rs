@@ -19,7 +19,7 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
 }
 
-/// A folder that goes when the test ends well.
+/// A folder that is removed when the test ends well.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -141,8 +141,8 @@ fn every_kind_of_damage_happens() {
     }
 }
 
-/// If checksums are left wrong, a reader that verifies them finds only what was written. One that does not verify
-/// them finds other entries, too.
+/// If checksums are left wrong, a reader that verifies them finds only what was written. A reader that does not
+/// verify them finds other entries, too.
 #[test]
 fn only_without_checksums_is_anything_invented() {
     let folder = Folder::new("invented");

@@ -16,7 +16,8 @@ fn example(name: &str) -> PathBuf {
     path
 }
 
-/// The example `sstable_once`. It prints no backtrace when it crashes, as that takes long.
+/// The example `sstable_once`. It prints no backtrace when it crashes, because that would take too
+/// long.
 fn once() -> Command {
     let mut program = Command::new(example("sstable_once"));
     program.env("RUST_BACKTRACE", "0");

@@ -190,7 +190,7 @@ fn what_a_file_is_taken_for() {
     assert_eq!(Damager::new(&log::frame(&[&either])).kind(), "log");
     let edit = manifest::Manifest { edits: vec![vec![Field::LastSequence(1)]] }.records().remove(0);
     assert_eq!(Damager::new(&log::frame(&[&either, &edit])).kind(), "manifest");
-    // With a field of an unknown number, and with one cut off.
+    // The edit followed by a field of an unknown number, and by fields cut off.
     for field in [&[8, 1][..], &[7, 0, 5, 200], &[6, 1], &[5, 1, 9, b'k'], &[1, 4, b'n'], &[4]] {
         assert_eq!(Damager::new(&log::frame(&[&edit[..], field])).kind(), "log", "{field:?}");
     }

@@ -64,7 +64,8 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs an input. Returns false if the target panicked.
+/// Runs a target on the known inputs, then on mutations of them. Returns false if the target
+/// panicked.
 fn run(&(name, target): &Target, options: &Options) -> bool {
     let mut known = corpus::of(name);
     if let Some(folder) = &options.corpus {

@@ -10,7 +10,7 @@
 //	write            applies the puts and deletes since the last write
 //	compact          the whole database
 //	compact =A =B    the keys from A to before B
-//	snapshot         takes one and holds it until the database is closed
+//	snapshot         takes a snapshot and holds it until the database is closed
 //	reopen
 package main
 

@@ -3,9 +3,9 @@
 //	GO111MODULE=off GOPATH=/usr/share/gocode go build -o get main.go
 //	get KEY_SIZE ROUNDS TABLE KEYS
 //
-// KEYS is a file of keys without separators. Prints the nanoseconds a lookup in which the fastest twentieth of the
-// rounds ends, and the number of keys that were found. Each round looks up the next thousand of the keys. Checksums are
-// not verified, blocks are not cached, and their memory is reused, as in a database.
+// KEYS is a file of keys without separators. Prints the time of a lookup in nanoseconds, within which the fastest
+// twentieth of the rounds stays, and the number of keys that were found. Each round looks up the next thousand of the
+// keys. Checksums are not verified, blocks are not cached, and their memory is reused, as in a database.
 package main
 
 import (

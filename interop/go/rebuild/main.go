@@ -8,7 +8,7 @@
 //	get =KEY =VALUE    the key has this value
 //	miss =KEY          the key is not there
 //	next =KEY =VALUE   the iterator's next entry is this
-//	end                the iterator has no further entry; the next one is another's
+//	end                the iterator has no further entry; a "next" after this begins with another iterator
 //	put =KEY =VALUE    the key gets this value
 //	delete =KEY        the key is deleted
 //	compact            the whole database is compacted

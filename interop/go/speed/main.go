@@ -5,8 +5,8 @@
 //
 // PRESENT and ABSENT are files of keys without separators. FILTERS is a file of filters, each after its length in 32 bits,
 // one for every PER_FILTER keys of PRESENT: the filters that goleveldb builds must equal them. Prints the
-// nanoseconds a key to build, to ask for a present key and to ask for an absent key, in which the fastest twentieth of the
-// rounds ends, and the number of present and of absent keys that were answered with "may match".
+// nanoseconds a key to build, to ask for a present key and to ask for an absent key, within which the fastest
+// twentieth of the rounds stays, and the number of present and of absent keys that were answered with "may match".
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command tables writes and reads single tables with goleveldb.
+// Command tables writes and reads individual tables with goleveldb.
 //
 //	GO111MODULE=off GOPATH=/usr/share/gocode go build -o tables main.go
 //	tables write [options] TABLE < LISTING

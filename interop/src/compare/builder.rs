@@ -18,13 +18,13 @@ const MAX_BITS_PER_KEY: u64 = 50;
 pub struct Report {
     /// The seed of the cases.
     pub seed: u64,
-    /// Filter blocks built by both.
+    /// Filter blocks built by both builders.
     pub blocks: u64,
-    /// Calls of `StartBlock`.
+    /// Calls to `StartBlock`.
     pub starts: u64,
-    /// Calls of `StartBlock` that went back, within the range whose filter is not made yet.
+    /// Calls to `StartBlock` that went back, within the range whose filter is not made yet.
     pub backward_starts: u64,
-    /// Calls of `AddKey`.
+    /// Calls to `AddKey`.
     pub keys: u64,
     /// Keys of which our builder was given only the hash.
     pub hashed_keys: u64,

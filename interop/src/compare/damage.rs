@@ -2,7 +2,7 @@
 
 use crate::random::Random;
 
-/// Damages a block in one of many ways. The block has at least its 5 last bytes.
+/// Damages a sound filter block in one of many ways.
 pub(super) fn damage(random: &mut Random, block: &mut Vec<u8>) {
     match random.below(12) {
         0 => flip_bits(random, block),
@@ -66,8 +66,8 @@ fn move_array(random: &mut Random, block: &mut [u8]) {
     put_word(block, end, to);
 }
 
-/// Changes a byte that may hold a number of probes: that of the first filter, if the filter has the
-/// usual 9 bytes.
+/// Changes a byte before the last five: byte 8, which is the first filter's number of probes if the
+/// filter has the usual 9 bytes, or a random byte.
 fn one_probe_byte(random: &mut Random, block: &mut [u8]) {
     let at = if random.one_in(2) { 8 } else { random.index(block.len()) };
     if at + 5 < block.len() {

@@ -163,8 +163,8 @@ impl Model {
         model
     }
 
-    /// Writes all rounds. If `compact` is true, compacts everything after each; otherwise LevelDB compacts when it
-    /// wants to.
+    /// Writes all rounds. If `compact` is true, compacts everything after each round; otherwise LevelDB compacts when
+    /// it wants to.
     fn write(&self, folder: &Path, options: &DatabaseOptions, compact: bool) -> Result<()> {
         let mut database = Database::open(folder, options)?;
         let mut batch = WriteBatch::new();
@@ -186,7 +186,7 @@ impl Model {
         Ok(())
     }
 
-    /// Looks up every key, including deleted ones and those never written.
+    /// Looks up every key, including deleted keys, and keys that were never written.
     fn check(&self, folder: &Path, options: &DatabaseOptions, report: &mut Report) -> Result<()> {
         let database = Database::open(folder, options)?;
         for (&number, &round) in &self.state {

@@ -1,5 +1,5 @@
 //! LevelDB writes databases in the order of Chromium's IndexedDB. They are damaged, `filterblock repair` repairs
-//! them, and LevelDB checks the result. It uses the comparator of `shim/idb_order.cc`.
+//! them, and LevelDB checks the result. LevelDB uses the comparator of `shim/idb_order.cc`.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ pub struct Report {
     pub cases: u64,
     /// Databases of which everything was saved.
     pub exact: u64,
-    /// Pairs of neighbours whose order in bytewise order is the opposite one.
+    /// Pairs of neighbouring keys that bytewise order puts the other way round.
     pub against_bytewise: u64,
 }
 
@@ -148,7 +148,7 @@ impl Case {
         Ok(is_exact)
     }
 
-    /// Checks that LevelDB finds these entries by lookups, and by an iterator in its order.
+    /// Checks that LevelDB finds these entries by lookups, and by an iterator in LevelDB's order.
     fn check(&self, store: &Store, expected: &Entries) -> Result<()> {
         let found = store.entries()?;
         ensure!(found.is_sorted_by_key(|(key, _)| self.ranks[key]), "entries are out of order");

@@ -45,7 +45,7 @@ enum Step {
 }
 
 impl Judge {
-    /// Returns LevelDB, and those of the others that are installed. Programs are built in `folder`.
+    /// Returns LevelDB, and goleveldb and plyvel if they are installed. Programs are built in `folder`.
     pub fn all(folder: &Path) -> Result<Vec<Self>> {
         let mut judges = vec![Self::LevelDb];
         judges.extend(goleveldb::build("rebuild", folder)?.map(Self::Goleveldb));
@@ -80,8 +80,8 @@ impl Judge {
     }
 
     /// Writes some of `keys` and deletes others, looking some up in between, then compacts the database and reads all.
-    /// Half the time it writes so much that the database begins to compact itself. `entries` are those of the database,
-    /// and are kept up to date.
+    /// In half of the calls, so much is written that the database begins to compact itself. `entries` are those of the
+    /// database, and are kept up to date.
     pub fn write(
         &self,
         dir: &Path,

@@ -48,7 +48,8 @@ pub fn run(entries: u64, value_size: usize) -> Result<Report> {
     shape.read(&ours, &theirs)
 }
 
-/// Compares such a table compressed with Snappy. The bytes of both may differ.
+/// Does the same as [`run`] with a table compressed with Snappy. Our bytes may differ from
+/// LevelDB's.
 pub fn run_compressed(entries: u64, value_size: usize) -> Result<Report> {
     let shape = Shape { entries, value_size: value_size.max(8), is_compressed: true };
     shape.read(&shape.write_ours()?, &shape.write_theirs()?)

@@ -25,7 +25,7 @@ const FACTOR: f64 = 1.3;
 /// The number of keys asked for at once.
 const BATCH: u64 = 100_000;
 
-/// A table's false-positive rates, as the program tells them and as LevelDB has them.
+/// A table's false-positive rates: those that the program shows, and LevelDB's.
 #[derive(Debug)]
 struct Compared {
     leveldb: f64,
@@ -34,7 +34,7 @@ struct Compared {
     is_within: bool,
 }
 
-/// The results of a comparison in which each false-positive rate was within the factor.
+/// The counts and largest factors of a comparison in which each false-positive rate was within the factor.
 #[derive(Debug)]
 pub struct Report {
     /// The seed of the random tables.
@@ -43,13 +43,13 @@ pub struct Report {
     pub keys: u64,
     /// Tables whose false-positive rate was measured.
     pub tables: u64,
-    /// Tables with a rate of 0.1 % or more, which was held against the program's.
+    /// Tables with a rate of 0.1 % or more, which was compared with the program's.
     pub held: u64,
     /// The largest factor between the program's rate and LevelDB's.
     pub worst: f64,
     /// Tables for which LevelDB's rate lies in the program's interval.
     pub within: u64,
-    /// Tables, of those held, for which the estimate by the bits set is off by more than the factor.
+    /// Of the tables in `held`, those for which the estimate by the bits set is off by more than the factor.
     pub misjudged: u64,
     /// The largest factor by which such an estimate is off.
     pub worst_estimate: f64,
@@ -68,11 +68,12 @@ impl fmt::Display for Report {
     }
 }
 
-/// Compares the false-positive rates of the tables below `folder`, and of `tables` random ones.
+/// Compares the false-positive rates that `filterblock inspect` shows with LevelDB's, for the tables below `folder`
+/// and for `tables` random ones.
 ///
 /// # Errors
 ///
-/// The first table whose rate is above 0.1 % and not within a factor of 1.3.
+/// The first table whose rate is 0.1 % or more and not within a factor of 1.3.
 pub fn run(folder: &Path, tables: u64, keys: u64, seed: u64) -> Result<Report> {
     let mut report =
         Report { seed, keys, tables: 0, held: 0, worst: 1.0, within: 0, misjudged: 0, worst_estimate: 1.0 };
@@ -124,12 +125,12 @@ fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
     let opened = Table::open_path(path, &filterblock::table::ReadOptions::default())?;
     let filters = opened.filter().with_context(|| format!("{path}: filters"))?;
     if filters.contents().last().is_none_or(|&base_lg| base_lg > 63) {
-        // Undefined in LevelDB.
+        // LevelDB's behaviour is undefined for this `base_lg`.
         return Ok(None);
     }
     let mut blocks = BTreeMap::new();
     for handle in opened.data_blocks().filter_map(Result::ok) {
-        // What cannot be read has no number of entries.
+        // A block that cannot be read has no number of entries.
         let Ok(mut entries) = opened.block_cursor(handle) else { return Ok(None) };
         let mut count = 0_u64;
         while entries.next()? {
@@ -138,7 +139,7 @@ fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
         blocks.insert(handle.offset, count);
     }
     if blocks.len() as u64 != table["data_blocks"].as_u64().context("data blocks")? {
-        // A damaged index.
+        // The index is damaged.
         return Ok(None);
     }
     let leveldb = leveldb_rate(filters.contents(), &blocks, keys, &mut Random::new(seed));

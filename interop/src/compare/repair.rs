@@ -15,13 +15,13 @@ use crate::leveldb::{Database, DatabaseOptions, Filter, repair, tables_in};
 
 /// The number of tables. LevelDB would compact more than three on level 0 into tables of its own.
 const TABLES: u64 = 3;
-/// The lookups between two openings of the database. LevelDB compacts a table after 100 futile lookups in it, where
-/// another table had to be asked too. Opening the database resets this count.
+/// The number of lookups between two openings of the database. LevelDB compacts a table after 100 lookups that
+/// searched it in vain and went on to another table. Opening the database resets this count.
 const LOOKUPS_PER_SESSION: usize = 90;
 /// The `base_lg` of each table: LevelDB reads any.
 const BASE_LG: [u8; TABLES as usize] = [11, 16, 63];
 
-/// The results of a run in which all answers were right, and the tables stayed unchanged.
+/// The counts of a run in which all answers were right, and the tables stayed unchanged.
 #[derive(Debug, Default)]
 pub struct Report {
     /// True if newer tables overwrite and delete keys of older ones.
@@ -34,7 +34,7 @@ pub struct Report {
     pub absent: u64,
     /// Number of times that the filters were asked.
     pub asked: u64,
-    /// Number of times that they denied the key.
+    /// Number of times that the filters denied the key.
     pub denied: u64,
 }
 
@@ -51,8 +51,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Writes about `keys` keys to three tables. Looks each of them up through LevelDB, and as many
-/// absent keys.
+/// Writes about `keys` keys to three tables. Looks each key up through LevelDB, and as many absent keys.
 pub fn run(keys: u64, overlapping: bool) -> Result<Report> {
     let model = Model::new(keys, overlapping);
     let folder = tempfile::tempdir()?;

@@ -117,7 +117,7 @@ struct Model {
     all: BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>,
 }
 
-/// The results of a run in which nothing was invented, and everything was saved that had to be saved.
+/// The counts of a run in which nothing was invented, and everything was saved that had to be saved.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Damaged databases.
@@ -141,7 +141,7 @@ pub struct Work {
     pub judge: &'static str,
     /// The number of times that the judge wrote to a database, compacted it and read it.
     pub sessions: u64,
-    /// The time that this took.
+    /// The time that these sessions took.
     pub time: Duration,
 }
 
@@ -158,8 +158,8 @@ impl fmt::Display for Report {
 }
 
 /// Makes random databases, and repairs each after every kind of damage. Checks that all of `judges` read the same
-/// from the results. For each database, the judges then write in turns to one of the results. Each takes `turns`
-/// turns there, and goes on until its work in all databases has taken `time`.
+/// from the results. For each database, the judges then write in turns to one of the results. Each judge takes
+/// `turns` turns there, and goes on until its work in all databases has taken `time`.
 pub fn run(databases: u64, seed: u64, judges: &[Judge], (turns, time): (u64, Duration)) -> Result<Report> {
     let work = judges.iter().map(|judge| Work { judge: judge.name(), sessions: 0, time: Duration::ZERO });
     let mut report = Report { work: work.collect(), ..Report::default() };
@@ -282,8 +282,8 @@ impl Case<'_> {
         Ok(Repaired { is_exact, right, right_by_leveldb, entries })
     }
 
-    /// Has the judges write to the new database and compact it in turns. Each takes `least` turns, and goes on until
-    /// it has worked for `time`. Adds their work to `work`.
+    /// Has the judges write to the new database and compact it in turns. Each judge takes `least` turns, and goes on
+    /// until it has worked for `time`. Adds the judges' work to `work`.
     fn go_on(
         &self,
         (dir, mut entries): (&Path, Entries),

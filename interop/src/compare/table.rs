@@ -1,4 +1,4 @@
-//! Tables: the bytes that both builders write, and what each reader finds in the other's tables.
+//! Tables: the bytes that both builders write, and what both readers find in them.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ const GETS_PER_TABLE: usize = 200;
 pub struct Report {
     /// The seed of the cases.
     pub seed: u64,
-    /// Tables written by both without compression, with the same bytes.
+    /// Tables written by both builders without compression, with the same bytes.
     pub tables: u64,
     /// Tables with internal keys.
     pub internal: u64,
@@ -33,7 +33,7 @@ pub struct Report {
     pub data_blocks: u64,
     /// Bytes of these tables.
     pub bytes: u64,
-    /// Tables written with Snappy by each side and read in full by the other, with checksums.
+    /// Tables written with Snappy by each builder and read in full by both readers, with checksums.
     pub compressed: u64,
     /// Lookups with the same result in both readers.
     pub lookups: u64,
@@ -134,7 +134,7 @@ fn read_both(case: &TableCase, file: &[u8], random: &mut Random, report: &mut Re
     let theirs = leveldb::Table::open(&options, file)?;
     ensure!(theirs.entries()? == case.entries, "LevelDB finds other entries");
 
-    // LevelDB looks only for this policy; by default we know more.
+    // LevelDB looks only for this policy; by default, our reader knows more policies.
     let options = ReadOptions::default()
         .filter_policy(BloomFilterPolicy::new(10))
         .internal_keys(case.options.internal_keys);

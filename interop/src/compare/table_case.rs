@@ -12,7 +12,8 @@ use crate::random::Random;
 
 const MAX_ENTRIES: u64 = 2000;
 
-/// Restart intervals at which a counter of 8 or 16 bits would wrap, and LevelDB's default.
+/// Restart intervals, among them those at which a counter of 8 or 16 bits would wrap, and LevelDB's
+/// default.
 const RESTART_INTERVALS: [u32; 8] = [1, 2, 16, 255, 256, 257, 1000, 65_536];
 
 /// Lengths of the shared part of a key at which its varint grows, or a counter of 8 or 16 bits
@@ -34,7 +35,7 @@ pub(super) struct TableCase {
 impl TableCase {
     pub(super) fn new(random: &mut Random) -> Self {
         let internal_keys = random.one_in(3);
-        // Half of the tables reach far into one block.
+        // Half of the tables have blocks of up to 4 MiB, which hold many entries.
         let is_long = random.one_in(2);
         let block_size = if is_long { 4 << 20 } else { random.skewed(16).clamp(64, 64 << 10) as usize };
         let restart_interval = match random.one_in(3) {

@@ -1,5 +1,5 @@
-//! Random walks of cursors and LevelDB's iterators, side by side: sound tables, damaged ones, and
-//! whole databases with their logs.
+//! Random walks of cursors and of LevelDB's iterators, side by side, over sound tables, damaged tables, and whole
+//! databases with their logs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub struct Report {
     pub cases: u64,
     /// Tables or databases with Snappy.
     pub snappy: u64,
-    /// Steps that led to the same entry, or to none in both.
+    /// Steps that led to the same entry on both sides, or to none on both.
     pub steps: u64,
     /// Steps back that led to an entry.
     pub back: u64,
@@ -39,7 +39,7 @@ pub struct Report {
     pub both_failed: u64,
     /// Walks that ended at damage that LevelDB does not report.
     pub stricter: u64,
-    /// Keys whose offset is the same in both, or for which both databases give the same answer.
+    /// Keys whose offset is the same on both sides, or for which both databases give the same answer.
     pub keys: u64,
     /// Keys that have a value.
     pub values: u64,
@@ -86,8 +86,8 @@ pub fn tables(cases: u64, steps: usize, seed: u64) -> Result<Report> {
     })
 }
 
-/// Walks through tables of every codec that others wrote. Beside each, walks through LevelDB's table of the same
-/// entries: LevelDB 1.23 itself reads no codec but Snappy.
+/// Walks through tables of every codec that other programs wrote, and at the same time through LevelDB's table of
+/// the same entries: LevelDB 1.23 itself reads no codec but Snappy.
 pub fn codecs(files: &[PathBuf], steps: usize, seed: u64) -> Result<Report> {
     let mut files = files.iter();
     each(files.len() as u64, seed, |random, report| {
@@ -191,7 +191,7 @@ fn each(
     Ok(report)
 }
 
-/// Makes random steps, with runs in both directions. The first one leads to the first entry.
+/// Makes random steps, with runs in both directions. The first step leads to the first entry.
 fn some_steps(random: &mut Random, count: usize, key: impl Fn(&mut Random) -> Vec<u8>) -> Vec<Step> {
     let mut steps = vec![Step::First];
     while steps.len() < count {
@@ -290,7 +290,7 @@ fn damage(random: &mut Random, file: &mut [u8]) -> Result<()> {
 }
 
 /// Walks through databases, looks up keys in them, and compares both with what LevelDB finds. LevelDB opens a copy,
-/// as opening a database changes it.
+/// because opening a database changes it.
 pub fn databases(cases: u64, steps: usize, seed: u64) -> Result<Report> {
     each(cases, seed, |random, report| {
         let folder = tempfile::tempdir()?;
@@ -367,7 +367,7 @@ fn write_database(random: &mut Random, folder: &Path) -> Result<Vec<Vec<u8>>> {
         ..DatabaseOptions::default()
     };
     let count = random.between(1, 200);
-    // Few have several tables on a level.
+    // Few databases have several tables on a level.
     let value_bits = if random.one_in(20) { 16 } else { 9 };
     let keys: BTreeSet<Vec<u8>> = (0..count)
         .map(|_| {

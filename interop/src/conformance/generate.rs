@@ -1,4 +1,5 @@
-//! Makes the files. Every question goes to the program that says what must hold.
+//! Makes the files. Every question whose answer is not known already goes to the program whose
+//! answer must hold.
 
 use std::path::Path;
 

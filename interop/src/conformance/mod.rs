@@ -11,7 +11,7 @@ pub mod table;
 pub use filterblock_conformance::{answers, judge, read_back};
 use serde_json::Value;
 
-/// A case as a runner is told it, without the answer that must hold.
+/// A case as a runner gets it, without the answer that must hold.
 #[derive(Debug, Clone)]
 pub struct Question {
     /// The case's name, which stays as it is once published: the kind, a slash, and what is special.

@@ -33,7 +33,8 @@ const JAVA: [&str; 5] = ["leveldb", "leveldb-api", "guava", "gson", "snappy-java
 ///
 /// # Errors
 ///
-/// If there is none of this name, or something that it needs is missing: `conformance/README.md` says what to install.
+/// If there is no runner of this name, or something that it needs is missing: `conformance/README.md` says what to
+/// install.
 pub fn runner(name: &str, linked: &Path, built: &Path) -> Result<Runner> {
     let linked = |version| Ok(self::linked(linked, name, version));
     let other =

@@ -1,4 +1,5 @@
-//! Small tables, put together piece by piece, with one piece damaged and the checksums right.
+//! Small tables, put together piece by piece, of which a piece may be damaged, with a right or a wrong
+//! checksum.
 
 use filterblock::{BloomFilterPolicy, FilterBlockBuilder};
 
@@ -60,7 +61,8 @@ pub type Handle = (Vec<u8>, Vec<u8>);
 
 type Edit<T> = Box<dyn Fn(&mut T)>;
 
-/// Changes to the pieces of a table. Each is made before the pieces that name the changed one are put together.
+/// Changes to the pieces of a table. Each change is made before the pieces that name the changed one are put
+/// together.
 #[expect(missing_debug_implementations, reason = "functions")]
 #[derive(Default)]
 pub struct Damage {

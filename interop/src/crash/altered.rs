@@ -30,7 +30,7 @@ pub enum Alteration {
     NoSyncBeforeMarkerGoes,
     /// The marker's contents are not synced.
     NoSyncOfMarker,
-    /// The marker's name is not synced before the work that the marker tells of is done.
+    /// The marker's name is not synced before the work that the marker announces is done.
     NoSyncOfMarkersName,
     /// The contents of the new CURRENT are not synced.
     NoSyncOfCurrent,

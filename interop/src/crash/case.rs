@@ -29,7 +29,7 @@ pub struct Places {
     pub database: u64,
 }
 
-/// The name of LevelDB's filters since 1.18, and of goleveldb's and older ones.
+/// The name of LevelDB's filters since 1.18, and the name of goleveldb's and of older filters.
 const NEW_NAME: &str = "leveldb.BuiltinBloomFilter2";
 const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
@@ -42,7 +42,7 @@ pub struct Case {
     pub program: PathBuf,
     /// The database and nothing else, in a folder named [`DATABASE`].
     pub original: Tree,
-    /// The options with which LevelDB opens it afterwards.
+    /// The options with which LevelDB opens the database afterwards.
     pub options: DatabaseOptions,
     /// Files in the database's folder that the database does not use.
     pub stale: BTreeSet<String>,

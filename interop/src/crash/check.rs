@@ -96,7 +96,7 @@ pub struct Checker<'a> {
     goleveldb: Option<&'a mut Goleveldb>,
     work: TempDir,
     copies: u64,
-    /// The number of times that the program refused at first, as there was something to undo.
+    /// The number of times that the program refused at first because there was something to undo.
     pub refused: u64,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Checker<'a> {
             }
             Check::Again => {
                 if random.one_in(4) {
-                    // Also if there is nothing to undo or to discard.
+                    // Run also if there is nothing to undo or to discard.
                     let first = if random.one_in(2) { Mode::Undo } else { Mode::Discard };
                     let (status, said) = case.run(first, root)?;
                     ensure!(status == 0 || (status == 1 && !said.is_empty()), "{first}: {status}: {said}");
@@ -156,7 +156,7 @@ impl<'a> Checker<'a> {
             Check::Used => {
                 let live = self.use_it(&database, random)?;
                 // When it is closed, LevelDB leaves tables that it has just compacted. It also leaves a MANIFEST that
-                // was never in use until its own has a higher number.
+                // was never in use until LevelDB's own has a higher number.
                 let stale = unused_files(&database)?.into_iter();
                 let is_leveldb = |name: &String| !name.ends_with(".dbtmp") && FileKind::parse(name).is_some();
                 self.finishes(root, again, &stale.filter(is_leveldb).collect(), random)?;

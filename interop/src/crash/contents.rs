@@ -11,7 +11,7 @@ use filterblock::table::{Lookup, ReadOptions, Table};
 use super::plan::Entries;
 use crate::leveldb::{Database, DatabaseOptions, repair};
 
-/// Reads all entries by LevelDB's iterator. Looks each of them up as well, and each of `keys`.
+/// Reads all entries by LevelDB's iterator. Looks the key of each entry up as well, and each of `keys`.
 pub fn read(folder: &Path, options: &DatabaseOptions, keys: &BTreeSet<Vec<u8>>) -> Result<Entries> {
     let database = Database::open(folder, options)?;
     entries(&database, keys)

@@ -23,7 +23,7 @@ pub struct Damaged {
 
 impl Damaged {
     /// Damages a table of the database below `root`, which was made by `plan`. `None` if the database has fewer than
-    /// two.
+    /// two tables.
     pub fn new(plan: &Plan, root: &Path, options: &DatabaseOptions) -> Result<Option<Self>> {
         let folder = root.join(DATABASE);
         let manifest = Manifest::read(&folder)?;

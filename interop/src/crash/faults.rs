@@ -1,4 +1,5 @@
-//! System calls that fail, signals, and full file systems: the program stops, and the database has all it had.
+//! System calls that fail, signals, and full file systems: the program stops, and the database has all that it
+//! had.
 
 use std::fmt;
 use std::fs;
@@ -23,13 +24,13 @@ const SIGNALS: [(&str, i32); 2] = [("INT", 2), ("TERM", 15)];
 /// The endings of many runs that something disturbed.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Endings {
-    /// Runs.
+    /// The number of runs.
     pub runs: u64,
-    /// Runs that ended with status 0.
+    /// The number of runs that ended with status 0.
     pub done: u64,
-    /// Runs that a signal ended.
+    /// The number of runs that a signal ended.
     pub ended_by_signal: u64,
-    /// Other runs, whose database is as it was, with nothing left behind.
+    /// The number of other runs, whose database is as it was, with nothing left behind.
     pub undone: u64,
 }
 
@@ -43,7 +44,7 @@ impl fmt::Display for Endings {
     }
 }
 
-/// Lets calls of each kind fail: each call alone with EIO, and each with all later ones with ENOSPC.
+/// Lets calls of each kind fail: each call alone with EIO, and each call and all later ones with ENOSPC.
 pub fn faults(case: &Case, mode: Mode, random: &mut Random) -> Result<Endings> {
     let mut endings = Endings::default();
     let before = case.before(mode)?.context("no mode that needs more tables")?;
@@ -178,7 +179,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // Lazily, as a program that another thread is starting may have a file there open for a moment.
+        // Lazily, because a program that another thread is starting may have a file there open for a moment.
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn remove_file_syncs(operations: &mut Vec<Operation>, is_it: impl Fn(
 }
 
 /// Takes out the first rename that `is_rename` accepts, with all operations from the creation of its file to the next
-/// sync of a folder. Returns them; nothing if there is no such rename.
+/// sync of a folder. Returns these operations; none if there is no such rename.
 pub(super) fn take_whole_file(
     operations: &mut Vec<Operation>,
     is_rename: impl Fn(&Operation) -> bool,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The database's folder in the recorded folder.
 pub const DATABASE: &str = "db";
-/// The folder beside it by which a rebuild is undone.
+/// The folder beside the database's by which a rebuild is undone.
 pub const UNDO_FOLDER: &str = "db.filterblock-undo";
 /// The second database, which `--to` makes by `rebuild` or `repair`.
 pub const TARGET: &str = "new";
@@ -72,7 +72,7 @@ impl Mode {
         }
     }
 
-    /// The program's arguments for the database below `root`. `filters`: the options for them.
+    /// The program's arguments for the database below `root`. `filters`: the options for the new filters.
     pub fn arguments(self, root: &Path, filters: &[&str]) -> Vec<OsString> {
         let command = if self == Self::Repair { "repair" } else { "rebuild" };
         let mut arguments = vec![OsString::from(command), root.join(DATABASE).into()];

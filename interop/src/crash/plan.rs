@@ -45,7 +45,7 @@ enum Step {
 }
 
 impl Plan {
-    /// Plans the database of this seed. goleveldb writes every fourth, if it is installed.
+    /// Plans the database of this seed. goleveldb writes every fourth database, if it is installed.
     pub fn new(seed: u64, with_goleveldb: bool) -> Self {
         let mut random = Random::for_case(0xc5a5, seed);
         let mut plan = Self {

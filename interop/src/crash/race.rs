@@ -59,7 +59,7 @@ impl Setting {
 pub enum Place {
     /// The database's folder.
     Database,
-    /// The folder for `--undo`, or its name while there is none.
+    /// The folder for `--undo`, or its name while there is no such folder.
     UndoFolder,
     /// The folder that the database is in.
     Parent,
@@ -100,14 +100,14 @@ impl Place {
 /// The endings of runs in which a folder was exchanged before each call in turn.
 #[derive(Debug, Default)]
 pub struct Races {
-    /// Runs.
+    /// The number of runs.
     pub runs: u64,
-    /// Runs in which the folder could be exchanged.
+    /// The number of runs in which the folder could be exchanged.
     pub exchanged: u64,
     /// The number of runs that ended with each status.
     pub statuses: BTreeMap<i32, u64>,
-    /// Runs that resolved the names after the exchange: they changed the victim, as they may, and left the database
-    /// alone.
+    /// The number of runs that resolved the names after the exchange: they changed the victim, as they may, and left
+    /// the database alone.
     pub taken: u64,
     /// Runs in which the victim was changed, or keys were lost, each described.
     pub failures: Vec<String>,

@@ -28,7 +28,7 @@ pub struct Fault {
 /// A folder that somebody else exchanges for a symbolic link to another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
-    /// The number of the call before which it happens, among those that resolve a name, from 1.
+    /// The number of the call before which the exchange happens. Calls that resolve a name are counted, from 1.
     pub at: u64,
     /// The user who exchanges the folder, if not the program's user.
     pub by: Option<u32>,

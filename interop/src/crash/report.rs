@@ -12,13 +12,13 @@ const FAILURES_SHOWN: usize = 2;
 /// The counts of the checks, and their failures.
 #[derive(Debug, Default, Clone)]
 pub struct Report {
-    /// Databases.
+    /// The number of databases.
     pub databases: u64,
     /// States after a crash, by what the program was doing.
     pub states: BTreeMap<Mode, u64>,
-    /// States that lost arbitrary names of those that were not synced. The other states lost the last ones.
+    /// States that lost arbitrary names of those that were not synced. The other states lost the last such names.
     pub by_any: u64,
-    /// States after a second crash, in the run that followed the first.
+    /// States after a second crash, in the run that followed the first crash.
     pub nested: u64,
     /// States after a crash in the run that followed a kill.
     pub killed: u64,
@@ -26,7 +26,7 @@ pub struct Report {
     pub steps: u64,
     /// Checks by kind.
     pub checks: BTreeMap<Check, u64>,
-    /// The number of times that the program refused, as there was something to undo or to discard.
+    /// The number of times that the program refused because there was something to undo or to discard.
     pub refused: u64,
     /// Databases that goleveldb did not open even before the program ran.
     pub refused_by_goleveldb: u64,

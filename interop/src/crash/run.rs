@@ -1,4 +1,4 @@
-//! Crashes of `rebuild` in many databases.
+//! Crashes of `rebuild` and `repair` in many databases.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -34,7 +34,7 @@ impl Programs {
 /// The extent of the work.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
-    /// The seed of the first database. The others have the seeds that follow.
+    /// The seed of the first database. The other databases have the seeds that follow.
     pub first_seed: u64,
     /// The number of databases.
     pub databases: u64,
@@ -92,7 +92,7 @@ fn database(programs: &Programs, seed: u64, extent: Extent) -> Result<Report> {
     let case = Case::new(seed, &programs.filterblock, programs.writer())?;
     let mut goleveldb = programs.goleveldb.as_ref().map(|(_, open)| Goleveldb::start(open)).transpose()?;
     let mut report = Report { databases: 1, ..Report::default() };
-    // goleveldb refuses some logs of LevelDB's whose MANIFEST has a later sequence number than they do.
+    // goleveldb refuses some logs of LevelDB's that begin before the MANIFEST's last sequence number.
     let folder = work_folder()?;
     case.original.write(&folder.path().join("root"))?;
     if let Some(reader) = &mut goleveldb
@@ -160,7 +160,7 @@ impl Run<'_> {
         Ok(recorded)
     }
 
-    /// Runs the program after a loss of power, and stops that run by another one.
+    /// Runs the program after a loss of power, and stops that run by another loss of power.
     fn crashed(&mut self, state: &State) -> Result<()> {
         let recorded = self.record(&state.tree, &[0, 1])?;
         let history = recorded.history()?;
@@ -197,7 +197,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Makes the checks of a state. [`Check::Used`] is made for one state in three.
+    /// Makes the checks of a state. [`Check::Used`] is made for about one state in three.
     fn check(&mut self, state: &State, history: &History) {
         self.report.by_any += u64::from(state.model == Model::Any);
         let altered = self.extent.alteration.map(|alteration| [alteration.noticed_by()]);
@@ -232,8 +232,8 @@ impl Run<'_> {
     }
 }
 
-/// Returns the steps after which to kill the program: first the commit, if it is not durable then, and others after
-/// which some change of a name is not.
+/// Returns the steps after which to kill the program: first the commit, if it is not durable then, and other steps
+/// after which some change of a name is not durable.
 fn kills(history: &History, random: &mut Random, count: usize) -> Vec<usize> {
     let names = history.name_steps();
     let is_open = |done: usize| names.iter().any(|at| *at < done && !history.is_durable(*at, done));

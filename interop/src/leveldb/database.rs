@@ -147,7 +147,7 @@ pub fn repair(folder: &Path, options: &DatabaseOptions) -> Result<()> {
     ffi::repair(folder, options)
 }
 
-/// The tables in a database's folder: their names and contents.
+/// The tables named `.ldb` in a database's folder: their names and contents.
 pub fn tables_in(folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut tables = BTreeMap::new();
     for file in fs::read_dir(folder)? {

@@ -38,7 +38,7 @@ fn checked(bits_per_key: u32) -> i32 {
     bits_per_key as i32
 }
 
-/// Calls of LevelDB's `FilterBlockBuilder`, for any number of blocks.
+/// Calls to LevelDB's `FilterBlockBuilder`, for any number of blocks.
 #[derive(Debug, Default)]
 pub struct BlockScript {
     script: Script,

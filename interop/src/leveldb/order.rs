@@ -9,7 +9,7 @@ use super::ffi;
 pub enum KeyOrder {
     /// `BytewiseComparator`.
     Bytewise,
-    /// `InternalKeyComparator` over `BytewiseComparator`. Every key must have the 8 bytes behind its user key.
+    /// `InternalKeyComparator` over `BytewiseComparator`. Every key must have the 8 bytes that follow a user key.
     Internal,
 }
 

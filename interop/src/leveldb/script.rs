@@ -1,4 +1,4 @@
-//! Many operations in one run of bytes, so that millions of them cost a single call into C++.
+//! Many operations in one run of bytes, so that millions of them cost one call into C++.
 
 /// Operations in one run of bytes. The counterpart in C++ is `Script` in `shim/support.h`.
 #[derive(Debug, Clone, Default)]

@@ -88,7 +88,7 @@ impl<'a> TableBuilder<'a> {
         self.0.file_size()
     }
 
-    /// Writes the rest. Without it, the table stays a fragment.
+    /// Writes the rest. Without this call, the table stays a fragment.
     pub fn finish(self) -> Result<()> {
         self.0.finish()
     }

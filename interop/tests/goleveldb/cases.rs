@@ -7,7 +7,7 @@ use filterblock_interop::random::Random;
 
 use crate::program::Options;
 
-/// Makes random entries. They are as many as give more than one filter for each `base_lg` up to 19.
+/// Makes random entries. They are mostly enough for more than one filter, with each `base_lg` up to 19.
 pub(crate) fn entries(random: &mut Random, base_lg: u8) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let (count, max_value) = match base_lg {
         0..12 => (random.between(1, 800), 300),

@@ -188,8 +188,8 @@ fn empty_tables_differ_and_are_read() {
     }
 }
 
-/// A table with a filter block for each: goleveldb asks the one under LevelDB's old name, LevelDB
-/// the other.
+/// A table with two filter blocks: goleveldb asks the one under LevelDB's old name, LevelDB asks the
+/// other one.
 #[test]
 fn one_table_has_filters_for_goleveldb_and_leveldb() {
     let Some(goleveldb) = Goleveldb::get() else { return };

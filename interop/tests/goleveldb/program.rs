@@ -48,7 +48,8 @@ pub(crate) struct Goleveldb {
 }
 
 impl Goleveldb {
-    /// Builds the program, or returns the one built before. `None`, with a message, if Go is not installed.
+    /// Builds the program, or returns the program built before. `None`, with a message, if Go is not
+    /// installed.
     pub(crate) fn get() -> Option<&'static Self> {
         static BUILT: LazyLock<Option<Goleveldb>> = LazyLock::new(Goleveldb::build);
         BUILT.as_ref()

@@ -31,7 +31,7 @@ impl Opener {
         command
     }
 
-    /// Opens the database until the child's standard input is closed.
+    /// Opens the database, and holds it open until the child's standard input is closed.
     fn hold(&self, folder: &Path) -> Child {
         let mut child = self.command(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -46,7 +46,7 @@ impl Opener {
     }
 }
 
-/// LevelDB, and what is installed of goleveldb and plyvel.
+/// LevelDB, and goleveldb and plyvel if they are installed.
 fn openers() -> Vec<Opener> {
     let mut openers =
         vec![Opener { name: "LevelDB", program: COMPARE.into(), arguments: vec!["rebuild", "hold"] }];
@@ -125,7 +125,8 @@ fn is_stopped(child: &Child) -> bool {
     stat.rsplit(')').next().unwrap().trim_start().starts_with('T')
 }
 
-/// Starts a rebuild and stops it as soon as it has written something, which `has_begun` tells.
+/// Starts a rebuild and stops it as soon as `has_begun` returns true, which shows that something
+/// was written.
 fn stopped(arguments: &[&str], database: &Path, has_begun: impl Fn() -> bool) -> Child {
     let mut child = tool(arguments, database).spawn().unwrap();
     let end = Instant::now() + Duration::from_secs(600);

@@ -97,8 +97,8 @@ fn leveldb_reads_what_it_writes() {
 }
 
 /// Makes no deletions, because the crate itself can miss a key. If a newer table has no entry for the key, and its
-/// filter does not deny the key, the crate finds the next entry. If that is a deletion, the search ends, though it is
-/// of another key.
+/// filter does not deny the key, the crate finds the next entry. If that entry is a deletion, the search ends, though
+/// the deletion is of another key.
 #[test]
 fn it_asks_our_filters() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Single tables, with `sstable`.
+//! Individual tables, with `sstable`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -116,8 +116,8 @@ fn it_asks_our_filters() {
     }
 }
 
-/// The crate's `Table::get` misses a key that its index names in full. Its own builder avoids such
-/// keys; LevelDB's and ours do not. Its iterators find all.
+/// The crate's `Table::get` misses a key that the table's index has in full. The crate's own builder avoids such
+/// index keys; LevelDB's and ours do not. The crate's iterators find all keys.
 #[test]
 fn it_reads_tables_of_ours() {
     let entries = entries(&mut Random::new(3));

@@ -58,7 +58,7 @@ pub enum Step {
     Sync(NodeId),
     /// The names in a folder become durable.
     SyncFolder(NodeId),
-    /// The permission bits of a file or a folder change. They are durable once it is synced.
+    /// The permission bits of a file or a folder change. They are durable once the file or folder is synced.
     Mode(NodeId, u32),
 }
 

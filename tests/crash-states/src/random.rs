@@ -38,7 +38,7 @@ impl Random {
         self.below(limit as u64) as usize
     }
 
-    /// Returns true once in `n` times.
+    /// Returns true with a probability of 1/`n`.
     pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }

@@ -10,20 +10,20 @@ use super::tree::Tree;
 /// The name changes that a file system may lose in a crash, among those that no sync of their folder has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
-    /// The last ones, counted over all folders, as if there were a journal.
+    /// The last changes, counted over all folders, as if there were a journal.
     Last,
-    /// Any of them.
+    /// Any of these changes.
     Any,
 }
 
 /// The fate of contents that no sync of their file has made durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unsynced {
-    /// All of them are lost.
+    /// All such contents are lost.
     Lost,
-    /// All of them are there.
+    /// All such contents are there.
     There,
-    /// Each file is in a state of its own, anywhere between these: see [`torn`].
+    /// Each file is in a state of its own, anywhere between these two: see [`torn`].
     Random(u64),
 }
 
@@ -61,7 +61,7 @@ impl State {
     }
 }
 
-/// At most `count` different states after crashes at any step of the last run, half of them by each model.
+/// Different states after crashes at any step of the last run: for each model, at most half of `count`, rounded up.
 pub fn sample(history: &History, count: usize, random: &mut Random) -> Vec<State> {
     let mut known = BTreeSet::new();
     let mut states = Vec::new();
@@ -189,7 +189,7 @@ fn torn(durable: Vec<u8>, changes: &[&Change], random: &mut Random) -> Vec<u8> {
             contents.truncate((len - len % sector).max(floor));
             contents
         }
-        // Its length is there already, the bytes are not.
+        // The file's length is there already, the bytes are not.
         1 => {
             let mut contents = durable;
             contents.resize(new.len(), 0);

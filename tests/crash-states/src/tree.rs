@@ -89,7 +89,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// There is no node at this path.
     pub fn find(&self, path: &Path) -> Result<NodeId> {
         path.iter().try_fold(ROOT, |folder, name| {
             let entries =
@@ -111,7 +111,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// Those of the system.
+    /// A file or a folder cannot be made or written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         self.write_from(ROOT, folder, &mut BTreeMap::new())
     }
@@ -130,7 +130,7 @@ impl Tree {
                 written.insert(*node, path);
             }
         }
-        // Last, as a folder that nobody may write to has to get its files first.
+        // Last, because a folder that nobody may write to has to get its files first.
         self.set_mode(id, folder)
     }
 
@@ -143,7 +143,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// A file is not there, or those of the system.
+    /// A file is not there, or its metadata cannot be read.
     pub fn inodes(&self, folder: &Path) -> Result<Inodes> {
         let mut inodes = Inodes::from([(fs::metadata(folder)?.ino(), ROOT)]);
         for path in self.listing().keys() {

@@ -317,7 +317,7 @@ impl Project {
                 portable.extend(["--test", &selection.program]);
             }
         }
-        // The tool asks for all features of the library. Its own, for object storage, takes long to build.
+        // The tool asks for all features of the library. Its own, for object storage, takes a long time to build.
         let packages = ["filterblock", "filterblock-engine", "filterblock-cli", "filterblock-tests"];
         let full: Vec<_> = packages.into_iter().flat_map(|name| ["-p", name]).chain(["--tests"]).collect();
         let explain = |text: String| format!("{text}\n{}", self.culprits(&text, &copy));

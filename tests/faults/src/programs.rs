@@ -22,7 +22,7 @@ pub(crate) struct Program {
     pub(crate) is_tools: bool,
 }
 
-/// The test programs of a build by name. A program has the name of its file in `tests`, and one of unit tests that of the crate.
+/// The test programs of a build, by name: that of the test target or, for unit tests, that of the crate.
 pub(crate) type Programs = BTreeMap<String, Program>;
 
 /// Builds all test programs of `copy`. On failure returns what cargo wrote.
@@ -35,7 +35,7 @@ pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Pr
         .env("CARGO_TERM_COLOR", "never")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("CARGO_PROFILE_TEST_DEBUG", "0")
-        // Switches cause warnings, as they make conditions constant, code unreachable and modules public.
+        // Switches cause warnings because they make conditions constant, code unreachable and modules public.
         .env("RUSTFLAGS", "--cap-lints allow")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
@@ -156,7 +156,7 @@ fn watch(mut child: Child, limit: Duration) -> Outcome {
             }
         }
     };
-    // The program with all that it has started.
+    // Stops the program and all that it has started.
     let group = format!("-{}", child.id());
     let stopped = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
     if stopped.is_err() {

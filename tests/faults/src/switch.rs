@@ -79,7 +79,8 @@ fn render(source: &str, range: Range<usize>, parts: &[Part<'_>], to: &mut String
     to.push_str(&source[at..range.end]);
 }
 
-/// The module that is added to the library. It tells whether the fault with a given number is switched on.
+/// The module that is added to the library. Its function `on` returns true if the fault with this number is switched
+/// on.
 pub(crate) const MODULE: &str = r#"//! Which fault is on.
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -110,7 +110,7 @@ impl Tester {
         });
         let named = || fault.tests.iter().chain(&row.tests);
         for selection in named().cloned().chain(all) {
-            // Programs without such tests, and tests that fail in any case, tell nothing.
+            // Programs without such tests, and tests that fail in any case, show nothing.
             let Some(time) = self.time(&selection, times) else { continue };
             let Some(program) = self.programs(selection.build).get(&selection.program) else { continue };
             let limit = Duration::from_secs(10).max(10 * time).min(MOST);
@@ -119,7 +119,7 @@ impl Tester {
             match program.run(&selection, number, &self.temporary, limit) {
                 Outcome::Passed(_) => {}
                 Outcome::Failed(test) => {
-                    // Run by itself, as on a busy machine any test may once take too long.
+                    // Run by itself, because on a busy machine any test may once take too long.
                     let alone = Selection { filter: test.clone(), ..selection.clone() };
                     let again = || program.run(&alone, number, &self.temporary, limit);
                     if (0..3).any(|_| !matches!(again(), Outcome::Passed(1..))) {

@@ -9,14 +9,15 @@ use super::reference::{
 };
 use crate::interpreted::fewer;
 
-/// Each key is asked for in a filter of its own, in one of many keys, and in one of other keys: alone, by hash, and in batches.
+/// Each key is asked for in a filter of its own, in a filter of many keys, and in a filter of other keys: alone, by
+/// hash, and in batches.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn answers_of_long_keys() {
     let policy = BloomFilterPolicy::new(10);
     let short = (0..=66).chain([127, 128, 129, 200]).step_by(fewer(9));
     for len in short.chain(long_lengths()) {
-        // 41: eights and sixteens in a batch, and keys behind them. The last 21 are not in the filter of all.
+        // 41: eights and sixteens in a batch, and keys after them. The last 21 are not in the filter of all.
         let keys = random_keys(41, len as u64, |_| len);
         let own: Vec<Vec<u8>> =
             keys.iter().map(|key| reference_filter(std::slice::from_ref(key), 10, 6)).collect();
@@ -31,7 +32,7 @@ fn answers_of_long_keys() {
             let internal: Vec<Vec<u8>> = keys.iter().map(|key| [key, &[7; 8][..]].concat()).collect();
             let internal: Vec<(&[u8], &[u8])> =
                 internal.iter().zip(&probes).map(|(key, (_, filter))| (&key[..], *filter)).collect();
-            // One that is not alike.
+            // One key of another length.
             let mut unlike = probes.clone();
             unlike[11].0 = b"of another length than any";
             at_each_level(|| {
@@ -42,7 +43,7 @@ fn answers_of_long_keys() {
                 let by_hash: Vec<bool> =
                     probes.iter().map(|(key, filter)| policy.hash_may_match(hash(key), filter)).collect();
                 assert_eq!(by_hash, expected, "{} by hash", what());
-                // From every place of a sixteen on; of some where keys are long.
+                // The probes from each place of a sixteen on, or, where keys are long, from some of the places.
                 for from in (0..17).step_by(if len > 200 { 5 } else { fewer(3) }) {
                     let mut answers = vec![false; probes.len() - from];
                     policy.keys_may_match(&probes[from..], &mut answers);
@@ -70,8 +71,8 @@ fn every_bit_is_where_it_belongs() {
     let around =
         [512, 1024, 4096, 8192, 32_768, 65_536, 1 << 17].into_iter().flat_map(|len| len - 3..=len + 3);
     let between = [775, 3001, 12_345, 33_333, 69_999, 70_000, 70_001, 1_000_003];
-    // Lengths around the end of the gather, and with more bits than hashes. Zeros that nobody sets take
-    // no memory.
+    // Lengths around the end of the gather, and with more bits than there are hashes. Zeros that nobody sets take no
+    // memory.
     let large = [(1 << 26) - 1, 1 << 26, (1 << 26) + 1, (1 << 29) - 1, 1 << 29, (1 << 29) + 1];
     let large = large.into_iter().filter(|_| cfg!(target_pointer_width = "64") && fewer(9) == 1);
     for len in (1..=300).chain(around).chain(between).chain(large).step_by(fewer(9)) {
@@ -87,7 +88,7 @@ fn every_bit_is_where_it_belongs() {
                 let check = |filter: &[u8], expected: bool| {
                     let what = || format!("{len} bytes, k {k}, hash {hash:#x}");
                     assert_eq!(policy.key_may_match(&key, filter), expected, "{}", what());
-                    // A batch in which one filter is asked, and one with another among them.
+                    // A batch that asks one filter, and a batch with another filter among the same ones.
                     let mut probes = [(&other[..], filter); 17];
                     let lane = hash as usize / 3 % 17;
                     probes[lane].0 = &key;
@@ -117,7 +118,7 @@ fn every_bit_is_where_it_belongs() {
 /// Filters of any bytes and of many sizes, with every k that a byte can hold.
 fn any_filters() -> Vec<Vec<u8>> {
     let mut state = 1;
-    // 163 of them: each meets each kind of k. Some neighbours differ in their upper bits alone.
+    // 163 sizes: each meets each kind of k. Some neighbours differ in their upper bits alone.
     let sizes: Vec<usize> = (1..140)
         .chain([251, 65_787, 511, 513, 1000, 1001, 2047, 4093, 4095, 4096, 4097, 4099, 69_635, 5000, 33_333])
         .chain([65_533, 65_535, 65_536, 65_537, 65_539, 69_999, 70_001, 1 << 20, (1 << 20) + 1])
@@ -157,7 +158,7 @@ fn answers_of_one_filter() {
     for filter in any_filters().into_iter().step_by(fewer(9)).chain(huge) {
         let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], &filter[..])).collect();
         let expected: Vec<bool> = keys.iter().map(|key| reference_match(key, &filter)).collect();
-        // All but one in a group.
+        // One probe of a group asks another filter.
         let mut mixed = probes.clone();
         mixed[20].1 = &[];
         at_each_level(|| {
@@ -219,7 +220,7 @@ fn short_internal_keys_may_match_among_others() {
     });
 }
 
-/// Answers are right up to the end of the shorter slice. Those behind it stay as they were.
+/// Answers are right up to the end of the shorter slice. The answers after it stay as they were.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn slices_of_unequal_length() {
@@ -228,7 +229,7 @@ fn slices_of_unequal_length() {
     let one = reference_filter(&keys[..150], 10, 6);
     let own: Vec<Vec<u8>> =
         keys.iter().map(|key| reference_filter(&[key[..].into(), vec![1]], 10, 6)).collect();
-    // All pairs of few, and of many those that differ little.
+    // All pairs of small lengths, and of large lengths those that differ little.
     let lens = || (0..=300_usize).step_by(fewer(7));
     let pairs = lens()
         .flat_map(|asked| lens().map(move |wanted| (asked, wanted)))

@@ -37,7 +37,7 @@ fn many_queries_of_a_block() {
     at_each_level(|| {
         assert_eq!(alone(), one_by_one);
         let mut answers = vec![true; 3];
-        // Batches that begin anywhere, into what earlier ones left.
+        // Batches that begin at any query. Their answers replace those of earlier batches.
         for (from, count) in (0..queries.len().min(300))
             .step_by(fewer(70))
             .map(|count| (count % 7, count))

@@ -16,7 +16,7 @@ fn check(keys: &[Vec<u8>], bits_per_key: u32) {
     let what = || format!("{} keys of {} bytes, {bits_per_key} bits", keys.len(), keys[0].len());
 
     let buf: KeyBuf = keys.iter().collect();
-    // The same user keys, with other sequence numbers behind them.
+    // The same user keys, each followed by another sequence number.
     let internal: KeyBuf =
         keys.iter().zip(0u64..).map(|(key, i)| [key, &i.to_le_bytes()[..]].concat()).collect();
     // By their starts, as other crates hand them over: nothing says that they are of equal length.
@@ -56,7 +56,7 @@ fn check_mixed(keys: &[Vec<u8>], policy: &dyn FilterPolicy, expected: &[u8]) {
     at_each_level(|| {
         let mut builder = FilterBlockBuilder::new(policy);
         let mut check = |how, add: &dyn Fn(&mut FilterBlockBuilder<&dyn FilterPolicy>)| {
-            // Twice, as a builder may go by what it has seen.
+            // Twice, because a builder may go by what it has seen.
             for offset in [0, 2048] {
                 builder.start_block(offset).unwrap();
                 add(&mut builder);
@@ -165,7 +165,7 @@ fn filters_of_keys_of_every_length() {
     }
 }
 
-/// Numbers of keys that fill whole groups of eight and four, and such that leave keys over.
+/// Numbers of keys that fill whole groups of eight and four, and numbers that leave keys over.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn filters_of_long_keys() {
@@ -173,14 +173,14 @@ fn filters_of_long_keys() {
         for count in [1, 8, 21] {
             check(&random_keys(count, (len + count) as u64, |_| len), 10);
         }
-        // One that is not alike in the second eight.
+        // One key of another length, in the second eight.
         let mut keys = random_keys(20, len as u64, |_| len);
         keys[13].pop();
         check(&keys, 10);
     }
 }
 
-/// As `every_bit_is_where_it_belongs`, but for filters being made, by key and by hash.
+/// Like `every_bit_is_where_it_belongs`, but for filters being made, by key and by hash.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn every_bit_is_set_where_it_belongs() {

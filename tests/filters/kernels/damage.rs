@@ -9,7 +9,7 @@ use crate::interpreted::fewer;
 /// Filters of many sizes with a k that they cannot have, or with no bits at all.
 fn damaged() -> Vec<Vec<u8>> {
     let mut filters = vec![Vec::new()];
-    // A k and nothing that it is for.
+    // A k without bits.
     filters.extend((0..=255).step_by(fewer(50)).map(|k| vec![k]));
     for len in (1..=300).chain([511, 512, 513, 4095, 4096, 4097]).step_by(fewer(40)) {
         for k in [0, 31, 32, 63, 64, 127, 128, 255] {

@@ -79,7 +79,7 @@ fn a_byte_too_far() {
     println!("have read {}", unsafe { byte.read_volatile() });
 }
 
-/// If it did not, the other tests here would show nothing.
+/// If such a read did not end the process, the other tests here would show nothing.
 #[test]
 fn a_byte_too_far_ends_the_process() {
     for before in [false, true] {
@@ -90,7 +90,7 @@ fn a_byte_too_far_ends_the_process() {
         }
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
-        // By a signal, or as AddressSanitizer ends what it stops.
+        // The process ended by a signal, or as AddressSanitizer ends it.
         assert!(!output.status.success(), "{text}");
         assert!(text.contains("about to read") && !text.contains("have read"), "{text}");
     }
@@ -109,7 +109,7 @@ fn filters_are_read_to_their_ends_and_no_further() {
     let mut before = Pages::new(1 << 18);
     for len in sizes() {
         for k in [6, 1, 2, 7, 9, 17, 30, 31] {
-            // All bits but one, so that nearly every key is looked up to its last bit.
+            // All bits are set but one, so that nearly every key is looked up to its last bit.
             let mut filter = vec![0xff; len + 1];
             filter[len / 2] = 0xfe;
             filter[len] = k;
@@ -119,7 +119,7 @@ fn filters_are_read_to_their_ends_and_no_further() {
             let (at_end, at_start) = (behind.at_end(&filter), before.at_start(&filter));
             let ends = [at_end, at_start];
             let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], at_end)).collect();
-            // In turns, and so that neighbours share a filter.
+            // The two copies of the filter in turns, each for a run of neighbouring keys.
             let mixed = |run: usize| -> Vec<(&[u8], &[u8])> {
                 (0..).zip(&keys).map(|(at, key)| (&key[..], ends[at / run % 2])).collect()
             };

@@ -59,7 +59,7 @@ fn every_bit_flip_gives_an_error_or_the_right_answer() {
         // Damage to filters turns them off; damage in the metaindex or its handle, too.
         assert_eq!(table.filter().is_some(), table.filter_error().is_none());
         unfiltered += usize::from(table.filter().is_none());
-        // Look into the damaged block, if it is one of data, and into another: one key of a block tells as much as all.
+        // Look into the damaged block, if it is one of data, and into another: one key of a block shows as much as all.
         let other = blocks.get(bit % blocks.len());
         let damaged = blocks.iter().find(|(range, _)| range.contains(&(bit / 8)));
         for (range, keys) in other.into_iter().chain(damaged) {
@@ -158,7 +158,7 @@ fn data_removed_or_added_before_the_footer() {
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn every_sample_survives_being_cut_and_overwritten() {
-    // Every structure of every table, hit by runs of damage rather than single bits.
+    // Every structure of every table, hit by runs of damage rather than individual bits.
     for sample in samples() {
         let keys: Vec<&[u8]> = sample.entries.iter().step_by(151).map(|(key, _)| &key[..]).collect();
         let len = sample.file.len();

@@ -118,7 +118,7 @@ fn data_handles_that_lead_outside_or_are_none() {
     for value in [&b""[..], b"\x80", b"\x01"] {
         check_middle(three_blocks(|_| value.to_vec()), "block handle at offset");
     }
-    // More bytes behind the handle are fine.
+    // More bytes after the handle are fine.
     let file = three_blocks(|crafted| {
         let place = crafted.entries(&[("c", "3"), ("d", "4")]);
         [handle(place), b"more".to_vec()].concat()
@@ -126,7 +126,7 @@ fn data_handles_that_lead_outside_or_are_none() {
     assert_eq!(open(file).unwrap().get(b"d").unwrap().unwrap(), "4");
 }
 
-/// No writer does this, but LevelDB reads it.
+/// No writer writes such lengths, but LevelDB reads them.
 #[test]
 fn lengths_may_take_more_bytes_than_they_need() {
     for lengths in [&b"\x80\x80\x00\x03\x05"[..], b"\x00\x83\x80\x00\x05", b"\x80\x00\x83\x00\x85\x00"] {

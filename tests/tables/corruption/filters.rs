@@ -135,7 +135,7 @@ fn a_filter_block_that_overlaps_index_or_metaindex_is_not_used() {
         let metaindex = crafted.entries(&[(FILTER, handle(filter(index.0, end)))]);
         open(crafted.footer(metaindex, index)).unwrap()
     };
-    // The metaindex lies behind the index.
+    // The metaindex lies after the index.
     let overlapping: [&dyn Fn(u64, u64) -> (u64, u64); 6] = [
         &|index, end| (index, end - index - 5),
         &|index, _| (index + 1, 1),
@@ -150,7 +150,7 @@ fn a_filter_block_that_overlaps_index_or_metaindex_is_not_used() {
         assert!(error.contains("apart from index and metaindex"), "{error}");
         assert_eq!(table.get(b"apple").unwrap().unwrap(), "value");
     }
-    // Next to them it is only no block.
+    // A handle right before the index overlaps nothing, but leads to no block.
     let error = table(&|index, _| (index - 9, 4)).filter_error().unwrap().to_string();
     assert!(error.contains("block checksum"), "{error}");
 }
@@ -347,7 +347,7 @@ fn a_footer_without_a_metaindex_is_no_damage() {
         let sample = sample(name);
         let (index, len) = (sample.open().index_handle(), sample.file.len());
         let mut crafted = Crafted { file: sample.file[..len - 48].to_vec() };
-        // With bytes at the beginning that would be a block's trailer, too.
+        // An empty block at offset 0 would have its trailer in the first five bytes, which the larger tail includes.
         for tail_size in [48, 64 << 10] {
             let file = Crafted { file: std::mem::take(&mut crafted.file) }
                 .footer((0, 0), (index.offset, index.size));
@@ -366,7 +366,7 @@ fn a_footer_without_a_metaindex_is_no_damage() {
             assert_eq!(table.iter().count(), sample.entries.len());
         }
     }
-    // Half of it is no such mark.
+    // A handle of which only one half is 0 is no such mark.
     let sample = sample("words-256-bloom10.ldb");
     let (index, len) = (sample.open().index_handle(), sample.file.len());
     for metaindex in [(0, 1), (1, 0)] {

@@ -103,7 +103,7 @@ fn copies_of_long_shared_keys_count_against_the_limit() {
     let entries: Vec<_> = table.iter().collect();
     assert!(matches!(entries.last(), Some(Err(Error::Limit { .. }))));
     assert_eq!(entries.len(), 1 + (100_000 - contents.len()) / 1000 + 1);
-    // A cursor puts together the same keys, and leads nowhere beyond the limit.
+    // A cursor puts together the same keys, and does not go beyond the limit.
     let (mut cursor, mut walked) = (table.cursor(), 0);
     let error = loop {
         match cursor.next() {
@@ -135,7 +135,7 @@ fn keys_that_are_sought_count_against_the_limit() {
     }
 }
 
-/// One limit is fixed, and one is in proportion to the size of the same table. The greater one holds.
+/// One limit is fixed, and one is in proportion to the size of the same table. The greater limit holds.
 #[test]
 fn the_limit_may_be_in_proportion_to_the_file() {
     let mut crafted = Crafted::default();

@@ -24,7 +24,7 @@ fn filter_block(keys: &[&[u8]]) -> Vec<u8> {
     filters.finish().unwrap().to_vec()
 }
 
-/// Asks a table everything that can be asked, but at most 10,000 entries and blocks, so that it does not take long.
+/// Asks a table everything that can be asked, but at most 10,000 entries and blocks, so that the test ends soon.
 fn exercise(table: &Table<Bytes>, keys: &[&[u8]]) {
     for key in keys {
         let _ = (table.get(key), table.get_entry(key), table.may_contain(key), table.get_at(key, 9));

@@ -133,7 +133,7 @@ fn fail<R>(
 /// LevelDB goes on with the block before, and reports the damage only in the iterator's status.
 #[test]
 fn damage_is_an_error_in_both_directions_and_can_be_passed() {
-    // Something shared at a restart; a restart within an entry; the second one before the first.
+    // Shared bytes at a restart; a restart within an entry; the second restart before the first.
     for damage in [(5, 1_u8), (14, 3), (14, 0)] {
         let table = three_blocks(|block| block[damage.0] = damage.1);
         let mut cursor = table.cursor();
@@ -149,7 +149,7 @@ fn damage_is_an_error_in_both_directions_and_can_be_passed() {
         cursor.skip_block();
         assert!(cursor.prev().unwrap());
         assert_eq!(cursor.key(), b"b");
-        // There and back: past the damage in the other direction.
+        // Then past the damage in the other direction.
         fail(&mut cursor, |cursor| cursor.next());
         cursor.skip_block();
         assert!(cursor.next().unwrap());
@@ -215,7 +215,7 @@ fn a_range_that_is_missing_costs_nothing_on_the_way_back() {
     }
 }
 
-/// In a walk that owns its table, each block has to lie behind the one before, in both directions.
+/// In a walk that owns its table, each block has to lie after the one before, in both directions.
 #[test]
 fn handles_out_of_order_are_damage_on_the_way_back() {
     let mut crafted = Crafted::default();
@@ -310,7 +310,7 @@ fn a_failed_flush_leaves_the_table_lost() {
     assert!(matches!(builder.add(b"b", b"2"), Err(Error::TableAbandoned { .. })));
 }
 
-/// If the index cannot tell, the offset is that of the metaindex, as in LevelDB.
+/// If the index has no answer, the offset is that of the metaindex, as in LevelDB.
 #[test]
 fn an_offset_from_a_damaged_index() {
     let mut crafted = Crafted::default();

@@ -52,7 +52,7 @@ fn walking_gives_the_entries_in_order() {
 fn a_cursor_goes_to_the_first_entry_at_or_after_any_key() {
     for sample in samples() {
         let table = sample.open();
-        // One cursor for all, so that each seek starts where the last one ended.
+        // One cursor for all targets, so that each seek starts where the last one ended.
         let mut cursor = table.cursor();
         let mut targets = absent(&sample);
         targets.extend(sample.entries.iter().map(|(key, _)| key.clone()));

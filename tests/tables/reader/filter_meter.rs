@@ -23,7 +23,8 @@ fn expected(table: &Table<Bytes>, keys: &[Vec<u8>], format: Option<KeyFormat>) -
     let Some(filter) = table.filter() else { return counts };
     for key in keys {
         let mut index = table.index();
-        // The first separator that is not before the key. All samples are in bytewise order by part.
+        // The first separator that is not before the key. All samples are in bytewise order, by user key if they have
+        // one.
         let found =
             std::iter::from_fn(|| index.next().unwrap().then(|| (index.key().to_vec(), index.handle())));
         let not_before = |separator: &[u8]| match format {

@@ -170,7 +170,7 @@ fn damage_is_told_for_each_key_as_it_is_for_one() {
     assert!(opened > 0 && failed > 0, "{opened} {failed}");
 }
 
-/// A source that records the ranges of which it is told that they will be needed.
+/// A source that records the ranges that `will_need` is called with.
 struct Told {
     inner: Recording,
     told: Mutex<Vec<Range<u64>>>,
@@ -216,7 +216,7 @@ fn a_source_learns_what_will_be_read_and_reads_shared_blocks_once() {
                 assert!(told.is_empty() && reads.len() == count, "{count}");
                 continue;
             }
-            // All but a last group of one key.
+            // All ranges are told but that of a last group of one key.
             assert_eq!(told.len(), if count % 32 == 1 { count - 1 } else { count });
             let told: Vec<_> =
                 told.iter().map(|range| (range.start, (range.end - range.start) as usize)).collect();
@@ -286,7 +286,7 @@ fn blocks_of_one_place_are_shared_only_if_they_end_at_one_place() {
     let mut crafted = Crafted::default();
     let first = crafted.entries(&[("a", "1"), ("b", "2")]);
     let metaindex = crafted.entries(&[] as &[(&str, &str)]);
-    // The second one ends within the first, the third is the same.
+    // The second block ends within the first, the third is the same as the second.
     let short = (first.0, first.1 - 1);
     let index = crafted.entries(&[
         ("b", handle(first)),

@@ -70,7 +70,8 @@ fn trailers_that_lie_close_together_take_one_read() {
         source.take();
         table.data_block_types().for_each(drop);
         let reads = source.take();
-        // Blocks are at most 16 KiB apart here, and 256 of them or 64 KiB are a read.
+        // Blocks are at most 16 KiB apart here, and a read has the trailers of at most 256 blocks, or at most
+        // 64 KiB.
         let most = single.len() / 256 + sample.file.len() / (48 << 10) + 1;
         assert!(reads.len() <= most, "{}: {reads:?}", sample.name);
         let apart = reads.windows(2).all(|pair| pair[0].0 + pair[0].1 as u64 <= pair[1].0);
@@ -78,7 +79,8 @@ fn trailers_that_lie_close_together_take_one_read() {
     }
 }
 
-/// A table of three blocks, and their places. Before the second and the third block are this many other bytes.
+/// A table of three blocks, and their places. `gaps`: the numbers of other bytes before the second and the
+/// third block.
 fn three_blocks(gaps: [usize; 2]) -> (Bytes, [(u64, u64); 3]) {
     let mut crafted = Crafted::default();
     let mut block = |gap: usize, id: u8| {
@@ -133,7 +135,7 @@ fn no_order_of_blocks_makes_their_trailers_take_more_than_the_file() {
         (0..1000).map(|at| step(999 - at)).collect(),
         (0..1000).map(|at| step(if at % 2 == 0 { at } else { 1000 - at })).collect(),
         (0..2000).map(|at| step(at % 2 * 15)).collect(),
-        // Each second block lies behind the one before, and each pair before the last one.
+        // Each second block lies after the one before, and each pair before the last one.
         (0..1800).map(|at| step(900 - at / 2 + at % 2 * 15)).collect(),
         (0..1000).map(|at| (at * 1000, if at % 3 == 0 { u64::MAX } else { 995 })).collect(),
     ];
@@ -224,7 +226,7 @@ fn without_a_tail_opening_takes_three_reads() {
         let reads = source.take();
         let (metaindex, index) = (table.metaindex_handle(), table.index_handle());
         let mut expected = vec![(sample.file.len() as u64 - 48, 48)];
-        // LevelDB writes the index behind the metaindex.
+        // LevelDB writes the index after the metaindex.
         assert_eq!(metaindex.end(), Some(index.offset));
         expected.push((metaindex.offset, (metaindex.size + index.size) as usize + 10));
         expected.extend(table.filter_handle().map(|filter| (filter.offset, filter.size as usize + 5)));
@@ -248,7 +250,7 @@ fn index_and_metaindex_far_apart_take_four_reads() {
         let index = crafted.entries(&[("key", handle(data))]);
         crafted.footer(metaindex, index)
     };
-    // The data block between them takes 24 bytes, and up to 4 KiB are read along.
+    // The data block between metaindex and index takes 24 bytes, and up to 4 KiB are read along.
     for (gap, expected) in [(0, 3), (4096 - 24, 3), (4096 - 23, 4)] {
         let source = Recording::new(metaindex_first(gap));
         let table = Table::open(&source, &ReadOptions::default().tail_size(48)).unwrap();
@@ -257,7 +259,7 @@ fn index_and_metaindex_far_apart_take_four_reads() {
         assert_eq!(table.get(b"key").unwrap().unwrap(), "value");
     }
 
-    // Nor does it matter which of them comes first.
+    // Nor does it matter which of metaindex and index comes first.
     let data = crafted.entries(&[("key", "value")]);
     let index = crafted.entries(&[("key", handle(data))]);
     let metaindex = crafted.entries(&[] as &[(&str, &str)]);

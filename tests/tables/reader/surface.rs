@@ -81,7 +81,8 @@ fn the_first_given_policy_that_the_table_names_is_used() {
     ] {
         let policies = names.iter().map(|&name| Arc::new(Named(name)) as _).collect();
         let table = Table::open(file.clone(), &ReadOptions::default().filter_policies(policies)).unwrap();
-        // The first name of the table, if nobody asked for any that is there.
+        // If policies are given and the table has filters of none of them, the name is the first
+        // one in the table.
         let is_unknown = expected.is_none() && !names.is_empty();
         assert_eq!(table.filter_name(), if is_unknown { Some("a") } else { expected });
         assert_eq!(table.filter().map(|filter| filter.policy().name()), expected);
@@ -173,7 +174,7 @@ fn values_outlive_their_blocks() {
     let mut cursor = table.cursor();
     let mut kept = Vec::new();
     while cursor.next().unwrap() {
-        // Of some blocks none is kept, of others some.
+        // Of some blocks no value is kept, of others some are.
         let wanted = !cursor.block_handle().unwrap().offset.is_multiple_of(3);
         kept.push(wanted.then(|| cursor.value_bytes()));
     }

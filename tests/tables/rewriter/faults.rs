@@ -60,7 +60,7 @@ fn each_failing_write_reaches_the_caller_and_gives_the_writer_back() {
         let message = if at < calls { "disk full" } else { "the cable is out" };
         assert!(failed.to_string().ends_with(message), "{failed}");
         let (error, writer) = failed.into_parts();
-        // It is about the file that is written, so it does not name the one that is read.
+        // The error is about the file that is written, so it does not name the file that is read.
         assert!(
             matches!(error, Error::Io { offset, .. } if offset == writer.written.len() as u64),
             "{error}"
@@ -129,7 +129,7 @@ fn a_source_that_fails_on_any_read_is_an_error() {
     assert!(reads >= 3, "{reads}");
 }
 
-/// A part of the old filters cannot be read. They are behind the data, so that does not matter.
+/// A part of the old filters cannot be read. They lie after the data, so that does not matter.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn old_filters_that_cannot_be_read_are_replaced() {

@@ -124,7 +124,7 @@ fn leveldbs_own_tables_come_back_byte_for_byte() {
             assert!(file == sample.file, "{}", sample.name);
             assert_eq!(summary.num_entries, Some(sample.entries.len() as u64));
         }
-        // The same as LevelDB itself wrote without filters, for the samples that it did.
+        // The same table as LevelDB itself wrote without filters, for samples that have one.
         let unfiltered = sample.name.replace(&format!("bloom{bits}"), "unfiltered");
         if let Ok(expected) = fs::read(testdata().join("tables").join(unfiltered)) {
             assert!(dropped == expected, "{}", sample.name);

@@ -122,7 +122,7 @@ fn one_block_and_the_filters_are_held() {
     };
     let (none, _) = run(&WriteOptions::default());
     assert!(none < WINDOW + index + 20_000, "{none}");
-    // Growing buffers, and the second copy for the file.
+    // The filters lie in buffers that grow, and are copied once more for the file.
     let (bytes, filters) = run(&bloom(10));
     assert!(bytes < WINDOW + index + 3 * filters + 50_000, "{bytes} for {filters}");
     assert!(bytes < file.len() / 4, "{bytes}");

@@ -32,7 +32,7 @@ fn blocks_end_to_end_are_copied() {
     let summaries = rewrite_both(&three_blocks(|blocks, _| blocks.to_vec())).unwrap();
     assert_eq!([summaries[0].data_blocks, summaries[1].data_blocks], [3, 3]);
     assert_eq!((summaries[0].num_entries, summaries[1].num_entries), (Some(3), None));
-    // A block without entries is a block, and an index may leave out the last ones.
+    // A block without entries is a block, and an index may leave out the last blocks.
     let with_empty = |blocks: [Place; 3], crafted: &mut Crafted| {
         let empty = crafted.entries::<&[u8], &[u8]>(&[]);
         blocks.into_iter().chain([empty]).collect()
@@ -232,7 +232,7 @@ fn a_damaged_metaindex_is_replaced_like_the_filters() {
         let table = Table::open(&file[..], &ReadOptions::default().verify_checksums(verify)).unwrap();
         assert!(rewrite(&table, &bloom(10)).unwrap().0 == sound);
     }
-    // Its handle leads out of the file.
+    // The metaindex's handle leads out of the file.
     let mut crafted = Crafted::default();
     let data = crafted.entries(&[("key", "value")]);
     let index = crafted.block(&entry_block(&[("key", handle(data))]));
@@ -243,7 +243,7 @@ fn a_damaged_metaindex_is_replaced_like_the_filters() {
     assert_eq!(open(&again).get(b"key").unwrap().as_deref(), Some(&b"value"[..]));
 }
 
-/// The source may give the metaindex at another time.
+/// The metaindex is of an unknown compression type, or the source fails where it is.
 #[test]
 fn a_metaindex_that_the_source_does_not_give_is_an_error() {
     let file = table_of(5, bloom(10).compression(Compression::None));

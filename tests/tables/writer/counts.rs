@@ -70,7 +70,7 @@ fn check(restart_interval: u32, entries: &[Entry]) {
 #[test]
 fn restarts_come_at_every_interval_however_long_it_is() {
     for interval in [1_u32, 2, 16, 127, 128, 255, 256, 257, 1000, 65_535, 65_536] {
-        // One entry before, at and behind the first, the second and, of short ones, the 65,536th restart.
+        // One entry before, at and after the first, the second and, with short intervals, the 65,536th restart.
         let ends = [interval, 2 * interval, interval.saturating_mul(65_536)];
         let counts =
             ends.into_iter().filter(|end| (2..140_000).contains(end)).flat_map(|end| [end - 1, end, end + 1]);
@@ -90,7 +90,7 @@ fn keys_share_all_they_have_in_common_however_long_it_is() {
     const LENGTHS: [usize; 16] =
         [0, 1, 7, 8, 9, 127, 128, 129, 255, 256, 257, 16_383, 16_384, 65_535, 65_536, 70_000];
     for common in LENGTHS {
-        // Keys that are prefixes of the next, and keys that differ behind what they have in common.
+        // Keys that are prefixes of the next, and keys that differ after what they have in common.
         let key = |rest: &[u8]| [&vec![b'k'; common], rest].concat();
         let rests = [&b""[..], b"\0", b"a", b"ab", b"abc\xff", b"b", b"\xff"];
         let entries: Vec<Entry> = rests.iter().map(|rest| (key(rest), rest.to_vec())).collect();

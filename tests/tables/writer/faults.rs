@@ -7,7 +7,7 @@ use filterblock::{BloomFilterPolicy, Error};
 
 use super::{entries, uncompressed, write};
 
-/// What a writer does when it is called.
+/// The behaviour of a writer in a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step {
     Short(usize),

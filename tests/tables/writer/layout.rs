@@ -10,7 +10,7 @@ use super::{ONE_RESTART, block, entries, footer, uncompressed, write};
 #[test]
 fn an_empty_table_has_metaindex_index_and_footer() {
     let (table, summary) = write::<&str, &str>(uncompressed(), []).unwrap();
-    // The metaindex is at 0, the index behind its 8 bytes and 5 of trailer.
+    // The metaindex is at 0, the index after its 8 bytes and 5 of trailer.
     assert_eq!(table, [block(&[ONE_RESTART]), block(&[ONE_RESTART]), footer([0, 8, 13, 8])].concat());
     assert_eq!((summary.file_size, summary.num_entries, summary.data_blocks), (74, 0, 0));
     assert_eq!(summary.key_range, None);
@@ -25,7 +25,7 @@ fn a_table_of_two_blocks_byte_by_byte() {
     let expected = [
         // 0: shared 0, non_shared 5, value_len 3
         block(&[&[0, 5, 3], b"applered", ONE_RESTART]),
-        // 24, as the first has 19 bytes and its trailer
+        // 24, because the first has 19 bytes and its trailer
         block(&[&[0, 6, 0], b"banana", ONE_RESTART]),
         // 46: the metaindex
         block(&[ONE_RESTART]),
@@ -114,7 +114,7 @@ fn separators_are_short_and_one_that_is_out_of_place_is_not_taken() {
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn a_block_ends_with_the_entry_that_fills_it() {
-    // 3 bytes, a key of 1, and 8 behind the entries: a value of 88 fills a block of 100.
+    // 3 bytes, a key of 1, and 8 after the entries: a value of 88 fills a block of 100.
     for (value_len, blocks) in [(87, 1), (88, 2)] {
         let options = uncompressed().block_size(100);
         let (_, summary) = write(options, [("a", vec![0; value_len]), ("b", vec![])]).unwrap();

@@ -17,8 +17,8 @@ pub enum DatabaseDamage<'a> {
     Missing(u8),
     /// CURRENT names something else.
     Current(CurrentNames<'a>),
-    /// Some files are as in the older state of the folder, or missing if they are missing there. Of the files of both
-    /// states, file number n is one of these if bit n modulo 32 is set.
+    /// Some files become as they are in the older state of the folder, or missing if they are missing there. Of the
+    /// files of both states, file number n is among them if bit n modulo 32 is set.
     Older(u32),
 }
 

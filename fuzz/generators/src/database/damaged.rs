@@ -30,8 +30,8 @@ pub struct DamagedDatabase {
 }
 
 impl DamagedDatabase {
-    /// All that a reader that verifies checksums may find. `None` if they were put right: it may then
-    /// find anything.
+    /// All values that a reader that verifies checksums may find. `None` if the checksums were put
+    /// right: a reader may then find anything.
     pub fn written(&self) -> Option<&'static Written> {
         (self.checksums == Checksums::LeftWrong).then_some(self.written)
     }

@@ -36,7 +36,7 @@ impl DatabaseDamager {
     /// Takes the files of a database apart. Checksums will be put right.
     ///
     /// The older state is one in which the latter half of each log and MANIFEST was not yet written, unless
-    /// [`older`](Self::older) gives another.
+    /// [`older`](Self::older) gives another state.
     pub fn new(files: Files) -> Self {
         let holds_contents = |name: &&String| match FileKind::parse(name) {
             Some((kind, _)) => {
@@ -77,8 +77,8 @@ impl DatabaseDamager {
         written
     }
 
-    /// Damages the database. The same seed gives the same result. It differs from the files without damage, unless
-    /// there are no files.
+    /// Damages the database. The same seed gives the same result. The result differs from the files without damage,
+    /// unless there are no files.
     pub fn damage(&self, seed: u64) -> Files {
         let mut random = Random(seed);
         for _ in 0..TRIES {
@@ -91,7 +91,7 @@ impl DatabaseDamager {
         self.files.clone().into_iter().skip(1).collect()
     }
 
-    /// Damages the database as a fuzzer's bytes say. Some of them say that nothing changes.
+    /// Damages the database as a fuzzer's bytes say. Some bytes say that nothing changes.
     ///
     /// # Errors
     ///
@@ -141,7 +141,8 @@ impl DatabaseDamager {
         }
     }
 
-    /// Replaces a file by what its damager makes of it, if that differs from the sound file.
+    /// Replaces a file by what its damager makes of it, if that differs from the sound file. With checksums put
+    /// right, each MANIFEST gets a damaged table's new size.
     fn structure(&self, name: &str, damager: &Damager, bytes: &[u8], files: &mut Files) {
         let damaged = damager.damage_by(&mut Unstructured::new(bytes)).ok();
         let Some(damaged) = damaged.filter(|damaged| damaged != damager.sound()) else { return };

@@ -11,7 +11,7 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 ///
 /// # Errors
 ///
-/// If the folder or a file in it cannot be read, or a name is no text.
+/// If the folder or a file in it cannot be read, or a file's name is not valid Unicode.
 pub fn read_folder(folder: impl AsRef<Path>) -> io::Result<Files> {
     let mut files = Files::new();
     for entry in fs::read_dir(folder)? {

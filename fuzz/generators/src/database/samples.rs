@@ -13,9 +13,9 @@ use crate::log::frame;
 /// A database.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// Its files.
+    /// The database's files.
     pub files: Files,
-    /// Its files at an earlier time.
+    /// The database's files at an earlier time.
     pub older: Files,
 }
 

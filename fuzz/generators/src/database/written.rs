@@ -8,7 +8,7 @@ use crate::{batch, log};
 
 /// The values that each key was ever given: those that tables and logs hold, outdated ones, too.
 ///
-/// A database that lost files or the end of a log may show any of them again, and none besides.
+/// A database that lost files or the end of a log may show any of these values again, and no other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written(BTreeMap<Vec<u8>, BTreeSet<Vec<u8>>>);
 

@@ -38,7 +38,7 @@ pub enum Name<'a> {
     Any(&'a [u8]),
 }
 
-/// Names that tell whose table it is, or how its filters are read. No fuzzer guesses them.
+/// Names that reveal whose table it is, or how its filters are read. No fuzzer guesses them.
 const NAMES: [&str; 9] = [
     "filter.filterblock.CassandraBloomFilter1",
     "filter.filterblock.Murmur3BloomFilter1",

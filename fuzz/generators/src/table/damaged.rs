@@ -20,7 +20,7 @@ use super::samples::samples;
 pub struct DamagedTable {
     /// The table as stored.
     pub file: Vec<u8>,
-    /// True if its keys are those of a database.
+    /// True if the table's keys are those of a database.
     pub internal: bool,
     /// The answers that the damage leaves unchanged.
     pub intact: Intact,

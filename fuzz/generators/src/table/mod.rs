@@ -1,7 +1,7 @@
 //! Tables taken apart, damaged in one structure, and put together again with correct checksums.
 //!
-//! A fuzzer that changes bytes of a table hardly ever gets behind the checksums. [`Damage`] changes
-//! one structure, wherever it lies, and [`Parts::assemble`] writes the others around it.
+//! A fuzzer that changes bytes of a table hardly ever gets past the checksums. [`Damage`] changes
+//! one structure, wherever it lies, and [`Parts::assemble`] writes the other structures around it.
 
 mod damage;
 mod damaged;

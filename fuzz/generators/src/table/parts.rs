@@ -10,7 +10,7 @@ pub type Entry = (Vec<u8>, Vec<u8>);
 /// One data block.
 #[derive(Clone, Debug)]
 pub struct DataBlock {
-    /// Its key in the index.
+    /// The block's key in the index.
     pub index_key: Vec<u8>,
     /// The bytes in the file, without compression type and checksum.
     pub stored: Vec<u8>,
@@ -18,7 +18,7 @@ pub struct DataBlock {
     pub kind: u8,
     /// The decompressed contents.
     pub contents: Vec<u8>,
-    /// Its entries.
+    /// The block's entries.
     pub entries: Vec<Entry>,
 }
 
@@ -33,8 +33,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Takes a sound table apart. `internal` says that its keys are those of a database, each a user key and eight
-    /// bytes. Filters then hold the user keys.
+    /// Takes a sound table apart. `internal`: its keys are those of a database, each a user key and eight bytes.
+    /// Filters then hold the user keys.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Parts {
         Ok(Self { internal, data })
     }
 
-    /// Returns the part of a stored key that its filters hold.
+    /// Returns the part of a stored key that the table's filters hold.
     pub fn filter_key<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         if self.internal { &key[..key.len().saturating_sub(8)] } else { key }
     }

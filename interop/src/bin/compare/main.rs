@@ -1,5 +1,5 @@
-//! Compares the library and the program with LevelDB: one command for each subject. Each stops at the first difference,
-//! and names the seed and the case. The same seed makes the same cases.
+//! Compares the library and the program with LevelDB: one command for each subject. Each command stops at the first
+//! difference, and names the seed and the case. The same seed makes the same cases.
 
 #[cfg(feature = "tool")]
 mod rebuild;
@@ -40,18 +40,18 @@ enum Subject {
     FilterBlock {
         #[command(flatten)]
         cases: Cases<50_000>,
-        /// Random queries to ask both.
+        /// Number of random queries to ask both readers.
         #[arg(long, default_value_t = 500_000)]
         queries: u64,
     },
-    /// Tables: what both builders write, and what each reads from the other's.
+    /// Tables: what both builders write, and what both readers find in them.
     Table(Cases<500>),
-    /// One large table, written by both and read by the other.
+    /// One large table: what both builders write, and what both readers find in it.
     Large {
-        /// Entries of the table.
+        /// Number of entries of the table.
         #[arg(long, default_value_t = 1_000_000)]
         entries: u64,
-        /// Bytes of each value, of which most are zeros. 4,400 entries of 1,048,576 go beyond 4 GiB.
+        /// Size of each value in bytes, of which most are zeros. 4,400 entries of 1,048,576 go beyond 4 GiB.
         #[arg(long, default_value_t = 100)]
         value_size: usize,
     },
@@ -61,13 +61,13 @@ enum Subject {
     /// with damaged filters. The seed does not determine when a database compacts by itself.
     #[cfg(feature = "tool")]
     Databases(Cases<200>),
-    /// Rates of false positives that `inspect` shows, in `testdata` and in random tables; fails at the first that is
-    /// off by more than a factor of 1.3.
+    /// Rates of false positives that `inspect` shows, in `testdata` and in random tables; fails at the first rate that
+    /// is off by more than a factor of 1.3.
     #[cfg(feature = "tool")]
     Rates {
         #[command(flatten)]
         cases: Cases<200>,
-        /// Random keys that LevelDB is asked for in each table.
+        /// Number of random keys that LevelDB is asked for in each table.
         #[arg(long, default_value_t = 1_000_000)]
         keys: u64,
     },
@@ -104,7 +104,7 @@ enum Subject {
     Repaired {
         #[command(flatten)]
         cases: Cases<6>,
-        /// Seconds for which each of them writes, in all databases together.
+        /// Seconds for which each of the three writes, in all databases together.
         #[arg(long, default_value_t = 3)]
         seconds: u64,
     },
@@ -133,7 +133,7 @@ fn main() -> Result<ExitCode> {
         Subject::Database(Cases { cases: keys, seed }) => {
             println!("{}", compare::database::run(keys, seed)?);
             println!("{}", compare::repair::run(keys, false)?);
-            // Fewer, since each case opens the database again.
+            // Fewer keys, since the database is opened again after every 90 lookups.
             println!("{}", compare::repair::run(keys.min(5_000), true)?);
         }
         #[cfg(feature = "tool")]

@@ -15,11 +15,11 @@ use filterblock_interop::random::Random;
 
 #[derive(Subcommand)]
 pub(crate) enum Mode {
-    /// Writes a database, compares what both print, times them in turns, and removes the database.
+    /// Writes a database, compares what both programs print, times them in turns, and removes the database.
     All {
         /// The folder for the database; a new folder is made in it.
         folder: PathBuf,
-        /// Bytes of keys and values.
+        /// Size of all keys and values, in bytes.
         #[arg(long, default_value_t = 1_000_000_000)]
         bytes: u64,
         /// Number of rounds; the best of each counts.
@@ -113,7 +113,7 @@ fn time(word: &str, folder: &Path, out: impl Into<Stdio>) -> Result<f64> {
 }
 
 fn compare(folder: &Path, rounds: usize) -> Result<()> {
-    // Opening turns the log into tables, so that both find the same files.
+    // Opening turns the log into tables, so that both programs find the same files.
     drop(Database::open(folder, &DatabaseOptions::default())?);
     let lines = |word: &str| -> Result<PathBuf> {
         let path = folder.join(word);

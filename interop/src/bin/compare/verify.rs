@@ -46,13 +46,13 @@ pub(crate) enum Mode {
 /// Tables to write.
 #[derive(Args)]
 pub(crate) struct Tables {
-    /// Bytes of tables.
+    /// Size of all tables together, in bytes.
     #[arg(long, default_value_t = 2_000_000_000)]
     bytes: u64,
-    /// Bytes of each table; LevelDB's default is 2 MiB.
+    /// Size of each table in bytes; LevelDB's default is 2 MiB.
     #[arg(long, default_value_t = 2 << 20)]
     table_bytes: u64,
-    /// Without Snappy.
+    /// Write the tables without Snappy.
     #[arg(long)]
     uncompressed: bool,
 }
@@ -174,8 +174,8 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Writes tables as a database has them: internal keys of 16 bytes and 8, values of 100 bytes that
-/// Snappy halves, ten bits a key.
+/// Writes tables as a database has them: internal keys with user keys of 16 bytes, values of 100 bytes that Snappy
+/// halves, ten bits a key.
 fn write(folder: &Path, tables: &Tables) -> Result<()> {
     let &Tables { bytes, table_bytes, uncompressed } = tables;
     let compression = if uncompressed { Compression::None } else { Compression::Snappy };
@@ -204,7 +204,7 @@ fn write(folder: &Path, tables: &Tables) -> Result<()> {
         written += file.len() as u64;
         fs::write(folder.join(format!("{:06}.ldb", tables + 4)), &file)?;
     }
-    // Writes a MANIFEST that lists all of them, and leaves the tables as they are.
+    // Writes a MANIFEST that lists all the tables, and leaves the tables as they are.
     repair(folder, &DatabaseOptions { compression, ..DatabaseOptions::default() })?;
     println!("{tables} tables of LevelDB, {written} bytes, {number} entries, {compression:?}");
     Ok(())

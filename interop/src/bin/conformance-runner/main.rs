@@ -1,7 +1,7 @@
 //! Answers the cases of the conformance suite with one of the implementations that this package links.
 //!
 //! A line with a case comes in, `{"case": NAME, "kind": KIND, "given": {…}}`, and a line goes out: `{"case": NAME,
-//! "answer": {…}}`, without `answer` where the implementation has no interface for it.
+//! "answer": {…}}`, without `answer` if the implementation has no interface for the case.
 
 #[path = "../../../../conformance/runners/filterblock.rs"]
 mod filterblock;

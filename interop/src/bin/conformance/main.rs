@@ -23,13 +23,13 @@ enum Command {
     Generate,
     /// Ask implementations, and print each answer that is not LevelDB's
     Run {
-        /// Those to ask; all unless given
+        /// Implementations to ask; all unless given
         implementations: Vec<String>,
         /// Ask this case alone, and print it with each answer
         #[arg(long)]
         case: Option<String>,
     },
-    /// Ask all, and put the table into `docs/conformance.md`
+    /// Ask all implementations, and put the table into `docs/conformance.md`
     Page,
 }
 

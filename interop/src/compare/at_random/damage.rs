@@ -59,8 +59,8 @@ impl Damage {
             Self::FlippedBits => {
                 let mut block = block.to_vec();
                 for _ in 0..random.between(1, 8) {
-                    // Damage to the last byte is a kind of its own; from 64 on, LevelDB's behaviour
-                    // is undefined.
+                    // Damage to the last byte is a kind of its own; with a last byte from 64 on,
+                    // LevelDB's behaviour is undefined.
                     let bit = random.index((block.len() - 1) * 8);
                     block[bit / 8] ^= 1 << (bit % 8);
                 }

@@ -31,7 +31,7 @@ const DAMAGES_OF_A_KIND: usize = 2;
 /// Number of absent keys that are asked for alone.
 const ABSENT: usize = 4;
 
-/// The counts of a run in which no stored key was denied, and every damage that denies one was found.
+/// The counts of a run in which no stored key was denied, and every damage that denies a stored key was found.
 #[derive(Debug, Default)]
 pub struct Report {
     /// The seed of all cases.
@@ -60,7 +60,7 @@ pub struct Report {
     pub scanned: u64,
     /// Queries for keys stored in a table. None was denied.
     pub stored: u64,
-    /// Queries for single keys that are in no table.
+    /// Queries for one key alone, which is in no table.
     pub absent: u64,
     /// Queries for absent keys that were answered with certainty: in no table.
     pub absent_denied: u64,
@@ -147,7 +147,7 @@ impl fmt::Display for Report {
 /// Makes `databases` databases and checks each. `goleveldb` is the program `go/databases`. If it is given, goleveldb
 /// makes every second database.
 ///
-/// LevelDB's own `Table` tells what is stored, and its `FilterBlockReader` what a damaged filter denies. goleveldb
+/// LevelDB's own `Table` shows what is stored, and its `FilterBlockReader` what a damaged filter denies. goleveldb
 /// reads and hashes in the same way.
 pub fn run(databases: u64, seed: u64, goleveldb: Option<&Path>) -> Result<Report> {
     let mut report = Report { seed, ..Report::default() };
@@ -188,7 +188,7 @@ impl<'a> Case<'a> {
     fn new(folder: &'a Path, plan: &'a Plan) -> Result<Self> {
         let mut case = Self { folder, plan, tables: BTreeMap::new(), has_log: false };
         let live: BTreeSet<u64> = Manifest::read(folder)?.tables().iter().map(|table| table.number).collect();
-        // By user key, in the live tables: the newest sequence number, and whether that is a value.
+        // By user key, in the live tables: the newest sequence number, and whether its entry is a value.
         let mut newest: BTreeMap<Vec<u8>, (u64, bool)> = BTreeMap::new();
         for (name, file) in tables_in(folder)? {
             let number: u64 = name.trim_end_matches(".ldb").parse()?;
@@ -331,7 +331,7 @@ impl<'a> Case<'a> {
                 let [line] = &lines[..] else { anyhow::bail!("one line: {outcome:?}") };
                 let counts = report.damages.entry(damage).or_default();
                 counts.done += 1;
-                // The tool assumes the hash of the two that fits better.
+                // Of the two hashes, the tool assumes the one that fits better.
                 let denied = match by_signed {
                     Some(by_signed) if self.plan.by_goleveldb => {
                         counts.ambiguous += u64::from(denied > 0 && by_signed == 0);
@@ -361,7 +361,8 @@ struct Damaged {
     file: Vec<u8>,
     /// Number of entries that the damaged filters deny, by LevelDB's reader.
     denied: u64,
-    /// The number of entries denied by the hash of LevelDB up to 1.17, for filters under its name.
+    /// The number of entries denied by the hash of LevelDB up to 1.17. `None` if that LevelDB did not use the
+    /// filters' name.
     by_signed: Option<u64>,
 }
 

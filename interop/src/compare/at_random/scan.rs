@@ -30,7 +30,7 @@ impl Comparator for Named {
 }
 
 /// Compares the entries that our scan finds, and those that `filterblock scan` prints, with LevelDB's, in order.
-/// Returns their number.
+/// Returns the number of entries.
 ///
 /// LevelDB changes what it opens, so it opens a copy. LevelDB does not know the order `Renamed`: there the entries of
 /// the plan are expected.

@@ -16,7 +16,7 @@ const LEGACY: &str = "leveldb.BuiltinBloomFilter";
 const CASSANDRA: &str = "filterblock.CassandraBloomFilter1";
 const MURMUR3: &str = "filterblock.Murmur3BloomFilter1";
 
-/// The place for the new tables: another folder, or the database's own.
+/// The way to rebuild: into another folder, or in place, with or without undo, or in batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     To,
@@ -41,8 +41,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Takes each way in turn for each kind of database. Everything else is random. Without live tables
-    /// (`has_tables`), no filters reveal policy and hash, so both are chosen here.
+    /// Takes each way in turn for each kind of database. Everything else is random. If `has_tables` is false, no
+    /// filters reveal policy and hash, so both are chosen here.
     pub(super) fn new(random: &mut Random, case: u64, kind: Kind, has_tables: bool) -> Self {
         let kinds = Kind::ALL.len() as u64;
         let way = [Way::To, Way::InPlaceNoUndo, Way::InPlace, Way::Batch];

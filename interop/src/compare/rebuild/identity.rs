@@ -73,7 +73,7 @@ pub fn run(seed: u64) -> Result<BTreeMap<String, u64>> {
         (StoreFilter::BuiltIn(24), vec!["--bits-per-key", "24", "--base-lg", "11"]),
         (StoreFilter::Legacy(10), vec!["--hash", "unsigned"]),
         (StoreFilter::LegacySigned(10), vec!["--hash", "signed"]),
-        // The keys of the tables tell the hash.
+        // The keys of the tables reveal the hash.
         (StoreFilter::LegacySigned(12), vec!["--bits-per-key", "12"]),
         (StoreFilter::Legacy(7), vec!["--bits-per-key", "7"]),
         (StoreFilter::None, vec!["--drop"]),
@@ -131,7 +131,7 @@ fn one(database: &Path, filter: &StoreFilter, options: &[&str]) -> Result<u64> {
 /// Returns the options that name the filters, for a database in which no table has any.
 fn again(filter: &StoreFilter) -> &'static [&'static str] {
     match filter {
-        // Given with the options already, or not needed.
+        // The options have `--drop` already.
         StoreFilter::None => &[],
         StoreFilter::BuiltIn(_) => &["--policy", "leveldb.BuiltinBloomFilter2"],
         StoreFilter::LegacySigned(12) => &["--policy", "leveldb.BuiltinBloomFilter", "--hash", "signed"],

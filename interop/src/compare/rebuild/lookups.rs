@@ -1,4 +1,4 @@
-//! The entries that programs find in a database: all of them, and those of single keys.
+//! The entries that programs find in a database, by a walk and by lookups of individual keys.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,15 +15,15 @@ use crate::hex;
 use crate::leveldb::{Counts, Store, StoreFilter, StoreOptions};
 use crate::random::Random;
 
-/// The entries of a database and the answers about single keys, by LevelDB without filters.
+/// The entries of a database and the answers about individual keys, by LevelDB without filters.
 pub(super) struct Lookups {
     pub(super) entries: Vec<(Vec<u8>, Vec<u8>)>,
     answers: Vec<(Vec<u8>, Option<Vec<u8>>)>,
 }
 
 impl Lookups {
-    /// Asks a copy of the database about every key of its tables and of its entries, and about as
-    /// many others.
+    /// Asks a copy of the database about every key of its tables and of its entries, and about as many other
+    /// keys.
     pub(super) fn of(folder: &Path, tables: &Tables, source: &Source, random: &mut Random) -> Result<Self> {
         let copy = copy(folder)?;
         let options = StoreOptions { filter: StoreFilter::None, ..source.options() };
@@ -60,7 +60,7 @@ impl Lookups {
         Ok(counts)
     }
 
-    /// Checks what an open database answers about single keys.
+    /// Checks what an open database answers about individual keys.
     pub(super) fn check_answers(&self, store: &Store) -> Result<()> {
         for (key, expected) in &self.answers {
             let found = store.get(key)?;

@@ -70,13 +70,14 @@ pub struct Report {
     pub asked_by_goleveldb: u64,
     /// Keys that filters denied in goleveldb.
     pub denied_by_goleveldb: u64,
-    /// Databases in bytewise order that goleveldb could not read before.
+    /// Databases in bytewise order that goleveldb could not read before the rebuild.
     pub not_for_goleveldb: u64,
     /// Rebuilt databases in which LevelDB finds the same after its repair.
     pub repaired: u64,
     /// Databases that were refused without `--assume-bytewise-equality`.
     pub refused: u64,
-    /// Databases that were refused without `--hash`, as their tables did not tell the hash of their filters.
+    /// Databases that were refused without `--hash` because their tables did not reveal the hash of their
+    /// filters.
     pub open_hashes: u64,
     /// Databases that were as before after `--undo`.
     pub undone: u64,
@@ -116,7 +117,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Makes `databases` databases, rebuilds and checks each. LevelDB then uses every fourth for
+/// Makes `databases` databases, rebuilds and checks each. LevelDB then uses every fourth database for
 /// `time`.
 pub fn run(databases: u64, seed: u64, time: Duration, goleveldb: Option<&Programs>) -> Result<Report> {
     let mut report = Report { seed, ..Report::default() };
@@ -174,8 +175,7 @@ impl Case<'_> {
         let rows_before = is_bytewise.then(|| rows(&database)).transpose()?;
         let times = DirectoryTimes::of(&database)?;
 
-        // goleveldb refuses some logs of LevelDB's, whose first sequence number is below that of the
-        // MANIFEST.
+        // goleveldb refuses some logs of LevelDB's that begin before the MANIFEST's last sequence number.
         let goleveldb = self.goleveldb.filter(|programs| {
             is_bytewise && lookups.check_with_goleveldb(&database, &programs.reader, "").is_ok()
         });
@@ -264,8 +264,8 @@ fn rebuild(
 ) -> Result<()> {
     let mut arguments = choice.arguments(database, to);
     let mut outcome = tool::run(&arguments);
-    // A comparator other than bytewise may take different keys for equal. That is no matter if
-    // nothing is hashed.
+    // A comparator other than bytewise may take different keys for equal. That does not matter if nothing is
+    // hashed.
     let is_open = kind.order() != Order::Bytewise && !choice.drop && !before.live.is_empty();
     if outcome.status == 1 && outcome.messages.contains("--assume-bytewise-equality") {
         ensure!(kind.order() != Order::Bytewise && !choice.drop, "refused: {}", outcome.messages);

@@ -158,7 +158,8 @@ fn remove_unfinished(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Gives some tables of a database the extension that LevelDB used up to 1.13. Returns their number.
+/// Gives some tables of a database the extension that LevelDB used up to 1.13. Returns the number of these
+/// tables.
 fn rename_to_sst(folder: &Path, mut is_chosen: impl FnMut() -> bool) -> Result<u64> {
     let mut renamed = 0;
     for name in Files::read(folder)?.names() {

@@ -12,10 +12,10 @@ use super::choice::{Choice, Way};
 use super::files::Files;
 use crate::leveldb::{BlockScript, Bloom, Table, TableOptions};
 
-/// Bytes behind a block: compression type and checksum.
+/// The number of bytes after a block: compression type and checksum.
 const TRAILER: u64 = 5;
 
-/// A database's live tables and what else its MANIFEST says.
+/// A database's MANIFEST, its files and its live tables.
 pub(super) struct Tables {
     pub(super) manifest: Manifest,
     pub(super) files: Files,
@@ -108,7 +108,7 @@ impl Tables {
         ensure!(was.last_sequence() == is.last_sequence(), "another last sequence number");
         ensure!(was.log_number() == is.log_number(), "another log number");
         ensure!(was.prev_log_number() == is.prev_log_number(), "another previous log number");
-        // LevelDB itself continues behind the numbers of logs.
+        // LevelDB itself continues after the numbers of logs.
         let used = after.largest_number(&[FileKind::Table, FileKind::Manifest]);
         ensure!(is.next_file_number() > used, "the number {used} will be used twice");
         ensure!(is.next_file_number() >= was.next_file_number(), "numbers go back");
@@ -220,7 +220,7 @@ impl Live {
         Ok(())
     }
 
-    /// The filter block that LevelDB, or goleveldb with such a `base_lg`, would have made.
+    /// The filter block that LevelDB, or goleveldb with this `base_lg`, would have made.
     fn filter_block(&self, bits: u32, base_lg: u8) -> Vec<u8> {
         let end = self.data.len() as u64;
         if base_lg == 11 {

@@ -10,8 +10,8 @@ use crate::hex;
 use crate::leveldb::{Order, Store, StoreOptions, WriteBatch};
 use crate::random::Random;
 
-/// Lets LevelDB use the database for this time. `entries` are those it has. Returns the number of
-/// writes.
+/// Lets LevelDB use the database for this time. `entries`: the entries that the database has.
+/// Returns the number of writes.
 pub(super) fn run(
     folder: &Path,
     options: &StoreOptions,

@@ -1,7 +1,9 @@
-//! Finds the best filters within the budget by trying every combination of bits by level and range. It finds the best
-//! of all, and the best of those with which no kind of key reads more than with the filters in use.
+//! Finds the best filters within the budget by trying combinations of bits by level, for each range. All combinations
+//! are tried, except that level 0 has the bits of the database's program, or those of all other levels. The search
+//! finds the best filters of all, and the best of those with which no kind of key reads more than with the filters in
+//! use.
 //!
-//! Sizes and rates are those that `tune` tells for each setting and level. Other modules compare them with LevelDB's
+//! Sizes and rates are those that `tune` shows for each setting and level. Other modules compare them with LevelDB's
 //! counts. Here only the choice among the settings is compared.
 
 use std::collections::BTreeMap;
@@ -13,15 +15,15 @@ use serde_json::Value;
 use super::least_squares::solve;
 use super::predicted::NEAR;
 
-/// The choice of `tune` may read this many times the blocks that the best filters read, plus [`NO_GAIN`]. `tune`
-/// takes the smaller one of nearly equal filters, and no program can measure less.
+/// The choice of `tune` may read this many times the blocks that the best filters read, plus [`NO_GAIN`]. `tune` takes
+/// the smaller one of nearly equal filters, and no program can measure a smaller difference.
 const FACTOR: f64 = 1.05;
 const NO_GAIN: f64 = 0.001;
 /// The reads that filters save, and their share of all reads, from which on `tune` must not miss these filters. Both
 /// are twice what a rebuild must save.
 const MUST_SAVE: f64 = 0.01;
 const MUST_SAVE_SHARE: f64 = 0.2;
-/// The bits a key of the tables that the database's program writes, if the filters in use do not tell.
+/// The bits a key of the tables that the database's program writes, if the filters in use do not reveal them.
 const USUAL_BITS: u64 = 10;
 
 /// The reads in vain of an absent key: with the filters in use, those advised, and the best.
@@ -30,10 +32,10 @@ pub(super) struct Best {
     pub(super) now: f64,
     /// `None`: the advice is to leave the filters as they are.
     pub(super) advised: Option<f64>,
-    /// The best of the two choices that `tune` tells: the same bits on all levels, and bits by level.
+    /// The better of the two choices that `tune` shows: the same bits on all levels, and bits by level.
     pub(super) chosen: f64,
     pub(super) best: Found,
-    /// The best with which no kind of key reads more. `None`: there is none.
+    /// The best filters with which no kind of key reads more. `None`: there are no such filters.
     pub(super) without_rise: Option<Found>,
     /// The number of combinations within the budget.
     pub(super) tried: u64,
@@ -85,8 +87,9 @@ fn by_kind(of: &Value) -> [&Value; KINDS] {
     [changed, between, cut, longer, &of["random"]]
 }
 
-/// Returns the tables of each level that lookups of each kind reach. `tune` tells them for one kind only. But it
-/// tells the reads of each kind for each setting: the sum over the levels of the tables reached, each times its rate.
+/// Returns the mean number of tables of each level that lookups of each kind reach. `tune` shows this number for one
+/// kind only, but the reads of each kind for each setting: the sum over the levels of the tables reached, each times
+/// its rate.
 fn visits_of(settings: &[&Value], levels: usize) -> Result<Vec<Visits>> {
     let mut visits = vec![Visits::default(); levels];
     for kind in 0..KINDS {
@@ -113,7 +116,8 @@ fn visits_of(settings: &[&Value], levels: usize) -> Result<Vec<Visits>> {
 struct Reads([(f64, f64); KINDS]);
 
 impl Reads {
-    /// The reads with filters of these rates on one level. `visits`: the tables that a lookup of each kind reaches.
+    /// The reads with filters of these rates on one level. `visits`: the number of tables that lookups of each kind
+    /// reach.
     fn of(rates: &Value, visits: &Visits) -> Self {
         let mut reads = Self::default();
         for ((reads, rate), visits) in reads.0.iter_mut().zip(by_kind(rates)).zip(visits) {
@@ -131,7 +135,7 @@ impl Reads {
         }
     }
 
-    /// Returns true if no kind reads more than in `now`, as far as can be told.
+    /// Returns true if no kind reads more than in `now`, as far as the intervals show.
     fn has_no_rise(&self, now: &Self) -> bool {
         self.0.iter().zip(now.0).all(|(then, now)| then.0 - now.0 <= NO_GAIN.max((then.1 + now.1).sqrt()))
     }
@@ -147,7 +151,8 @@ struct OnLevel {
     told: Reads,
 }
 
-/// Levels, the kinds of keys that count, and for each range the settings of each level.
+/// Levels, the kinds of keys that count, for each range the settings of each level, the bits of the database's program,
+/// and the reads with the filters in use.
 struct Model {
     levels: Vec<u64>,
     counts: [bool; 4],

@@ -1,4 +1,4 @@
-//! The databases.
+//! The databases that are compared.
 
 use super::keys::Keys;
 
@@ -45,7 +45,7 @@ impl Writer {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// Writes to random keys; `deletions` of a hundred are deletions. LevelDB flushes and compacts as it likes.
+    /// Writes to random keys; `deletions` in a hundred are deletions. LevelDB flushes and compacts as it likes.
     Use { writes: u64, deletions: u64, write_buffer: usize, bits: Option<u32> },
     /// Tables on a level, made of `keys` keys from `part` of the range of keys, in `runs` runs. The runs divide that
     /// part among themselves; on level 0 each covers all of it.

@@ -47,7 +47,7 @@ impl Reads {
 
 /// An open database that does not change, and of which only data blocks are read.
 pub(super) struct Reader {
-    // Closed before the folder goes.
+    // Closed before the folder is removed.
     store: Store,
     folder: tempfile::TempDir,
     levels: BTreeMap<u64, u8>,

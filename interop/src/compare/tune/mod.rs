@@ -46,7 +46,7 @@ pub struct Options {
     pub quick: bool,
     /// A text that the names of the databases must contain; `None` for all databases.
     pub only: Option<String>,
-    /// The same seed makes the same databases, but for those that LevelDB compacts as it likes.
+    /// The same seed makes the same databases, except for those that LevelDB compacts as it likes.
     pub seed: u64,
     /// The number of keys of each kind to ask for.
     pub lookups: usize,
@@ -70,7 +70,7 @@ pub fn run(options: &Options) -> Result<Report> {
     Ok(report)
 }
 
-/// Makes the small databases of every kind, each in a folder of its own below `to`. Returns their number.
+/// Makes the small databases of every kind, each in a folder of its own below `to`. Returns the number of databases.
 pub fn make(to: &Path, seed: u64) -> Result<usize> {
     let programs = tempfile::tempdir()?;
     let program = goleveldb::build("databases", programs.path())?;
@@ -163,7 +163,7 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
         lookups: options.lookups,
         rows: Vec::new(),
     };
-    // By the reads of other keys than the user's, as the rates of present keys are not told by level.
+    // By the reads of other keys than the user's, because the rates of present keys are not shown by level.
     let without_lookups = case.lookups.then(|| Tuning::of(folder.path(), case.all, None)).transpose()?;
     let (settings, tuning) = without_lookups.as_ref().unwrap_or(&tuned).lines();
     database.best = best::compare(settings, tuning).context("the best filters")?;

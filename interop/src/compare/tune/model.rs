@@ -11,7 +11,7 @@ use super::keys::Keys;
 use crate::leveldb::{Table, TableOptions};
 use crate::random::Random;
 
-/// The length of the tag behind a user key.
+/// The length of the tag after a user key.
 const TAG: usize = 8;
 
 /// The keys of a database.
@@ -29,7 +29,7 @@ pub(super) struct Model {
 /// A kind of keys to be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Stored keys with 16 random bytes behind them.
+    /// Stored keys followed by 16 random bytes.
     Random,
     /// Stored keys with a byte changed to another one that occurs there.
     Changed,
@@ -37,7 +37,7 @@ pub(super) enum Kind {
     Between,
     /// Stored keys without their last one to four bytes.
     Cut,
-    /// Stored keys with one to four bytes behind them.
+    /// Stored keys followed by one to four bytes.
     Longer,
     /// Keys that are found.
     Present,

@@ -44,7 +44,7 @@ pub(super) struct Predicted {
     /// The size of all filters in bytes.
     pub(super) size: Estimate,
     pub(super) random: Estimate,
-    /// The reads for the worst of the kinds that are likely for such keys.
+    /// The reads for the worst of the kinds that are likely for the database's keys.
     pub(super) neighbours: Estimate,
     pub(super) worst: Option<&'static str>,
     /// The reads by kind: changed, between, cut, longer.
@@ -102,7 +102,7 @@ const HASH: [&str; 2] = ["--hash", "unsigned"];
 const OLD_NAME: &str = "leveldb.BuiltinBloomFilter";
 
 impl Choice {
-    /// Reads `choice` as in the JSON, or a setting, which has the same bits on all levels.
+    /// Reads a choice of the JSON, or a setting, which has the same bits on all levels.
     fn of(json: &Value) -> Result<Self> {
         let policy = json["policy"].as_str().context("policy")?.to_owned();
         let base_lg = json["base_lg"].as_u64().context("base_lg")?;
@@ -289,7 +289,7 @@ mod tests {
         const NEW: &str = "--policy leveldb.BuiltinBloomFilter2 --bits-per-key";
         assert_eq!(words(&uniform), format!("{NEW} 12 --base-lg 14"));
         assert_eq!(words(&by_level), format!("{NEW} 0=12,2=9 --base-lg 14"));
-        // Those that `tune` prints are taken as they are.
+        // The arguments that `tune` prints are taken as they are.
         assert_eq!(words(&tuning.advice().unwrap().1.unwrap()), "--bits-per-key 0=12,2=9");
         let setting = tuning.setting(5, Some((7, 11))).unwrap();
         assert!(tuning.setting(5, Some((11, 7))).is_err());

@@ -1,4 +1,4 @@
-//! Predictions beside measurements.
+//! Predictions compared with measurements.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,8 +10,8 @@ use super::predicted::Estimate;
 /// by three standard errors by chance.
 const SHARE: f64 = 0.1;
 const ERRORS: f64 = 4.0;
-/// Smaller differences are ignored. They come from a few reads in all, and the errors of so few are not normally
-/// distributed.
+/// Smaller differences are ignored. They come from a few reads in all, and the errors of so few reads are not
+/// normally distributed.
 const NOTHING: f64 = 0.0005;
 /// The error that is permitted for the size of filters, as a share.
 const SIZE_SHARE: f64 = 0.02;
@@ -21,7 +21,7 @@ const WIDEST: f64 = 0.5;
 /// With fewer reads for a lookup, a share says nothing: the interval may be as wide as for this many.
 const LEAST: f64 = 0.004;
 
-/// A predicted number beside the measured one, and whether they agree.
+/// A predicted number and the measured one, and whether they agree.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Compared {
     /// "random", "changed", "between", "cut", "longer", "present", "lookups" or "size".
@@ -30,11 +30,11 @@ pub(super) struct Compared {
     pub(super) measured: f64,
     /// Half the width of the predicted interval; 0 for a size.
     pub(super) half: f64,
-    /// The difference in standard errors; `None` for a size, where there are none.
+    /// The difference in standard errors; `None` for a size, which has no standard error.
     pub(super) errors: Option<f64>,
     /// True if the measured number is in the predicted interval, allowing for its own error.
     pub(super) is_held: bool,
-    /// The reason why the prediction does not hold.
+    /// The reason why the prediction does not hold, if it does not.
     pub(super) fault: Option<String>,
 }
 

@@ -76,7 +76,7 @@ pub(super) fn write(case: &Case, folder: &Path, goleveldb: Option<&Path>, random
             }
         }
     }
-    // The first opening may leave tables that nothing refers to any more, and removes older ones.
+    // This opening removes tables that nothing refers to any more, which the openings before may have left.
     let held = StoreOptions { hold_background: true, ..options(case, None) };
     drop(Store::open(folder, &held)?);
     ensure_logs_are_empty(folder)

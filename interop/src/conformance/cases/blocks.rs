@@ -21,7 +21,7 @@ pub(super) fn all() -> Vec<Question> {
     cases
 }
 
-/// Calls of the builder, and the blocks that it makes.
+/// Calls to the builder, and the blocks that it makes.
 fn built() -> Vec<Question> {
     let mut cases = Vec::new();
     let mut push = |name: &str, calls: Vec<Value>, bits: u32, internal_keys: bool| {
@@ -179,7 +179,7 @@ fn asked() -> Vec<Question> {
             push(format!("array-at-{word:x}-asked-at-{offset}"), &damaged, offset, b"foo", false);
         }
     }
-    // The two words before are where the filters start.
+    // The two words before the array's offset are where the filters start.
     for word in [0, 8, 9, 10, 17, 18, 19, 30, u32::MAX] {
         let damaged = with_word(pair.clone(), 9, word);
         push(format!("second-starts-at-{word:x}-first-asked"), &damaged, 0, b"foo", false);

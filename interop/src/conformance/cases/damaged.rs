@@ -1,5 +1,5 @@
 //! Tables with one thing damaged: some with the old checksum, some with a matching one, so that every check
-//! behind it is reached.
+//! after that of the checksum is reached.
 
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn block_damage() -> [NamedEdit; 24] {
     ]
 }
 
-/// Places that a handle can name, each with its name in cases. None of them is a block.
+/// Places that a handle can name, each with its name in cases. No block lies at any of them.
 fn elsewhere() -> [(&'static str, Place); 9] {
     [
         ("zero", (0, 0)),
@@ -108,7 +108,7 @@ fn elsewhere() -> [(&'static str, Place); 9] {
     ]
 }
 
-/// Values that are not a handle, or are one in an unusual way.
+/// Values that are not a handle, or that encode a handle in an unusual way.
 fn odd_handles(sound: &[u8]) -> [(&'static str, Vec<u8>); 6] {
     [
         ("empty", vec![]),
@@ -236,7 +236,7 @@ pub(super) fn all() -> Vec<Question> {
         }
         let stored = Stored::Entries(entries.clone());
         cases.push(question(format!("table_scan/damaged-{name}"), "table_scan", given.clone(), stored));
-        // A key of the damaged block, one of another, and one that is nowhere.
+        // A key of the damaged block, a key of another block, and a key that is not stored.
         for (place, key) in [("there", "citron"), ("elsewhere", "apple"), ("nowhere", "cashew")] {
             let mut given = given.clone();
             given["key"] = hex(key.as_bytes()).into();

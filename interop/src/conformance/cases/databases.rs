@@ -12,7 +12,7 @@ use crate::hex;
 /// The number of the table.
 const TABLE: u64 = 5;
 
-/// Makes a MANIFEST with the one table, of this size, or with none.
+/// Makes a MANIFEST with the one table, of this size. `None`: without tables.
 pub(super) fn manifest(size: Option<u64>) -> Vec<u8> {
     let (first, last) = (ENTRIES[0].0, ENTRIES[ENTRIES.len() - 1].0);
     let mut edit = VersionEdit::default();
@@ -42,7 +42,7 @@ pub(super) fn all() -> Vec<Question> {
     let entries: Value =
         ENTRIES.iter().map(|(key, value)| json!([hex(key.as_bytes()), hex(value.as_bytes())])).collect();
     let mut cases = Vec::new();
-    // LevelDB's behaviour is undefined if keys of an index are no internal keys.
+    // LevelDB's behaviour is undefined if keys of an index are not internal keys.
     for (name, damage) in damages().into_iter().filter(|(name, _)| !name.starts_with("index-key-")) {
         let mut given = json!({ "files": files(&assemble(&damage, Form::Internal)) });
         if is_sound(&name) {

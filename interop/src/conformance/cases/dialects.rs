@@ -18,7 +18,7 @@ const GOLEVELDB: &str = "leveldb.BuiltinBloomFilter";
 /// last bytes as signed.
 const SIGNED: &str = "leveldb.BuiltinBloomFilter, signed";
 
-/// The same name, where nothing says which of the two hashes it is.
+/// The same name, where nothing says which of the two hashes it stands for.
 const EITHER: &str = "leveldb.BuiltinBloomFilter, either";
 
 /// The filters that Riak writes under LevelDB's name.

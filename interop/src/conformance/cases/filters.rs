@@ -1,4 +1,4 @@
-//! The hash and single Bloom filters.
+//! The hash and individual Bloom filters.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The questions of the cases. The answer that must hold is LevelDB's.
+//! The questions of the cases. The answer that must hold is LevelDB's, or that of another [`Origin`].
 
 mod blocks;
 mod damaged;
@@ -79,7 +79,7 @@ pub fn all() -> Vec<File> {
     ]
 }
 
-/// Returns the case in full, with LevelDB's answer, or that of the program named as `origin`.
+/// Returns the case in full, with the answer of the program `origin`.
 pub fn complete(question: &Question, origin: &str, answer: &Value) -> Value {
     let (may, must_not) = alternatives(question, answer);
     let mut case = json!({
@@ -97,7 +97,7 @@ pub fn complete(question: &Question, origin: &str, answer: &Value) -> Value {
     case
 }
 
-/// Returns answers that differ from LevelDB's and lose nothing, and answers that lose something.
+/// Returns answers that differ from `answer` and lose nothing, and answers that lose something.
 fn alternatives(question: &Question, answer: &Value) -> (Vec<Value>, Vec<Value>) {
     let mut may = Vec::new();
     let mut must_not = Vec::new();
@@ -140,7 +140,7 @@ fn alternatives(question: &Question, answer: &Value) -> (Vec<Value>, Vec<Value>)
         _ => {}
     }
     may.retain(|pattern| pattern != answer);
-    // What is sound gives no reason for an error, nor for a filter that is not asked. A reader of other names than
+    // Sound input gives no reason for an error, nor for a filter that is not asked. A reader of other names than
     // LevelDB's may find a value where LevelDB's filter denies it.
     if question.given["sound"] == json!(true) {
         may.retain(|pattern| pattern.get("error").is_none() && pattern.get("match").is_none());

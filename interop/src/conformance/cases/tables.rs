@@ -102,7 +102,7 @@ pub(super) fn all() -> Vec<Question> {
     cases
 }
 
-/// A filter block without a single bit, under names near LevelDB's: a stored key is found exactly if the reader
+/// Filters without a single bit set, under names near LevelDB's: a stored key is found only if the reader
 /// ignores the filter.
 fn named() -> Vec<Question> {
     let mut cases = Vec::new();

@@ -64,7 +64,7 @@ unsafe extern "C" {
 
 pub(in crate::leveldb) struct Database {
     raw: NonNull<RawDatabase>,
-    /// The other side uses it until the database is closed.
+    /// The other side uses the policy until the database is closed.
     _policy: Option<Policy>,
 }
 

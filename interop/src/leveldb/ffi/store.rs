@@ -93,7 +93,7 @@ unsafe extern "C" {
 
 pub(in crate::leveldb) struct Store {
     raw: NonNull<RawStore>,
-    /// The other side uses it until the database is closed.
+    /// The other side uses the policy until the database is closed.
     _policy: Option<Policy>,
 }
 

@@ -8,7 +8,7 @@ use anyhow::Result;
 use filterblock_interop::leveldb::{Store, StoreFilter, StoreOptions, WriteBatch};
 use filterblock_interop::random::Random;
 
-/// Bytes that an entry takes in a table besides its value, roughly.
+/// The number of bytes that an entry takes in a table besides its value, roughly.
 const KEY: u64 = 25;
 
 /// LevelDB's defaults, with filters of ten bits a key.
@@ -54,7 +54,7 @@ pub(crate) fn write(folder: &Path, bytes: u64, value: usize) -> Result<u64> {
     }
     store.write(&batch)?;
     drop(store);
-    // Makes a table of them, and removes tables that the last compaction replaced.
+    // Makes a table of the new keys, and removes tables that the last compaction replaced.
     wait_for_compactions(&Store::open(folder, &StoreOptions::default())?)?;
     drop(Store::open(folder, &StoreOptions::default())?);
     Ok(keys)

@@ -31,20 +31,20 @@ pub(crate) enum Mode {
         #[arg(long, default_value_t = 1200)]
         milliseconds: u64,
     },
-    /// Measures what rebuilding saves LevelDB, and what it costs beside a compaction.
+    /// Measures what rebuilding saves LevelDB, and what it costs compared with a compaction.
     Numbers {
         /// The folder for the databases; a new folder is made in it and removed.
         folder: PathBuf,
-        /// Bytes of tables.
+        /// Approximate size of all tables, in bytes.
         #[arg(long, default_value_t = 1_000_000_000)]
         bytes: u64,
-        /// Bytes of a value, which Snappy halves.
+        /// Size of a value in bytes; Snappy halves it.
         #[arg(long, default_value_t = 100)]
         value_size: usize,
         /// Write a tenth of the bytes.
         #[arg(long)]
         quick: bool,
-        /// Number of rounds; the best of each counts. 0 measures the reads only.
+        /// Number of rounds; the best of each way counts. 0 measures the reads only.
         #[arg(long, default_value_t = 3)]
         rounds: usize,
     },

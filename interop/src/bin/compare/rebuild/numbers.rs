@@ -46,8 +46,8 @@ fn block_reads(database: &Path, scratch: &Path, keys: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the data blocks read for each `Get`, of keys that are stored (`odd` is 0) or absent (1). All tables are
-/// open before that, and no compaction changes them.
+/// Returns the mean number of data blocks read for each `Get`, of keys that are stored (`odd` is 0) or absent (1).
+/// All tables are open before that, and no compaction changes them.
 fn reads(folder: &Path, filter: StoreFilter, keys: u64, odd: u64) -> Result<f64> {
     let options = StoreOptions {
         filter,

@@ -14,7 +14,7 @@ use super::data::{Asked, Kind, Order, SUFFIX, build, describe, keys, slices};
 use super::report::{Row, Section};
 use super::timing::{Aims, Measure, Turns, levels, set};
 
-/// Queries handed over together.
+/// The number of queries handed over together.
 pub(crate) const BATCH: usize = 1000;
 
 pub(crate) fn block(keys: &[Vec<u8>], bits: u32, per_filter: usize) -> Vec<u8> {
@@ -83,7 +83,7 @@ pub(crate) fn check<P: FilterPolicy>(
     Ok(count)
 }
 
-/// Aims for single keys, and for many.
+/// Aims for keys asked one by one, and for many at once.
 type BothAims = [Option<Aims>; 2];
 
 const fn aims(kind: Kind, order: Order) -> BothAims {
@@ -117,7 +117,7 @@ pub(crate) fn cached(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("Asking, in the cache", rows))
 }
 
-/// Times queries for keys of other lengths, and to filters of other numbers of bits.
+/// Times queries for keys of other lengths than in [`cached`], and to filters of other numbers of bits a key.
 pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
     let mut rows = Vec::new();
     let lens = [Some(0), Some(4), Some(8), Some(24), Some(64), None].map(|len| (len, 10));

@@ -23,7 +23,8 @@ pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("Building filter blocks", rows))
 }
 
-/// Builds filters of keys of other lengths, and of other numbers of bits.
+/// Times filters that [`run`] leaves out: of keys of other lengths, of other numbers of bits a key,
+/// and of few keys.
 pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
     let mut rows = Vec::new();
     for len in [0, 4, 8, 24] {
@@ -34,7 +35,7 @@ pub(crate) fn others(rounds: usize, count: usize) -> Result<Section> {
     for bits in [1, 5, 20, 44] {
         rows.extend(case(rounds, count, Some(16), 40, bits)?);
     }
-    // As with values of 1 KiB to 4 KiB.
+    // Few keys a filter, as with values of 1 KiB to 4 KiB.
     for len in [16, 100] {
         for per_filter in [1, 2, 3, 4, 6] {
             rows.extend(case(rounds, count / 8, Some(len), per_filter, 10)?);
@@ -47,7 +48,7 @@ pub(crate) fn one_filter(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("Building one filter for the table", case(rounds, count, Some(16), count, 10)?))
 }
 
-/// Aims for single keys, and for many together.
+/// Aims for keys added one by one, and for many together.
 fn aims(len: Option<usize>, per_filter: usize, bits: u32) -> (Option<Aims>, Option<Aims>) {
     match (len, per_filter, bits) {
         (Some(16), 40, 10) => (Some([2.4, 3.8, 5.0]), Some([2.8, 4.5, 6.5])),

@@ -3,13 +3,14 @@
 use filterblock::{FilterBlockBuilder, FilterPolicy, KeyBuf};
 use filterblock_interop::random::Random;
 
-/// Bytes of data blocks for each filter.
+/// The number of bytes of data blocks for each filter.
 pub(crate) const RANGE: u64 = 2048;
 
 /// The sequence number and type in which internal keys end.
 pub(crate) const SUFFIX: [u8; 8] = [1, 7, 0, 0, 0, 0, 0, 0];
 
-/// Makes `count` random keys of `len` bytes, or of 1 to 64 bytes, each followed by `suffix`.
+/// Makes `count` random keys, each followed by `suffix`. `len`: the bytes of a key. `None`: 1 to 64
+/// bytes.
 pub(crate) fn keys(seed: u64, count: usize, len: Option<usize>, suffix: &[u8]) -> Vec<Vec<u8>> {
     let mut random = Random::new(seed);
     let key = |random: &mut Random| {
@@ -96,7 +97,7 @@ impl Order {
 /// takes no time.
 pub(crate) struct Asked {
     bytes: Vec<u8>,
-    /// The offset of a data block, and the end of the key.
+    /// For each query, the offset of a data block and the end of the key.
     queries: Vec<(u64, usize)>,
 }
 
@@ -112,7 +113,8 @@ impl Asked {
         Self { bytes, queries }
     }
 
-    /// Makes a query for each present key or for the absent one in its place.
+    /// For each present key, makes a query for that key, for the absent key in its place, or for
+    /// one of the two at random, by `kind`.
     pub(crate) fn of(
         order: Order,
         kind: Kind,

@@ -12,8 +12,8 @@ use super::timing::{Turns, levels, set};
 
 const TABLES: usize = 8;
 
-/// Times what an LSM tree does for a key in one of eight tables: it asks the filters of all. Ours hashes the key
-/// once.
+/// Times what an LSM tree does for a key in one of eight tables: it asks the filters of all tables. Ours hashes
+/// the key once.
 pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     let policy = BloomFilterPolicy::new(10);
     let mut rows = Vec::new();
@@ -51,7 +51,7 @@ pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     Ok(Section::new("One key asked in 8 tables, 40 a filter, for each key", rows))
 }
 
-/// Times fastbloom's filters as a reference. They have their own format and the same size.
+/// Times fastbloom's filters as a reference. They have their own format, and as many bits a key as ours.
 pub(crate) fn fastbloom(rounds: usize, count: usize) -> Result<Section> {
     let (present, absent) = (keys(0, count, Some(16), &[]), keys(1, count, Some(16), &[]));
     let mut filter = BloomFilter::with_num_bits(count * 10).seed(&1).expected_items(count);

@@ -1,5 +1,5 @@
-//! Times keys looked up one by one and 256 at once, in tables of all sizes: from those in the cache to those in
-//! memory.
+//! Times lookups of keys, one by one and 256 at once, in tables of all sizes: from those that fit into the cache to
+//! those in memory.
 
 use std::cell::Cell;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Times queries to filters that lie in memory and not in the caches, beside the time that the memory alone takes.
+//! Times queries to filters that lie in memory and not in the caches, and the time that the memory alone takes.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -16,13 +16,13 @@ use super::report::{Row, Section};
 use super::timing::{Aims, Measure, Turns};
 
 const PER_FILTER: usize = 40;
-/// The number of different filters. The others are copies in other memory.
+/// The number of different filters. The other filters are copies of them, at other addresses.
 const DISTINCT: usize = 1000;
-/// The number of queries of a round. Each round has other queries. The first ones come again once their filters have
-/// left the caches.
+/// The number of queries of a round. Each round has other queries. The first queries come again once their filters
+/// have left the caches.
 const ROUND: usize = 10_000;
 
-/// A filter block, and where its offsets start.
+/// A filter block, the place where its offsets start, and the number of its filters.
 struct Filters {
     memory: MmapMut,
     offsets: usize,
@@ -63,7 +63,7 @@ impl Filters {
         (0..rounds).map(|_| Asked::new((0..ROUND).map(&mut query).collect::<Vec<_>>())).collect()
     }
 
-    /// Reads the lines that each query needs, the offsets and both ends of its filter, and asks
+    /// Reads the cache lines that each query needs, those of the offsets and of both ends of its filter, and asks
     /// nothing.
     fn touch(&self, queries: &[(u64, &[u8])]) -> usize {
         let (data, offsets) = self.memory.split_at(self.offsets);
@@ -93,7 +93,7 @@ pub(crate) fn run(rounds: usize, megabytes: usize) -> Result<Section> {
     let mut rows = Vec::new();
     for (pages, name) in [(Advice::NoHugePage, "4 KiB pages"), (Advice::HugePage, "huge pages")] {
         let filters = Filters::new(&present, megabytes, pages)?;
-        // So many that lines have left the caches before they are needed again.
+        // So many windows that lines have left the caches before they are needed again.
         let windows = (filters.number / 10 / ROUND).clamp(1, 100);
         for kind in Kind::ALL {
             let asked = filters.asked(kind, windows, &present, &absent);
@@ -114,7 +114,7 @@ fn branching(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, queries: &[(u
     count
 }
 
-/// Aims for single keys.
+/// Aims for keys asked one by one.
 const fn aims(kind: Kind) -> Option<Aims> {
     match kind {
         Kind::Hit => None,

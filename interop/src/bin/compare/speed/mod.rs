@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     /// Keys in the one filter of a whole table
     #[arg(long, default_value_t = 1_000_000)]
     table_keys: usize,
-    /// Megabytes of filters for `memory`, and the most of tables for `get-many` and `get-cold`
+    /// Megabytes of filters for `memory`, and the most megabytes of tables for `get-many` and `get-cold`
     #[arg(long, default_value_t = 1000)]
     megabytes: usize,
     /// Entries of the tables written and walked
@@ -71,11 +71,11 @@ const ONE_FILTER: usize = 100_000;
 enum Part {
     /// Building filter blocks
     Build,
-    /// The same with other keys and bits
+    /// Building filter blocks with other keys and bits
     BuildOthers,
-    /// Asking for single keys and for many at once, in the cache
+    /// Asking for keys one by one and for many at once, in the cache
     Ask,
-    /// The same with other keys and bits
+    /// Asking with other keys and bits
     AskOthers,
     /// The cases of RocksDB's `filter_bench`
     FilterBench,
@@ -85,7 +85,7 @@ enum Part {
     EightTables,
     /// Building one filter for a whole table
     BuildOne,
-    /// Asking such a filter
+    /// Asking one filter for a whole table
     AskOne,
     /// Writing whole tables
     Write,

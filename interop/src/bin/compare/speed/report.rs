@@ -118,7 +118,8 @@ impl Section {
         }
     }
 
-    /// Adds the values that another process printed. `None` if they are not as many as here.
+    /// Adds the values that another process printed. `None` if their number is not that of the
+    /// values here.
     pub(crate) fn add_values(&mut self, text: &str) -> Option<()> {
         let mut lines = text.lines();
         for row in &mut self.rows {
@@ -131,7 +132,7 @@ impl Section {
     }
 }
 
-/// The value below which this part of all values lies.
+/// The value below which this part of all values lies. NaN if there are no values.
 pub(crate) fn at(mut values: Vec<f64>, part: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get((values.len() as f64 * part) as usize).copied().unwrap_or(f64::NAN)

@@ -17,7 +17,7 @@ const ROUNDS: usize = 40;
 /// The largest factor permitted between the slowest process and the median.
 const AIM: f64 = 1.3;
 /// Processes that are slower than the median by this factor are asked again. If another program took a part of the
-/// core, it goes away; a slow mode stays.
+/// core, the slowness goes away; a slow mode stays.
 const SUSPECT: f64 = 1.1;
 /// The largest number of times that suspect processes are asked again.
 const AGAIN: usize = 6;
@@ -93,7 +93,7 @@ impl Drop for Builder {
     }
 }
 
-/// Each case's time in each of these processes.
+/// For each case, its shortest time in each of these processes.
 fn by_case(builders: &[Builder], count: usize) -> Vec<Vec<f64>> {
     (0..count).map(|case| builders.iter().map(|builder| builder.least[case]).collect()).collect()
 }

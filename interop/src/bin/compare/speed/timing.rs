@@ -30,7 +30,7 @@ pub(crate) struct Ours(usize);
 pub(crate) enum Measure {
     /// Their time divided by ours.
     Faster(Fixed),
-    /// The time of other work of ours divided by this one's, at the same level.
+    /// The time of other work of ours divided by the time of this work, at the same level.
     FasterThanOurs(Ours),
     /// Our time divided by theirs.
     Of(Fixed),
@@ -67,7 +67,7 @@ pub(crate) struct Turns<'a> {
     fixed: Vec<(&'static str, Work<'a>)>,
     ours: Vec<Work<'a>>,
     rows: Vec<Spec>,
-    /// Rounds of the same work in succession.
+    /// The number of rounds of the same work in succession.
     run: usize,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Turns<'a> {
         Self { run, ..self }
     }
 
-    /// Adds work that has no levels. The first is LevelDB's.
+    /// Adds work that has no levels. LevelDB's work must be the first.
     pub(crate) fn fixed<T>(&mut self, name: &'static str, work: impl FnMut() -> T + 'a) -> Fixed {
         self.fixed.push((name, boxed(work)));
         Fixed(self.fixed.len() - 1)
@@ -117,7 +117,7 @@ impl<'a> Turns<'a> {
         self.rows.push(Spec { name: name.to_owned(), ours, measure, aims });
     }
 
-    /// Adds work, and a row that says how much faster it is than LevelDB's.
+    /// Adds work, and a row that shows how much faster it is than LevelDB's.
     pub(crate) fn faster<T>(&mut self, name: &str, aims: Option<Aims>, work: impl FnMut() -> T + 'a) -> Ours {
         let ours = self.ours(work);
         self.row(name, ours, Measure::Faster(Fixed::FIRST), aims);
