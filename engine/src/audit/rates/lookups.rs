@@ -178,7 +178,8 @@ mod tests {
         assert_eq!(LookupWeights::default().of(None, 9), 9.0);
     }
 
-    /// A large table, and small ones that begin and end near its ends: nearly all of its keys lie between these ends.
+    /// A large table, and small ones that begin and end near its ends: nearly all keys of the large table lie within the
+    /// range of each small one.
     #[test]
     fn the_index_says_where_entries_lie() {
         let small = |number, first, last| table(number, first, last, 10);
@@ -187,10 +188,11 @@ mod tests {
             [large, small(2, "ab", "y"), small(3, "ac", "yb"), small(4, "ad", "yc")]
         };
         let key = |blocks: u64, key: &str| (blocks, key.as_bytes().into());
-        // Without marks, the seven stretches are assumed to have as many entries each.
+        // Without marks, the entries are assumed to be spread evenly over the eight ends and the seven stretches.
         let without = weights(tables(Marks::default()));
         assert!(without[1] < 800.0, "{without:?}");
-        // Two of a hundred blocks hold the keys up to the beginning of the small tables, and two those from their end on.
+        // Of a hundred blocks, two hold the keys around the beginnings of the small tables, and two the keys around
+        // their ends.
         let marks = Marks { keys: vec![key(2, "ae"), key(50, "m"), key(98, "x")], blocks: 100 };
         let found = weights(tables(marks.clone()));
         assert_eq!(found[0], 1030.0);

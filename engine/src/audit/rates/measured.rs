@@ -1,4 +1,4 @@
-//! A rate with its interval.
+//! A rate with its interval, and the mean of such rates.
 
 use serde::Serialize;
 

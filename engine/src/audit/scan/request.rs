@@ -19,8 +19,8 @@ pub struct ScanRequest {
     pub range: KeyRange,
     /// The greatest number of entries to show; `None`: all entries.
     pub limit: Option<u64>,
-    /// True if the keys of tables that are shown one by one are internal keys. `None`: those of a database's tables
-    /// are; for other tables, their filters or first keys decide.
+    /// True if the keys of tables that are shown one by one are internal keys. `None`: the keys of a database's tables
+    /// are internal keys; for other tables, their filters or first keys decide.
     pub internal_keys: Option<bool>,
 }
 
