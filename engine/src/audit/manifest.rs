@@ -1,7 +1,7 @@
 //! The records of a MANIFEST, and the state that they lead to.
 //!
-//! Records after damage are shown, because they are often all that is left of the database's state. They are not part of
-//! the state shown: otherwise, tables that a lost record deleted would come back.
+//! Records after damage are shown, because they are often all that is left of the database's state. They are not part
+//! of the state shown: otherwise, tables that a lost record deleted would come back.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

@@ -12,9 +12,9 @@ pub(crate) fn size_conflict(live: &LiveTable, size: u64) -> Option<(String, Stri
         .then(|| (format!("{} bytes, as the MANIFEST has it", live.size), format!("{size} bytes")))
 }
 
-/// The faults of live tables whose files have other sizes than the MANIFEST records, with the tables' numbers. Such a file
-/// is not the one that the MANIFEST means, or only a part of it. A table that was still being written when the folder was
-/// listed may have its recorded size when it is opened, so only the size of the opened file counts.
+/// The faults of live tables whose files have other sizes than the MANIFEST records, with the tables' numbers. Such a
+/// file is not the one that the MANIFEST means, or only a part of it. A table that was still being written when the
+/// folder was listed may have its recorded size when it is opened, so only the size of the opened file counts.
 pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64, Fault)> {
     let mut found = Vec::new();
     for table in database.tables() {

@@ -37,8 +37,8 @@ pub(crate) fn stored_crc(data: &[u8]) -> u32 {
     crc32c::crc32c(data).rotate_right(15).wrapping_add(MASK_DELTA)
 }
 
-/// Returns every single bit that, if wrong, explains why `data` do not have the checksum `stored`. Empty if `data`
-/// have it.
+/// Returns every bit that, if it alone is wrong, explains why `data` do not have the checksum `stored`. The result is
+/// empty if `data` have that checksum.
 ///
 /// Other damage to a block of 4 KiB looks like one wrong bit with a probability of 8e-6. So a corrected block still has
 /// to be checked.

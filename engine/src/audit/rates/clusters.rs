@@ -61,8 +61,8 @@ impl Clusters {
     }
 }
 
-/// The quantile of Student's distribution for an interval of 95 %. With three degrees of freedom or more, it is computed
-/// by the expansion of Cornish and Fisher, which is 1 % low with three and nearly exact with many.
+/// The quantile of Student's distribution for an interval of 95 %. With three degrees of freedom or more, it is
+/// computed by the expansion of Cornish and Fisher, which is 1 % low with three and nearly exact with many.
 pub(crate) fn student(degrees: f64) -> f64 {
     if degrees < 3.0 {
         return if degrees < 2.0 { 12.706 } else { 4.303 };

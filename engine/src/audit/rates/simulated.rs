@@ -57,8 +57,9 @@ pub(crate) fn passed(rate: f64, asked: u64, random: &mut SplitMix) -> u64 {
     (0..asked).map(|_| u64::from(random.share() < rate)).sum()
 }
 
-/// Filters whose rates differ by far more than the random error of the questions, and filters whose rates differ by about
-/// that error: the mean rate, the relative standard deviation of the rates, and the number of questions to a filter.
+/// Filters whose rates differ by far more than the random error of the questions, and filters whose rates differ by
+/// about that error: the mean rate, the relative standard deviation of the rates, and the number of questions to a
+/// filter.
 const RATES: [(f64, f64, u64); 2] = [(0.2, 0.5, 200), (0.02, 0.3, 1000)];
 
 /// `groups` filters are asked, out of very many whose rates are normally distributed.

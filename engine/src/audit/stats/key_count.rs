@@ -1,9 +1,9 @@
 //! The numbers of a table's entries and of its different keys: counted, or estimated from some of its data blocks.
 //!
 //! For an estimate, the index is cut into equal parts, and one block of each part is decoded: a stratified sample. The
-//! estimate multiplies the number of entries of each block by the number of blocks of its part. The error of the estimate
-//! is computed from the differences between neighbouring parts. While the error is large, each part is cut in two and a
-//! block of the other half is decoded too.
+//! estimate multiplies the number of entries of each block by the number of blocks of its part. The error of the
+//! estimate is computed from the differences between neighbouring parts. While the error is large, each part is cut in
+//! two and a block of the other half is decoded too.
 
 use std::{collections::BTreeSet, ops::Range};
 

@@ -283,8 +283,8 @@ fn of_lookups(lookups: Lookups, absent: f64, present: f64) -> f64 {
     (1.0 - share) * absent + share * present
 }
 
-/// The memory that filters take in LevelDB. Of the tables that can be read, LevelDB maps the first 1,000 into memory, and
-/// holds the filters of the other tables on the heap.
+/// The memory that filters take in LevelDB. Of the tables that can be read, LevelDB maps the first 1,000 into memory,
+/// and holds the filters of the other tables on the heap.
 fn memory_of(survey: &Survey) -> Memory {
     let sizes = || survey.iter().filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size);
     let tables = sizes().count() as u64;

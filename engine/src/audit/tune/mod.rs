@@ -6,8 +6,8 @@
 //!    `lookups` finds where the lookup ends.
 //! 3. `trial` decodes some or all tables once. It makes the filters of every setting from their keys,
 //!    and asks these filters for absent keys.
-//! 4. `tally` adds up the answers by level, `random_visits` those for random keys, and `outcome` computes sizes, rates and
-//!    block reads from them.
+//! 4. `tally` adds up the answers by level, `random_visits` adds those for random keys, and `outcome` computes
+//!    sizes, rates and block reads from the sums.
 //! 5. `search` finds the best bits a key within a budget, and `advice` decides whether a rebuild pays.
 
 mod advice;

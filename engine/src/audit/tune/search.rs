@@ -29,9 +29,9 @@ struct State {
 /// for, the chosen one reads the least. Among nearly equal choices, takes the smallest. `None` if nothing fits.
 ///
 /// Tries all combinations. If there are more than `MAX_STATES` after a level, combinations that are no smaller than
-/// another one and read no less are left out, and if too many remain, they are thinned out. Monkey (Dayan, Athanassoulis
-/// and Idreos, 2017) solves this problem in closed form for a tree of ideal filters; with measured rates and few levels,
-/// trying is enough.
+/// another one and read no less are left out, and if too many remain, they are thinned out. Monkey (Dayan,
+/// Athanassoulis and Idreos, 2017) solves this problem in closed form for a tree of ideal filters; with measured rates
+/// and few levels, trying is enough.
 pub(super) fn best_by_level(
     levels: &[Vec<Item>],
     budget: f64,

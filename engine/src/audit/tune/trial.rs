@@ -218,7 +218,8 @@ fn made_keys<R: ReadAt>(
         }
         let is_within =
             plan.order.compare(first, &key).is_lt() && plan.order.compare(&key, &entries.last).is_lt();
-        // Another form of a stored key is no absent one, and nobody asks for what is no key.
+        // Bytes in another form than the canonical one may equal a stored key, and programs do not ask for bytes
+        // that are no key.
         let is_within = is_within && plan.order.can_be_filtered(&key);
         if is_within && entries.prints.binary_search(&hash(&key)).is_err() {
             made.push(key);

@@ -44,7 +44,7 @@ struct Denials {
 }
 
 impl<'a> DenialCheck<'a> {
-    /// If there are several encodings and hashes, those that match the most keys are considered right.
+    /// If there are several encodings or hashes, the combination that matches the most keys is considered right.
     pub(super) fn new(
         filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
         encodings: &[KeyEncoding],

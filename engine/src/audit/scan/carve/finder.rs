@@ -247,7 +247,7 @@ mod tests {
         assert!((len * PASSES..=len * (PASSES + 1)).contains(&finder.vain), "{} of {len}", finder.vain);
     }
 
-    /// Each of many ends could belong to one start.
+    /// Many ends could belong to the same start.
     #[test]
     fn trials_are_limited() {
         let mut nested = b"start".to_vec();
