@@ -63,8 +63,7 @@ pub struct LostKeys {
     pub from: Option<CutKey>,
     /// A key of the index that comes before the whole range. `None`: not known.
     pub after: Option<CutKey>,
-    /// The last key of the range, or a key after it and before the keys of the next block. `None`:
-    /// not known.
+    /// The last key of the range, or a key after it and before the next block. `None`: not known.
     pub up_to: Option<CutKey>,
 }
 

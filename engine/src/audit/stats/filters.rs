@@ -18,8 +18,7 @@ pub(crate) struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
     /// The filters have more bytes together than the filter block, so that some of them share bytes. A damaged offset
     /// array can name the same bytes for a million filters. Such filters are not described, because that takes a pass
-    /// over each of them. Filters that share few bytes, so that this is false, take no more time than those of a sound
-    /// block.
+    /// over each of them. If this is false, the passes are over no more bytes than those of a sound block.
     overlap: bool,
 }
 

@@ -136,9 +136,9 @@ pub(super) fn has_no_rise(now: &Outcome, then: &Outcome) -> bool {
     lost(now, then) <= READS_LOST
 }
 
-/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest increase. For the
-/// individual kinds of absent keys, an increase counts only if it is greater than half the width of its interval of 95
-/// %.
+/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest increase. For
+/// the individual kinds of absent keys, an increase counts only if it is greater than half the width of its interval
+/// of 95 %.
 fn lost(now: &Outcome, then: &Outcome) -> f64 {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let certain = (absent_then - absent_now).max(present_then - present_now);
