@@ -9,7 +9,7 @@ pub enum KeyEncoding {
     /// Keys as they are.
     Whole,
     /// Internal keys; filters are made from the user part. Keys of the types 2 and 3 have a time,
-    /// as Riak's do.
+    /// as Riak's keys do.
     Internal,
     /// Internal keys without a time, whatever their type. RocksDB has other meanings for the types
     /// 2 and 3.
@@ -38,8 +38,8 @@ impl KeyEncoding {
         }
     }
 
-    /// The part of the key that filters are made from. `None`: the keys are internal keys, and this
-    /// one is too short.
+    /// The part of the key that filters are made from. `None`: the keys are internal keys, and `key`
+    /// is too short.
     #[inline]
     pub fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self.format() {

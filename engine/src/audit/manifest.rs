@@ -22,7 +22,7 @@ const MAX_FAULTS: u64 = 64;
 pub struct ManifestOutcome {
     /// CURRENT or a MANIFEST is damaged, or a MANIFEST ends within a record.
     pub is_damaged: bool,
-    /// An input could not be read for another reason.
+    /// An input could not be read for a reason other than damage.
     pub has_failed: bool,
 }
 

@@ -20,7 +20,7 @@ pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64,
     for table in database.tables() {
         let listed = |live: &&LiveTable| table.file.size().is_some_and(|len| len != live.size);
         let (Some(live), Some(path)) = (table.recorded().filter(listed), table.file.path()) else { continue };
-        // A table that does not open is reported when it is its turn.
+        // A table that does not open is reported in its turn.
         let Some(len) = opener.open_table(path).ok().and_then(|file| file.len().ok()) else { continue };
         let Some((expected, size)) = size_conflict(live, len) else { continue };
         let message = format!("table-size: expected {expected}, found {size}; a newer value may be lost");

@@ -62,7 +62,7 @@ impl IndexKeys {
         Ok(keys)
     }
 
-    /// The encodings that are possible.
+    /// The encodings that the keys may be in.
     fn encodings(&self, format: Option<KeyFormat>, origin: Option<Origin>) -> Vec<KeyEncoding> {
         let mut encodings = Vec::new();
         if format != Some(KeyFormat::Internal) {

@@ -24,9 +24,9 @@ use crate::{audit::file_type::explain, words::counted_as};
 pub enum Wanted {
     /// All answers.
     Answers,
-    /// The answers for keys that may be there.
+    /// The answers for keys that may be in the table or log.
     Matches,
-    /// The number of keys that may be there, for each table and each log.
+    /// For each table and each log, the number of keys that may be in it.
     Counts,
 }
 

@@ -96,7 +96,8 @@ mod tests {
         assert_eq!(Clusters::default().rate(true), None);
     }
 
-    /// Half of the filters let all keys pass and half let none pass, so that 16 filters reveal little about the others.
+    /// Half of the filters let all keys pass and half let no key pass, so that 16 filters reveal little about the
+    /// others.
     #[test]
     fn groups_that_differ_tell_little_of_others() {
         let mut clusters = Clusters::default();

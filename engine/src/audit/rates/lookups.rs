@@ -67,7 +67,7 @@ impl LookupWeights {
                 }
             });
         }
-        // The entries before each position.
+        // The number of entries before each position.
         let (mut before, mut here, mut sum) = (Vec::with_capacity(changes.len() + 1), 0.0, 0.0);
         for change in changes {
             before.push(sum);

@@ -10,7 +10,7 @@ use crate::audit::key_encoding::KeyEncoding;
 const MAX_KEY: usize = 128;
 
 /// User keys that cut a table into parts: about half of them into parts with the same number of data blocks, and the
-/// others into ever smaller ones towards both ends of the table. Near its ends, many other tables may begin or end.
+/// others into ever smaller parts towards both ends of the table. Near its ends, many other tables may begin or end.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Marks {
     /// The number of data blocks up to each key, and the key, in the order of the index. No entry of the other blocks

@@ -29,8 +29,8 @@ pub struct ScanRequest {
 pub struct ScanOutcome {
     /// A file is damaged, and the damaged part was passed over.
     pub is_damaged: bool,
-    /// An input, a file or a part of a file could not be looked at for another reason, or a MANIFEST cannot be relied
-    /// on.
+    /// An input, a file or a part of a file could not be looked at for a reason other than damage, or a MANIFEST cannot
+    /// be relied on.
     pub has_failed: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,

@@ -173,8 +173,8 @@ fn position(part: Range<u64>, entries: u64) -> u64 {
     part.start + mix(part.start ^ entries.rotate_left(32)) % (part.end - part.start)
 }
 
-/// Chooses the data blocks that [`Counts::estimate`] begins with: up to 16 that `blocks` lists, one of each of equal
-/// parts of the index, and the last one. Together they are no larger than the file.
+/// Chooses the data blocks that [`Counts::estimate`] begins with, among those that `blocks` lists: one from each of up
+/// to 16 equal parts of the index, and the last block. Together they are no larger than the file.
 pub(super) fn spread_at_random<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     let Some(entries) = blocks.entries.checked_sub(1) else { return Vec::new() };
     let number = FIRST_PARTS.min(entries);

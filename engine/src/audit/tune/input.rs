@@ -37,7 +37,7 @@ pub(super) struct Input<'d> {
     pub(super) order: Order,
     /// The tables that lookups reach, if keys are not in bytewise order.
     pub(super) routes: Option<Routes>,
-    /// The part of stored keys that filters are made from.
+    /// The encoding of stored keys, which decides the part that filters are made from.
     pub(super) encoding: KeyEncoding,
     /// goleveldb opened the database last.
     pub(super) is_goleveldb: bool,

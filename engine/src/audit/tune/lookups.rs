@@ -1,4 +1,4 @@
-//! Lookups: the tables that each reaches, and where it ends.
+//! Lookups: the tables that each lookup reaches, and where it ends.
 
 use filterblock::table::{ReadAt, Table};
 

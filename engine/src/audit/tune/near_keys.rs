@@ -213,7 +213,7 @@ mod tests {
         let mut random_key = || [random.next(), random.next()].map(u64::to_le_bytes).as_flattened().to_vec();
         let (keys, near) = learned((0..3000).map(|_| random_key()));
         assert!(!near.is_plausible(NearKind::Between) && !near.is_plausible(NearKind::Cut));
-        // Keys are made nevertheless, which differ from stored keys only in their last bytes.
+        // Keys that differ from stored keys only in their last bytes are made nevertheless.
         let made = made(NearKind::Between, &keys, &near);
         let stored: BTreeSet<_> = keys.iter().map(|key| key[..14].to_vec()).collect();
         assert!(made.len() > 2900 && made.iter().all(|key| stored.contains(&key[..14])));

@@ -283,7 +283,7 @@ fn try_all(
     Ok(())
 }
 
-/// Asks for keys of each kind; for made-up ones only until enough have passed.
+/// Asks for keys of each kind; for made-up keys only until enough of them have passed.
 fn ask<B: AsRef<[u8]>>(
     reader: &FilterBlockReader<SharedPolicy, B>,
     questions: &[Questions; ASKED],

@@ -120,7 +120,7 @@ impl<'a> DenialCheck<'a> {
         }
     }
 
-    /// The number of keys denied, the findings, and the hash of the filters if several are
+    /// The number of keys denied, the findings, and the hash of the filters if several hashes are
     /// possible.
     pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };

@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::Range};
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
 /// The greatest number of block sizes, and of gaps, that are remembered. An index names blocks starting with
-/// the first, so these suffice to recognize it.
+/// the first, so the first sizes and gaps suffice to recognize it.
 const REMEMBERED: usize = 1 << 16;
 
 /// The kind of a block with a correct checksum.
@@ -150,7 +150,7 @@ mod tests {
         known.kind(&&file[..], handle, &ReadOptions::default())
     }
 
-    /// Offset and size, each of one byte.
+    /// The handle of a block whose size is known: offset and size, each in one byte.
     const KNOWN: &[u8] = &[50, 100];
     const UNKNOWN: &[u8] = &[50, 60];
     /// Begins where `UNKNOWN` ends, trailer included.
