@@ -1,4 +1,4 @@
-//! Recognizes, by their bytes, files of other kinds that are found in place of a table.
+//! Files that do not open as tables: files of other kinds, recognized by their bytes, and tables that were cut short.
 
 use std::{path::Path, sync::Arc};
 
@@ -14,7 +14,7 @@ use super::scan::rows::{Moved, Rows as _};
 const LOOKED_AT: u64 = 64 << 10;
 /// The maximum number of bytes, from the start of a table that was cut short, in which entries are counted.
 pub(crate) const SALVAGED: u64 = 4 << 20;
-/// The limit on the bytes of data blocks and their keys that are decoded to count these entries.
+/// The limit on the bytes of data blocks and their keys that are decoded to count entries.
 const MAX_DECODED: u64 = 64 << 20;
 /// The minimum length in bytes of a file that is considered text.
 const MIN_TEXT: usize = 8;
@@ -33,9 +33,9 @@ const BEGINNINGS: [(&[u8], &str); 8] = [
     (b"SQLite format 3\0", "an SQLite database"),
 ];
 
-/// Returns `text`, which describes the error from opening the file. Appends the kind of the file if it is
-/// known, or else the number of entries that can be read at the start of a table that was cut short, unless
-/// that is 0. Reads no more than the first 4 MiB.
+/// Returns `text`, which describes `error`, the error from opening the file. For damage, appends the kind of
+/// the file if it is known, or else the number of entries that can be read at the start of a table that was
+/// cut short, unless that number is 0. Reads no more than the first 4 MiB.
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ pub enum KeyEncoding {
     /// Keys as they are.
     Whole,
     /// Internal keys; filters are made from the user part. Keys of the types 2 and 3 have a time,
-    /// as Riak's do.
+    /// as Riak's keys do.
     Internal,
     /// Internal keys without a time, whatever their type. RocksDB has other meanings for the types
     /// 2 and 3.
@@ -38,8 +38,8 @@ impl KeyEncoding {
         }
     }
 
-    /// The part of the key that filters are made from. `None`: the keys are internal keys, and this
-    /// one is too short.
+    /// The part of the key that filters are made from. `None`: the keys are internal keys, and `key`
+    /// is too short.
     #[inline]
     pub fn filtered(self, key: &[u8]) -> Option<&[u8]> {
         match self.format() {
@@ -101,8 +101,8 @@ mod tests {
         // Compared byte by byte, the 0xff of the sequence number would come after the "b".
         assert_eq!(compare(&internal(b"a", 0xff, 1), &internal(b"a\x01b", 1, 1)), Ordering::Less);
         assert_eq!(compare(&internal(b"b", 1, 1), &internal(b"a", 9, 1)), Ordering::Greater);
-        // A time is not part of the order: a user key precedes those that begin with it, whatever
-        // its time is.
+        // A time is not part of the order: a user key precedes the longer user keys that begin with
+        // it, whatever the times of these keys are.
         let timed =
             |user_key: &[u8], time: u8, sequence| internal(&[user_key, &[time; 8]].concat(), sequence, 3);
         assert_eq!(compare(&timed(b"a", 1, 9), &timed(b"a", 0, 8)), Ordering::Less);

@@ -1,7 +1,7 @@
 //! The records of a MANIFEST, and the state that they lead to.
 //!
-//! Records after damage are shown, as they are often all that is left of the database's state. They are not part of the
-//! state shown: otherwise, tables that a lost record deleted would come back.
+//! Records after damage are shown, because they are often all that is left of the database's state. They are not part
+//! of the state shown: otherwise, tables that a lost record deleted would come back.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ const MAX_FAULTS: u64 = 64;
 pub struct ManifestOutcome {
     /// CURRENT or a MANIFEST is damaged, or a MANIFEST ends within a record.
     pub is_damaged: bool,
-    /// An input could not be read for another reason.
+    /// An input could not be read for a reason other than damage.
     pub has_failed: bool,
 }
 
 impl Engine {
-    /// Gives `sink` the records of the MANIFESTs that `inputs` lead to, the tables that are live after them, and the
-    /// state. In a folder, CURRENT names the MANIFEST; a file is read as a MANIFEST.
+    /// Gives `sink` the records and the faults of the MANIFESTs that `inputs` lead to, the tables that are live in the
+    /// end, and the state. In a folder, CURRENT names the MANIFEST; a file is read as a MANIFEST.
     ///
     /// Takes memory in proportion to the longest record and to the number of live tables.
     ///
@@ -92,7 +92,7 @@ impl Shown<'_> {
         manifests.any(|file| *file.path == *manifest).then_some(manifest)
     }
 
-    /// Reports a folder whose CURRENT does not lead to a MANIFEST, and names the newest MANIFEST in the folder, if
+    /// Reports a folder without a CURRENT that leads to a MANIFEST, and names the newest MANIFEST in the folder, if
     /// there is one.
     fn no_current(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
         let Some((path, error)) = folder.manifest_error() else {
@@ -113,7 +113,8 @@ impl Shown<'_> {
         self.fault(Subject { path, ..subject }, &Fault { message, ..error.into() })
     }
 
-    /// Shows the records and the state of a MANIFEST. `listed`: the file's name was found in a folder.
+    /// Shows the records, the faults, the live tables and the state of a MANIFEST. `listed`: the file's name was found
+    /// in a folder.
     fn file(&mut self, subject: Subject<'_>, listed: bool) -> io::Result<()> {
         self.faults.clear();
         let records = match self.open(subject.path, listed) {
@@ -140,8 +141,8 @@ impl Shown<'_> {
         (self.sink)(ManifestLine::State(subject, state))
     }
 
-    /// Shows all records that can be decoded, including those after damage, until reading fails. Returns the number of
-    /// faults.
+    /// Shows all records that can be decoded, including those after damage, and the first [`MAX_FAULTS`] faults, until
+    /// reading fails. Returns the number of all faults.
     fn records(&mut self, subject: Subject<'_>, source: impl Read) -> io::Result<u64> {
         let mut log = LogReader::new(source).max_record_len(Manifest::DEFAULT_MEMORY_LIMIT);
         let (mut records, mut faults) = (0_u64, 0_u64);

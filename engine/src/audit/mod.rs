@@ -1,9 +1,9 @@
-//! The facts about a table, whoever asks for them and however they are shown.
+//! The facts about tables and databases, whoever asks for them and however they are shown.
 //!
 //! `inspect::inspect_table`, `verify::table` and `query::candidates::table` take any source of
-//! bytes. If it lacks a range, they return [`filterblock::Error::NeedRange`]: supply the range and
-//! call again. Damage is part of the result, and not an error; only the last function also fails if
-//! the table does not open.
+//! bytes. If the source lacks a range, they return [`filterblock::Error::NeedRange`]: supply the
+//! range and call again. Damage is part of the result, and not an error; only
+//! `query::candidates::table` also fails if the table does not open.
 
 pub(crate) mod correct;
 pub(crate) mod file_type;

@@ -13,8 +13,8 @@ use super::stats::OLD_NAME;
 pub enum Policy {
     /// The policy of LevelDB since 1.18.
     Builtin2,
-    /// The policy of goleveldb, and of LevelDB up to 1.17. The hash of that LevelDB differs from
-    /// goleveldb's on x86.
+    /// The policy of goleveldb, and of LevelDB up to 1.17. On x86, the hash of these versions of
+    /// LevelDB differs from goleveldb's.
     Builtin(LegacyHash),
     /// A policy of this library's own.
     Own(OwnPolicy),
@@ -49,7 +49,7 @@ impl Policy {
         }
     }
 
-    /// The program whose own policy it is.
+    /// The name of the program that the policy belongs to.
     pub const fn program(self) -> &'static str {
         match self {
             Self::Builtin2 => "LevelDB",
@@ -75,7 +75,7 @@ mod tests {
             assert_eq!(Policy::of(policy.name(), LegacyHash::Signed), Some(policy));
             assert_eq!(policy.with_bits(10).name(), policy.name());
         }
-        // LevelDB's policy, its older one, and ours.
+        // LevelDB's two policies, and this library's own.
         assert_eq!(Policy::all(LegacyHash::Signed).count(), 2 + OWN_POLICIES.len());
         assert_eq!(Policy::of("rocksdb.BuiltinBloomFilter", LegacyHash::Signed), None);
     }

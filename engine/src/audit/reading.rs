@@ -10,11 +10,11 @@ pub fn read_options() -> ReadOptions {
     ReadOptions::default().filter_policies(default_read_policies())
 }
 
-/// The limit on the bytes decoded from a file if the user gives none, as a multiple of the file's
-/// size.
+/// The limit on the bytes decoded from a file if the user gives no limit, as a multiple of the
+/// file's size.
 const MAX_EXPANSION: u64 = 100;
-/// The least limit on the bytes decoded from a file if the user gives none: as much as one block
-/// may hold by default.
+/// The least limit on the bytes decoded from a file if the user gives no limit: as much as one
+/// block may hold by default.
 const MIN_DECODED: u64 = 256 << 20;
 
 /// The limit on the bytes decoded from a file of this size. `given`: the user's limit.

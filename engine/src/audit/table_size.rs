@@ -12,15 +12,15 @@ pub(crate) fn size_conflict(live: &LiveTable, size: u64) -> Option<(String, Stri
         .then(|| (format!("{} bytes, as the MANIFEST has it", live.size), format!("{size} bytes")))
 }
 
-/// The faults of live tables whose files have other sizes than the MANIFEST records, with the tables' numbers. Such a file
-/// is not the one that the MANIFEST means, or not all of it. A table that was still being written when the folder was
-/// listed has grown since: the size that counts is that of the file when it is open.
+/// The faults of live tables whose files have other sizes than the MANIFEST records, with the tables' numbers. Such a
+/// file is not the one that the MANIFEST means, or only a part of it. A table that was still being written when the
+/// folder was listed may have its recorded size when it is opened, so only the size of the opened file counts.
 pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64, Fault)> {
     let mut found = Vec::new();
     for table in database.tables() {
         let listed = |live: &&LiveTable| table.file.size().is_some_and(|len| len != live.size);
         let (Some(live), Some(path)) = (table.recorded().filter(listed), table.file.path()) else { continue };
-        // A table that does not open is reported when it is its turn.
+        // A table that does not open is reported in its turn.
         let Some(len) = opener.open_table(path).ok().and_then(|file| file.len().ok()) else { continue };
         let Some((expected, size)) = size_conflict(live, len) else { continue };
         let message = format!("table-size: expected {expected}, found {size}; a newer value may be lost");

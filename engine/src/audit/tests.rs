@@ -46,7 +46,7 @@ fn large() -> (PathBuf, Bytes) {
     (PathBuf::from("large"), builder.finish().unwrap().0.into())
 }
 
-/// The tables in all folders of the test data.
+/// The tables in all folders of the test data, and a large one; those of [`built`] if there is no test data.
 fn tables() -> Vec<(PathBuf, Bytes)> {
     let mut found = Vec::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")];

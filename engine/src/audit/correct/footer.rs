@@ -78,11 +78,11 @@ fn decode(footer: &[u8]) -> Option<Footer> {
     Some(Footer { metaindex, index })
 }
 
-/// Checks the blocks to which footers lead: the footer as it is stored, and the footers with one bit changed. Most of
-/// these footers differ in one handle only, so the verdict on each block is remembered.
+/// Checks the blocks that a footer leads to, as it is stored and with one bit changed. Most of the changed footers
+/// differ in one handle only, so the verdict on each block is remembered.
 struct Trials<'s, R> {
     source: &'s R,
-    /// The bytes whose checksums may still be tried.
+    /// The number of bytes whose checksums may still be tried.
     left: u64,
     known: Vec<(BlockHandle, bool)>,
 }

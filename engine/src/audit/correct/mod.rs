@@ -37,8 +37,8 @@ pub(crate) fn stored_crc(data: &[u8]) -> u32 {
     crc32c::crc32c(data).rotate_right(15).wrapping_add(MASK_DELTA)
 }
 
-/// Returns every single bit that, if wrong, explains why `data` do not have the checksum `stored`. Empty if `data`
-/// have it.
+/// Returns every bit that, if it alone is wrong, explains why `data` do not have the checksum `stored`. The result is
+/// empty if `data` have that checksum.
 ///
 /// Other damage to a block of 4 KiB looks like one wrong bit with a probability of 8e-6. So a corrected block still has
 /// to be checked.
@@ -65,9 +65,9 @@ pub(crate) fn wrong_bits(data: &[u8], stored: u32) -> Vec<WrongBit> {
     bits
 }
 
-/// Returns true if `data` could have the checksum `stored` with other bytes in place of the last `len`. There always
-/// are such bytes if `len` is at least 4. Damage elsewhere is mistaken for damage to these bytes with a probability
-/// of 2^-16 if `len` is 2, and of 2^-8 if it is 3.
+/// Returns true if `data` could have the checksum `stored` with other bytes in place of the last `len` bytes. There
+/// always are such bytes if `len` is at least 4. Damage elsewhere is mistaken for damage to these bytes with a
+/// probability of 2^-16 if `len` is 2, and of 2^-8 if it is 3.
 pub(crate) fn may_end_otherwise(data: &[u8], len: usize, stored: u32) -> bool {
     let Some(rest) = data.len().checked_sub(len).and_then(|end| data.get(..end)) else { return false };
     if len >= 4 {

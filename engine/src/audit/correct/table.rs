@@ -23,7 +23,8 @@ const MAX_STARTS: u32 = 16;
 pub(crate) struct Correcting<R> {
     source: R,
     state: RefCell<State>,
-    /// Called with the offset of a data block in the file, and with the offset of the corrected byte in the block.
+    /// Called with the offset of a data block in the file, and with the offset, also in the file, of the corrected byte
+    /// of the block.
     tell: Box<dyn Fn(u64, u64) + Send>,
 }
 
@@ -51,9 +52,9 @@ struct IndexWalk {
 }
 
 impl<R: ReadAt> Correcting<R> {
-    /// Makes a table from `source`. `limit`: the bytes of blocks and keys that may be decoded to find wrong bits.
-    /// `tell` is called with the offset of a data block in the file and with the offset of the corrected byte in the
-    /// block. For the footer and the index, both are the offset of the byte in the file.
+    /// Makes a table from `source`. `limit`: the number of bytes of blocks and keys that may be decoded to find wrong
+    /// bits. `tell` is called with the offset of a data block in the file and with the offset, also in the file, of the
+    /// corrected byte of the block. For the footer and the index, both are the offset of the byte.
     ///
     /// # Errors
     ///

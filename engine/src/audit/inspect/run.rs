@@ -131,7 +131,7 @@ impl Survey for InspectSurvey {
         let (reach, effort) = match depth {
             None => (self.reach, of_all),
             Some(Depth::All) => (Reach::All, of_all),
-            // The same effort for each object, however many there are.
+            // The same number of questions for each object, however many objects there are.
             Some(depth) => {
                 let marks = of_all.marks;
                 (Reach::of_object(depth), ProbeBudget { marks, ..ProbeBudget::for_each_of(ENOUGH_TABLES) })
@@ -243,7 +243,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         missing_tables(place).try_for_each(|table| self.line(Box::new(table.into())))
     }
 
-    /// Counts a fault of a MANIFEST or a log. One that is missing is a fault of the database; one that cannot be read may
+    /// Counts a fault of a MANIFEST or a log. A missing file is a fault of the database; a file that cannot be read may
     /// be sound.
     const fn fault(&mut self, kind: ErrorKind) {
         match kind {

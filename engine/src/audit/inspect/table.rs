@@ -18,7 +18,7 @@ pub fn inspect_table(source: impl ReadAt, depth: Depth) -> Result<Inspected> {
     look(source, &read_options(), ProbeBudget::for_each_of(1), Reach::of_file(depth))
 }
 
-/// Inspects a table by its end and the data blocks that `reach` allows. The report leaves out facts that these parts
+/// Inspects a table from its end and the data blocks that `reach` allows. The report leaves out facts that these parts
 /// do not reveal.
 pub(crate) fn look<R: ReadAt>(
     source: R,

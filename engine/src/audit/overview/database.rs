@@ -30,7 +30,7 @@ pub(crate) struct Overview {
     pub(crate) is_bytewise: bool,
     /// There is a MANIFEST that can be relied on.
     pub(crate) has_records: bool,
-    /// The tables from before a rebuild are kept, so that another one is refused.
+    /// The tables from before a rebuild are kept, so that another rebuild is refused.
     pub(crate) has_undo: bool,
     /// The tables in the order in which they were looked at, usually that of their files' numbers; live
     /// tables without a file come first.
@@ -41,7 +41,7 @@ pub(crate) struct Overview {
     pub(crate) weights: LookupWeights,
     /// The positions of the live tables in the range of keys.
     pub(crate) spans: Spans,
-    /// The logs with writes that are in no table yet, and their sizes in bytes.
+    /// The logs that hold, or may hold, writes that are in no table yet, and their sizes in bytes.
     pub(crate) logs: Vec<(Vec<u8>, u64)>,
     /// The findings of the verification, or of a look at each table if nothing was verified.
     pub(crate) found: OverviewFindings,
@@ -102,7 +102,7 @@ impl Overview {
         places
     }
 
-    /// The policies of the filters, each with the number of tables.
+    /// The policies of the filters, each with the number of tables that have its filters.
     pub(crate) fn policies(&self) -> BTreeMap<&[u8], u64> {
         let mut policies = BTreeMap::new();
         for name in self.tables.iter().filter_map(Table::policy) {

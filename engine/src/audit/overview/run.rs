@@ -65,7 +65,7 @@ impl Survey for OverviewSurvey {
         observer: &dyn Observer,
     ) -> Result<Looked> {
         let mut found = self.inspect.table(target, source, depth, observer)?;
-        // The filters are dropped, as those of all tables together would need much memory.
+        // The filters are dropped, because those of all tables together would need much memory.
         found.filters = None;
         let verify = self.verify.as_ref();
         let verdict = verify.map(|verify| verify.table(target, source, depth, observer)).transpose()?;

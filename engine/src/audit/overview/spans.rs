@@ -38,7 +38,7 @@ impl Spans {
         filterblock::sort_by(&mut ends, Ord::cmp);
         ends.dedup();
         let at = |key: &[u8]| ends.partition_point(|end| *end < key);
-        // The change, at each end, of the bytes in a stretch between two ends.
+        // The change, at each end, in the number of bytes of a stretch between two ends.
         let mut changes = vec![0.0; ends.len()];
         for table in tables {
             let [first, last] = table.ends.map(at);
@@ -49,7 +49,7 @@ impl Spans {
                 add(&mut changes, last, -bytes);
             }
         }
-        // The bytes before each end.
+        // The number of bytes before each end.
         let mut before = Vec::with_capacity(ends.len());
         let (mut sum, mut here) = (0.0, 0.0);
         for change in changes {

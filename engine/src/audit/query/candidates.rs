@@ -21,7 +21,7 @@ pub(in crate::audit) struct BlockCandidates {
     index: Option<Vec<BlockOfKey>>,
     /// The reason why the index cannot be used although the order of the keys is known.
     pub no_index: Option<&'static str>,
-    /// The reason why every key may be there.
+    /// The reason why every key may be in the table.
     pub error: Option<Reason>,
     /// The chance that an absent key passes at least one filter.
     fpr: f64,
@@ -80,7 +80,7 @@ pub(in crate::audit) fn table<R: ReadAt>(
     let bytewise = record.filter(|record| record.is_bytewise);
     let range = bytewise.and_then(|record| record.live).and_then(LiveTable::user_keys);
     Ok(BlockCandidates {
-        // With an error, every key may be there. A range that ends before it begins says nothing.
+        // With an error, every key may be in the table. A range that ends before it begins says nothing.
         range: range
             .filter(|(smallest, largest)| error.is_none() && smallest <= largest)
             .map(|(smallest, largest)| (smallest.to_vec(), largest.to_vec())),

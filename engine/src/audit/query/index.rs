@@ -8,17 +8,17 @@ use crate::audit::key_encoding::{self, KeyEncoding};
 use crate::audit::stats::sample::KeyFormat;
 
 /// Keys are not looked up in an index whose keys have more bytes than this, taken together: prefix
-/// compression lets a small file hold terabytes.
+/// compression lets a small file hold terabytes of keys.
 const MAX_INDEX_KEYS: u64 = 256 << 20;
 /// The reason given if the keys of the index are not in the encoding that the filters need.
 const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
 
-/// For each key sought, the offset of the data block that may hold it. `None`: no block may, or the
-/// handle of the block cannot be read.
+/// For each key sought, the offset of the data block that may hold it. `None`: no block may hold it,
+/// or the handle of the block cannot be read.
 pub(super) type BlockOfKey = Vec<Option<u64>>;
 
-/// Looks the keys up in an index that is in bytewise order: one answer for each possible encoding
-/// of the index's keys. Returns the reason if the index cannot be used.
+/// Looks the keys up in the index, and returns one answer for each possible encoding of the index's
+/// keys. Returns the reason if the index cannot be used; it has to be in bytewise order.
 pub(super) fn look_up<R>(
     table: &Table<R>,
     keys: &SoughtKeys,
@@ -62,7 +62,7 @@ impl IndexKeys {
         Ok(keys)
     }
 
-    /// The encodings that are possible.
+    /// The encodings that the keys may be in.
     fn encodings(&self, format: Option<KeyFormat>, origin: Option<Origin>) -> Vec<KeyEncoding> {
         let mut encodings = Vec::new();
         if format != Some(KeyFormat::Internal) {

@@ -15,7 +15,7 @@ pub(super) struct LogAnswers {
     pub error: Option<Reason>,
 }
 
-/// Reads a log, and takes the writes that LevelDB would recover.
+/// Reads a log. The answers are those of the writes that LevelDB would recover.
 pub(super) fn read(source: &mut dyn Read, keys: &SoughtKeys) -> LogAnswers {
     let mut newest = vec![((0, false), LogAnswer::Absent); keys.given().len()];
     let mut error = None;

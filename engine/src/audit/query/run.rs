@@ -24,9 +24,9 @@ use crate::{audit::file_type::explain, words::counted_as};
 pub enum Wanted {
     /// All answers.
     Answers,
-    /// The answers for keys that may be there.
+    /// The answers for keys that may be in the table or log.
     Matches,
-    /// The number of keys that may be there, for each table and each log.
+    /// For each table and each log, the number of keys that may be in it.
     Counts,
 }
 
@@ -49,8 +49,8 @@ pub struct QueryOutcome {
     pub found: Vec<bool>,
     /// A table that was read without a fault may hold one of the keys, or a log has a value for one of them.
     pub may_match: bool,
-    /// A table or a log is damaged or missing, a path could not be read, or a MANIFEST cannot be relied on. Without it a
-    /// table may be missing unnoticed.
+    /// A table or a log is damaged or missing, a path could not be read, or a MANIFEST cannot be relied on. Without a
+    /// sound MANIFEST, a table may be missing unnoticed.
     pub is_unsound: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,
@@ -102,7 +102,7 @@ impl Survey for QuerySurvey {
     type Found = Asked;
 
     const LOGS: LogUse = LogUse::Read;
-    // Fewer than by default, as each result may hold large filters.
+    // Fewer than by default, because each result may hold large filters.
     const WAITING: usize = 2;
 
     fn options(&self) -> &ReadOptions {
@@ -157,7 +157,8 @@ struct Query<'q> {
     question: &'q Question,
     sink: &'q mut dyn FnMut(QueryLine<'_>) -> io::Result<()>,
     outcome: QueryOutcome,
-    /// The cost of looking the keys up in the whole database; `None` if its keys are not known to be in bytewise order.
+    /// The cost of looking the keys up in the whole database. `None`: the file asked is a log or in no database, or the
+    /// database's keys are not known to be in bytewise order.
     lookups: Option<LookupCosts>,
 }
 
@@ -248,7 +249,8 @@ impl Query<'_> {
         Ok(())
     }
 
-    /// Reports how many data blocks a lookup in the whole folder reads at most.
+    /// Reports for the keys how many data blocks a lookup in the whole folder reads at most, unless that is not known
+    /// or only counts are wanted.
     fn end(&mut self) -> io::Result<()> {
         let (Some(costs), Wanted::Answers | Wanted::Matches) = (self.lookups.take(), self.question.wanted)
         else {
@@ -285,7 +287,7 @@ impl Query<'_> {
         }
     }
 
-    /// Gives the answers for a table or log. `error`: the reason why every key may be there. `reply`: returns the
+    /// Gives the answers for a table or log. `error`: the reason why every key may be in it. `reply`: returns the
     /// facts about a key.
     fn replies(
         &mut self,

@@ -61,8 +61,8 @@ impl Clusters {
     }
 }
 
-/// The quantile of Student's distribution for an interval of 95 %. With three degrees of freedom or more, it is computed
-/// by the expansion of Cornish and Fisher, which is 1 % low with three and nearly exact with many.
+/// The quantile of Student's distribution for an interval of 95 %. With three degrees of freedom or more, it is
+/// computed by the expansion of Cornish and Fisher, which is 1 % low with three and nearly exact with many.
 pub(crate) fn student(degrees: f64) -> f64 {
     if degrees < 3.0 {
         return if degrees < 2.0 { 12.706 } else { 4.303 };
@@ -96,7 +96,8 @@ mod tests {
         assert_eq!(Clusters::default().rate(true), None);
     }
 
-    /// Half of the filters let all keys pass and half let none pass, so that 16 filters reveal little about the others.
+    /// Half of the filters let all keys pass and half let no key pass, so that 16 filters reveal little about the
+    /// others.
     #[test]
     fn groups_that_differ_tell_little_of_others() {
         let mut clusters = Clusters::default();

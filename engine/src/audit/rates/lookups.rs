@@ -3,8 +3,8 @@
 //!
 //! Absent keys are assumed to be distributed like the stored ones. A lookup reaches every table of level 0 whose range
 //! holds the key, and at most one table of each level below. So a small table over a wide range is asked as often as a
-//! large one. The index cuts a table into parts with about as many entries each. The entries of a part are assumed to be
-//! spread evenly over the ends of tables in its range and the stretches between these ends.
+//! large one. The index cuts a table into parts with about as many entries each. The entries of a part are assumed to
+//! be spread evenly over the ends of tables in its range and the stretches between these ends.
 
 use std::collections::BTreeMap;
 
@@ -36,8 +36,8 @@ struct TableRange<'a> {
 pub(crate) struct LookupWeights(Option<BTreeMap<u64, f64>>);
 
 impl LookupWeights {
-    /// The weights of the tables of a database whose user keys are in bytewise order. `entries`: the entries of tables, by
-    /// the tables' numbers.
+    /// The weights of the tables of a database whose user keys are in bytewise order. `entries`: the entries of tables,
+    /// by the tables' numbers.
     pub(crate) fn of_tables(tables: &[LiveTable], entries: &BTreeMap<u64, TableEntries>) -> Self {
         let none = TableEntries::default();
         let range = |table| Self::range(table, entries, &none);
@@ -67,7 +67,7 @@ impl LookupWeights {
                 }
             });
         }
-        // The entries before each position.
+        // The number of entries before each position.
         let (mut before, mut here, mut sum) = (Vec::with_capacity(changes.len() + 1), 0.0, 0.0);
         for change in changes {
             before.push(sum);
@@ -94,8 +94,8 @@ impl LookupWeights {
     }
 }
 
-/// The ends of all tables, in order and each once. Positions on the scale alternate: an end, then the stretch between it
-/// and the next end.
+/// The ends of all tables, in order and each once. Positions on the scale alternate: an end, then the stretch between
+/// it and the next end.
 struct Scale<'a>(Vec<&'a [u8]>);
 
 impl Scale<'_> {
@@ -178,7 +178,8 @@ mod tests {
         assert_eq!(LookupWeights::default().of(None, 9), 9.0);
     }
 
-    /// A large table, and small ones that begin and end near its ends: nearly all of its keys lie between these ends.
+    /// A large table, and small ones that begin and end near its ends: nearly all keys of the large table lie within
+    /// the range of each small one.
     #[test]
     fn the_index_says_where_entries_lie() {
         let small = |number, first, last| table(number, first, last, 10);
@@ -187,10 +188,11 @@ mod tests {
             [large, small(2, "ab", "y"), small(3, "ac", "yb"), small(4, "ad", "yc")]
         };
         let key = |blocks: u64, key: &str| (blocks, key.as_bytes().into());
-        // Without marks, the seven stretches are assumed to have as many entries each.
+        // Without marks, the entries are assumed to be spread evenly over the eight ends and the seven stretches.
         let without = weights(tables(Marks::default()));
         assert!(without[1] < 800.0, "{without:?}");
-        // Two of a hundred blocks hold the keys up to the beginning of the small tables, and two those from their end on.
+        // Of a hundred blocks, two hold the keys around the beginnings of the small tables, and two the keys around
+        // their ends.
         let marks = Marks { keys: vec![key(2, "ae"), key(50, "m"), key(98, "x")], blocks: 100 };
         let found = weights(tables(marks.clone()));
         assert_eq!(found[0], 1030.0);

@@ -1,4 +1,4 @@
-//! Keys of a table's index, which say where in the range of keys its entries lie.
+//! Keys of a table's index, which reveal where in the range of keys the table's entries lie.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,19 @@ use crate::audit::key_encoding::KeyEncoding;
 const MAX_KEY: usize = 128;
 
 /// User keys that cut a table into parts: about half of them into parts with the same number of data blocks, and the
-/// others into ever smaller ones towards both ends of the table. Near its ends, many other tables may begin or end.
+/// others into ever smaller parts towards both ends of the table. Near its ends, many other tables may begin or end.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Marks {
-    /// The number of data blocks up to each key, and the key, in the order of the index. No entry of these blocks
-    /// comes after the key, and every other entry does.
+    /// The number of data blocks up to each key, and the key, in the order of the index. No entry of the other blocks
+    /// comes before the key and, unless the key was cut off, no entry of these blocks comes after it.
     pub(super) keys: Vec<(u64, Box<[u8]>)>,
     /// The number of all data blocks.
     pub(super) blocks: u64,
 }
 
 impl Marks {
-    /// Takes at most `most` keys from the index of a table with internal keys. There are none if the index is damaged.
+    /// Takes at most `most` keys from the index of a table with internal keys. Takes none if the index is damaged or
+    /// its keys are too short to be internal keys.
     pub(crate) fn of<R>(table: &Table<R>, most: u64) -> Self {
         let blocks = if most == 0 { 0 } else { table.data_blocks().count() as u64 };
         let mut ends = ends(blocks, most).into_iter().peekable();
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
     use crate::audit::reading::read_options;
 
-    /// The marks of a table with this many data blocks, each with one key: a number of four digits.
+    /// The marks of a table with `blocks` data blocks, each with one key: a number of four digits, and `len` dots.
     fn marks(blocks: u32, most: u64, len: usize) -> Vec<(u64, Vec<u8>)> {
         let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().block_size(1));
         for number in 0..blocks {

@@ -1,4 +1,4 @@
-//! A rate with its interval.
+//! A rate with its interval, and the mean of such rates.
 
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ impl MeasuredRate {
         (asked > 0).then(|| Self::wilson(passed as f64 / asked as f64, asked as f64, asked))
     }
 
-    /// Wilson's score interval of a rate found by `sample` independent questions.
+    /// Wilson's score interval of a rate found with `sample` independent questions.
     pub(super) fn wilson(rate: f64, sample: f64, asked: u64) -> Self {
         let z2 = Z * Z;
         let middle = (rate + z2 / (2.0 * sample)) / (1.0 + z2 / sample);

@@ -1,7 +1,7 @@
 //! Rates of false positives, measured by asking filters for keys that are not there.
 //!
-//! There are two kinds of keys. Random keys have hashes that are independent of those stored;
-//! [`random`] asks for their hashes. Neighbours differ from a stored key in a byte or by appended
+//! There are two kinds of keys. Random keys have hashes that are independent of those of stored
+//! keys; [`random`] asks for them. Neighbours differ from a stored key in a byte or by appended
 //! bytes, so that their hashes may depend on its hash; [`neighbours`] makes them.
 
 pub(crate) mod clusters;

@@ -1,7 +1,8 @@
 //! Absent keys near stored ones, made by changing a byte of a stored key or by appending bytes.
 //!
 //! The absent keys are made from the first keys of a filter. Made keys that turn out to be stored are struck out, and
-//! the filter is asked for the rest. This needs no order of keys, and its memory does not grow with the filter.
+//! the filter is asked for the other made keys. If all keys of the filter are seen, their order does not matter. The
+//! memory taken does not grow with the filter.
 
 use filterblock::{FilterBlockReader, FilterPolicy, KeyBuf};
 
@@ -221,7 +222,7 @@ mod tests {
         asked
     }
 
-    /// Another data block may hold keys beyond those of the one that was read.
+    /// Other data blocks may hold keys outside the range of the block that was read.
     #[test]
     fn of_a_part_of_the_keys_only_those_between_are_asked_for() {
         let stored: [&[u8]; 3] = [b"key3", b"key5", b"key7"];

@@ -1,8 +1,8 @@
 //! The rate of false positives among random keys.
 //!
 //! Each filter is asked in proportion to its weight: the more entries its data blocks have, the more lookups reach
-//! it. LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers:
-//! filters are asked for these without making keys.
+//! it. LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers: these
+//! filters are asked for random numbers, without making keys.
 
 use std::ops::RangeInclusive;
 
@@ -38,8 +38,8 @@ pub(crate) fn random_rate(
     let mut passes = |offset: u64| {
         let bits = random.next();
         if hashed {
-            // A policy with two hashes of 32 bits gets the same number for both, as a table is written with only one
-            // of them.
+            // A policy with two hashes of 32 bits gets the same number for both, because a table is written with only
+            // one of the hashes.
             let hash = u64::from(bits as u32);
             reader.hash_may_match(offset, KeyHash::new(hash << 32 | hash))
         } else {
@@ -61,8 +61,8 @@ pub(crate) fn random_rate(
         let (mut current, mut end) = (0, 0.0);
         for number in 0..round {
             let at = (number as f64 + choice.share()) * part;
-            // Because of rounding, the weights may add up to less than the last positions. Those questions go to the
-            // last filter.
+            // Because of rounding, the weights may add up to less than the last positions. The questions at these
+            // positions go to the last filter.
             while end <= at
                 && let Some((offset, weight)) = places.next()
             {
@@ -112,7 +112,7 @@ const MARKS: u64 = 31;
 /// hardly any table has an end of another table within its range.
 const MARKS_OF_ALL: u64 = 40_000;
 
-/// The maximum numbers of questions to ask of a table.
+/// The limits on the questions to ask of a table, and on the keys of its index to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ProbeBudget {
     pub random_keys: u64,

@@ -6,7 +6,8 @@ use super::{Clusters, SplitMix};
 /// The number of simulated tables of each kind.
 pub(crate) const TABLES: u64 = 1000;
 
-/// The quantiles of Student's distribution for an interval of 95 %, from a printed table.
+/// The quantile of Student's distribution for an interval of 95 %, from a printed table. With more than 15 degrees of
+/// freedom, that of the normal distribution.
 pub(crate) fn printed_quantile(degrees: usize) -> f64 {
     [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131]
         .get(degrees - 1)
@@ -56,10 +57,12 @@ pub(crate) fn passed(rate: f64, asked: u64, random: &mut SplitMix) -> u64 {
     (0..asked).map(|_| u64::from(random.share() < rate)).sum()
 }
 
-/// Filters whose rates differ: by far more than the random error of the questions, and by about as much.
+/// Filters whose rates differ by far more than the random error of the questions, and filters whose rates differ by
+/// about that error: the mean rate, the relative standard deviation of the rates, and the number of questions to a
+/// filter.
 const RATES: [(f64, f64, u64); 2] = [(0.2, 0.5, 200), (0.02, 0.3, 1000)];
 
-/// `groups` filters of very many are asked: their rates are normally distributed.
+/// `groups` filters are asked, out of very many whose rates are normally distributed.
 #[test]
 fn rates_of_some_filters_hold_for_all() {
     for (mean, share, asked) in RATES {

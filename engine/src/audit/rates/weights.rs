@@ -43,7 +43,7 @@ impl<'a> FilterWeights<'a> {
         })
     }
 
-    /// The weight of all filters together; 0 if there are no filters.
+    /// The weight of all filters together; 0 if lookups reach no filter.
     pub(super) const fn sum(&self) -> f64 {
         self.sum
     }
@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// Filters for data blocks at the given offsets, each of the given number of keys.
+    /// Filters for data blocks. `of`: for each filter, the offsets of its data blocks, and its number of keys.
     fn filters(of: &[(&[u64], u64)]) -> (FilterStats, Offsets) {
         let policy: SharedPolicy = Arc::new(BloomFilterPolicy::new(10));
         let mut builder = FilterBlockBuilder::new(Arc::clone(&policy));

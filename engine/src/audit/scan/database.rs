@@ -15,7 +15,8 @@ use crate::report::{Fault, FileState, Row, Version};
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
-    /// The faults of live tables whose sizes contradict the MANIFEST, with the tables' numbers. They are reported first.
+    /// The faults of live tables whose sizes contradict the MANIFEST, with the tables' numbers. These faults are
+    /// reported first.
     contradicted: std::vec::IntoIter<(u64, Fault)>,
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
@@ -64,7 +65,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         let order = order_of(database);
         let ordered = order.clone().map(|order| options.clone().comparator(order));
         let options = ordered.as_ref().unwrap_or(options);
-        // What is resumed has reported them.
+        // A scan that is resumed has reported these faults already.
         let contradicted = if place.is_none() { contradicted(database, &mut opener) } else { Vec::new() };
         let mut scan = match all {
             true => database.scan_versions_with(options, opener)?,
@@ -212,7 +213,7 @@ mod tests {
         }
     }
 
-    /// A table that was still being written when the folder was listed has its size by now.
+    /// A table that was still being written when the folder was listed may have its recorded size when it is opened.
     #[test]
     fn the_size_that_counts_is_that_of_the_open_file() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");

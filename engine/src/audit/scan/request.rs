@@ -19,8 +19,8 @@ pub struct ScanRequest {
     pub range: KeyRange,
     /// The greatest number of entries to show; `None`: all entries.
     pub limit: Option<u64>,
-    /// True if the keys of tables that are shown one by one are internal keys. `None`: those of a database's tables
-    /// are; for other tables, their filters or first keys decide.
+    /// True if the keys of tables that are shown one by one are internal keys. `None`: the keys of a database's tables
+    /// are internal keys; for other tables, their filters or first keys decide.
     pub internal_keys: Option<bool>,
 }
 
@@ -29,8 +29,8 @@ pub struct ScanRequest {
 pub struct ScanOutcome {
     /// A file is damaged, and the damaged part was passed over.
     pub is_damaged: bool,
-    /// An input, a file or a part of a file could not be looked at for another reason, or a MANIFEST cannot be relied
-    /// on.
+    /// An input, a file or a part of a file could not be looked at for a reason other than damage, or a MANIFEST cannot
+    /// be relied on.
     pub has_failed: bool,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,

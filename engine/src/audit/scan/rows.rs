@@ -28,10 +28,10 @@ pub(crate) trait Rows {
     /// call continues with the entries that follow.
     fn advance(&mut self) -> Result<Moved, Fault>;
 
-    /// The current entry, after a call that [moved to one](Moved::ToEntry).
+    /// The current entry, after a call that [moved to an entry](Moved::ToEntry).
     fn row(&self) -> Option<Row<'_>>;
 
-    /// A remark to show at the end that is not about an error, if there is one.
+    /// A remark to show at the end, in addition to the errors. `None`: there is nothing to remark.
     fn note(&self) -> Option<String> {
         None
     }

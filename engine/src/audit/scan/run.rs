@@ -178,8 +178,8 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         correct().map_or_else(|| Arc::clone(&folder), |manifest| Arc::new(folder.with_manifest(manifest)))
     }
 
-    /// Returns true if the tables of a folder have internal keys: as the request says, or else if all tables
-    /// that can be opened seem to have them.
+    /// Returns true if the tables of a folder have internal keys: as the request says, or else if there are
+    /// tables that can be opened, and all of these seem to have internal keys.
     fn has_internal_keys(&self, folder: &Folder) -> bool {
         let opened = folder.tables().filter_map(|path| {
             let table = Table::open(self.open(path, true).ok()?, &self.options);

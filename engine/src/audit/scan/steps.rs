@@ -44,7 +44,7 @@ impl Debug for ScanSteps {
 }
 
 impl Engine {
-    /// Does the work of [`scan`](Self::scan) step by step, as [`ScanSteps::step`] is called.
+    /// Does the work of [`scan`](Self::scan) in steps, one for each call of [`ScanSteps::step`].
     pub fn scan_steps<S>(&self, inputs: Inputs, request: ScanRequest, mut sink: S) -> ScanSteps
     where
         S: for<'a> Sink<ScanLine<'a>> + Send + 'static,

@@ -36,8 +36,8 @@ pub(super) struct Versions<'a> {
 }
 
 impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
-    /// `all`: every entry as it is stored; otherwise the newest version of each key, unless it is a deletion.
-    /// `internal`: true if the keys are internal keys; `None`: not known.
+    /// `all`: shows every entry as it is stored; otherwise, shows the newest version of each key, unless it is a
+    /// deletion. `internal`: true if the keys are internal keys; `None`: not known.
     ///
     /// # Errors
     ///
@@ -61,8 +61,9 @@ impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
     }
 }
 
-/// The reason why the form of the keys is not certain: filters or metaindex, which tell it, are damaged or cannot be read.
-/// `internal`: true if the keys are known to be internal keys; these have two forms, which the metaindex tells apart.
+/// The reason why the form of the keys is not certain: the filters or the metaindex, which reveal it, are damaged or
+/// cannot be read. `internal`: true if the keys are known to be internal keys, of which the metaindex distinguishes two
+/// forms; false if they are known to be other keys, so that nothing is left open; `None`: not known.
 fn doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>) -> Option<Fault> {
     let is_sound = |fault: &Fault| fault.kind == ErrorKind::Unsupported;
     let trouble = || Some(Fault::from(filter_trouble(table)?)).filter(|fault| !is_sound(fault));

@@ -21,7 +21,7 @@ pub(crate) struct BlockKeys {
     pub(crate) keys: u64,
 }
 
-/// Counts the entries and user keys of single data blocks, or of a whole table.
+/// Counts the entries and user keys of individual data blocks, or of a whole table.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct KeyCounter {
     now: BlockKeys,

@@ -28,7 +28,7 @@ impl Blocks {
         Ok(blocks)
     }
 
-    /// Lists the blocks whose trailer can be read, and the compression types found there.
+    /// Lists the blocks whose trailers can be read, and the compression types found in the trailers.
     pub(crate) fn list_with_types<R: ReadAt>(table: &Table<R>) -> Result<(Self, BTreeSet<u8>)> {
         let (mut blocks, mut types) = (Self::default(), BTreeSet::new());
         for block in table.data_block_types() {

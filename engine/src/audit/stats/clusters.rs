@@ -15,7 +15,7 @@ const PLACES: u64 = 3;
 const MAX_BLOCKS: u64 = 16;
 /// The maximum number of bytes of a place, unless its first block is larger.
 const MAX_BYTES: u64 = 44 << 10;
-/// The bytes after each block: its type and its checksum.
+/// The number of bytes after each block, for its type and its checksum.
 const TRAILER: u64 = 5;
 /// The half width of the interval in standard errors: Student's t for three places and 95 %.
 const STANDARD_ERRORS: f64 = 4.303;

@@ -3,8 +3,8 @@
 
 use crate::audit::rates::mix;
 
-/// The number of hashes that are kept. With all of them in use, the estimate is off by less than
-/// 0.8 % in 19 of 20 cases.
+/// The maximum number of hashes of a sketch after shrinking. With that many hashes, the estimate is
+/// off by less than 0.8 % in 19 of 20 cases.
 const KEPT: usize = 1 << 16;
 /// The quantile of the normal distribution for an interval of 95 %.
 const Z: f64 = 1.96;
@@ -13,7 +13,7 @@ const Z: f64 = 1.96;
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct KeySketch {
     hashes: Vec<u64>,
-    /// Only hashes below this are kept; `None`: all are kept.
+    /// Only hashes below this are kept. `None`: all hashes are kept.
     bound: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ impl KeySketch {
         let Some(bound) = all.bound else {
             return SketchedNumber { keys: kept, low: kept, high: kept, exact: true };
         };
-        // Below the bound lies this share of all hashes.
+        // The share of all possible hashes that lies below the bound.
         let share = bound as f64 / 2_f64.powi(64);
         let keys = kept as f64 / share;
         let error = Z / (kept as f64).sqrt();

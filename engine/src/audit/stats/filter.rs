@@ -61,7 +61,7 @@ mod tests {
 
     use crate::audit::stats::filters::FilterStats;
 
-    /// A block of one filter with these contents.
+    /// A filter block whose only filter is `filter`.
     fn single(policy: SharedPolicy, filter: &[u8]) -> FilterStats {
         let len = (filter.len() as u32).to_le_bytes();
         let contents = [filter, &[0; 4], &len, &[11]].concat();

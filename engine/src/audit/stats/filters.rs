@@ -1,4 +1,4 @@
-//! The filters of a block: sizes, bits set, and the expected rate of false positives.
+//! The filters of a filter block: sizes, bits set, and the expected rate of false positives.
 
 use std::ops::RangeInclusive;
 
@@ -12,17 +12,17 @@ use crate::report::{EntryCount, FilterCost};
 /// With a greater base_lg, all filters are malformed.
 const MAX_BASE_LG: u8 = 63;
 
-/// The filters of a block, described by their policy.
+/// The filters of a filter block, described by their policy.
 #[derive(Clone, Debug)]
 pub(crate) struct FilterStats {
     reader: FilterBlockReader<SharedPolicy>,
-    /// The filters have more bytes together than the filter block, so that some share bytes. A damaged offset array can
-    /// name the same bytes for a million filters. Such filters are not described, as that needs a pass over each; a
-    /// few shared bytes that do not exceed the block cost no more than a sound block.
+    /// The filters have more bytes together than the filter block, so that some of them share bytes. A damaged offset
+    /// array can name the same bytes for a million filters. Such filters are not described, because that takes a pass
+    /// over each of them. If this is false, the passes are over no more bytes than those of a sound block.
     overlap: bool,
 }
 
-/// The sums over all filters of a block.
+/// The sums over all filters of a filter block.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub(crate) struct Summary {
     pub filters: u64,
@@ -71,7 +71,7 @@ impl FilterStats {
     }
 
     /// The index of each filter that is not empty, and the size of its bits in bytes. The iterator is empty if the
-    /// filters share bytes.
+    /// filters `overlap`.
     pub(super) fn array_lens(&self) -> impl Iterator<Item = (u64, u64)> {
         let number = if self.overlap { 0 } else { self.reader.num_filters() };
         (0..number).filter_map(|index| {
@@ -101,7 +101,7 @@ impl FilterStats {
         summary
     }
 
-    /// The share of absent keys that the filter for the data block at `offset` lets pass.
+    /// The share of absent keys that the filter for the data block at `offset` lets pass; 1 if there is no such filter.
     pub(crate) fn rate_at(&self, offset: u64) -> f64 {
         self.filter(self.index_for(offset)).map_or(1.0, |filter| filter.rate)
     }
@@ -333,7 +333,7 @@ mod tests {
         }
     }
 
-    /// A thousand filters in the same 4,000 bytes, and filters one after the other.
+    /// A thousand filters in the same 4,000 bytes, and a thousand filters one after the other.
     #[test]
     fn filters_that_share_bytes_are_not_described() {
         for shared in [false, true] {

@@ -1,9 +1,9 @@
 //! The numbers of a table's entries and of its different keys: counted, or estimated from some of its data blocks.
 //!
 //! For an estimate, the index is cut into equal parts, and one block of each part is decoded: a stratified sample. The
-//! estimate multiplies the entries of each block by the blocks of its part. The error of the estimate is computed from
-//! the differences between neighbouring parts. While the error is large, each part is cut in two and a block of the
-//! other half is decoded too.
+//! estimate multiplies the number of entries of each block by the number of blocks of its part. The error of the
+//! estimate is computed from the differences between neighbouring parts. While the error is large, each part is cut in
+//! two and a block of the other half is decoded too.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -62,10 +62,10 @@ struct Counter<'a, R> {
 /// The numbers of a table's entries and of its different keys.
 #[derive(Default, PartialEq, Debug)]
 pub(crate) struct Counts {
-    /// `None`: no block was read, or too few of them could be decoded.
+    /// `None`: no block was read, or too few blocks could be decoded.
     pub entries: Option<EntryCount>,
     pub distinct_keys: Option<DistinctKeys>,
-    /// The different keys, if all were seen and they are not too many.
+    /// The different keys. `None`: not all keys were seen, or the table has too many data blocks to note its keys.
     pub seen: Option<KeySketch>,
 }
 
@@ -94,7 +94,7 @@ impl Counts {
     }
 
     /// Estimates the counts from parts of the index. `first`: the number of parts to begin with. `least`: the
-    /// smallest number with which an estimate may be good. `most`: the greatest number.
+    /// smallest number of parts with which an estimate may be good. `most`: the greatest number of parts.
     fn by_parts<R: ReadAt>(
         table: &Table<R>,
         blocks: &mut Blocks,
@@ -116,7 +116,7 @@ impl Counts {
             read_left: size.saturating_sub(sample.bytes_read()),
             decoded_left,
         };
-        // The last block is not like the others: the table may end before it is full.
+        // The last block is not like the others: the table may end before the block is full.
         let last = counter.keys_at(&[entries])?.first().copied().flatten();
         let mut parts = Parts { entries, chosen: Vec::new() };
         let mut number = first.min(most);
@@ -173,8 +173,8 @@ fn position(part: Range<u64>, entries: u64) -> u64 {
     part.start + mix(part.start ^ entries.rotate_left(32)) % (part.end - part.start)
 }
 
-/// Chooses the data blocks that [`Counts::estimate`] begins with: up to 16 that `blocks` lists, one of each of equal
-/// parts of the index, and the last one. Together they are no larger than the file.
+/// Chooses the data blocks that [`Counts::estimate`] begins with, among those that `blocks` lists: one from each of up
+/// to 16 equal parts of the index, and the last block. Together they are no larger than the file.
 pub(super) fn spread_at_random<R: ReadAt>(table: &Table<R>, blocks: &Blocks) -> Vec<BlockHandle> {
     let Some(entries) = blocks.entries.checked_sub(1) else { return Vec::new() };
     let number = FIRST_PARTS.min(entries);
@@ -247,7 +247,7 @@ impl Parts {
                 continue;
             };
             // The squared difference of neighbours with the same mean is on average twice the
-            // variance of one.
+            // variance of each.
             match pair.take() {
                 None => pair = Some((found, blocks)),
                 Some((other, other_blocks)) => {

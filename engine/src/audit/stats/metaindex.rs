@@ -5,7 +5,7 @@ use filterblock::table::Table;
 use crate::report::Name;
 
 /// The greatest number of names that are listed; further names are only counted. Prefix compression
-/// lets a small file hold very many.
+/// lets a small file hold very many names.
 const MAX_NAMES: usize = 16;
 
 /// The names in the metaindex.

@@ -1,5 +1,5 @@
-//! The statistics of a table that can be found without reading all of it: from its index, metaindex
-//! and filter block, the trailers of the data blocks, and some data blocks.
+//! The statistics of a table, found from its index, metaindex and filter block, the trailers of its
+//! data blocks, and some or all of the data blocks.
 
 pub(crate) mod block_keys;
 pub(crate) mod blocks;

@@ -9,8 +9,8 @@ const WORDS: usize = 1 << (PAGE_LG - WORD_LG);
 
 /// A sorted set of offsets within a file.
 ///
-/// An index may name as many blocks as it has entries, so this is a bitmap of pages: it takes less
-/// than a third of the file's size however many offsets there are, and much less if they are few.
+/// A small file's index may name very many blocks, so this is a bitmap of pages: it takes less than
+/// a third of the file's size however many offsets there are, and much less if they are few.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Offsets {
     pages: BTreeMap<u64, [u64; WORDS]>,

@@ -1,4 +1,5 @@
-//! The saving from larger ranges: the size that the filter block would have if each filter covered more.
+//! The saving from larger ranges: the number of bytes by which the filter block would be smaller if each filter
+//! covered a larger range of offsets.
 //!
 //! A larger range joins filters. LevelDB gives a filter a fixed number of bits for each key, at least 64 in
 //! all, and rounds up to whole bytes. The number of bits a key is not in the file. It is assumed to be the
@@ -13,11 +14,11 @@ use filterblock::expected_false_positive_rate;
 use super::{filters::FilterStats, offsets::Offsets};
 use crate::report::{EntryCount, LargerRanges};
 
-/// The bytes that a filter takes in the offset array.
+/// The number of bytes that a filter takes in the offset array.
 pub(crate) const OFFSET_ENTRY_LEN: u64 = 4;
 /// The greatest base_lg: one filter for the whole table.
 const MAX_BASE_LG: u8 = 63;
-/// The bytes after the offset array: the offset at which it begins, and base_lg.
+/// The number of bytes after the offset array, for the offset at which the array begins, and base_lg.
 const TAIL_LEN: u64 = 5;
 /// The smallest size of a filter's bits, in bytes.
 const MIN_ARRAY: u64 = 8;
@@ -63,7 +64,7 @@ impl<'a> Ranges<'a> {
         if base_lg >= MAX_BASE_LG {
             return None;
         }
-        // Beyond this there is one filter, whatever the range.
+        // With this base_lg or a greater one, there is only one filter.
         let last = self.blocks.iter().last()?;
         let most_lg = (u64::BITS - last.leading_zeros()).min(u32::from(MAX_BASE_LG)) as u8;
         let now = self.size_with(base_lg);
@@ -75,7 +76,7 @@ impl<'a> Ranges<'a> {
         Some(LargerRanges { base_lg, saves, rate: self.changed_rate(rate, base_lg) })
     }
 
-    /// The false-positive rate with another base_lg, if it is `rate` now; `None` if it cannot be estimated.
+    /// The false-positive rate with another base_lg. `rate`: the rate now. `None` if the rate cannot be estimated.
     ///
     /// The ratio of `rate` to the expected rate of random keys depends on the keys, and is assumed to stay the same.
     /// Filters of the smallest size do not reveal that ratio, because nearly all their bits are clear. If most
@@ -105,8 +106,8 @@ impl<'a> Ranges<'a> {
         self.sizing.map_or(joined.bytes, |sizing| sizing.array_len(joined.keys))
     }
 
-    /// The expected false-positive rate of random keys with this base_lg. Each filter is weighted by its keys. `None`
-    /// if k or the rule for sizes is not known.
+    /// The expected false-positive rate of random keys with this base_lg. Each filter is weighted by its number of
+    /// keys. `None` if k or the rule for sizes is not known, or there are no keys.
     fn rate_with(&self, base_lg: u8) -> Option<f64> {
         let probes = self.probes.filter(|_| self.sizing.is_some())?;
         let (mut sum, mut keys) = (0.0, 0.0);
@@ -160,8 +161,8 @@ impl Sizing {
         explained.min_by(|(off, _), (than, _)| off.total_cmp(than)).map(|(_, sizing)| sizing)
     }
 
-    /// The rule of `bits_per_key` bits a key, and the share by which it misses the number of keys.
-    /// `None` if filters of these sizes cannot come from it, or it misses by too much.
+    /// The rule of `bits_per_key` bits a key, after the share by which it misses the number of keys.
+    /// `None` if filters of these sizes cannot come from the rule, or the share is too large.
     fn of(filters: &FilterStats, bits_per_key: u64, keys: EntryCount) -> Option<(f64, Self)> {
         let sizing = Self { bits_per_key, keys_of_least: 0.0 };
         let (mut least, mut known) = (0_u64, 0.0);

@@ -51,7 +51,7 @@ pub(crate) struct Sample {
 
 /// The limits and neighbours carried from one data block to the next.
 struct MemoryLeft {
-    /// The bytes of keys that filters may still be asked for.
+    /// The number of bytes of keys that filters may still be asked for.
     key_bytes: usize,
     /// The number of neighbours to make for a data block.
     count: usize,
@@ -136,7 +136,7 @@ impl Sample {
         }
         // A filter that lets every key pass says nothing about the format of the keys.
         let reader = filters.filter(|filters| filters.rate_at(handle.offset) < 1.0).map(FilterStats::reader);
-        // This wrapper for internal keys also knows Riak's.
+        // This wrapper for internal keys also knows Riak's keys.
         let internal = reader.map(|reader| {
             FilterBlockReader::new(BashoInternalFilterPolicy::new(reader.policy()), reader.contents())
         });

@@ -15,7 +15,7 @@ struct Simulated {
     keys: Vec<f64>,
 }
 
-/// The size of a value at the position `at`, from 0 to 1, of a table. There are five kinds of tables.
+/// The size of a value at the position `at` of a table, from 0 to 1. `kind`: one of five kinds of tables.
 fn value_size(kind: u64, at: f64, random: &mut SplitMix) -> usize {
     let size = match kind {
         0 => 400.0 * random.share(),
@@ -64,8 +64,8 @@ fn simulated(kind: u64, random: &mut SplitMix) -> Simulated {
     Simulated { table, entries, keys: different }
 }
 
-/// The half width of the interval of a sum by a simple random sample of `sampled` blocks, with `degrees` degrees of
-/// freedom.
+/// The half width of the interval of a sum that is estimated from a simple random sample of `sampled` blocks, with
+/// `degrees` degrees of freedom.
 fn half_width(blocks: &[f64], sampled: f64, degrees: usize) -> f64 {
     let number = blocks.len() as f64;
     let mean = blocks.iter().sum::<f64>() / number;

@@ -19,8 +19,8 @@ use crate::report::{Depth, ErrorKind, FilterCost};
 pub(crate) enum Reach {
     /// No data block.
     Tail,
-    /// Up to 16 data blocks, side by side in three places: for sources that need a request for each
-    /// place.
+    /// Up to 16 data blocks, side by side in up to three places: for sources that need a request for
+    /// each place.
     Places,
     /// Data blocks spread over the whole table: at least 17 if there are as many, and up to one in
     /// 32 of a large table.
@@ -59,7 +59,7 @@ pub(crate) struct TableStats {
     /// metaindex.
     pub filter_error: Option<String>,
     pub filter_error_kind: Option<ErrorKind>,
-    /// The filter error is that a part could not be read.
+    /// The filter error means that a part of the table could not be read.
     pub filter_unreadable: bool,
     /// The filter error means that the filters may be sound, but are in an encoding that is not
     /// supported.
@@ -129,8 +129,8 @@ impl TableStats {
         })
     }
 
-    /// The cost of a filter block for a table without one; `None` if it has one or may have one, or
-    /// its number of entries is not known.
+    /// The cost of a filter block for a table without one; `None` if the table has or may have a filter
+    /// block, or its number of entries is not known.
     pub(crate) fn filter_cost(&self) -> Option<FilterCost> {
         let none = self.filter_error.is_none() && self.metaindex.filter_names().next().is_none();
         self.counts.entries.filter(|_| none).map(|count| filter_cost(count, &self.blocks))

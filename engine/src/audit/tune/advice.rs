@@ -61,8 +61,8 @@ pub(super) fn policy_of(
     }
 }
 
-/// Advises for or against a rebuild. `choices`: the best choices that make no kind of key read more, those with the
-/// `base_lg` in use first. `has_tree`: block reads are known.
+/// Advises for or against a rebuild. `choices`: the best choices with which lookups of no kind of key read more, the
+/// choice with the `base_lg` in use first. `has_tree`: block reads are known.
 pub(super) fn advise(
     tuning: &Tuning,
     choices: impl IntoIterator<Item = Choice>,
@@ -130,13 +130,15 @@ fn reads(outcome: &Outcome) -> (f64, f64) {
     outcome.reads.map_or((0.0, 0.0), |reads| (reads.absent().value, reads.present.value))
 }
 
-/// Returns true if lookups of no kind of key read more blocks with `then` than with `now`, as far as can be told.
+/// Returns true if, as far as is known, lookups of no kind of key read more blocks with `then` than with `now`. An
+/// increase by up to `READS_LOST` is allowed.
 pub(super) fn has_no_rise(now: &Outcome, then: &Outcome) -> bool {
     lost(now, then) <= READS_LOST
 }
 
-/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest increase. For the
-/// individual kinds of absent keys, only an increase counts that is greater than half the width of its interval of 95 %.
+/// The increase with `then` in the blocks that a lookup reads, for the kind of keys with the greatest increase. For
+/// the individual kinds of absent keys, an increase counts only if it is greater than half the width of its interval
+/// of 95 %.
 fn lost(now: &Outcome, then: &Outcome) -> f64 {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let certain = (absent_then - absent_now).max(present_then - present_now);
@@ -157,15 +159,16 @@ fn is_smaller(now: &Outcome, then: &Outcome) -> bool {
     now.size.value - then.size.value >= SIZE_WORTH * now.size.value && has_no_rise(now, then)
 }
 
-/// Returns true if `then` reads fewer blocks for absent keys than another choice, and no more for stored ones. The saving
-/// may be too small to rebuild for, but the tables are rewritten anyway. Absent keys of a single kind may read more
-/// than with the other choice, as long as they do not read more than now.
+/// Returns true if lookups of absent keys read fewer blocks with `then` than with another choice, and lookups of stored
+/// keys hardly more. The saving may be too small to rebuild for, but the tables are rewritten anyway. Lookups of
+/// individual kinds of absent keys may read more than with the other choice; the caller checks that they do not read
+/// more than now.
 fn is_better_still(other: &Outcome, then: &Outcome) -> bool {
     let ((absent_other, present_other), (absent_then, present_then)) = (reads(other), reads(then));
     absent_then < absent_other * (1.0 - SHARE_BETTER) && present_then - present_other <= READS_LOST
 }
 
-/// Returns true if `then` saves enough reads to be worth a rebuild, for the kinds of keys that decide.
+/// Returns true if `then` saves enough reads to be worth a rebuild, for absent or for stored keys.
 fn saves_reads(now: &Outcome, then: &Outcome) -> bool {
     let ((absent_now, present_now), (absent_then, present_then)) = (reads(now), reads(then));
     let saved = (absent_now - absent_then).max(present_now - present_then);
@@ -229,7 +232,7 @@ mod tests {
         let now = with(outcome(1000.0, 0.03, 1.02), 0.01);
         assert!(pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0109)));
         assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)), "cut keys read more");
-        // However much others save.
+        // However much lookups of other keys save.
         let now = with(outcome(1000.0, 0.9, 1.02), 0.01);
         assert!(!pays(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)));
         assert!(saves_reads(&now, &with(outcome(1000.0, 0.02, 1.02), 0.0122)));
@@ -250,14 +253,14 @@ mod tests {
         assert!(is_better_still(&one, &outcome(1000.0, 0.009, 1.02)));
         assert!(!is_better_still(&one, &outcome(900.0, 0.0098, 1.02)), "nearly the same");
         assert!(!is_better_still(&one, &outcome(1000.0, 0.008, 1.03)), "stored keys read more");
-        // Cut keys read more than with the other choice.
+        // Lookups of cut keys read more than with the other choice.
         let with = |absent: f64, cut: f64| {
             let near = NearReads { cut: Some(Estimate::exact(cut)), ..NearReads::default() };
             let of = outcome(1000.0, absent, 1.02);
             Outcome { reads: of.reads.map(|reads| Reads { near, ..reads }), ..of }
         };
         assert!(is_better_still(&with(0.05, 0.03), &with(0.03, 0.04)));
-        // Too little for a rebuild by itself.
+        // The saving is too small for a rebuild by itself.
         assert!(!pays(&one, &outcome(1000.0, 0.009, 1.02)));
     }
 

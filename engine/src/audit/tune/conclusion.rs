@@ -132,7 +132,7 @@ impl TuneResults<'_> {
         }
     }
 
-    /// `absent`: the kind of lookups of absent keys whose visits are told.
+    /// `absent`: the kind of lookups of absent keys whose visits are reported.
     fn level(&self, level: &LevelFacts, absent: Question) -> Level {
         let lookups = &self.facts.lookups;
         Level {
@@ -162,7 +162,7 @@ impl TuneResults<'_> {
         Budget { bytes, origin: BudgetOrigin::TenBits }
     }
 
-    /// The measure of the search: the blocks that a lookup reads in vain on this level.
+    /// The measure of the search: the number of blocks that a lookup reads in vain on this level.
     fn reads(&self, level: &LevelFacts, setting: usize, lookups: Option<Lookups>) -> f64 {
         let Some(tally) = level.tally.settings.get(setting) else { return 0.0 };
         let of_kind = |kind: Question| {
@@ -283,8 +283,8 @@ fn of_lookups(lookups: Lookups, absent: f64, present: f64) -> f64 {
     (1.0 - share) * absent + share * present
 }
 
-/// The filters that LevelDB holds on the heap: those of all tables that can be read after the first 1,000. It maps the
-/// first 1,000 into memory.
+/// The memory that filters take in LevelDB. Of the tables that can be read, LevelDB maps the first 1,000 into memory,
+/// and holds the filters of the other tables on the heap.
 fn memory_of(survey: &Survey) -> Memory {
     let sizes = || survey.iter().filter_map(|filters| filters.as_ref().ok()).map(|filters| filters.size);
     let tables = sizes().count() as u64;

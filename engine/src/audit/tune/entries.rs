@@ -22,7 +22,7 @@ pub(super) struct Entries {
     /// Keys drawn evenly from all keys seen that are not too long, each with the next different key
     /// if it is known.
     pub(super) seeds: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    /// The index in `seeds` of the key added last; `None` if it is not among them.
+    /// The index in `seeds` of the key added last; `None` if that key is not in `seeds`.
     pub(super) last_seed: Option<usize>,
     pub(super) first: Option<Vec<u8>>,
     pub(super) last: Vec<u8>,

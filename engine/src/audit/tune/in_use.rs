@@ -61,8 +61,8 @@ pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> 
     named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }
 
-/// The bits a key of a table's filters. `None` if the table has no filters of this policy, if no number
-/// explains the sizes of all of them, or if not all keys can be counted.
+/// The bits a key of a table's filters. `None` if the table has no filters of this policy, if no number of
+/// bits explains the sizes of all filters, or if not all keys can be counted.
 fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncoding) -> Result<Option<u32>> {
     const CANDIDATES: RangeInclusive<u32> = 1..=100;
     let name = policy.name();
@@ -113,7 +113,7 @@ fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncodin
 }
 
 /// The hash of filters under the name that two hashes share, revealed by a stored key that the filters deny
-/// with the other hash. `None`: there is no such key.
+/// with the other hash. `None`: no such key was found.
 fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Option<LegacyHash>> {
     let Some(filter) = table.filter() else { return Ok(None) };
     let reader = |hash| FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filter.contents());

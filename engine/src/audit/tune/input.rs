@@ -35,9 +35,9 @@ pub(super) struct Input<'d> {
     pub(super) manifest: Option<&'d Manifest>,
     /// The order of the keys; bytewise if it is not known.
     pub(super) order: Order,
-    /// The ways of lookups, if keys are not in bytewise order.
+    /// The tables that lookups reach, if keys are not in bytewise order.
     pub(super) routes: Option<Routes>,
-    /// The part of stored keys that filters are made from.
+    /// The encoding of stored keys, which decides the part that filters are made from.
     pub(super) encoding: KeyEncoding,
     /// goleveldb opened the database last.
     pub(super) is_goleveldb: bool,
@@ -88,14 +88,16 @@ impl Input<'_> {
 pub struct Request {
     /// The keys of the user's own lookups.
     pub lookups: Vec<Vec<u8>>,
-    /// The maximum number of bytes that filters may take. `None`: their present size or, if some table has no
-    /// filters, the size of filters of ten bits a key for all tables.
+    /// The maximum number of bytes that filters may take. `None`: their present size or, if some tables have no
+    /// sound filters of the policy, the size of filters of ten bits a key for all tables.
     pub budget: Option<u64>,
     /// Every table is decoded.
     pub all: bool,
-    /// The program's policy; that of the tables if `None`.
+    /// The program's policy. `None`: the known policy of the most tables or, if the tables have no such policy,
+    /// goleveldb's if it opened the database last, and otherwise LevelDB's.
     pub policy: Option<Policy>,
-    /// No rebuild is advised if all tables together take fewer bytes. The default is 1 MiB.
+    /// If all tables together take fewer bytes than this number, no rebuild is advised, unless filters deny
+    /// stored keys. The default is 1 MiB.
     pub least_size: u64,
 }
 

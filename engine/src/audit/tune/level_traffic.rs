@@ -136,8 +136,8 @@ impl Counted {
     }
 }
 
-/// The kinds of questions that come from a lookup, each with the tables to ask: those that do not hold its
-/// key. Stored keys also represent random keys between them, for which all of `visits` are asked.
+/// The kinds of questions that come from a lookup, each with the tables to ask: those that the lookup searches
+/// in vain. Stored keys also represent random keys between them, for which all of `visits` are asked.
 fn questions(lookup: &Lookup, has_own: bool) -> Vec<(Question, &[u32])> {
     match lookup.kind {
         Kind::Near { kind, .. } if lookup.is_absent() => vec![(Question::Near(kind), &lookup.visits)],
@@ -201,7 +201,7 @@ pub(super) fn count_visits(
     counted
 }
 
-/// For each table, the numbers of lookups of absent keys near its own keys that reach it.
+/// For each table, the numbers of lookups that reach it with absent keys made from its own keys, by kind.
 pub(super) fn neighbours(input: &Input<'_>, lookups: &[Lookup]) -> Vec<tally::Visits> {
     let mut visits = vec![tally::Visits::default(); input.tables.len()];
     for lookup in lookups.iter().filter(|lookup| lookup.is_absent()) {

@@ -1,4 +1,4 @@
-//! Lookups: the tables that each reaches, and where it ends.
+//! Lookups: the tables that each lookup reaches, and where it ends.
 
 use filterblock::table::{ReadAt, Table};
 
@@ -16,10 +16,10 @@ const DELETION: u8 = 0;
 /// The origin of a lookup's key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// A stored key, drawn from this table. It counts as present only if the lookup finds a value for it
-    /// there.
+    /// A stored key, drawn from this table. The key counts as present only if the lookup finds a value for
+    /// it in this table.
     Stored { table: u32 },
-    /// A key made from one that is stored in this table.
+    /// A key made from a key that is stored in this table.
     Near { table: u32, kind: NearKind },
     /// A key that the user gave.
     Own,
@@ -128,9 +128,9 @@ fn filters<R: ReadAt>(table: &Table<R>, marks: u64) -> TableFilters {
     }
 }
 
-/// Finds which of the keys `sought`, which are in the order of the table, are in it. Returns their numbers,
-/// with the ends of their lookups. A block is decoded at most once, and only if it may hold one of the
-/// keys according to the index and the filter.
+/// Finds the keys in the table among those `sought`, which are in the order of the table. Returns the numbers
+/// of the keys found, with the ends of their lookups. A block is decoded at most once, and only if it may hold
+/// one of the keys according to the index and the filter.
 fn find<'k, R: ReadAt>(
     table: &Table<R>,
     sought: &[(u32, u32)],

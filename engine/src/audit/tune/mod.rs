@@ -1,13 +1,13 @@
 //! Finds the filters that would serve a database best, by making filters from its own keys.
 //!
-//! 1. `sample_keys` draws stored keys evenly over all entries, without decoding more than a block for each.
-//! 2. `near_keys` learns the form of keys from them, to make absent keys that programs would ask for.
+//! 1. `sample_keys` draws stored keys evenly over all entries, without decoding more than a block for each key.
+//! 2. `near_keys` learns the form of keys from the keys drawn, to make absent keys that programs would ask for.
 //!    `level_traffic` finds the tables that a lookup of each stored, made or user-given key reaches, and
-//!    `lookups` finds where it ends.
+//!    `lookups` finds where the lookup ends.
 //! 3. `trial` decodes some or all tables once. It makes the filters of every setting from their keys,
 //!    and asks these filters for absent keys.
-//! 4. `tally` adds up the answers by level, `random_visits` those for random keys, and `outcome` computes sizes, rates and
-//!    block reads from them.
+//! 4. `tally` adds up the answers by level, `random_visits` adds those for random keys, and `outcome` computes
+//!    sizes, rates and block reads from the sums.
 //! 5. `search` finds the best bits a key within a budget, and `advice` decides whether a rebuild pays.
 
 mod advice;

@@ -1,7 +1,7 @@
 //! Absent keys near stored ones, of the kinds that programs would ask for.
 //!
-//! The form of keys is learned from some stored ones: the bytes that occur at each position, whether all are
-//! of the same length, and whether they have a number that grows from key to key. Missing numbers pass
+//! The form of keys is learned from some stored ones: the bytes that occur at each position, whether all keys
+//! are of the same length, and whether they have a number that grows from key to key. Missing numbers pass
 //! filters most often: LevelDB's hash does not separate keys well if they differ only in their last bytes.
 
 use super::notation::{MAX_GAP, Notation};
@@ -213,7 +213,7 @@ mod tests {
         let mut random_key = || [random.next(), random.next()].map(u64::to_le_bytes).as_flattened().to_vec();
         let (keys, near) = learned((0..3000).map(|_| random_key()));
         assert!(!near.is_plausible(NearKind::Between) && !near.is_plausible(NearKind::Cut));
-        // Keys near the stored ones are made nevertheless: they differ only in their last bytes.
+        // Keys that differ from stored keys only in their last bytes are made nevertheless.
         let made = made(NearKind::Between, &keys, &near);
         let stored: BTreeSet<_> = keys.iter().map(|key| key[..14].to_vec()).collect();
         assert!(made.len() > 2900 && made.iter().all(|key| stored.contains(&key[..14])));
@@ -235,7 +235,7 @@ mod tests {
         }
         let made = made(NearKind::Changed, &keys, &near);
         assert!(made.iter().all(|key| key.len() == 10));
-        // A digit is changed to another one that occurs there, if there is one.
+        // A digit is changed to another digit that occurs at its position, if there is such a digit.
         let kept = made.iter().filter(|key| key.starts_with(b"item-00"));
         assert!(
             kept.clone().count() > 100 && kept.clone().all(|key| key[7..].iter().all(u8::is_ascii_digit))

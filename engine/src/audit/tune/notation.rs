@@ -151,7 +151,7 @@ impl Notation {
         is_same.then(|| other.value.checked_sub(one.value))?
     }
 
-    /// Writes another number in place of `number`. Returns false if there is no room for it.
+    /// Writes `value` in place of `number`. Returns false, and writes nothing, if there is no room for it.
     pub(super) fn write(self, number: Number, value: u64, made: &mut Vec<u8>) -> bool {
         let width = number.end - number.start;
         let written = match self {

@@ -6,7 +6,7 @@ use crate::audit::rates::{Clusters, MeanRate, MeasuredRate};
 use crate::report::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
 
 /// If fewer than this number of keys that lookups find in later tables were asked for, the rate of changed
-/// keys is used in place of theirs.
+/// keys is used instead.
 const FEW: u64 = 500;
 
 /// A level, and the lookups that reach it.
@@ -30,7 +30,7 @@ pub(super) struct VisitSum {
     pub(super) visits: f64,
     /// The sum over the lookups of the squared numbers of visits.
     pub(super) squares: f64,
-    /// Visits to tables without filters that can be asked.
+    /// The number of visits to tables without filters that can be asked.
     pub(super) unfiltered: f64,
 }
 
@@ -115,7 +115,7 @@ impl LevelFacts {
         }
     }
 
-    /// The rate of the filters in use: tables without filters let all keys pass. `None`: no keys were asked
+    /// The rate of the filters in use. Tables without filters let all keys pass. `None`: no keys were asked
     /// for.
     fn rate_now(&self, kind: Question) -> Option<MeasuredRate> {
         let VisitSum { visits, unfiltered, .. } = kind.of(&self.visits);

@@ -1,4 +1,4 @@
-//! Finds the tables to tune at each path.
+//! Finds the tables to tune at each path, and tunes them.
 
 use std::{io, path::Path, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
 
-/// The first bytes of goleveldb's LOG file (`file_storage.go`). LevelDB's begins with a date.
+/// The first bytes of goleveldb's LOG file (`file_storage.go`). LevelDB's LOG file begins with a date.
 const GOLEVELDB_LOG: &[u8] = b"=============== ";
 
 type Result<T> = std::result::Result<T, TuneFailure>;
@@ -41,7 +41,7 @@ pub struct TuneOutcome {
     pub has_failures: bool,
     /// Some table could not be read, and is left out of all numbers, or filters deny stored keys.
     pub has_faults: bool,
-    /// The reason why no threads could be started. `None`: they were started.
+    /// The reason why no threads could be started. `None`: threads were started.
     pub not_started: Option<String>,
 }
 

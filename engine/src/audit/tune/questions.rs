@@ -69,11 +69,11 @@ pub(super) const QUESTIONS: [Question; 11] = [
     Question::Stranger(NearKind::Longer),
 ];
 
-/// Questions of one kind: the offset of a data block, and the hashes of a key with each policy.
+/// Questions of one kind: for each, the offset of a data block, and the hashes of a key or the key itself.
 #[derive(Default)]
 pub(super) struct Questions {
     pub(super) offsets: Vec<u64>,
-    /// Empty for a policy that needs the keys.
+    /// The hashes of the keys, by policy. Empty for a policy that needs the keys.
     hashes: Vec<Vec<KeyHash>>,
     /// The keys, if a policy needs them; otherwise empty.
     keys: KeyBuf,

@@ -1,4 +1,4 @@
-//! The visits of lookups of random keys, by the weights that all commands share.
+//! The visits of lookups of random keys, computed from the weights that all commands share.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,9 @@ use crate::report::TuneFailure;
 pub(super) struct Waiting {
     table: usize,
     entries: u64,
-    /// The numbers of keys that passed and that were asked for: by setting, and of the filters in use.
+    /// The numbers of keys that passed and that were asked for, by setting.
     settings: Vec<[u32; 2]>,
+    /// The same numbers for the filters in use.
     now: Option<[u32; 2]>,
 }
 
@@ -38,8 +39,8 @@ impl Waiting {
 pub(super) struct RandomVisits(Vec<f64>);
 
 impl RandomVisits {
-    /// The visits if the entries of the tables tried are known. The entries of other tables are estimated from those of
-    /// the tables of the same level.
+    /// Computes the visits from the entries of the tables tried. The entries of other tables are estimated from those
+    /// of the tables tried on the same level.
     pub(super) fn of(
         input: &Input<'_>,
         survey: &Survey,
@@ -93,7 +94,8 @@ impl RandomVisits {
         }
     }
 
-    /// Replaces the visits of the lookups that were followed. The differences between lookups stay as they were.
+    /// Replaces the visits that were counted for lookups of random keys. The differences between lookups stay as they
+    /// were.
     pub(super) fn replace(
         &self,
         input: &Input<'_>,

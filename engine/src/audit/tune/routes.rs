@@ -8,14 +8,14 @@ use crate::audit::order::Order;
 /// The ranges of keys of the tables, by level.
 pub(super) struct Routes {
     order: Order,
-    /// The tables of each level in the order in which a lookup comes to them: of level 0 the newest first, of the others
-    /// by their smallest keys.
+    /// The tables of each level in the order in which a lookup reaches them: on level 0 the newest first, on other
+    /// levels by their smallest keys.
     levels: Vec<Level>,
 }
 
 struct Level {
     ranges: Vec<Range>,
-    /// Each table ends before the next one begins.
+    /// No table ends after the next one begins. False for level 0.
     is_apart: bool,
 }
 
@@ -28,7 +28,7 @@ struct Range {
 }
 
 impl Routes {
-    /// The ways through these tables, which are those of a MANIFEST. Tables whose range is damaged are left out.
+    /// Takes the ranges of `tables`, the tables of a MANIFEST. Tables whose range is damaged are left out.
     pub(super) fn new(tables: &[LiveTable], order: Order) -> Self {
         let range = |(at, table): (u32, &LiveTable)| {
             let user_key = |key| KeyFormat::LevelDb.user_key(key).map(<[u8]>::to_vec);

@@ -2,7 +2,7 @@
 //!
 //! Offsets in the files are drawn evenly, so that a data block is drawn in proportion to its stored size. For
 //! each offset, one entry of the block is taken. A weight makes up for blocks of fewer or more entries a
-//! byte, and the keys are drawn again by that weight.
+//! byte, and the keys are drawn again in proportion to that weight.
 
 use filterblock::Result;
 use filterblock::table::{BlockHandle, ReadAt, Table};
@@ -12,7 +12,7 @@ use crate::report::TuneFailure;
 use crate::run::map_each;
 use crate::{audit::key_encoding::KeyEncoding, audit::rates::SplitMix, audit::reading::decode_limit_of};
 
-/// Longer keys are left out: thousands of them would take too much memory.
+/// Keys of more bytes than this are left out: thousands of them would take too much memory.
 pub(super) const MAX_KEY: usize = 4096;
 
 /// A stored key.
@@ -26,7 +26,7 @@ pub(super) struct Drawn {
     pub(super) table: u32,
 }
 
-/// Draws `count` keys, or somewhat fewer. Also returns the tables that could not be read, with the errors.
+/// Draws at most `count` keys. Also returns the tables that could not be read, with the errors.
 pub(super) fn draw(input: &Input<'_>, count: u64) -> (Vec<Drawn>, Vec<(usize, TuneFailure)>) {
     let places = places(input, count);
     let of_table = |(table, places): (usize, &Vec<u64>)| {
@@ -153,7 +153,7 @@ pub(super) fn entry_type(key: &[u8]) -> Option<u8> {
     key.len().checked_sub(8).and_then(|at| key.get(at)).copied()
 }
 
-/// Draws the same number of keys again, each by its weight.
+/// Draws the same number of keys again, each in proportion to its weight.
 fn resample(drawn: &[(Drawn, f64)]) -> Vec<Drawn> {
     let total: f64 = drawn.iter().map(|(_, weight)| weight).sum();
     let step = total / drawn.len() as f64;

@@ -25,12 +25,13 @@ struct State {
     chosen: Vec<Item>,
 }
 
-/// Chooses an item for each level, so that together they stay within the budget and read the least of those that
-/// `is_allowed` returns true for. Among nearly equal choices, takes the smallest. `None` if nothing fits.
+/// Chooses an item for each level. Of the combinations that stay within the budget and that `is_allowed` returns true
+/// for, the chosen one reads the least. Among nearly equal choices, takes the smallest. `None` if nothing fits.
 ///
-/// Tries all combinations. If there are more than `MAX_STATES` before a level, those that another combination beats in
-/// size and reads are left out, and if too many remain, they are thinned out. Monkey (Dayan, Athanassoulis and Idreos, 2017) solves this in
-/// closed form for a tree of ideal filters; with measured rates and few levels, trying is enough.
+/// Tries all combinations. If there are more than `MAX_STATES` after a level, combinations that are no smaller than
+/// another one and read no less are left out, and if too many remain, they are thinned out. Monkey (Dayan,
+/// Athanassoulis and Idreos, 2017) solves this problem in closed form for a tree of ideal filters; with measured rates
+/// and few levels, trying is enough.
 pub(super) fn best_by_level(
     levels: &[Vec<Item>],
     budget: f64,
@@ -67,8 +68,8 @@ fn nearly(reads: f64) -> f64 {
     reads * 1.01 + NO_GAIN
 }
 
-/// Returns `what` of the `(size, reads, what)` that reads the least, or of a smaller one that is nearly as
-/// good. `None` if `all` is empty.
+/// Returns `what` of the element `(size, reads, what)` that reads the least, or of a smaller element that is
+/// nearly as good. `None` if `all` is empty.
 pub(super) fn least<T>(all: impl Iterator<Item = (f64, f64, T)>) -> Option<T> {
     let all: Vec<_> = all.collect();
     let fewest = all.iter().map(|(_, reads, _)| *reads).min_by(f64::total_cmp)?;
@@ -95,7 +96,7 @@ fn undominated(mut states: Vec<State>) -> Vec<State> {
 mod tests {
     use super::*;
 
-    /// Levels of an ideal tree: sizes by bits, rates by the formula.
+    /// Levels of an ideal tree: sizes from the bits, rates from the formula.
     fn tree(keys: &[f64]) -> Vec<Vec<Item>> {
         let items = |keys: f64| {
             let item = |bits: u32| Item {
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(best_by_level(&[], 1.0, |_| true), Some(vec![]));
     }
 
-    /// The best one with at most 10 bits on the first level, however good the others are.
+    /// The best choice with at most 10 bits on the first level is taken, however good other choices are.
     #[test]
     fn what_is_not_allowed_is_not_chosen() {
         let levels = tree(&[1e3, 1e4]);

@@ -17,15 +17,17 @@ struct Level {
     /// with that probability.
     each: Option<u64>,
     visited: f64,
-    /// The mean rate, and how much tables differ as a share of it. A rate of 1: tables have no filters.
+    /// The mean rate of the tables. 1: the tables have no filters.
     rate: f64,
+    /// The standard deviation of the tables' rates, as a share of the mean rate.
     differ: f64,
 }
 
 const ASKED: u64 = 200;
 
-/// Simulates a level and some lookups, from which both the rate and the mean number of visits are estimated. Returns
-/// the level, the true number of reads of a lookup from it, and the squared half width of the reference interval.
+/// Simulates a level and some lookups. The rate is estimated from the tables tried, and the mean number of visits from
+/// the lookups. Returns the level, the true mean number of reads of a lookup from it, and the squared half width of the
+/// reference interval.
 fn level(of: &Level, lookups: u64, random: &mut SplitMix) -> (LevelFacts, f64, f64) {
     let mut tally = LevelTally::new(0);
     tally.tried = of.tried;
@@ -141,7 +143,7 @@ fn sums_of_some_tables_hold_for_all() {
     }
 }
 
-/// The reads of all levels for the likely kind add up to the reads of a lookup of that kind.
+/// The reads from all levels for the worst kind of keys add up to the reads of a lookup of that kind.
 #[test]
 fn levels_add_up() {
     let level = |rate| Level { tables: 4, tried: 4, each: Some(4), visited: 0.6, rate, differ: 0.2 };

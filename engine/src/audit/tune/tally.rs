@@ -7,7 +7,7 @@ use crate::{audit::rates::Clusters, audit::rates::student, report::Estimate};
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
 
-/// The numbers of lookups of keys near stored ones that reach the table whose keys they were made from, by kind.
+/// For each kind of keys made from stored keys, the number of lookups that reach the table with the stored key.
 pub(super) type Visits = [f64; 4];
 
 /// The trials of some tables of a level.
@@ -93,8 +93,8 @@ impl LevelTally {
         }
     }
 
-    /// Adds the trial of a table, except for its answers for random keys. `visits`: the lookups of neighbours that reach
-    /// the table.
+    /// Adds the trial of a table, except for its answers for random keys. `visits`: the numbers of lookups of keys made
+    /// from the table's keys that reach the table.
     pub(super) fn add(&mut self, trial: &Trial, file_size: u64, visits: Visits) {
         self.tried += 1;
         self.tried_size += file_size;
@@ -145,7 +145,7 @@ mod tests {
             chosen.for_each(|&(value, size)| sum.add(value, size));
             sum.of_all(tables.len() as u64, total)
         };
-        // Of 20 samples of about 20 tables, at least 18 have the sum in their interval, and all are near it.
+        // Of 20 samples of about 20 tables, at least 18 have the sum in their interval, and all estimates are near it.
         let mut within = 0;
         for start in 0..20 {
             let estimate = of(&mut tables.iter().skip(start % 10).step_by(10 - start % 2));

@@ -1,8 +1,8 @@
 //! The filters of every setting, made from the keys of one table and asked for absent keys.
 //!
-//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made, or the
-//! key itself for policies without such hashes, and a fingerprint of the key, which reveals whether a made key is stored
-//! after all.
+//! The entries are decoded once. For each entry, the hashes of its key are kept, from which all filters are made, or
+//! the key itself for policies without such hashes. A fingerprint of the key is kept too, which reveals whether a made
+//! key is stored after all.
 
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
@@ -101,7 +101,7 @@ pub(super) fn run<R: ReadAt>(
             let text = "its blocks and keys are larger than the limit on what is decoded".to_owned();
             return Err(TuneFailure { text, kind: Some(ErrorKind::Unsupported) });
         }
-        // LevelDB writes blocks one after the other. In another order, no filters can be made.
+        // LevelDB writes blocks one after the other. No filters can be made for blocks in another order.
         if handle.offset < end {
             return Err(out_of_order(handle.offset, end));
         }
@@ -137,7 +137,7 @@ pub(super) fn run<R: ReadAt>(
         }
     }
     trial.denied = denials.finish();
-    // A lookup gets wrong answers from filters that deny stored keys. They count as if there were none.
+    // A lookup gets wrong answers from filters that deny stored keys. Such filters count as missing.
     trial.now = trial.now.filter(|_| trial.denied == 0);
     if let Some(now) = &mut trial.now {
         ask_random_keys(table, plan.random_keys, now)?;
@@ -190,8 +190,8 @@ fn random_keys(
     }
 }
 
-/// Makes keys from stored ones, leaves out those that are stored or outside the range of the entries, and finds the
-/// blocks of the rest.
+/// Makes keys from stored ones, leaves out made keys that are stored or outside the range of the entries, and finds
+/// the blocks of the other made keys.
 fn made_keys<R: ReadAt>(
     kind: NearKind,
     questions: &mut Questions,
@@ -203,8 +203,8 @@ fn made_keys<R: ReadAt>(
 ) -> Result<()> {
     let Some(first) = &entries.first else { return Ok(()) };
     let (mut made, mut bytes) = (Vec::new(), 0);
-    // The seeds of a table with few entries are in the order of its keys: the step spreads those used over the whole
-    // table.
+    // The seeds of a table with few entries are in the order of its keys: the step spreads the seeds used over the
+    // whole table.
     let (count, wanted) = (entries.seeds.len(), plan.made as usize);
     let step = count.div_ceil(wanted.max(1)).max(1);
     for (seed, next) in entries.seeds.iter().step_by(step).cycle().take(wanted) {
@@ -218,7 +218,8 @@ fn made_keys<R: ReadAt>(
         }
         let is_within =
             plan.order.compare(first, &key).is_lt() && plan.order.compare(&key, &entries.last).is_lt();
-        // Another form of a stored key is no absent one, and nobody asks for what is no key.
+        // Bytes in another form than the canonical one may equal a stored key, and programs do not ask for bytes
+        // that are no key.
         let is_within = is_within && plan.order.can_be_filtered(&key);
         if is_within && entries.prints.binary_search(&hash(&key)).is_err() {
             made.push(key);
@@ -282,7 +283,7 @@ fn try_all(
     Ok(())
 }
 
-/// Asks for keys of each kind; for made-up ones only until enough have passed.
+/// Asks for keys of each kind; for made-up keys only until enough of them have passed.
 fn ask<B: AsRef<[u8]>>(
     reader: &FilterBlockReader<SharedPolicy, B>,
     questions: &[Questions; ASKED],
@@ -325,7 +326,7 @@ fn filter_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset
     reader.filter(usize::try_from(index).ok()?)
 }
 
-/// Asks the filters in use for random keys, as `inspect` does, so that both give the same rate for the same filters.
+/// Asks the filters in use for random keys, as `inspect` does, so that `tune` gives the same rate for the same filters.
 /// `most`: the maximum number of keys to ask for.
 fn ask_random_keys<R: ReadAt>(table: &Table<R>, most: u64, now: &mut Answers) -> Result<()> {
     let (Some(filter), blocks) = (table.filter(), Blocks::list(table)?) else { return Ok(()) };

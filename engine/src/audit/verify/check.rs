@@ -20,7 +20,7 @@ use crate::{
     audit::stats::sample::KeyFormat, engine::Engine, run::Observer, walk::TableRecord,
 };
 
-/// The least number of bytes between two reports of progress, as showing a report costs time.
+/// The least number of bytes between two reports of progress, because showing a report costs time.
 const PROGRESS_STEP: u64 = 256 << 10;
 
 /// Verifies the table that `source` holds. `record`: the table's record in its database. `may_be_unfinished`:
@@ -254,9 +254,9 @@ impl<R: ReadAt> OpenTable<'_, R> {
     }
 }
 
-/// Compares a live table with its record in the MANIFEST: its size, by which LevelDB finds the footer, and
-/// its keys, which must not overlap those of other tables on its level, unless that is level 0. A table that
-/// is not live gets a note instead.
+/// Compares a live table with its record in the MANIFEST: its size, from which LevelDB finds the footer, and
+/// its range of keys, which must not overlap the ranges of other tables on its level, unless that is level 0.
+/// A table that is not live gets a note instead.
 fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
     let Some(live) = record.live else {
         verdict.notes.push(if record.is_unlisted { Note::Unlisted } else { Note::Obsolete });

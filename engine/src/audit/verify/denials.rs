@@ -44,7 +44,7 @@ struct Denials {
 }
 
 impl<'a> DenialCheck<'a> {
-    /// If there are several encodings and hashes, those that match the most keys are considered right.
+    /// If there are several encodings or hashes, the combination that matches the most keys is considered right.
     pub(super) fn new(
         filters: &'a FilterBlockReader<SharedPolicy, Bytes>,
         encodings: &[KeyEncoding],
@@ -120,7 +120,7 @@ impl<'a> DenialCheck<'a> {
         }
     }
 
-    /// The number of keys denied, the findings, and the hash of the filters if several are
+    /// The number of keys denied, the findings, and the hash of the filters if several hashes are
     /// possible.
     pub(super) fn finish(self) -> (u64, Findings, Option<LegacyHash>) {
         let hashes = if self.filters.len() > 1 { LEGACY.map(Some).to_vec() } else { vec![None] };

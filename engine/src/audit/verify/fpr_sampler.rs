@@ -1,7 +1,7 @@
 //! The rate of false positives among neighbours of stored keys.
 //!
 //! Up to 64 filters, evenly spread over the data blocks, are asked for
-//! [neighbours](crate::audit::rates::neighbours) of their keys. Each filter is weighted by its entries.
+//! [neighbours](crate::audit::rates::neighbours) of their keys. Each filter is weighted by its number of entries.
 
 use filterblock::{FilterBlockReader, FilterPolicy, LegacyBloomPolicy, LegacyHash};
 
@@ -125,8 +125,8 @@ impl<'a, P: FilterPolicy, B: AsRef<[u8]>> FprSampler<'a, P, B> {
         self.is_chosen = false;
     }
 
-    /// The share of absent keys that passed, each filter weighted by its entries; `None` if no filter was
-    /// asked. `hash`: the hash that fits the stored keys, if the policy's name leaves it open.
+    /// The share of absent keys that passed, with each filter weighted by its number of entries; `None` if no key
+    /// was asked for. `hash`: the hash that fits the stored keys, if the policy's name leaves it open.
     pub(super) fn finish(mut self, hash: Option<LegacyHash>) -> Option<MeasuredRate> {
         self.end_filter();
         let answers = if hash == Some(LegacyHash::Signed) { self.answers_signed } else { self.answers };

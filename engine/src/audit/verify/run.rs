@@ -16,7 +16,7 @@ use crate::walk::{Folder, Inputs, PathError, open_listed};
 /// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
 pub struct VerifyOutcome {
-    /// The number of verdicts of each kind.
+    /// The number of verdicts of each status, and the sums of their entries and denied keys.
     pub counts: VerdictCounts,
     /// A list of paths could not be read to its end.
     pub list_failed: bool,

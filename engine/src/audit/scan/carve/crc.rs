@@ -27,7 +27,7 @@ const FORWARD: [u32; 256] = {
     table
 };
 
-/// The byte whose `z` has this highest byte.
+/// For each value of a highest byte, the byte whose `z` has that highest byte.
 const BACKWARD: [u8; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

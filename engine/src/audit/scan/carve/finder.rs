@@ -1,8 +1,8 @@
 //! Finds blocks by their checksums.
 //!
 //! A block is `[contents][type: 1][masked CRC-32C of contents and type: 4]`, and blocks follow each other.
-//! From a known start, one pass with a running checksum finds the end. If it finds none, the block is
-//! damaged, and the next one may start anywhere: a second, slower pass keeps at least the starts of the last
+//! From a known start, one pass with a running checksum finds the end. If it finds no end, the block is
+//! damaged, and the next block may start anywhere: a second, slower pass keeps at least the starts of the last
 //! [`RESYNC`] bytes and finds each end's start among them.
 
 use std::{collections::HashMap, io::Result, ops::Range};
@@ -16,7 +16,7 @@ use super::crc::{Crc, Offset};
 const CHECKSUM: usize = 4;
 /// The length of the type and the checksum.
 const TRAILER: u64 = 5;
-/// The minimum number of bytes of contents: those of the number of restarts.
+/// The minimum number of bytes of contents: the bytes that hold the number of restarts.
 const MIN_CONTENTS: u64 = 4;
 /// The number of bytes after a known start, rounded up to the end of a read, in which the end of the block is
 /// sought.
@@ -247,7 +247,7 @@ mod tests {
         assert!((len * PASSES..=len * (PASSES + 1)).contains(&finder.vain), "{} of {len}", finder.vain);
     }
 
-    /// Each of many ends could belong to one start.
+    /// Many ends could belong to the same start.
     #[test]
     fn trials_are_limited() {
         let mut nested = b"start".to_vec();

@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::Range};
 use filterblock::table::{BlockCursor, BlockHandle, ReadAt, ReadOptions};
 
 /// The greatest number of block sizes, and of gaps, that are remembered. An index names blocks starting with
-/// the first, so these suffice to recognize it.
+/// the first, so the first sizes and gaps suffice to recognize it.
 const REMEMBERED: usize = 1 << 16;
 
 /// The kind of a block with a correct checksum.
@@ -74,8 +74,8 @@ impl KnownBlocks {
         kind.unwrap_or(BlockKind::Other)
     }
 
-    /// Returns true if the block at `handle` has more than its number of restarts, and can be decoded to its
-    /// last entry. Bytes whose checksum is correct by chance can hardly ever be decoded.
+    /// Returns true if the block at `handle` is longer than the four bytes that count its restarts, and can be
+    /// decoded to its last entry. Bytes whose checksum is correct by chance can hardly ever be decoded.
     pub(crate) fn is_block<R: ReadAt>(source: &R, handle: BlockHandle, options: &ReadOptions) -> bool {
         let size = BlockCursor::read(source, handle, options).and_then(|mut entries| {
             while entries.next()? {}
@@ -150,10 +150,10 @@ mod tests {
         known.kind(&&file[..], handle, &ReadOptions::default())
     }
 
-    /// Offset and size, each of one byte.
+    /// The handle of a block whose size is known: offset and size, each in one byte.
     const KNOWN: &[u8] = &[50, 100];
     const UNKNOWN: &[u8] = &[50, 60];
-    /// Begins where `UNKNOWN` ends, with its trailer.
+    /// Begins where `UNKNOWN` ends, trailer included.
     const NEXT: &[u8] = &[115, 61];
     /// At the offset of the gap: 2000 in two bytes.
     const IN_GAP: &[u8] = &[0xd0, 0x0f, 62];

@@ -148,8 +148,8 @@ impl<'a, R: ReadAt> CarvedRows<'a, R> {
         self.finder.source().read_at(start, MAGIC.len()).is_ok_and(|found| *found == *MAGIC)
     }
 
-    /// Decides by the keys of the first data block whether keys are internal keys. Riak's are
-    /// recognized by the first block that has a time in its keys: without a time, they look like
+    /// Decides by the keys of the first data block whether keys are internal keys. Riak's keys are
+    /// recognized by the first block that has a time in its keys: keys without a time look like
     /// LevelDB's.
     fn try_keys(&mut self, handle: BlockHandle) {
         if self.is_tried {
