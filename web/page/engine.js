@@ -18,7 +18,7 @@ export class Engine {
     #asked;
     #id = 0;
     #ready;
-    /** What the last question has cost. @type {Counts | undefined} */
+    /** The costs of the last question. @type {Counts | undefined} */
     counts;
     /** Called with what the present question has cost so far. @type {(counts: Counts) => void} */
     onprogress = () => {};

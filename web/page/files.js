@@ -34,7 +34,7 @@ export async function ofHandle(folder, path = folder.name || LOOSE) {
     return found;
 }
 
-/** What vanishes between listing and opening is left out. @template T @param {Promise<T>} promise */
+/** Leaves out a file that vanishes between listing and opening. @template T @param {Promise<T>} promise */
 async function orNothing(promise) {
     try {
         return await promise;
@@ -95,7 +95,7 @@ export function ofSample(bytes) {
     return names.map(([name, size]) => given(`sample/${name}`, new File([bytes.subarray(at, at += size)], name)));
 }
 
-/** What an element holds as base64 of gzip. @param {string} id */
+/** Returns the contents of an element that holds them as base64 of gzip. @param {string} id */
 export async function unpacked(id) {
     const text = document.getElementById(id)?.textContent?.trim() ?? '';
     const bytes = Uint8Array.from(atob(text), char => char.charCodeAt(0));

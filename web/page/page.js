@@ -131,7 +131,7 @@ async function open(of) {
     await steps.look();
 }
 
-/** What the buttons do. @type {Record<string, () => Promise<void>>} */
+/** The actions of the buttons. @type {Record<string, () => Promise<void>>} */
 const steps = {
     look: async () => {
         const cost = await report('look', 'Ends of all tables', 'ends', 'This is from index and filters alone; blocks are being read.');

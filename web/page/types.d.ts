@@ -14,7 +14,7 @@ export interface Place {
     size: number;
 }
 
-/** What a question has cost: reads, bytes read and files read from; and the work done of that expected, in bytes. */
+/** The costs of a question: reads, bytes read and files read from, and the work done and expected, in bytes. */
 export interface Counts {
     reads: number;
     bytes: number;
@@ -49,7 +49,7 @@ export interface Batch {
     ended: boolean;
 }
 
-/** What is asked for in a scan: path, prefix, first key, keys are in hexadecimal, all versions. */
+/** The request for a scan: path, prefix, first key, keys are in hexadecimal, all versions. */
 export type ScanFor = [path: string, prefix: string, from: string, hex: boolean, all: boolean];
 
 export type Question = { module: WebAssembly.Module; files: Given[] } | { id: number; call: string; args: unknown[] };
@@ -60,7 +60,7 @@ export type Answer =
     | { id: number; error: string; counts: Counts }
     | { id: number; defect: string; counts: Counts };
 
-/** What is asked for in a scan, as the engine takes it: once. */
+/** The request for a scan as the engine takes it, once. */
 export interface Asked {
     free(): void;
 }

@@ -27,7 +27,7 @@ let kept = 0;
 /** @type {Map<number, { offset: number, bytes: Uint8Array }>} */
 const ends = new Map();
 
-/** What the present question has cost so far. */
+/** The costs of the present question so far. */
 let counts = { reads: 0, bytes: 0, files: 0, done: 0, expected: 0 };
 /** @type {Set<number>} */
 let seen = new Set();
@@ -46,7 +46,7 @@ function progress() {
     answer({ progress: { ...counts } });
 }
 
-/** Why a part of a file cannot be read, as numbers that the engine knows. @type {Record<string, number>} */
+/** The reasons why a part of a file cannot be read, as numbers that the engine knows. @type {Record<string, number>} */
 const REASONS = { NotReadableError: 1, NotFoundError: 2, SecurityError: 3, NotAllowedError: 3 };
 const CHANGED = 1;
 

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { pageFile, scratch } from './browser.mjs';
 
-/** What is wrong, what is replaced by what, and the test that notices, in page.test.mjs unless another file is named. */
+/** Each fault: its description, the text that is replaced, the text that replaces it, and the test that notices it, in page.test.mjs
+ * unless another file is named. */
 const FAULTS = [
     ['what the browser does not read any longer is unreadable', 'NotReadableError: 1,', 'NotReadableError: 4,', 'a file that changes'],
     ['ends of tables are kept for ever', 'keepsEnds = false;\nkept = 0;\nends.clear();\n', '', 'a file that changes'],

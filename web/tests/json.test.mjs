@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { Server, assertSame, copied, damage, launch, lines, native, open, repository, scratch } from './browser.mjs';
 
-/** What is asked, and the arguments of the program that ask the same. */
+/** The questions, and the arguments with which the program asks the same. */
 const QUESTIONS = [
     ['inspect', 'tail', false, ['inspect', '--json', '--depth', 'tail']],
     ['inspect', 'sample', false, ['inspect', '--json']],

@@ -16,7 +16,7 @@ after(async () => {
 /** @type {import('puppeteer-core').Page} */
 let page;
 let opened;
-/** What the console may say in this test. */
+/** The messages that the console may have in this test. */
 let expected;
 
 async function reopen(url = server.url) {

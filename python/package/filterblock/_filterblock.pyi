@@ -117,7 +117,7 @@ class Table:
         """Closes the file, and all iterators over the table."""
     @property
     def closed(self) -> bool:
-        """True once it was closed."""
+        """True once it has been closed."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -223,7 +223,7 @@ class Database:
         """Closes the files, and all iterators over the database."""
     @property
     def closed(self) -> bool:
-        """True once it was closed."""
+        """True once it has been closed."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -252,7 +252,7 @@ class TableFile:
 
     @property
     def number(self) -> int:
-        """Number that its file is named by."""
+        """Number that its file is named after."""
     @property
     def path(self) -> str | None:
         """Path; None if a live table has no file."""
@@ -281,7 +281,7 @@ class LogFile:
 
     @property
     def number(self) -> int:
-        """Number that its file is named by: the higher, the newer."""
+        """Number that its file is named after: the higher, the newer."""
     @property
     def path(self) -> str | None:
         """Path."""
@@ -358,7 +358,7 @@ class Scan:
         """Ends the iterator, and gives memory and files back. Another step is a RuntimeError."""
     @property
     def closed(self) -> bool:
-        """True once it was closed."""
+        """True once it has been closed."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -385,7 +385,7 @@ class Pairs(Generic[_Item]):
         """Ends the iterator, and gives memory and files back. Another step is a RuntimeError."""
     @property
     def closed(self) -> bool:
-        """True once it was closed."""
+        """True once it has been closed."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -397,7 +397,7 @@ class Pairs(Generic[_Item]):
 
 @final
 class Columns:
-    """Keys and values of many entries, each end to end. Entry `n` is from offset `n` to offset `n + 1`.
+    """Keys and values of many entries, each end to end. Key `n` lies from `key_offsets[n]` to `key_offsets[n + 1]`, value `n` likewise.
 
     NumPy takes them without a copy: `numpy.frombuffer(columns.key_bytes, numpy.uint8)` and
     `numpy.asarray(columns.key_offsets)`. So does pyarrow: `pyarrow.LargeBinaryArray.from_buffers`.
@@ -496,7 +496,7 @@ class BloomFilterPolicy:
 
     def __new__(cls, bits_per_key: int = 10) -> BloomFilterPolicy: ...
     def create_filter(self, keys: _Keys) -> bytes:
-        """Makes the filter of keys, in LevelDB's bytes. `keys` may be a pair of bytes and offsets."""
+        """Makes the filter of keys, byte for byte as LevelDB does. `keys` may be a pair of bytes and offsets."""
     def key_may_match(self, key: Buffer, filter: Buffer) -> bool:
         """Returns False if the filter says that the key is not among those that it was made of."""
     @overload

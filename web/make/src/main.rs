@@ -106,14 +106,16 @@ fn modules(modules: &[String]) -> String {
 fn bare(text: &str) -> String {
     let mut bare = String::new();
     let mut is_comment = false;
-    for line in text.lines().map(str::trim) {
+    for line in text.lines() {
+        let after = if is_comment { line.split_once("*/").map(|(_, after)| after) } else { Some(line) };
+        let Some(line) = after.map(str::trim) else { continue };
+        is_comment = line.starts_with("/*") && !line.contains("*/");
         // A line that begins with a comment and goes on after the comment's end is kept whole.
-        is_comment |= line.starts_with("/*") && (line.ends_with("*/") || !line.contains("*/"));
-        if !is_comment && !line.is_empty() && !line.starts_with("//") {
+        let is_whole_comment = line.starts_with("/*") && line.ends_with("*/");
+        if !is_comment && !is_whole_comment && !line.is_empty() && !line.starts_with("//") {
             bare.push_str(line);
             bare.push('\n');
         }
-        is_comment &= !line.ends_with("*/");
     }
     bare
 }
