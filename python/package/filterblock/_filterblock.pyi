@@ -397,7 +397,8 @@ class Pairs(Generic[_Item]):
 
 @final
 class Columns:
-    """Keys and values of many entries, each end to end. Key `n` lies from `key_offsets[n]` to `key_offsets[n + 1]`, value `n` likewise.
+    """Keys and values of many entries, each end to end. The key of entry `n` is in `key_bytes`, from
+    `key_offsets[n]` to `key_offsets[n + 1]`, and its value likewise.
 
     NumPy takes them without a copy: `numpy.frombuffer(columns.key_bytes, numpy.uint8)` and
     `numpy.asarray(columns.key_offsets)`. So does pyarrow: `pyarrow.LargeBinaryArray.from_buffers`.
