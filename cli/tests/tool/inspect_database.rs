@@ -210,3 +210,18 @@ fn sums_without_some_tables_are_marked_and_explained() {
     let entries = &lines.last().unwrap()["entries"];
     assert_eq!(*entries, json!({ "count": 665, "low": 665, "high": 665, "exact": false }));
 }
+
+/// Both are marked by the same sign.
+#[test]
+fn estimates_and_incomplete_sums_are_both_explained() {
+    let folder = folder();
+    let (input, table) = (folder.path().join("lines"), folder.path().join("000005.ldb"));
+    let lines = (0..20_000).map(|number| format!("key{number:08}\t{number:060}\n"));
+    fs::write(&input, lines.collect::<String>()).unwrap();
+    run(&args!["build", input, table]).expect(0);
+    fs::write(table.with_file_name("000006.ldb"), "no table").unwrap();
+    let shown = run(&args!["inspect", folder.path()]).expect(1).out;
+    for note in ["(~ estimated from some data blocks", "(~ in totals: without the tables whose entries"] {
+        assert!(shown.lines().any(|line| line.starts_with(note)), "{shown}");
+    }
+}
