@@ -27,8 +27,8 @@ struct Arguments {
 enum Subcommands {
     /// Ask a runner, print each answer that is not LevelDB's, and the counts of each kind
     ///
-    /// The exit status is 0 if no answer is wrong and no case made the runner crash or hang, 1 if some did, and 2 if
-    /// the runner cannot be asked.
+    /// The exit status is 0 if no answer is wrong and no case made the runner crash or hang, 1 if an answer is wrong
+    /// or a case did so, and 2 if there is no such kind or case, or the runner cannot be asked.
     Run {
         /// Ask the cases of this kind alone
         #[arg(long)]

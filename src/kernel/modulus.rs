@@ -62,7 +62,7 @@ impl Modulus {
     ///
     /// The reciprocal exceeds 2^64 / divisor by less than 1, so the computed fraction exceeds the exact one
     /// by less than 2^38. That is no more than 2^64 / divisor, the distance between the fractions of two
-    /// remainders.
+    /// successive remainders.
     #[expect(clippy::arithmetic_side_effects, reason = "64 bits times 26 are at most 90")]
     #[inline(always)]
     pub(crate) const fn of_wide(self, n: u64) -> u64 {

@@ -297,7 +297,7 @@ fn messages_cut_long_names() {
     );
 }
 
-/// These numbers do not fit into 8, 16 or 32 bits.
+/// The numbers on either side of the limits of 8, 16 and 32 bits, and the two greatest of 64 bits.
 #[test]
 fn numbers_of_64_bits_come_back() {
     let numbers = [255, 256, 65_535, 65_536, u64::from(u32::MAX), 1 << 32, u64::MAX - 1, u64::MAX];

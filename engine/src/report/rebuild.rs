@@ -72,7 +72,7 @@ pub enum RebuildStatus {
     InUse,
     /// A signal asked the program to stop.
     Interrupted,
-    /// An error of the system, or a file that cannot be read, prevented the run.
+    /// An error of the system, a file that cannot be read, or wrong new filters prevented the run.
     Failed,
 }
 

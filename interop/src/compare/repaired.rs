@@ -158,8 +158,8 @@ impl fmt::Display for Report {
 }
 
 /// Makes random databases, and repairs each after every kind of damage. Checks that all of `judges` read the same
-/// from the results. For each database, the judges then write in turns to one of the results. Each judge takes
-/// `turns` turns there, and goes on until its work in all databases has taken `time`.
+/// from the results. For each database, the judges then write in turns to one of the results. Each judge takes at
+/// least `turns` turns there, and goes on until it has worked for its part of `time`, the same in each database.
 pub fn run(databases: u64, seed: u64, judges: &[Judge], (turns, time): (u64, Duration)) -> Result<Report> {
     let work = judges.iter().map(|judge| Work { judge: judge.name(), sessions: 0, time: Duration::ZERO });
     let mut report = Report { work: work.collect(), ..Report::default() };

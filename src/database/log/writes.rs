@@ -22,9 +22,9 @@ pub fn log_has_writes(path: impl AsRef<Path>) -> Result<bool> {
 /// Returns `true` if a log holds a batch of at least one write that LevelDB would recover: a batch
 /// after damage counts, but a batch that the end of the file cuts off does not.
 ///
-/// Writes are not decoded: any batch longer than its header counts, and so does any batch longer than
-/// [`LogReader::DEFAULT_MAX_RECORD_LEN`]. This reads up to the first such batch, or the whole file if
-/// there is none, and takes the memory of a [`LogReader`].
+/// Writes are not decoded: any batch longer than its header counts, even one that is too long to be read,
+/// beyond [`LogReader::DEFAULT_MAX_RECORD_LEN`]. This reads up to the first such batch, or the whole file
+/// if there is none, and takes the memory of a [`LogReader`].
 ///
 /// # Errors
 ///

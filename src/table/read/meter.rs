@@ -39,7 +39,7 @@ impl Meter {
     }
 
     /// The number of bytes that blocks held once decompressed. A block that could not be
-    /// decompressed counts with roughly the bytes that the codecs made before they failed.
+    /// decompressed counts as roughly the number of bytes that the codecs made before they failed.
     pub fn bytes_decoded(&self) -> u64 {
         self.bytes_decoded.load(Ordering::Relaxed)
     }

@@ -47,7 +47,7 @@ struct Order {
     imported: u32,
     /// The functions by their new places.
     order: Vec<usize>,
-    /// The new places by the functions.
+    /// The new place of each function or, if it is not kept, of the one that is kept in its stead.
     places: Vec<u32>,
 }
 

@@ -1,5 +1,5 @@
-//! The operations of `rebuild` on files and folders. No other part of `rebuild` changes files or folders,
-//! except that taking the lock may make the LOCK file.
+//! The operations of `rebuild` and `repair` on files and folders. No other part of the two changes files or
+//! folders, except that taking the lock may make the LOCK file.
 //!
 //! On Unix, every operation is relative to an open [`Folder`]. A user who can write to a folder on the path may replace
 //! the next folder on it with a link at any time, but a descriptor always refers to the same folder. A path is resolved

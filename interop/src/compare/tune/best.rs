@@ -88,8 +88,8 @@ fn by_kind(of: &Value) -> [&Value; KINDS] {
 }
 
 /// Returns the mean number of tables of each level that lookups of each kind reach. `tune` shows this number for one
-/// kind only, but the reads of each kind for each setting: the sum over the levels of the tables reached, each times
-/// its rate.
+/// kind only. It also shows the reads of each kind for each setting, which are a sum over the levels: this number times
+/// the rate on the level.
 fn visits_of(settings: &[&Value], levels: usize) -> Result<Vec<Visits>> {
     let mut visits = vec![Visits::default(); levels];
     for kind in 0..KINDS {

@@ -114,7 +114,7 @@ fn branching(reader: &FilterBlockReader<BloomFilterPolicy, &[u8]>, queries: &[(u
     count
 }
 
-/// Aims for keys asked one by one.
+/// The aims of rows in which filters are asked for one key at a time. `None`: such a row has no aim.
 const fn aims(kind: Kind) -> Option<Aims> {
     match kind {
         Kind::Hit => None,
