@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use filterblock::table::{TableBuilder, WriteOptions};
+use filterblock::{FilterPolicy, Keys};
+
 use super::manifest::{Edit, copy_of, log, value_key};
 use super::*;
 
@@ -245,6 +248,37 @@ fn a_table_of_leveldbs_needs_no_metaindex() {
         }
         run(&args!["get", copy.path(), "item/0000/00"]).expect(1);
     }
+}
+
+/// Filters without a bit, which deny every key.
+struct Empty;
+
+impl FilterPolicy for Empty {
+    fn name(&self) -> &str {
+        "leveldb.BuiltinBloomFilter2"
+    }
+    fn create_filter(&self, _: Keys<'_>, dst: &mut Vec<u8>) -> filterblock::Result<()> {
+        dst.extend([0, 0, 0, 0, 0, 0, 0, 0, 6]);
+        Ok(())
+    }
+    fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_filter_that_denies_a_stored_key_hides_it_from_no_lookup() {
+    let folder = folder();
+    let mut builder =
+        TableBuilder::new(Vec::new(), WriteOptions::default().internal_keys(true).filter_policy(Empty));
+    builder.add(&value_key("key"), b"value").unwrap();
+    let contents = builder.finish().unwrap().0;
+    let path = file(&folder, "000005.ldb", &contents);
+    let edit = Edit::default().add(1, 5, contents.len() as u64, &value_key("key"), &value_key("key"));
+    file(&folder, "MANIFEST-000002", log(&[Edit::sound().0, edit.0]).0);
+    file(&folder, "CURRENT", "MANIFEST-000002\n");
+    assert!(run(&args!["verify", path]).expect(1).out.contains("filter-denies-key"));
+    assert_eq!(run(&args!["get", folder.path(), "key"]).expect(0).quiet().out, "value");
 }
 
 /// A table by itself whose metaindex or filters are damaged does not tell the form of its keys: Riak's, LevelDB's or
