@@ -359,6 +359,22 @@ impl Error {
         Self::Corrupt { what, offset, expected: expected.into(), found: found.into() }
     }
 
+    /// The same error without its path, with `note` at its end. An error whose text has no room for that becomes one
+    /// about a metaindex that does not tell what `wanted` says.
+    #[cfg(feature = "table")]
+    pub(crate) fn noted(&self, note: &str, wanted: &'static str) -> Self {
+        match self.without_path() {
+            Self::Io { action, offset, source } => {
+                let source = io::Error::new(source.kind(), format!("{source}{note}"));
+                Self::Io { action: *action, offset: *offset, source }
+            }
+            Self::Corrupt { what, offset, expected, found } => {
+                Self::corrupt(*what, *offset, expected.clone(), format!("{found}{note}"))
+            }
+            other => Self::corrupt(Structure::Metaindex, 0, wanted, other.to_string()),
+        }
+    }
+
     /// Wraps an [`io::Error`]. If it holds an `Error`, such as [`NeedRange`](Error::NeedRange),
     /// that error is returned unchanged instead.
     #[cfg(feature = "table")]

@@ -33,7 +33,7 @@ pub mod words;
 pub use audit::inspect::{InspectLine, InspectOutcome, inspect_table};
 pub use audit::manifest::ManifestOutcome;
 pub use audit::query::{QueryOutcome, Question, SoughtKeys, Wanted};
-pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, ScanSteps, has_internal_keys};
+pub use audit::scan::{KeyRange, ScanOutcome, ScanRequest, ScanSteps, form_doubt, has_internal_keys};
 pub use audit::stats::USUAL_BITS_PER_KEY;
 pub use audit::table_size::contradicted;
 pub use audit::tune::{Request, TuneOutcome};

@@ -149,11 +149,6 @@ impl Database {
     fn get_many<'py>(&self, keys: &Bound<'py, PyAny>) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         let py = keys.py();
         let (keys, version) = (Keys::of(keys)?, self.now(py)?);
-        if !version.contradicted.is_empty()
-            && let Some(fault) = keys.with(|keys| keys.iter().find_map(|key| version.contradiction(key)))?
-        {
-            return Err(from_fault(py, None, fault));
-        }
         let lookups = keys.with(|keys| {
             py.detach(|| {
                 let mut lookups = Vec::new();
@@ -162,7 +157,10 @@ impl Database {
                 lookups.into_iter().collect::<Result<Vec<Lookup>, _>>()
             })
         })?;
-        let lookups = lookups.map_err(|error: Error| from_error(py, &error))?;
+        let lookups = lookups.map_err(|error: Error| match version.contradiction(&error) {
+            Some(fault) => from_fault(py, None, fault),
+            None => from_error(py, &error),
+        })?;
         let value = |found| value_of(found).map(|value| PyBytes::new(py, &value));
         Ok(lookups.into_iter().map(value).collect())
     }

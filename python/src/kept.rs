@@ -50,7 +50,7 @@ struct State {
 /// The result of looking a key up.
 pub(crate) enum Found {
     Value(Option<Bytes>),
-    /// A table that may have the key is not the one that the MANIFEST means.
+    /// A table that the lookup came to is not the one that the MANIFEST means.
     Contradicted(Fault),
     /// There is no MANIFEST that can be relied on, and the caller has not given the order.
     NoManifest(Arc<Version>),
@@ -142,16 +142,17 @@ impl Kept {
             if version.database.manifest().is_err() && !self.is_bytewise {
                 return Ok(Found::NoManifest(version));
             }
-            if let Some(fault) = version.contradiction(key) {
-                return Ok(Found::Contradicted(fault.clone()));
-            }
             match version.get(key) {
                 // A table was replaced in the meantime.
                 Err(error) if rounds < MAX_ROUNDS && version.has_vanished(&error) => {
                     rounds += 1;
                     self.forget();
                 }
-                found => return found.map(|found| Found::Value(value_of(found))),
+                Ok(found) => return Ok(Found::Value(value_of(found))),
+                Err(error) => {
+                    let contradicted = version.contradiction(&error).cloned();
+                    return contradicted.map_or(Err(error), |fault| Ok(Found::Contradicted(fault)));
+                }
             }
         }
     }
@@ -209,14 +210,12 @@ impl Version {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
     }
 
-    /// The fault of a table that a lookup of the key searches, and whose size contradicts the MANIFEST. LevelDB does
-    /// not find the footer of such a table.
-    pub(crate) fn contradiction(&self, key: &[u8]) -> Option<&Fault> {
-        if self.contradicted.is_empty() {
-            return None;
-        }
-        let fault_of = |number| self.contradicted.iter().find(|(of, _)| *of == number);
-        self.database.tables_for(key).find_map(|table| fault_of(table.number)).map(|(_, fault)| fault)
+    /// The fault of a table whose size contradicts the MANIFEST, if the error of a lookup is about such a table. The library
+    /// refuses it when the lookup comes to it, as it does a missing table.
+    pub(crate) fn contradiction(&self, error: &Error) -> Option<&Fault> {
+        let path = error.path()?;
+        let of_table = |(_, fault): &&(u64, Fault)| fault.path.as_deref() == Some(path);
+        self.contradicted.iter().find(of_table).map(|(_, fault)| fault)
     }
 
     fn table_options(&self) -> ReadOptions {
@@ -231,7 +230,10 @@ impl Version {
             return Ok(found);
         }
         for table in self.database.tables_for(key) {
-            let Some(table) = self.table(&table)? else { return self.database.get(key, &self.options) };
+            let is_sound = !self.contradicted.iter().any(|(number, _)| *number == table.number);
+            let opened = if is_sound { self.table(&table)? } else { None };
+            // The library says what is wrong.
+            let Some(table) = opened else { return self.database.get(key, &self.options) };
             match table.get_at(key, u64::MAX)? {
                 Lookup::Absent => {}
                 found => return Ok(found),

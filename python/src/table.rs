@@ -5,16 +5,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use filterblock::table::{Origin, ReadAt, ReadOptions};
+use filterblock::table::{ReadAt, ReadOptions};
 use filterblock::{Error, KeyFormat, SharedPolicy, escape_path};
-use filterblock_engine::{decode_limit, has_internal_keys};
+use filterblock_engine::report::Fault;
+use filterblock_engine::{decode_limit, form_doubt, has_internal_keys};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::bounds::{Bounds, RangeArguments};
 use crate::bytes_like::{borrow, is_bytes_like, share};
-use crate::errors::from_error;
+use crate::errors::{from_error, from_fault};
 use crate::filter_block::FilterBlockReader;
 use crate::iterators::{Pairs, Parts, Scan, lock};
 use crate::keys::Keys;
@@ -37,6 +38,8 @@ pub(crate) struct Table {
     streams: Mutex<Streams>,
     path: Option<PathBuf>,
     internal_keys: bool,
+    /// The reason why the form of the keys is not certain. A key that is not found may be there then.
+    doubt: Option<Fault>,
     file_size: u64,
 }
 
@@ -56,6 +59,7 @@ impl Table {
         internal_keys: Option<bool>,
     ) -> Result<Self, Error> {
         let plain = name(Opened::open(Arc::clone(&source), options), path.as_deref())?;
+        let doubt = form_doubt(&plain, internal_keys, "internal_keys");
         let internal_keys = internal_keys.unwrap_or_else(|| has_internal_keys(&plain));
         let filter = plain.filter().cloned();
         let table = match internal_keys {
@@ -64,7 +68,7 @@ impl Table {
         };
         let file_size = table.file_size();
         let open = Mutex::new(Some(Arc::new(OpenTable { table, filter })));
-        Ok(Self { open, streams: Mutex::default(), path, internal_keys, file_size })
+        Ok(Self { open, streams: Mutex::default(), path, internal_keys, doubt, file_size })
     }
 
     fn open(&self) -> PyResult<Arc<OpenTable>> {
@@ -86,9 +90,15 @@ impl Table {
     }
 
     fn format(&self, open: &OpenTable) -> Option<KeyFormat> {
-        let is_bashos = open.table.origin() == Some(Origin::Basho);
-        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
-        self.internal_keys.then_some(format)
+        self.internal_keys.then(|| open.table.key_format())
+    }
+
+    /// The result for a key.
+    fn found(&self, py: Python<'_>, value: Result<Option<Bytes>, Error>) -> PyResult<Option<Bytes>> {
+        match (value, &self.doubt) {
+            (Ok(None), Some(doubt)) => Err(from_fault(py, self.path.as_deref(), doubt)),
+            (value, _) => value.map_err(|error| from_error(py, &error)),
+        }
     }
 }
 
@@ -148,7 +158,7 @@ impl Table {
             false => open.table.get(&key),
             true => open.table.get_at(&key, sequence.unwrap_or(u64::MAX)).map(value_of),
         });
-        let found = found.map_err(|error| from_error(py, &error))?;
+        let found = self.found(py, found)?;
         Ok(found.map(|value| PyBytes::new(py, &value).into_any()).or(default))
     }
 
@@ -173,7 +183,7 @@ impl Table {
             })
         })?;
         let found = |value: Result<Option<Bytes>, Error>| {
-            let value = value.map_err(|error| from_error(py, &error))?;
+            let value = self.found(py, value)?;
             Ok(value.map(|value| PyBytes::new(py, &value)))
         };
         values.into_iter().map(found).collect()
@@ -187,12 +197,13 @@ impl Table {
             // Comes before all entries of the key.
             key.to_mut().extend(NEWEST_TAG);
         }
-        self.open()?.table.may_contain(&key).map_err(|error| from_error(py, &error))
+        let may = self.open()?.table.may_contain(&key).map_err(|error| from_error(py, &error))?;
+        Ok(may || self.doubt.is_some())
     }
 
     /// Iterates over stored keys and values in the order of the file.
     fn __iter__(&self, py: Python<'_>) -> PyResult<Pairs> {
-        let wanted = TableWanted { bounds: Bounds::default(), format: None, limit: None };
+        let wanted = TableWanted { bounds: Bounds::default(), format: None, limit: None, doubt: None };
         Ok(Pairs::new(self.stream(py, wanted)?, Parts::Both))
     }
 
@@ -222,7 +233,7 @@ impl Table {
             reverse,
         };
         let format = Some(self.format(&*self.open()?));
-        let wanted = TableWanted { bounds: range.bounds()?, format, limit };
+        let wanted = TableWanted { bounds: range.bounds()?, format, limit, doubt: self.doubt.clone() };
         Ok(Scan::new(self.stream(py, wanted)?, on_error, crate::entry::fields(fields)?))
     }
 

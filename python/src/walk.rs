@@ -27,12 +27,18 @@ pub(crate) struct Wanted {
 pub(crate) fn database(kept: Arc<Kept>, first: Arc<Version>, wanted: Wanted, mut producer: Producer) -> Work {
     Box::pin(async move {
         let (mut wanted, mut version, mut rounds) = (wanted, first, 0);
-        for (_, fault) in &version.contradicted {
-            if producer.fault(&kept.path, fault).is_err() {
-                return Ok(());
-            }
-        }
+        // The tables whose sizes have been reported to contradict the MANIFEST.
+        let mut told = Vec::new();
         loop {
+            for (number, fault) in &version.contradicted {
+                if told.contains(number) {
+                    continue;
+                }
+                told.push(*number);
+                if producer.fault(&kept.path, fault).is_err() {
+                    return Ok(());
+                }
+            }
             let may_vanish = rounds < MAX_ROUNDS;
             // An error means that nobody wants more.
             let Ok(Stopped::Vanished { after_some }) =
@@ -137,6 +143,8 @@ pub(crate) struct TableWanted {
     /// `Some`: keys are taken apart, and come with their places. `None`: keys come as they are stored.
     pub(crate) format: Option<Option<KeyFormat>>,
     pub(crate) limit: Option<u64>,
+    /// The reason why the form of the keys is not certain, which is reported first.
+    pub(crate) doubt: Option<Fault>,
 }
 
 /// Walks through a table in the order of the file, or in the opposite order. Goes on after a damaged block.
@@ -159,7 +167,8 @@ async fn through_table<R: ReadAt>(
     wanted: TableWanted,
     producer: &mut Producer,
 ) -> std::io::Result<()> {
-    let TableWanted { bounds, format, mut limit } = wanted;
+    let TableWanted { bounds, format, mut limit, doubt } = wanted;
+    doubt.iter().try_for_each(|doubt| producer.fault(path, doubt))?;
     let (mut passed, mut is_first) = (0_u32, bounds.reverse);
     while limit != Some(0) {
         let moved: Result<bool, Error> = match (bounds.reverse, std::mem::take(&mut is_first)) {

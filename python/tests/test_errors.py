@@ -5,6 +5,7 @@ import os
 import pickle
 import random
 import shutil
+import subprocess
 
 import pytest
 from conftest import REPOSITORY, TABLES, TESTDATA
@@ -238,3 +239,117 @@ def test_damage_to_a_databases_tables_and_logs(tmp_path):
     assert (missing.number, missing.state, missing.size) == (7, "live", None)
     with pytest.raises(filterblock.Error):
         filterblock.Database(folder).get(whole[0][0])
+
+
+def test_a_lookup_raises_the_damage_that_it_comes_to_and_no_other(tmp_path, program_path):
+    """Sizes that contradict the MANIFEST count as missing tables do, and as in `filterblock get`."""
+    whole = filterblock.Database(TESTDATA / "databases/levels")
+    entries = list(filterblock.scan(TESTDATA / "databases/levels", newest=True))
+    in_log = [entry.key for entry in entries if entry.file.endswith(".log")]
+    assert in_log
+    keys = in_log[:2] + [entry.key for entry in entries[::23]] + [b"", b"item/0003/", b"zzz"]
+
+    def longer(path):
+        path.write_bytes(path.read_bytes() + b"\0")
+
+    def cut(path):
+        path.write_bytes(path.read_bytes()[:-1])
+
+    for name in ["000005.ldb", "000007.ldb", "000009.ldb"]:
+        raised = {}
+        for damage in [longer, cut, os.unlink]:
+            folder = shutil.copytree(TESTDATA / "databases/levels", tmp_path / f"{name}-{damage.__name__}")
+            damage(folder / name)
+            with filterblock.Database(folder) as database:
+                for key in keys:
+                    run = subprocess.run(
+                        [program_path, "get", "--hex", folder, key.hex()], capture_output=True, timeout=60
+                    )
+                    try:
+                        found = database.get(key)
+                    except filterblock.Error as error:
+                        assert name in str(error) and run.returncode == 2, (key, run)
+                        if damage is not os.unlink:
+                            assert "table-size: expected" in str(error)
+                        raised.setdefault(damage, []).append(key)
+                        with pytest.raises(type(error)):
+                            database.get_many([key])
+                    else:
+                        assert found == whole.get(key) and database.get_many([key]) == [found]
+                        assert run.returncode == (1 if found is None else 0), (key, run)
+                        assert run.stdout == (found or b"")
+                for key in in_log + [b"zzz"]:
+                    assert database.get(key) == whole.get(key)
+        assert raised[longer] == raised[cut] == raised[os.unlink] != []
+
+
+def test_a_table_that_does_not_tell_the_form_of_its_keys_lacks_none_for_certain(tmp_path):
+    path = tmp_path / "riak.ldb"
+    source = bytearray((TESTDATA / "basho/versions-bloom.ldb").read_bytes())
+    sound = filterblock.Table(bytes(source))
+    expected = [(entry.key, entry.value, entry.type) for entry in sound.scan()]
+    source[-48] ^= 0x10
+    path.write_bytes(source)
+    key = b"account:017763:mail"
+    for given, text in [(None, "the form of the keys is not certain: internal_keys gives it"), (True, "Riak's")]:
+        table = filterblock.Table(path, internal_keys=given)
+        assert table.get(key) == sound.get(key) is not None and table.may_contain(b"absent")
+        for call in [lambda: table.get(b"absent"), lambda: table.get_many([key, b"absent"])]:
+            with pytest.raises(filterblock.CorruptionError, match=text) as caught:
+                call()
+            assert caught.value.file == str(path)
+        errors = []
+        found = table.scan(on_error=errors.append)
+        assert [(entry.key, entry.value, entry.type) for entry in found] == expected
+        assert [text in str(error) for error in errors] == [True]
+    whole = filterblock.Table(path, internal_keys=False)
+    assert whole.get(b"absent") is None
+
+
+def test_riaks_keys_are_told_in_a_database_though_a_metaindex_is_damaged(tmp_path, program_path):
+    """Keys of type 2 and 3 are split by what the metaindex tells; all others are found without it."""
+    source = bytearray((TESTDATA / "basho/versions-bloom.ldb").read_bytes())
+    entries, newest = list(filterblock.Table(bytes(source)).scan()), {}
+    for entry in entries:
+        newest.setdefault(entry.key, entry)
+    source[-48] ^= 0x10
+    (tmp_path / "000005.ldb").write_bytes(source)
+    tag = (7 << 8 | 1).to_bytes(8, "little")
+    edit = b"\x01\x1aleveldb.BytewiseComparator\x02\x00\x03\x09\x04" + b"\xff" * 7 + b"\x7f"
+    edit += b"\x07\x01\x05" + bytes([len(source) & 127 | 128, len(source) >> 7]) + b"\x08" + tag + b"\x0bzzz" + tag
+    (tmp_path / "MANIFEST-000002").write_bytes(record(edit))
+    (tmp_path / "CURRENT").write_text("MANIFEST-000002\n")
+    database, raised = filterblock.Database(tmp_path), 0
+    assert database.manifest_error is None
+    for key, entry in newest.items():
+        if entry.type in ("value", "deletion"):
+            assert database.get(key) == entry.value
+            continue
+        raised += 1
+        for call in [database.get, lambda key: database.get_many([key])]:
+            with pytest.raises(filterblock.CorruptionError, match="whether the keys are Riak's is not certain"):
+                call(key)
+    assert raised > 40
+    for iterator in [database.iterator(), database.iterator(reverse=True)]:
+        pairs, errors = [], []
+        while True:
+            try:
+                pairs.append(next(iterator))
+            except StopIteration:
+                break
+            except filterblock.Error as error:
+                errors.append(error)
+        live = [(key, entry.value) for key, entry in newest.items() if entry.type != "deletion"]
+        assert sorted(pairs) == live and [os.path.basename(error.file) for error in errors] == ["000005.ldb"]
+
+
+def record(contents):
+    """A log of one record: masked CRC-32C, length, type and contents."""
+    crc = 0xFFFFFFFF
+    for byte in b"\x01" + contents:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    masked = ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    return masked.to_bytes(4, "little") + len(contents).to_bytes(2, "little") + b"\x01" + contents

@@ -10,8 +10,8 @@ use super::opener::{FileOpener, Opener};
 use super::scan::Scan;
 use crate::error::IoAction;
 use crate::key::parts::DELETION;
-use crate::table::{Lookup, ReadOptions, SharedComparator, Table};
-use crate::{Error, Result, quote};
+use crate::table::{Lookup, ReadAt, ReadOptions, SharedComparator, Table};
+use crate::{Error, Result, Structure, quote};
 
 impl Database {
     /// Looks up the newest version of a key: in the live logs, then in the tables of level 0, newest first,
@@ -41,7 +41,8 @@ impl Database {
     ///
     /// [`Error::InvalidOption`] if the MANIFEST names a comparator other than that of the options. Otherwise
     /// the first fault that the lookup meets, since it may hide an entry newer than those found later: a live
-    /// log or a searched table that is damaged, missing or unreadable, or more writes in the live logs than
+    /// log or a searched table that is damaged, missing or unreadable, or of another size than the MANIFEST records,
+    /// or more writes in the live logs than
     /// [`Scan::LOG_LIMIT`] allows. LevelDB passes over damaged records of a log unless `paranoid_checks` is
     /// set.
     pub fn get(&self, user_key: &[u8], options: &ReadOptions) -> Result<Lookup> {
@@ -89,7 +90,7 @@ impl Database {
             return Err(Error::io(IoAction::Open, 0, error).with_path(self.table_path(table.number)));
         };
         let file = opener.open_table(path).map_err(|error| Error::io(IoAction::Open, 0, error));
-        match file.and_then(|file| Table::open(file, options)) {
+        match file.and_then(|file| Table::open(sized(file, table.recorded())?, options)) {
             Ok(table) => Ok(table.with_path(path)),
             Err(error) => Err(error.with_path(path)),
         }
@@ -150,6 +151,21 @@ impl Database {
         let entry = scan.entry().filter(|entry| order.compare(entry.key.user_key, user_key).is_eq());
         Ok(entry.map_or(Lookup::Absent, |entry| Lookup::Value(bytes::Bytes::copy_from_slice(entry.value))))
     }
+}
+
+/// The file, if it has the size that the MANIFEST records: LevelDB looks for the footer at the end of that many bytes.
+/// A file of another size is not the table that the MANIFEST means, or not all of it.
+///
+/// Only keys within the recorded range depend on such a table. A sound MANIFEST names all tables and their ranges, so
+/// that the table it means has no other keys, whatever lies in its place.
+fn sized<R: ReadAt>(file: R, recorded: Option<&LiveTable>) -> Result<R> {
+    let Some(LiveTable { size, .. }) = recorded else { return Ok(file) };
+    let found = file.len().map_err(|error| Error::io(IoAction::Length, 0, error))?;
+    if found == *size {
+        return Ok(file);
+    }
+    let expected = format!("{size} bytes, as the MANIFEST has it");
+    Err(Error::corrupt(Structure::Table, 0, expected, format!("{found} bytes")))
 }
 
 /// The result of the newest write of a key in `logs`. `None` if there is no write of the key.

@@ -226,8 +226,9 @@ impl<'d, O: Opener> Scan<'d, O> {
     ///
     /// # Errors
     ///
-    /// One error for each file, block or record that cannot be read or is damaged, and one for each
-    /// table whose keys are not in order. On a level above 0, all tables that do not overlap share one
+    /// One error for each file, block or record that cannot be read or is damaged, one for each table with keys
+    /// that [only its metaindex tells how to split](crate::table::Table::key_format) if that cannot be read, and
+    /// one for each table whose keys are not in order. On a level above 0, all tables that do not overlap share one
     /// error about their order. For one log, at most 16 errors are returned one by one, and then one
     /// for all others. After each error, the next call continues.
     #[expect(clippy::should_implement_trait, reason = "an iterator cannot lend its entries")]
@@ -325,6 +326,12 @@ impl<'d, O: Opener> Scan<'d, O> {
 
     /// Returns `true` if the entry on top should be returned.
     fn is_wanted(&mut self) -> Result<bool> {
+        let top = self.heap.first().and_then(|&at| self.sources.get_mut(at));
+        if let Some(error) = top.and_then(Source::doubt) {
+            // The next call returns the entry.
+            self.consumed = false;
+            return Err(error);
+        }
         let top = self.heap.first().and_then(|&at| self.sources.get(at));
         let Some((user_key, tag)) = top.and_then(Source::key) else { return Err(self.short_key()) };
         let last = self.last.as_deref();

@@ -13,7 +13,7 @@ use super::open_files::{OpenFiles, PooledFile};
 use super::opener::Opener;
 use crate::error::IoAction;
 use crate::table::{Comparator, Cursor, ReadOptions, Table};
-use crate::{Error, KeyFormat, Origin, Result};
+use crate::{Error, KeyFormat, Result};
 
 /// Opens tables, and keeps only some of their files open.
 pub(super) struct TableOpener<O: Opener> {
@@ -56,6 +56,8 @@ pub(super) struct Run<'d, O: Opener> {
     pub(super) current: Option<Current<'d, O>>,
     /// Set once the run's keys have been found to be out of order, which is reported only once.
     pub(super) unordered: bool,
+    /// The numbers of the tables for which an error about the form of their keys has been returned.
+    doubted: Vec<u64>,
 }
 
 /// The table that a run is at.
@@ -134,6 +136,19 @@ impl<'d, O: Opener> Source<'d, O> {
         }
     }
 
+    /// The error for the current entry if it is not certain how its key is split. It is returned once for each table.
+    #[inline]
+    pub(super) fn doubt(&mut self) -> Option<Error> {
+        let Self::Tables(run) = self else { return None };
+        let Current { table, cursor, .. } = run.current.as_ref()?;
+        let error = cursor.table().doubt_about(cursor.key())?;
+        if run.doubted.contains(&table.number) {
+            return None;
+        }
+        run.doubted.push(table.number);
+        Some(error)
+    }
+
     /// The file of the current entry.
     #[inline]
     pub(super) fn file(&self) -> Option<EntryFile<'d>> {
@@ -175,8 +190,7 @@ impl<O: Opener> TableOpener<O> {
     fn cursor<'d>(&self, table: DatabaseTable<'d>, place: CursorPosition) -> Result<Option<Current<'d, O>>> {
         let Some(path) = table.file.path() else { return Ok(None) };
         let cursor = self.open(path)?.into_cursor();
-        let is_bashos = cursor.table().origin() == Some(Origin::Basho);
-        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
+        let format = cursor.table().key_format();
         Ok(Some(Current { table, format, cursor, place }))
     }
 
@@ -218,7 +232,7 @@ impl<'d, O: Opener> Current<'d, O> {
 
 impl<'d, O: Opener> Run<'d, O> {
     pub(super) const fn new(tables: Vec<DatabaseTable<'d>>) -> Self {
-        Self { tables, opened: 0, current: None, unordered: false }
+        Self { tables, opened: 0, current: None, unordered: false, doubted: Vec::new() }
     }
 
     fn step(&mut self, start: Option<&Start>, tables: &TableOpener<O>) -> Result<bool> {

@@ -142,7 +142,7 @@ pub(crate) const fn kind(tag: u64) -> u8 {
 
 /// Returns `true` if Basho's keys of this type have a time.
 #[inline]
-const fn has_time(tag: u64) -> bool {
+pub(crate) const fn has_time(tag: u64) -> bool {
     matches!(kind(tag), TIMED | EXPIRING)
 }
 

@@ -403,6 +403,18 @@ fn a_lookup_asks_as_leveldb_does_and_no_more() {
     let tables = ["000021.ldb", "000020.ldb", "000010.ldb", "000011.ldb", "000005.ldb"];
     assert_eq!((&opened[0][..], &opened[1..]), ("000030.log", &tables.map(str::to_owned)[..]));
     assert!(one_by_one.eq(lookups.into_iter().map(|lookup| lookup.unwrap())));
+    // LevelDB finds no footer in a table of another size than the MANIFEST has.
+    let path = dir.join("000010.ldb");
+    let whole = fs::read(&path).unwrap();
+    for other in [[&whole[..], &[0]].concat(), [&[0], &whole[..]].concat(), whole[1..].to_vec(), Vec::new()] {
+        fs::write(&path, &other).unwrap();
+        assert!(matches!(asked(dir, "m", &options).0, Ok(Lookup::Value(_))));
+        let error = asked(dir, "f", &options).0.unwrap_err().to_string();
+        let (expected, found) = (whole.len(), other.len());
+        let sizes = format!("expected {expected} bytes, as the MANIFEST has it, found {found} bytes");
+        assert!(error.contains("000010.ldb") && error.ends_with(&sizes), "{error}");
+    }
+    fs::write(&path, &whole).unwrap();
     // A table that is gone is an error where it is asked, and nowhere else.
     fs::remove_file(dir.join("000010.ldb")).unwrap();
     assert!(matches!(asked(dir, "m", &options).0, Ok(Lookup::Value(_))));

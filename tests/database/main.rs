@@ -9,6 +9,8 @@ mod counting;
 mod current;
 #[path = "../common/databases.rs"]
 mod databases;
+#[cfg(all(feature = "lz4", not(miri)))]
+mod dialects;
 mod folders;
 mod framing;
 mod hostile;

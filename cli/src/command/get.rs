@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
-use filterblock::escape;
+use filterblock::{escape, table::Lookup};
 use filterblock_engine::report::{Row, ScanLine};
 use filterblock_engine::{Inputs, KeyRange, ScanRequest};
 
@@ -23,8 +23,9 @@ const EXIT_ABSENT: u8 = 1;
 /// is escaped as in all output, and a line break follows. No filter is asked, so a filter that denies a stored
 /// key does not hide it.
 ///
-/// If something is damaged, the value that is found is still written, but the exit status is 2, because a
-/// newer value may be lost.
+/// If something is damaged that may hide a newer value, the value that is found is still written, but the exit
+/// status is 2. What LevelDB would not read to find the key hides nothing: older tables, tables whose keys end before
+/// it or begin after it, and any table if the logs have the key.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -56,8 +57,8 @@ Examples:
   filterblock get --hex ~/db 0x6c00 | xxd    of a key that is no text
   filterblock get --all ~/db user/17         its history, as far as files still have it
 
-Exit status: 0 the value is written; 1 the key is certainly not there; 2 something is damaged or
-cannot be read, so that the key or a newer value may be lost, and anything else;
+Exit status: 0 the value is written; 1 the key is certainly not there; 2 something that the key depends on
+is damaged or cannot be read, so that the key or a newer value may be lost, and anything else;
 141 the reader of the output went away.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
@@ -84,8 +85,18 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         Ok(())
     };
     let inputs = Inputs { paths: vec![arguments.path.clone()], ..Inputs::default() };
-    let result = engine.scan(inputs, &request, &mut show).and_then(|outcome| {
-        let is_unsure = outcome.is_damaged || outcome.has_failed;
+    let certain = if arguments.all { None } else { engine.look_up(&arguments.path, &key) };
+    let is_unsure = match certain {
+        Some(found) => {
+            newest = if let Lookup::Value(value) = found { Some((None, value.to_vec())) } else { None };
+            Ok(false)
+        }
+        None => {
+            let outcome = engine.scan(inputs, &request, &mut show);
+            outcome.map(|outcome| outcome.is_damaged || outcome.has_failed)
+        }
+    };
+    let result = is_unsure.and_then(|is_unsure| {
         match (&newest, is_unsure) {
             (Some(_), false) => {}
             (Some(_), true) => console.message("a newer value may be lost"),

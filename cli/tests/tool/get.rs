@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::manifest::copy_of;
+use filterblock::table::{TableBuilder, WriteOptions};
+use filterblock::{FilterPolicy, Keys};
+
+use super::manifest::{Edit, copy_of, log, value_key};
 use super::*;
 
 fn hex(text: &Value) -> Vec<u8> {
@@ -95,7 +98,7 @@ fn what_damage_hides_is_not_known() {
 }
 
 /// The value found may be old if a table is not the one that the MANIFEST means. LevelDB looks for the footer of such a
-/// table where there is none.
+/// table where there is none. It does not look there for keys outside of the table's recorded range.
 #[test]
 fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
     let foreign = copy_of(&database("levels"));
@@ -127,14 +130,155 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
         let shown = run(&args!["scan", copy.path()]).expect(1);
         let all = run(&args!["scan", "--all", copy.path()]).expect(1);
         let value = run(&args!["get", copy.path(), "item/0005/595"]).expect(2);
-        let none = run(&args!["get", copy.path(), "nothing"]).expect(2);
-        for run in [&shown, &all, &value, &none] {
+        let history = run(&args!["get", "--all", copy.path(), "nothing"]).expect(2);
+        for run in [&shown, &all, &value, &history] {
             assert!(sizes.iter().all(|(_, message)| run.err.contains(message)), "{run:?}");
         }
-        assert!(!shown.out.is_empty() && !value.raw.is_empty() && none.out.is_empty());
+        assert!(!shown.out.is_empty() && !value.raw.is_empty());
+        let none = run(&args!["get", copy.path(), "nothing"]).expect(1);
+        assert!(
+            none.err.ends_with(": has no key \"nothing\"\n") && none.err.lines().count() == 1,
+            "{none:?}"
+        );
         assert_eq!(shown.err.lines().count(), 2, "{shown:?}");
         assert!(value.err.ends_with("filterblock: a newer value may be lost\n"), "{value:?}");
     }
+}
+
+/// What a lookup of LevelDB's does not come to hides nothing: it asks the log first, then the tables whose ranges include the
+/// key, from the newest on.
+#[test]
+fn what_lies_behind_the_value_is_not_missed() {
+    let dir = database("levels");
+    let whole = entries(&dir);
+    // The newest versions of keys, and where they are.
+    let lines = run(&args!["scan", "--json", dir]).expect(0).json();
+    let place = |key: &[u8]| {
+        let line = lines.iter().find(|line| line["object"] == "entry" && hex(&line["key_hex"]) == key);
+        Path::new(line.unwrap()["path"].as_str().unwrap()).file_name().unwrap().to_str().unwrap().to_owned()
+    };
+    let damages: [(&str, fn(&Path)); 3] = [
+        ("a byte more", |path| fs::write(path, [fs::read(path).unwrap(), vec![0]].concat()).unwrap()),
+        ("cut", |path| fs::write(path, &fs::read(path).unwrap()[..100]).unwrap()),
+        ("gone", |path| fs::remove_file(path).unwrap()),
+    ];
+    for (what, damage) in damages {
+        let (mut in_log, mut in_table, mut unsure) = (0, 0, 0);
+        let copy = copy_of(&dir);
+        damage(&copy.path().join("000005.ldb"));
+        for (key, value) in whole.iter().step_by(13) {
+            let found = run(&args!["get", copy.path(), std::str::from_utf8(key).unwrap()]);
+            match &*place(key) {
+                "000010.log" => {
+                    assert_eq!((&found.expect(0).quiet().raw, "log"), (value, "log"), "{what}");
+                    in_log += 1;
+                }
+                "000005.ldb" => {
+                    assert_eq!(found.status, 2, "{what}: {found:?}");
+                    unsure += 1;
+                }
+                _ if found.status == 0 => {
+                    assert_eq!(found.quiet().raw, *value, "{what}");
+                    in_table += 1;
+                }
+                _ => assert_eq!(found.status, 2, "{what}: {found:?}"),
+            }
+        }
+        assert!(in_log > 0 && in_table > 3 && unsure > 3, "{what}: {in_log} {in_table} {unsure}");
+        run(&args!["get", copy.path(), "zzz"]).expect(1);
+    }
+}
+
+/// Only a metaindex tells whether keys of type 2 and 3 are Riak's, which have a time.
+#[test]
+fn a_table_of_riaks_in_a_database_says_where_it_does_not_tell_the_form_of_its_keys() {
+    let copy = folder();
+    let source = fs::read(tables::testdata().join("basho/versions-bloom.ldb")).unwrap();
+    let path = file(&copy, "000005.ldb", &source);
+    let edit = Edit::default().add(1, 5, source.len() as u64, &value_key(""), &value_key("zzz"));
+    file(&copy, "MANIFEST-000002", log(&[Edit::sound().0, edit.0]).0);
+    file(&copy, "CURRENT", "MANIFEST-000002\n");
+    let lines = run(&args!["scan", "--json", copy.path()]).expect(0).json();
+    let shown = run(&args!["scan", copy.path()]).expect(0).quiet().out;
+    let all = run(&args!["scan", "--all", copy.path()]).expect(0).quiet().out;
+    let values = entries(copy.path());
+
+    // In the footer, the handle of the metaindex.
+    let mut damaged = source;
+    damaged[15285] ^= 0x10;
+    fs::write(&path, damaged).unwrap();
+    let fault = run(&args!["get", "--key-format", "internal", path, "x"]).expect(2).err;
+    assert!(fault.ends_with("; whether the keys are Riak's is not certain\n"), "{fault}");
+    for (options, whole) in [(&[][..], shown), (&["--all"], all)] {
+        let again = run(&[&["scan"], options, &[copy.path().to_str().unwrap()]].concat()).expect(1);
+        assert!(again.out == whole && again.err == fault, "{:?}", again.err);
+    }
+    let mut timed = 0;
+    for line in lines.iter().filter(|line| line["object"] == "entry").step_by(3) {
+        let found = run(&args!["get", copy.path(), line["key"].as_str().unwrap()]);
+        let expected = match line["type"] == "value" {
+            true => (0, String::new()),
+            false => (2, format!("{fault}filterblock: a newer value may be lost\n")),
+        };
+        timed += expected.0 / 2;
+        assert_eq!((found.status, found.err), expected);
+        assert_eq!(found.raw, values[&hex(&line["key_hex"])]);
+    }
+    assert!(timed > 20, "{timed}");
+}
+
+/// LevelDB's keys have no times: what a metaindex would tell does not matter to them.
+#[test]
+fn a_table_of_leveldbs_needs_no_metaindex() {
+    let dir = database("levels");
+    let (whole, shown) = (entries(&dir), run(&args!["scan", "--all", dir]).expect(0).out);
+    for name in TABLES {
+        let copy = copy_of(&dir);
+        let path = copy.path().join(name);
+        let mut bytes = fs::read(&path).unwrap();
+        let at = bytes.len() - 48;
+        bytes[at] ^= 0x10;
+        fs::write(&path, bytes).unwrap();
+        let again = run(&args!["scan", "--all", copy.path()]).expect(0).quiet();
+        let paths = [copy.path(), &dir].map(|dir| dir.to_str().unwrap());
+        assert!(again.out.replace(paths[0], paths[1]) == shown, "{name}");
+        for (key, value) in whole.iter().step_by(29) {
+            let found = run(&args!["get", copy.path(), std::str::from_utf8(key).unwrap()]);
+            assert_eq!(found.expect(0).quiet().raw, *value);
+        }
+        run(&args!["get", copy.path(), "item/0000/00"]).expect(1);
+    }
+}
+
+/// Filters without a bit, which deny every key.
+struct Empty;
+
+impl FilterPolicy for Empty {
+    fn name(&self) -> &str {
+        "leveldb.BuiltinBloomFilter2"
+    }
+    fn create_filter(&self, _: Keys<'_>, dst: &mut Vec<u8>) -> filterblock::Result<()> {
+        dst.extend([0, 0, 0, 0, 0, 0, 0, 0, 6]);
+        Ok(())
+    }
+    fn key_may_match(&self, _: &[u8], _: &[u8]) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_filter_that_denies_a_stored_key_hides_it_from_no_lookup() {
+    let folder = folder();
+    let mut builder =
+        TableBuilder::new(Vec::new(), WriteOptions::default().internal_keys(true).filter_policy(Empty));
+    builder.add(&value_key("key"), b"value").unwrap();
+    let contents = builder.finish().unwrap().0;
+    let path = file(&folder, "000005.ldb", &contents);
+    let edit = Edit::default().add(1, 5, contents.len() as u64, &value_key("key"), &value_key("key"));
+    file(&folder, "MANIFEST-000002", log(&[Edit::sound().0, edit.0]).0);
+    file(&folder, "CURRENT", "MANIFEST-000002\n");
+    assert!(run(&args!["verify", path]).expect(1).out.contains("filter-denies-key"));
+    assert_eq!(run(&args!["get", folder.path(), "key"]).expect(0).quiet().out, "value");
 }
 
 /// A table by itself whose metaindex or filters are damaged does not reveal the form of its keys: Riak's, LevelDB's or
@@ -155,7 +299,9 @@ fn a_table_that_does_not_tell_the_form_of_its_keys_lacks_no_key_for_certain() {
     damaged[15285] ^= 0x10;
     let damaged = file(&folder, "damaged.ldb", damaged);
     let unsure = "; the form of the keys is not certain: --key-format gives it\n";
-    let missed = run(&args!["get", damaged, key]).expect(2);
+    let found = run(&args!["get", damaged, key]).expect(2);
+    assert!(!found.out.is_empty() && found.err.contains(unsure), "{found:?}");
+    let missed = run(&args!["get", damaged, "absent"]).expect(2);
     assert!(missed.out.is_empty() && missed.err.ends_with(unsure), "{missed:?}");
     let shown = run(&args!["scan", damaged]).expect(1);
     assert!(!shown.out.is_empty() && shown.err.ends_with(unsure), "{shown:?}");

@@ -9,6 +9,8 @@ pub(crate) mod correct;
 pub(crate) mod file_type;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
+#[cfg(not(target_os = "unknown"))]
+mod lookup;
 pub(crate) mod lost_keys;
 pub(crate) mod manifest;
 pub(crate) mod order;

@@ -80,6 +80,9 @@ class Table:
         """Returns the value of a key, or `default` if it is absent or deleted.
 
         Of internal keys: of the newest entry that is not newer than `sequence`.
+
+        If metaindex or filters are damaged, they do not tell the form of the keys. A value that is found is returned
+        then; for a key that is not found, the damage is raised.
         """
     @overload
     def get(self, key: Buffer, default: _Default, *, sequence: int | None = None) -> bytes | _Default: ...
@@ -89,7 +92,10 @@ class Table:
         `keys` may be a pair of bytes and offsets. The first error is raised.
         """
     def may_contain(self, key: Buffer) -> bool:
-        """Returns False if index or filter say that the table has no entry of the key. Reads no data block."""
+        """Returns False if index or filter say that the table has no entry of the key. Reads no data block.
+
+        True for every key if the form of the keys is not certain.
+        """
     def __iter__(self) -> Pairs[tuple[bytes, bytes]]:
         """Iterates over stored keys and values, in the order of the file.
 
@@ -163,7 +169,11 @@ class Database:
     @overload
     def get(self, key: Buffer, default: None = None) -> bytes | None:
         """Returns the value of a key, or `default` if it is absent or deleted. What was written before the call is
-        seen."""
+        seen.
+
+        It is sought as LevelDB seeks it: in the logs, then in the tables whose ranges include the key, up to the first
+        that has it. Damage that the search comes to is raised, and no other.
+        """
     @overload
     def get(self, key: Buffer, default: _Default) -> bytes | _Default: ...
     def get_many(self, keys: _Keys) -> list[bytes | None]:

@@ -26,6 +26,8 @@ pub(in crate::table) const MAX_NAME: usize = 4096;
 #[derive(Clone, Default)]
 pub(in crate::table) struct Filters {
     pub(in crate::table) origin: Option<Origin>,
+    /// The reason why the origin is not known: the metaindex, which bears the mark, cannot be read.
+    pub(in crate::table) doubt: Option<Arc<Error>>,
     pub(in crate::table) found: Option<FilterEntry>,
     pub(in crate::table) reader: Option<FilterBlockReader<SharedPolicy>>,
     pub(in crate::table) error: Option<Arc<Error>>,
@@ -64,7 +66,9 @@ impl Filters {
     }
 
     pub(in crate::table) fn unreadable(error: Error) -> Self {
-        Self { error: Some(Arc::new(error)), ..Self::default() }
+        let doubt = error
+            .noted("; whether the keys are Riak's is not certain", "one that tells whether keys are Riak's");
+        Self { doubt: Some(Arc::new(doubt)), error: Some(Arc::new(error)), ..Self::default() }
     }
 
     /// Finds the filters of the first policy of `options` that the metaindex names or, if there is none,

@@ -3,11 +3,11 @@
 use super::Table;
 use super::blocks::{BlockCursor, DataBlocks};
 use super::filters::MAX_NAME;
-use crate::Origin;
-use crate::Result;
+use crate::key::parts::has_time;
 use crate::table::block::{Block, Position};
 use crate::table::format::BlockHandle;
 use crate::table::source::ReadAt;
+use crate::{Error, KeyFormat, Origin, Result};
 
 impl<R> Table<R> {
     /// The name of the filters in the metaindex, without `filter.`: the name of the policy that
@@ -29,6 +29,26 @@ impl<R> Table<R> {
     /// as in LevelDB's own tables, or if the metaindex cannot be read.
     pub fn origin(&self) -> Option<Origin> {
         self.index.origin
+    }
+
+    /// The format of the keys, if they are a database's internal keys: [`KeyFormat::Basho`] in a table with [Basho's
+    /// mark](Origin::Basho), and in one whose metaindex cannot be read.
+    ///
+    /// Such a table may be LevelDB's or Basho's. LevelDB writes keys of types 0 and 1 only, which are split and ordered
+    /// alike in both formats, so that its keys are read rightly in either case. A key of type 2 or 3 is Basho's, unless
+    /// some other program wrote it. Lookups and a database's scans therefore return an error if they meet such a key
+    /// in such a table.
+    pub fn key_format(&self) -> KeyFormat {
+        self.index.key_format()
+    }
+
+    /// The error for a stored key whose type asks for a time if only the metaindex, which cannot be read, tells whether
+    /// it has one.
+    #[inline]
+    pub(crate) fn doubt_about(&self, key: &[u8]) -> Option<Error> {
+        let doubt = self.index.doubt.as_ref()?;
+        let (_, tag) = KeyFormat::LevelDb.split(key)?;
+        has_time(tag).then(|| self.in_file(doubt.noted("", "")))
     }
 
     /// The size of the file when it was opened, in bytes.

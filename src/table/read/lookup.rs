@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::Table;
 use super::filter_meter::Counter;
+#[cfg(doc)]
 use crate::Origin;
 use crate::bytes::coding::put_fixed64;
 use crate::key::comparator::SharedComparator;
@@ -44,14 +45,15 @@ impl<R: ReadAt> Table<R> {
     ///
     /// [`Error::InvalidOption`] if the table was opened without internal keys,
     /// [`Error::Unsupported`] if the entry is neither a value nor a deletion, and an error if the
-    /// index or the data block is damaged, or if the data block cannot be read.
+    /// index or the data block is damaged, if the data block cannot be read, or if the metaindex cannot be read and
+    /// the lookup meets a key that [only the metaindex tells how to split](Self::key_format).
     pub fn get_at(&self, user_key: &[u8], sequence: u64) -> Result<Lookup> {
         self.try_get_at(user_key, sequence, ()).map_err(|error| self.in_file(error))
     }
 
     pub(super) fn try_get_at(&self, user_key: &[u8], sequence: u64, counter: impl Counter) -> Result<Lookup> {
         let user_order = self.user_order()?;
-        let is_bashos = self.origin() == Some(Origin::Basho);
+        let is_bashos = self.key_format() == KeyFormat::Basho;
         let mut key = Vec::with_capacity(user_key.len().saturating_add(2 * TAG_LEN));
         put_sought(&mut key, user_key, sequence, is_bashos);
 
@@ -87,7 +89,14 @@ impl<R: ReadAt> Table<R> {
         if !found {
             return Ok(Lookup::Absent);
         }
+        self.check_form(at.key(&block))?;
         lookup_of(block, at, user_key, user_order, is_bashos)
+    }
+
+    /// Fails if it is not certain how the stored key that a lookup has found is split.
+    #[inline]
+    pub(super) fn check_form(&self, stored: &[u8]) -> Result<()> {
+        self.doubt_about(stored).map_or(Ok(()), Err)
     }
 
     /// The order of user keys, or an error if the keys are not internal keys.

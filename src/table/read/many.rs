@@ -10,7 +10,7 @@ use super::{Lookup, Table};
 use crate::key::comparator::SharedComparator;
 use crate::table::block::{Block, Contents, Position, TOGETHER};
 use crate::table::source::ReadAt;
-use crate::{Origin, Result};
+use crate::{KeyFormat, Result};
 use group::{Ask, Scratch, put};
 
 /// A call with fewer keys than this looks up each key by itself, since too few cache misses would overlap.
@@ -78,7 +78,7 @@ impl<R: ReadAt> Table<R> {
             _ => return lookups.extend(user_keys.iter().map(|key| self.get_at(key, sequence))),
         };
         lookups.reserve(user_keys.len());
-        let is_bashos = self.origin() == Some(Origin::Basho);
+        let is_bashos = self.key_format() == KeyFormat::Basho;
         let (mut bytes, mut scratch) = (Vec::new(), Scratch::default());
         for user_keys in user_keys.chunks(TOGETHER) {
             bytes.clear();
@@ -180,6 +180,7 @@ impl<R: ReadAt> Ask for GetAt<'_, R> {
         if !self.table.order.seek_from(&mut at, &block, restart, key)? {
             return Ok(Lookup::Absent);
         }
+        self.table.check_form(at.key(&block))?;
         lookup_of(block, at, user_key, self.user_order, self.is_bashos)
     }
 }

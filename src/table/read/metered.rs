@@ -6,7 +6,7 @@ use super::{FilterMeter, Lookup, Table};
 use crate::key::parts::{EXPIRING, MAX_SEQUENCE, TAG_LEN, VALUE};
 use crate::table::block::{Block, Position};
 use crate::table::source::ReadAt;
-use crate::{KeyFormat, Origin, Result};
+use crate::{KeyFormat, Result};
 
 impl<R: ReadAt> Table<R> {
     /// Looks a key up as [`get`](Self::get) does, and counts the filter's answer in `meter`.
@@ -48,8 +48,8 @@ impl<R> Table<R> {
         let mut is_stored = at.is_some_and(is_it);
         if !is_stored && self.user_order.is_some() {
             // Versions of the key that are newer than the version sought come before it.
-            let (time, greatest) = match self.origin() {
-                Some(Origin::Basho) => (&[0; TAG_LEN][..], EXPIRING),
+            let (time, greatest) = match self.key_format() {
+                KeyFormat::Basho => (&[0; TAG_LEN][..], EXPIRING),
                 _ => (&[][..], VALUE),
             };
             let tag = MAX_SEQUENCE << 8 | u64::from(greatest);
@@ -64,9 +64,7 @@ impl<R> Table<R> {
     /// The part of an internal key that filters are made from, or the whole key if it is too short to
     /// be split.
     fn filtered<'k>(&self, key: &'k [u8]) -> &'k [u8] {
-        let is_bashos = self.origin() == Some(Origin::Basho);
-        let format = if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb };
-        format.user_key(key).unwrap_or(key)
+        self.key_format().user_key(key).unwrap_or(key)
     }
 
     fn is_same_key(&self, a: &[u8], b: &[u8]) -> bool {

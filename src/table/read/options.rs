@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::meter::Meter;
 use super::order::KeyOrder;
-use crate::Origin;
 use crate::key::comparator::{BytewiseComparator, Comparator, SharedComparator};
 use crate::key::internal_comparator::BashoKeyComparator;
 use crate::key::internal_comparator::InternalKeyComparator;
 use crate::policy::default_read_policies;
 use crate::{BashoInternalFilterPolicy, FilterPolicy, InternalFilterPolicy, SharedPolicy};
+use crate::{KeyFormat, Origin};
 
 /// Options for reading a table (LevelDB's `Options` and `ReadOptions`,
 /// `include/leveldb/options.h`).
@@ -158,13 +158,13 @@ impl ReadOptions {
     }
 
     /// The order of the stored keys.
-    pub(in crate::table) fn order(&self, origin: Option<Origin>) -> KeyOrder {
+    pub(in crate::table) fn order(&self, format: KeyFormat) -> KeyOrder {
         let user = || self.user_order();
         let is_bytewise = self.comparator.is_none();
-        match origin {
+        match format {
             _ if !self.internal_keys && is_bytewise => KeyOrder::Bytewise,
             _ if !self.internal_keys => KeyOrder::Other(user()),
-            Some(Origin::Basho) => KeyOrder::Other(Arc::new(BashoKeyComparator::new(user()))),
+            KeyFormat::Basho => KeyOrder::Other(Arc::new(BashoKeyComparator::new(user()))),
             _ if is_bytewise => KeyOrder::Internal,
             _ => KeyOrder::Other(Arc::new(InternalKeyComparator::new(user()))),
         }

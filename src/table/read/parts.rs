@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::filters::Filters;
 use super::options::ReadOptions;
-use crate::Origin;
 use crate::table::block::Block;
 use crate::table::format::Footer;
+use crate::{Error, KeyFormat, Origin};
 
 /// A part of an open table.
 ///
@@ -65,6 +65,8 @@ pub struct TableIndex {
     /// error gives the reason.
     pub(super) metaindex: Option<Block>,
     pub(super) origin: Option<Origin>,
+    /// The reason why the origin is not known, if the metaindex cannot be read.
+    pub(super) doubt: Option<Arc<Error>>,
     /// Identifies this opened table within the process.
     pub(super) identity: Identity,
 }
@@ -73,6 +75,11 @@ impl TableIndex {
     /// The memory that the index keeps, in bytes, including views of the source's own memory.
     pub fn memory_usage(&self) -> usize {
         size_of::<Self>().saturating_add(self.blocks_len())
+    }
+
+    pub(super) fn key_format(&self) -> KeyFormat {
+        let is_bashos = self.origin == Some(Origin::Basho) || self.doubt.is_some();
+        if is_bashos { KeyFormat::Basho } else { KeyFormat::LevelDb }
     }
 
     /// The size of the file in bytes.
@@ -85,6 +92,7 @@ impl TableIndex {
             options: self.options.clone(),
             block: self.block.clone(),
             metaindex: self.metaindex.clone(),
+            doubt: self.doubt.clone(),
             ..*self
         }
     }

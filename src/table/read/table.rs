@@ -105,6 +105,7 @@ impl<R: ReadAt> Table<R> {
             block: index,
             metaindex,
             origin: filters.origin,
+            doubt: filters.doubt.clone(),
             identity,
         };
         let filter = TableFilter { filters, identity };
@@ -365,7 +366,7 @@ impl<R> Table<R> {
         Self {
             blocks,
             path: None,
-            order: options.order(index.origin),
+            order: options.order(index.key_format()),
             user_order: options.internal_keys.then(|| options.user_order()),
             index,
             filter,

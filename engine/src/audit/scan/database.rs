@@ -15,17 +15,25 @@ use crate::report::{Fault, FileState, Row, Version};
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
-    /// The faults of live tables whose sizes contradict the MANIFEST, with the tables' numbers. These faults are
-    /// reported first.
+    /// The faults of live tables whose sizes contradict the MANIFEST, with the tables' numbers, as far as these faults are
+    /// yet to be reported. They are reported first.
     contradicted: std::vec::IntoIter<(u64, Fault)>,
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
     range: &'d KeyRange,
     all: bool,
-    /// The last entry that was shown. After a resumption, entries up to it are skipped.
-    place: Option<ResumePoint>,
+    shown: Progress,
     is_resumed: bool,
     ended: bool,
+}
+
+/// What has been shown of a database.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
+    pub(super) place: Option<ResumePoint>,
+    /// The numbers of the tables whose sizes have been reported to contradict the MANIFEST.
+    pub(super) contradicted: Vec<u64>,
 }
 
 /// The place of an entry in the order of a database.
@@ -48,8 +56,7 @@ impl ResumePoint {
 }
 
 impl<'d, O: Opener> DatabaseRows<'d, O> {
-    /// `all`: shows all versions instead of the newest of each key. `place`: the entry after which to continue; `None`:
-    /// from the start of the range.
+    /// `all`: shows all versions instead of the newest of each key. `shown`: what not to show again.
     ///
     /// # Errors
     ///
@@ -60,28 +67,29 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         options: &ReadOptions,
         range: &'d KeyRange,
         all: bool,
-        place: Option<ResumePoint>,
+        shown: Progress,
     ) -> Result<Self, Error> {
         let order = order_of(database);
         let ordered = order.clone().map(|order| options.clone().comparator(order));
         let options = ordered.as_ref().unwrap_or(options);
-        // A scan that is resumed has reported these faults already.
-        let contradicted = if place.is_none() { contradicted(database, &mut opener) } else { Vec::new() };
+        let mut contradicted = contradicted(database, &mut opener);
+        contradicted.retain(|(number, _)| !shown.contradicted.contains(number));
         let mut scan = match all {
             true => database.scan_versions_with(options, opener)?,
             false => database.scan_with(options, opener)?,
         };
         let start = range.start().filter(|_| order.is_none());
-        if let Some(start) = place.as_ref().map(|place| &*place.user_key).or(start) {
+        if let Some(start) = shown.place.as_ref().map(|place| &*place.user_key).or(start) {
             scan.seek(start);
         }
         let contradicted = contradicted.into_iter();
-        Ok(Self { scan, contradicted, order, range, all, is_resumed: place.is_some(), place, ended: false })
+        let is_resumed = shown.place.is_some();
+        Ok(Self { scan, contradicted, order, range, all, shown, is_resumed, ended: false })
     }
 
-    /// The place of the last entry that was shown.
-    pub(super) fn into_place(self) -> Option<ResumePoint> {
-        self.place
+    /// What has been shown, here and before.
+    pub(super) fn into_shown(self) -> Progress {
+        self.shown
     }
 }
 
@@ -93,7 +101,8 @@ fn order_of(database: &Database) -> Option<SharedComparator> {
 
 impl<O: Opener> Rows for DatabaseRows<'_, O> {
     fn advance(&mut self) -> Result<Moved, Fault> {
-        if let Some((_, fault)) = self.contradicted.next() {
+        if let Some((number, fault)) = self.contradicted.next() {
+            self.shown.contradicted.push(number);
             return Err(fault);
         }
         for _ in 0..PASSED {
@@ -104,7 +113,7 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
             let key = entry.key.user_key;
             self.ended = self.order.is_none() && self.range.is_past(key);
             if self.is_resumed {
-                let place = self.place.as_ref();
+                let place = self.shown.place.as_ref();
                 if place.is_some_and(|place| place.has_passed(&entry.key, self.all, self.order.as_ref())) {
                     continue;
                 }
@@ -112,8 +121,8 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
             }
             // A table whose keys are not in order may have any key here.
             if !self.ended && self.range.contains(key) {
-                let place =
-                    self.place.get_or_insert_with(|| ResumePoint { user_key: Vec::new(), sequence: 0 });
+                let place = &mut self.shown.place;
+                let place = place.get_or_insert_with(|| ResumePoint { user_key: Vec::new(), sequence: 0 });
                 place.user_key.clear();
                 place.user_key.extend_from_slice(key);
                 place.sequence = entry.key.sequence;
@@ -169,8 +178,8 @@ mod tests {
         place: Option<ResumePoint>,
         most: usize,
     ) -> (Vec<Shown>, Option<ResumePoint>) {
-        let mut rows =
-            DatabaseRows::new(database, FileOpener, &ReadOptions::default(), range, all, place).unwrap();
+        let (options, before) = (ReadOptions::default(), Progress { place, ..Progress::default() });
+        let mut rows = DatabaseRows::new(database, FileOpener, &options, range, all, before).unwrap();
         let mut shown = Vec::new();
         while shown.len() < most {
             match rows.advance().unwrap() {
@@ -182,7 +191,7 @@ mod tests {
             let sequence = row.version.unwrap().sequence;
             shown.push((row.path.to_owned(), row.offset, row.key.to_vec(), sequence));
         }
-        (shown, rows.into_place())
+        (shown, rows.into_shown().place)
     }
 
     #[test]
@@ -230,10 +239,47 @@ mod tests {
         for (contents, faults) in [(&whole[..], 0), (&whole[1..], 1), (b"", 1)] {
             std::fs::write(&path, contents).unwrap();
             let options = ReadOptions::default();
-            let mut rows = DatabaseRows::new(&database, FileOpener, &options, &range, false, None).unwrap();
+            let before = Progress::default();
+            let mut rows = DatabaseRows::new(&database, FileOpener, &options, &range, false, before).unwrap();
             let first = rows.advance().err().filter(|fault| fault.message.starts_with("table-size: "));
             assert_eq!(first.iter().filter(|fault| fault.path.as_deref() == Some(&*path)).count(), faults);
         }
+    }
+
+    /// Tables that contradict the MANIFEST are found anew when the database is read again: in the first round, or in a later
+    /// one.
+    #[test]
+    fn each_size_that_contradicts_is_reported_once_however_often_the_scan_is_resumed() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");
+        let folder = tempfile::tempdir().unwrap();
+        for file in std::fs::read_dir(&source).unwrap() {
+            let file = file.unwrap();
+            std::fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+        }
+        let lengthen = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, [std::fs::read(&path).unwrap(), vec![0]].concat()).unwrap();
+        };
+        let (range, options) = (KeyRange::default(), ReadOptions::default());
+        let (mut before, mut found) = (Progress::default(), Vec::new());
+        // In some rounds an entry is shown, in some none.
+        for (round, with_entry) in [false, false, true, true, false].into_iter().enumerate() {
+            match round {
+                0 => lengthen("000005.ldb"),
+                3 => lengthen("000009.ldb"),
+                _ => {}
+            }
+            let database = Database::open(folder.path()).unwrap();
+            let mut rows = DatabaseRows::new(&database, FileOpener, &options, &range, false, before).unwrap();
+            while rows.contradicted.len() > 0 {
+                let fault = rows.advance().unwrap_err();
+                assert!(fault.message.starts_with("table-size: "), "{fault:?}");
+                found.push((round, fault.path.unwrap().file_name().unwrap().to_owned()));
+            }
+            while with_entry && rows.advance() != Ok(Moved::ToEntry) {}
+            before = rows.into_shown();
+        }
+        assert_eq!(found, [(0, "000005.ldb".into()), (3, "000009.ldb".into())]);
     }
 
     /// The newest version of the last key is gone when the database is read again.

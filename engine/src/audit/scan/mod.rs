@@ -14,4 +14,4 @@ mod table;
 pub use range::KeyRange;
 pub use request::{ScanOutcome, ScanRequest};
 pub use steps::ScanSteps;
-pub use table::has_internal_keys;
+pub use table::{form_doubt, has_internal_keys};

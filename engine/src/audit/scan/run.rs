@@ -9,7 +9,7 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::correction::{CorrectingOpener, Correction};
-use super::database::DatabaseRows;
+use super::database::{DatabaseRows, Progress};
 use super::openers::{Locked, Stored, has_vanished, is_log};
 use super::request::{ScanOutcome, ScanRequest};
 use super::rows::{LogRows, Moved, Rows};
@@ -209,11 +209,11 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         opener: impl Fn() -> O,
     ) -> io::Result<()> {
         let (mut folder, request) = (Arc::clone(folder), self.request);
-        let (mut place, mut shown, mut rounds) = (None, Shown::default(), 0);
+        let (mut progress, mut shown, mut rounds) = (Progress::default(), Shown::default(), 0);
         loop {
             let database = folder.database();
             let (range, all) = (&request.range, request.all);
-            let mut rows = match DatabaseRows::new(database, opener(), &self.options, range, all, place) {
+            let mut rows = match DatabaseRows::new(database, opener(), &self.options, range, all, progress) {
                 Ok(rows) => rows,
                 Err(error) => {
                     let message = format!(
@@ -232,7 +232,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
                 return self.end(subject, shown);
             }
             rounds = if shown.entries > before { 0 } else { rounds + 1 };
-            place = rows.into_place();
+            progress = rows.into_shown();
             folder = match folder::reopen(&folder) {
                 Ok(folder) => self.corrected(folder),
                 Err(error) => {

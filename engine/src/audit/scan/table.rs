@@ -51,28 +51,30 @@ impl<'a, R: ReadAt + 'a> TableRows<'a, R> {
         internal: Option<bool>,
     ) -> Result<Self, Error> {
         let table = Table::open(source, options)?;
-        let doubt = doubt(&table, internal);
+        let doubt = form_doubt(&table, internal, "--key-format");
         let internal = match internal {
             Some(internal) => internal,
             None => has_internal_keys(&table),
         };
-        let format = internal.then(|| format_of(table.origin()));
+        let format = internal.then(|| table.key_format());
         Ok(Self { cursor: table.into_cursor(), path, versions: Versions::new(format, range, all), doubt })
     }
 }
 
 /// The reason why the form of the keys is not certain: the filters or the metaindex, which reveal it, are damaged or
 /// cannot be read. `internal`: true if the keys are known to be internal keys, of which the metaindex distinguishes two
-/// forms; false if they are known to be other keys, so that nothing is left open; `None`: not known.
-fn doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>) -> Option<Fault> {
+/// forms; false if they are known to be other keys, so that nothing is left open; `None`: not known. `option`: the name
+/// of the option that gives the form, for the message.
+pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &str) -> Option<Fault> {
     let is_sound = |fault: &Fault| fault.kind == ErrorKind::Unsupported;
     let trouble = || Some(Fault::from(filter_trouble(table)?)).filter(|fault| !is_sound(fault));
     let entries = Metaindex::read(table).error.map(|error| Fault::new(error, ErrorKind::Damaged));
+    let riaks = || "whether the keys are Riak's is not certain".to_owned();
     let (fault, text) = match internal {
         Some(false) => return None,
-        Some(true) if table.metaindex().is_some() => (entries, "whether the keys are Riak's is not certain"),
-        Some(true) => (trouble(), "whether the keys are Riak's is not certain"),
-        None => (entries.or_else(trouble), "the form of the keys is not certain: --key-format gives it"),
+        Some(true) if table.metaindex().is_some() => (entries, riaks()),
+        Some(true) => (trouble(), riaks()),
+        None => (entries.or_else(trouble), format!("the form of the keys is not certain: {option} gives it")),
     };
     fault.map(|fault| Fault { message: format!("{}; {text}", fault.message), ..fault })
 }
@@ -93,7 +95,7 @@ pub fn has_internal_keys<R: ReadAt>(table: &Table<R>) -> bool {
     if let Some(format) = by_filters() {
         return format == sample::KeyFormat::Internal;
     }
-    let mut trial = KeyTrial::new(format_of(table.origin()));
+    let mut trial = KeyTrial::new(table.key_format());
     // Each byte is read at most once, however often an index names a damaged block.
     let mut read_to = 0;
     for handle in table.data_blocks().flatten() {
