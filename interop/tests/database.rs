@@ -1,5 +1,5 @@
-//! Our policy and our tables inside LevelDB, with a small count; `compare database` takes larger
-//! ones.
+//! Our policy and our tables inside LevelDB. `compare database` does the same with any number of
+//! keys.
 
 use filterblock_interop::compare::{database, repair};
 

@@ -95,8 +95,9 @@ impl Layout {
         Self { columns }
     }
 
-    /// Does the same as [`new`](Self::new), but if lines do not fit into `width`, makes the first
-    /// column narrower, down to `min_first`, before any column is hidden.
+    /// Does the same as [`new`](Self::new), but if lines without the extra columns do not fit into
+    /// `width`, makes the first column narrower, down to `min_first`, before any further column is
+    /// hidden.
     pub(crate) fn with_first(mut columns: Vec<Column>, min_first: usize, width: usize) -> Self {
         let usual = columns.iter().filter(|column| !column.is_extra);
         let total = usual.map(|column| column.width + GAP).sum::<usize>().saturating_sub(GAP);

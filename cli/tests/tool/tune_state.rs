@@ -168,7 +168,7 @@ fn bits_by_level_that_read_more_are_no_gain() {
     assert!(words.ends_with(", as level 0 keeps the program's own bits"), "{words}");
 }
 
-/// A rebuild is refused as long as an earlier one can be undone.
+/// A rebuild is refused as long as the tables from before an earlier one are kept.
 #[cfg(unix)]
 #[test]
 fn an_earlier_rebuild_is_decided_on_first() {

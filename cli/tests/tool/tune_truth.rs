@@ -281,9 +281,9 @@ fn chosen(specs: &[Spec], choice: &Value) -> Vec<Spec> {
 /// The JSON pointers to the reads for each of the sets of keys that `drawn` returns.
 const KINDS: [&str; 5] = ["/random", "/near/changed", "/near/cut", "/near/longer", "/present"];
 
-/// Five sets of keys that the test draws. Four are absent keys: random ones beside stored ones, stored ones with a byte
-/// changed to another one that occurs there, cut by one to four bytes, and made longer by as many. The fifth set has
-/// all keys that have a value.
+/// Five sets of keys that the test draws. Four have absent keys: stored ones with eight random bytes appended, with a
+/// byte changed to another one that occurs there, cut by one to four bytes, and made longer by as many. The fifth set
+/// has all keys that have a value.
 fn drawn(specs: &[Spec], count: usize) -> [Vec<Vec<u8>>; 5] {
     let mut random = Lcg(3);
     let all: Vec<&Vec<u8>> = specs.iter().flat_map(|spec| spec.entries.keys()).collect();

@@ -1,4 +1,4 @@
-//! Makes `docs/schema` and the tables of `docs/json.md` of the types that the program's JSON is written from, and
+//! Generates `docs/schema` and the tables of `docs/json.md` from the types that the program writes as JSON, and
 //! compares all of them with what the program prints.
 
 mod commands;

@@ -121,8 +121,8 @@ pub struct ListedFilter<'a> {
     pub data_blocks: CoveredBlocks<'a>,
     /// Size of the filter in bytes, including the byte for *k*. 0: the filter is empty or malformed.
     pub bytes: u64,
-    /// Number of bits of the filter. 0: the filter is empty or malformed, its encoding is not known, or filters of the
-    /// block share bytes.
+    /// Number of bits of the filter. 0: the filter is empty or malformed, or has only the byte for *k*; its encoding is
+    /// not known; or filters of the block share bytes.
     pub bits: u64,
     /// Number of 1 bits in the filter.
     pub bits_set: u64,

@@ -27,11 +27,11 @@ pub struct Report {
     pub unfiltered: u64,
     /// Tables without entries.
     pub empty: u64,
-    /// Entries of these tables.
+    /// Entries of the [`tables`](Self::tables).
     pub entries: u64,
-    /// Data blocks of these tables.
+    /// Data blocks of the [`tables`](Self::tables).
     pub data_blocks: u64,
-    /// Bytes of these tables.
+    /// Bytes of the [`tables`](Self::tables).
     pub bytes: u64,
     /// Tables written with Snappy by each builder and read in full by both readers, with checksums.
     pub compressed: u64,

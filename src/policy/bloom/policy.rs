@@ -198,8 +198,8 @@ impl From<BloomFilterPolicy> for SharedPolicy {
     }
 }
 
-/// Returns true if code for few keys makes their filter. On WebAssembly, that code costs a page more to load than it
-/// saves.
+/// Returns true if the code for few keys makes the filter of this many keys. On WebAssembly it never does: a web page
+/// loses more by loading that code than it gains.
 const fn is_few(keys: usize) -> bool {
     keys <= FEW && !cfg!(target_family = "wasm")
 }

@@ -89,7 +89,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// There is no node at this path.
+    /// If there is no node at this path.
     pub fn find(&self, path: &Path) -> Result<NodeId> {
         path.iter().try_fold(ROOT, |folder, name| {
             let entries =
@@ -102,7 +102,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// There is no such file.
+    /// If there is no such file.
     pub fn contents(&self, path: &Path) -> Result<&Contents> {
         self.files.get(&self.find(path)?).with_context(|| format!("{}: a folder", path.display()))
     }
@@ -111,7 +111,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// A file or a folder cannot be made or written.
+    /// If a file or a folder cannot be made or written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         self.write_from(ROOT, folder, &mut BTreeMap::new())
     }

@@ -106,8 +106,8 @@ fn numbers_above_2_to_the_62_are_refused() {
     db.refused(1, &["--in-place"], &message);
 }
 
-/// Some numbers are left free for a program that opens the database after a crash. goleveldb refuses a table of its own
-/// beside an `.sst` of the same number.
+/// Some numbers are left free for a program that opens the database after a crash. goleveldb refuses a database with
+/// both an `.sst` and an `.ldb` of one number.
 #[test]
 fn old_extensions_stay() {
     let mut old = spec(1, 12, 0..20);

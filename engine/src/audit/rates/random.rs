@@ -109,7 +109,7 @@ const NEIGHBOURS_OF_ALL: u64 = 160_000;
 /// The maximum number of keys of a table's index to keep.
 const MARKS: u64 = 31;
 /// The maximum number of keys of indexes to keep for all tables. If there are so many tables that none gets a key,
-/// hardly any table has an end of another table within its range.
+/// keys would change little: hardly any table has an end of another table within its range.
 const MARKS_OF_ALL: u64 = 40_000;
 
 /// The limits on the questions to ask of a table, and on the keys of its index to keep.

@@ -161,7 +161,7 @@ impl Sizing {
         explained.min_by(|(off, _), (than, _)| off.total_cmp(than)).map(|(_, sizing)| sizing)
     }
 
-    /// The rule of `bits_per_key` bits a key, after the share by which it misses the number of keys.
+    /// The share by which the rule of `bits_per_key` bits a key misses the number of keys, and the rule itself.
     /// `None` if filters of these sizes cannot come from the rule, or the share is too large.
     fn of(filters: &FilterStats, bits_per_key: u64, keys: EntryCount) -> Option<(f64, Self)> {
         let sizing = Self { bits_per_key, keys_of_least: 0.0 };

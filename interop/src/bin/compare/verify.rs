@@ -1,8 +1,8 @@
 //! Times `filterblock verify` and LevelDB's iteration with checksums, over tables that LevelDB wrote. Each run is a
 //! process of its own, and the two programs take turns. Processor time and memory are measured.
 //!
-//! LevelDB opens each table through its own `Env`, which maps the file into memory, and iterates over it. No database
-//! merges the tables. Linux only.
+//! LevelDB opens each table through its own `Env`, which maps the file into memory, and iterates over it. The tables
+//! are read one by one, not merged as in a database. Linux only.
 
 use std::ffi::OsString;
 use std::fs;

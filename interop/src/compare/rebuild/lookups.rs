@@ -48,8 +48,8 @@ impl Lookups {
         self.answers.len() as u64
     }
 
-    /// Checks that LevelDB finds the same in a copy of the database. Returns the counts of its
-    /// filters.
+    /// Checks that LevelDB finds the same in a copy of the database. Returns LevelDB's counts of filters
+    /// and files.
     pub(super) fn check_with_leveldb(&self, folder: &Path, options: &StoreOptions) -> Result<Counts> {
         let copy = copy(folder)?;
         let options = StoreOptions { must_exist: true, ..options.clone() };

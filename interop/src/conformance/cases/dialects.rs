@@ -11,10 +11,10 @@ use super::super::{Question, Stored};
 use super::{hexes, numbered, question, some_bytes};
 use crate::hex;
 
-/// The policy of goleveldb: the name that LevelDB's had until 1.17, and a hash that reads the last bytes as unsigned.
+/// The policy of goleveldb: the name that LevelDB's had up to 1.17, and a hash that reads the last bytes as unsigned.
 const GOLEVELDB: &str = "leveldb.BuiltinBloomFilter";
 
-/// The policy of LevelDB until 1.17 where `char` is signed, and of Riak: the same name, and a hash that reads the
+/// The policy of LevelDB up to 1.17 where `char` is signed, and of Riak: the same name, and a hash that reads the
 /// last bytes as signed.
 const SIGNED: &str = "leveldb.BuiltinBloomFilter, signed";
 

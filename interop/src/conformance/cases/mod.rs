@@ -18,7 +18,7 @@ use crate::hex;
 pub type File = (&'static str, Vec<Question>);
 
 /// Cases that lead LevelDB into undefined behaviour: numbers that wrap around, and shifts by more bits than there are.
-/// LevelDB is not asked these, whatever it happens to answer.
+/// LevelDB is not asked about them, since its answers would be accidental.
 const UNDEFINED: [&str; 8] = [
     "-first-key-4-gib",
     "-lengths-wrap",

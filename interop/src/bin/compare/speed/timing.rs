@@ -88,7 +88,7 @@ fn boxed<'a, T>(mut work: impl FnMut() -> T + 'a) -> Work<'a> {
 }
 
 impl<'a> Turns<'a> {
-    /// Begins a case. Times are printed for each of `operations`.
+    /// Begins a case, each round of which does `operations` operations. Times are printed per operation.
     pub(crate) fn new(case: &str, operations: usize) -> Self {
         let (fixed, ours, rows) = (Vec::new(), Vec::new(), Vec::new());
         Self { case: case.to_owned(), operations, fixed, ours, rows, run: 1 }
