@@ -42,7 +42,7 @@ use schema::docs;
 ///
 /// # Errors
 ///
-/// A type has what no column can hold, or the page cannot be read or lacks a table.
+/// If a type has what no column can hold, or the page cannot be read or lacks a table.
 pub fn files() -> Result<Vec<(PathBuf, String)>, String> {
     let folder = docs().join("schema");
     let mut files = Vec::new();

@@ -10,7 +10,7 @@ use crate::schema::{FRAME, Schema, properties, title};
 ///
 /// # Errors
 ///
-/// An object has no table to be replaced below its heading, or a table is below another heading.
+/// If an object has no table to be replaced below its heading, or a table is below another heading.
 pub(crate) fn page(text: &str, schemas: &[Schema]) -> Result<String, String> {
     let mut tables: Vec<_> = schemas.iter().flat_map(Schema::page_tables).collect();
     for schema in schemas {

@@ -82,7 +82,7 @@ impl History {
     ///
     /// # Errors
     ///
-    /// An operation does not fit those before, so one is missing.
+    /// If an operation does not fit those before it, so that one is missing.
     pub fn new(before: Tree, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
         let nothing =
             Self { after: before.clone(), before, steps: Vec::new(), words: Vec::new(), earlier: 0 };
@@ -96,7 +96,7 @@ impl History {
     ///
     /// # Errors
     ///
-    /// An operation does not fit those before, so one is missing.
+    /// If an operation does not fit those before it, so that one is missing.
     pub fn continued(&self, done: usize, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
         let mut follower = Follower {
             first_modes: self.before.modes.clone(),

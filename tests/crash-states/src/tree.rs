@@ -143,7 +143,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// A file is not there, or its metadata cannot be read.
+    /// If a file is not there, or its metadata cannot be read.
     pub fn inodes(&self, folder: &Path) -> Result<Inodes> {
         let mut inodes = Inodes::from([(fs::metadata(folder)?.ino(), ROOT)]);
         for path in self.listing().keys() {
