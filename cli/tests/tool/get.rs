@@ -145,6 +145,9 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
     }
 }
 
+/// What is done to a file, in words and as a function.
+type Damage = (&'static str, fn(&Path));
+
 /// What a lookup of LevelDB's does not come to hides nothing: it asks the log first, then the tables whose ranges include the
 /// key, from the newest on.
 #[test]
@@ -157,7 +160,7 @@ fn what_lies_behind_the_value_is_not_missed() {
         let line = lines.iter().find(|line| line["object"] == "entry" && hex(&line["key_hex"]) == key);
         Path::new(line.unwrap()["path"].as_str().unwrap()).file_name().unwrap().to_str().unwrap().to_owned()
     };
-    let damages: [(&str, fn(&Path)); 3] = [
+    let damages: [Damage; 3] = [
         ("a byte more", |path| fs::write(path, [fs::read(path).unwrap(), vec![0]].concat()).unwrap()),
         ("cut", |path| fs::write(path, &fs::read(path).unwrap()[..100]).unwrap()),
         ("gone", |path| fs::remove_file(path).unwrap()),

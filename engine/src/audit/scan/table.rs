@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use filterblock::table::{Cursor, Origin, ReadAt, ReadOptions, Table};
+use filterblock::table::{Cursor, ReadAt, ReadOptions, Table};
 use filterblock::{Error, InternalKey, KeyFormat};
 
 use super::range::KeyRange;
@@ -77,11 +77,6 @@ pub fn form_doubt<R: ReadAt>(table: &Table<R>, internal: Option<bool>, option: &
         None => (entries.or_else(trouble), format!("the form of the keys is not certain: {option} gives it")),
     };
     fault.map(|fault| Fault { message: format!("{}; {text}", fault.message), ..fault })
-}
-
-/// The format of internal keys in a table of this origin.
-pub(super) fn format_of(origin: Option<Origin>) -> KeyFormat {
-    if origin == Some(Origin::Basho) { KeyFormat::Basho } else { KeyFormat::LevelDb }
 }
 
 /// Returns true if the keys are internal keys, judging by the filters, or else by the first keys. The table
