@@ -363,3 +363,20 @@ fn raw_entries_are_lengths_and_bytes() {
     let some = run(&args!["scan", "--raw", "--hex", "--prefix", "6974656d2f303030312f", dir]).expect(0).raw;
     assert!(some.len() > 20 && expected.windows(some.len()).any(|part| part == some));
 }
+
+/// A link may lead anywhere, so it is passed over, and what it hides is not known.
+#[cfg(unix)]
+#[test]
+fn links_in_a_database_are_not_followed() {
+    let (copy, elsewhere) = (copy_of(&database("levels")), folder());
+    let (log, target) = (copy.path().join("000010.log"), elsewhere.path().join("log"));
+    fs::rename(&log, &target).unwrap();
+    std::os::unix::fs::symlink(&target, &log).unwrap();
+    for key in ["item/0000/0", "none"] {
+        let found = run(&args!["get", copy.path(), key]).expect(2);
+        assert!(
+            found.err.contains("000010.log: skipped: expected a regular file, found a symbolic link"),
+            "{found:?}"
+        );
+    }
+}
