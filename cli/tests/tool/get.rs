@@ -364,6 +364,57 @@ fn raw_entries_are_lengths_and_bytes() {
     assert!(some.len() > 20 && expected.windows(some.len()).any(|part| part == some));
 }
 
+/// The user gives the order of a database without a MANIFEST, and may be wrong.
+#[test]
+fn tables_in_another_order_than_the_given_one_may_hide_a_key() {
+    let copy = copy_of(&database("reversed"));
+    for entry in fs::read_dir(copy.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none() {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    let (bytewise, key) = (["--comparator", "bytewise"], "item/0004/676");
+    let found = run(&args!["get", copy.path(), key, bytewise[0], bytewise[1]]).expect(2);
+    let fault = "ldb: index-order: the index is not in bytewise order, so keys of the range may be missed\n";
+    assert_eq!(found.err.matches(fault).count(), 2, "{found:?}");
+    let found = run(&args!["scan", copy.path(), "--prefix", key, bytewise[0], bytewise[1]]).expect(1);
+    assert_eq!(found.err.matches(fault).count(), 2, "{found:?}");
+    assert!(!run(&args!["scan", copy.path(), bytewise[0], bytewise[1]]).expect(1).err.contains(fault));
+    // The same of a database in that order.
+    let sound = copy_of(&database("levels"));
+    for name in ["CURRENT", "MANIFEST-000008", "000010.log"] {
+        fs::remove_file(sound.path().join(name)).unwrap();
+    }
+    assert_eq!(
+        run(&args!["get", sound.path(), "none", bytewise[0], bytewise[1]]).expect(1).err.lines().count(),
+        1
+    );
+}
+
+/// Keys of Chromium's IndexedDB are equal if their numbers are, as +0 and -0 are.
+#[test]
+fn a_key_is_found_by_another_that_equals_it() {
+    let folder = folder();
+    let key = |number: f64| [&[0, 1, 1, 1, 3][..], &number.to_le_bytes()].concat();
+    let stored = [key(-0.0), 0x101_u64.to_le_bytes().to_vec()].concat();
+    let mut builder = TableBuilder::new(Vec::new(), WriteOptions::default().internal_keys(true));
+    builder.add(&stored, b"value").unwrap();
+    let contents = builder.finish().unwrap().0;
+    file(&folder, "000005.ldb", &contents);
+    let edit = Edit(Vec::new()).comparator(b"idb_cmp1").number(2, 0).number(3, 9).number(4, 9);
+    let edit = edit.add(1, 5, contents.len() as u64, &stored, &stored);
+    file(&folder, "MANIFEST-000002", log(&[edit.0]).0);
+    file(&folder, "CURRENT", "MANIFEST-000002\n");
+    for (number, status) in [(-0.0, 0), (0.0, 0), (1.0, 1)] {
+        let hex: String = key(number).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(
+            run(&args!["get", "--hex", folder.path(), hex]).expect(status).out,
+            if status == 0 { "value" } else { "" }
+        );
+    }
+}
+
 /// A link may lead anywhere, so it is passed over, and what it hides is not known.
 #[cfg(unix)]
 #[test]

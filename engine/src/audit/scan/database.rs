@@ -10,13 +10,14 @@ use filterblock::{Error, InternalKey};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
+use crate::audit::index_order::misordered;
 use crate::audit::table_size::contradicted;
 use crate::report::{Fault, FileState, Row, Version};
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
-    /// The faults of live tables whose sizes contradict the MANIFEST, with the tables' numbers, as far as these faults are
-    /// yet to be reported. They are reported first.
+    /// The faults of tables whose sizes contradict the MANIFEST or whose indexes are not in order, with the tables'
+    /// numbers, as far as these faults are yet to be reported. They are reported first.
     contradicted: std::vec::IntoIter<(u64, Fault)>,
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
@@ -32,7 +33,7 @@ pub(super) struct DatabaseRows<'d, O: Opener> {
 pub(super) struct Progress {
     /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
     pub(super) place: Option<ResumePoint>,
-    /// The numbers of the tables whose sizes have been reported to contradict the MANIFEST.
+    /// The numbers of the tables whose sizes or indexes have been reported.
     pub(super) contradicted: Vec<u64>,
 }
 
@@ -73,6 +74,12 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         let ordered = order.clone().map(|order| options.clone().comparator(order));
         let options = ordered.as_ref().unwrap_or(options);
         let mut contradicted = contradicted(database, &mut opener);
+        // The caller gives the order of a database without a sound MANIFEST, and a range is searched in that order. A scan of
+        // everything reports keys that are not in order in their turn.
+        let has_bounds = range.start().is_some() || range.to.is_some();
+        if database.manifest().is_err() && order.is_none() && has_bounds {
+            contradicted.extend(misordered(database, &mut opener, options));
+        }
         contradicted.retain(|(number, _)| !shown.contradicted.contains(number));
         let mut scan = match all {
             true => database.scan_versions_with(options, opener)?,
