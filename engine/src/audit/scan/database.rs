@@ -6,13 +6,15 @@ use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
 use filterblock::table::{
     BytewiseComparator, Comparator as _, ReadOptions, SharedComparator, known_comparator,
 };
-use filterblock::{Error, InternalKey};
+use filterblock::{Error, InternalKey, quote};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::index_order::misordered;
 use crate::audit::table_size::contradicted;
 use crate::report::{Fault, FileState, Row, Version};
+use crate::walk::Folder;
+use crate::words::path_word;
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
@@ -104,6 +106,22 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
 fn order_of(database: &Database) -> Option<SharedComparator> {
     let order = known_comparator(database.comparator()?)?;
     (order.name() != BytewiseComparator.name()).then_some(order)
+}
+
+/// The reason why the entries of a database whose comparator is not known here cannot be shown in one order.
+pub(super) fn unknown_order(folder: &Folder) -> String {
+    let name = quote(folder.comparator().unwrap_or_default());
+    let mut message = format!(
+        "the order of keys is {name}, which is not known here, so files cannot be merged; give them one by one: \
+         filterblock scan"
+    );
+    let files = || folder.tables().chain(folder.logs().map(|(log, _)| &*log.path));
+    for ending in ["ldb", "sst", "log"] {
+        if files().any(|path| path.extension().is_some_and(|of| of == ending)) {
+            message += &format!(" {}/*.{ending}", path_word(folder.path()));
+        }
+    }
+    message
 }
 
 impl<O: Opener> Rows for DatabaseRows<'_, O> {

@@ -9,7 +9,7 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::correction::{CorrectingOpener, Correction};
-use super::database::{DatabaseRows, Progress};
+use super::database::{DatabaseRows, Progress, unknown_order};
 use super::openers::{Locked, Stored, has_vanished, is_log};
 use super::request::{ScanOutcome, ScanRequest};
 use super::rows::{LogRows, Moved, Rows};
@@ -216,11 +216,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             let mut rows = match DatabaseRows::new(database, opener(), &self.options, range, all, progress) {
                 Ok(rows) => rows,
                 Err(error) => {
-                    let message = format!(
-                        "{}: files cannot be merged in an order that is not known here; give them one by one: \
-                         filterblock scan DB/*.ldb DB/*.log",
-                        error.without_path(),
-                    );
+                    let message = unknown_order(&folder);
                     let kind = ErrorKind::Unsupported;
                     return self.fault(subject, &Fault { message, kind, ..error.into() });
                 }
@@ -273,8 +269,10 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
                 let text = error.without_path().to_string();
                 let explained = self.open(path, listed).ok().map(|file| explain(&file, &error, text.clone()));
                 let mut message = explained.and_then(Result::ok).unwrap_or(text);
-                if ErrorKind::of(&error) == ErrorKind::Damaged {
-                    message.push_str("; --carve finds blocks without index and footer");
+                let kind = path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
+                let may_be_table = kind.is_none_or(|(kind, _)| kind == FileKind::Table);
+                if ErrorKind::of(&error) == ErrorKind::Damaged && may_be_table {
+                    message.push_str("; `scan --carve` finds blocks without index and footer");
                 }
                 self.fault(subject, &Fault { message, ..error.into() })
             }
