@@ -123,7 +123,7 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
     let advice = &tuning["advice"];
     assert_eq!(advice["action"], "rebuild");
     assert_eq!(advice["text"], format!("{message}. No entry is lost: new filters bring them back"));
-    assert_eq!((&advice["choice"], &advice["arguments"]), (&Value::Null, &json!([])));
+    assert_eq!((&advice["choice"], &advice["arguments"]), (&Value::Null, &json!(["--bits-per-key", "10"])));
 
     let text = run_long(&args!["tune", "-r", copy.path(), table]).expect(1).out;
     for words in [
@@ -131,7 +131,7 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
         "; 1 of 3 tables have no sound ones\n".to_owned(),
         format!("\nAdvice: filters deny {denied} keys that are stored"),
         "\n  filterblock rebuild ".to_owned(),
-        format!("{REBUILT}\n"),
+        format!("{REBUILT} --bits-per-key 10\n"),
         format!(": 1 of 2 databases\n  {denied} stored keys no longer denied: "),
     ] {
         assert!(text.contains(&words), "{words} {text}");
@@ -139,7 +139,7 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
 
     let parent = folder();
     let new = parent.path().join("new");
-    run(&args!["rebuild", copy.path(), "--to", new]).expect(0);
+    run(&args!["rebuild", copy.path(), "--to", new, "--bits-per-key", "10"]).expect(0);
     run(&args!["verify", new]).expect(0);
 }
 

@@ -8,6 +8,7 @@ use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
 use super::entries::{Entries, over_limit};
+use super::hash_evidence::{HashCheck, HashEvidence};
 use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
@@ -63,6 +64,7 @@ pub(super) struct Trial {
     pub(super) now: Option<Answers>,
     /// The number of stored keys that the filters in use deny.
     pub(super) denied: u64,
+    pub(super) hashes: HashEvidence,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -86,7 +88,7 @@ pub(super) fn run<R: ReadAt>(
     let mut random = SplitMix(plan.seed);
     let mut entries = Entries::new(policies.len(), table.file_size());
     let mut left = decode_limit_of(table);
-    let mut denials = DenialCount::new(table, plan.encoding);
+    let (mut denials, mut hashes) = (DenialCount::new(table, plan.encoding), HashCheck::new(table));
     let mut block = table.index();
     let mut end = 0;
     let mut handles = table.data_blocks().peekable();
@@ -102,6 +104,7 @@ pub(super) fn run<R: ReadAt>(
         left = left.saturating_sub(block.size() as u64);
         entries.blocks.push((handle.offset, entries.prints.len()));
         denials.begin_block(handle.offset);
+        hashes.begin_block(handle.offset);
         while block.next()? {
             denials.key(block.key());
             // Many long keys may be stored in few bytes.
@@ -110,6 +113,7 @@ pub(super) fn run<R: ReadAt>(
             trial.entries += 1;
             if let Some(key) = plan.encoding.filtered(block.key()) {
                 trial.keys.add(key);
+                hashes.key(key);
                 entries.add(key, &policies, &mut random)?;
             }
         }
@@ -128,7 +132,7 @@ pub(super) fn run<R: ReadAt>(
             entries.clear();
         }
     }
-    trial.denied = denials.finish();
+    (trial.denied, trial.hashes) = (denials.finish(), hashes.finish());
     // A lookup gets wrong answers from filters that deny stored keys. They count as if there were none.
     trial.now = trial.now.filter(|_| trial.denied == 0);
     if let Some(now) = &mut trial.now {
