@@ -265,7 +265,7 @@ class InspectFilter(Report):
     @property
     def larger_ranges(self) -> InspectLargerRanges | None:
         """Larger ranges that would make the block smaller. None: nothing would be saved, the block is malformed,
-        its data blocks are not known, or `depth` is `tail`.
+        the data blocks are not known, or `depth` is `tail`.
         """
         return self["larger_ranges"]  # type: ignore[no-any-return]
 
@@ -303,9 +303,9 @@ class InspectFilter(Report):
 
     @property
     def neighbour_fpr(self) -> InspectMeasuredRate | None:
-        """Share of neighbours that pass: keys that are not stored, made from stored ones by changing one byte or
-        appending six. Measured in up to 17 data blocks, each weighted by its entries. None: no such key was
-        asked for, the encoding cannot be read, or `key_format` is None.
+        """Share of neighbours that pass. Neighbours are keys that are not stored, made from stored ones by
+        changing one byte or appending six. Measured in up to 17 data blocks, each weighted by its entries.
+        None: no such key was asked for, the encoding cannot be read, or `key_format` is None.
         """
         return self["neighbour_fpr"]  # type: ignore[no-any-return]
 
@@ -456,7 +456,7 @@ class InspectTable(Report):
     def metaindex(self) -> list[str]:
         """Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by
         the name of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts
-        the others.
+        the other names.
         """
         return self["metaindex"]  # type: ignore[no-any-return]
 
@@ -479,8 +479,8 @@ class InspectTable(Report):
     def dialect(self) -> Literal["unsigned", "signed", "either", "basho", "rocksdb"] | None:
         """Encoding of the filters where the policy's name leaves it open. Under `leveldb.BuiltinBloomFilter`,
         the hash with which all keys tried pass: `unsigned`, `signed`, or `either` if they pass with both. If
-        that does not apply, the same as `origin`. None: the name has one meaning, neither hash fits, or no
-        key was tried.
+        that does not apply, the same as `origin`. None: `origin` is None, and no hash was tried or neither
+        fits.
         """
         return self["dialect"]  # type: ignore[no-any-return]
 
@@ -493,7 +493,7 @@ class InspectTable(Report):
 
     @property
     def level(self) -> int | None:
-        """Level that the MANIFEST has the table on. None: the table is not live or in no database, or its
+        """Level that the MANIFEST has the table on. None: the table is not live or in no database, or the
         MANIFEST cannot be relied on.
         """
         return self["level"]  # type: ignore[no-any-return]
@@ -501,14 +501,14 @@ class InspectTable(Report):
     @property
     def live(self) -> bool | None:
         """True if the MANIFEST lists the table; false if the database does not use it any longer, or not yet.
-        None: it is in no database, or its MANIFEST cannot be relied on.
+        None: the table is in no database, or the MANIFEST cannot be relied on.
         """
         return self["live"]  # type: ignore[no-any-return]
 
     @property
     def recorded_size(self) -> int | None:
         """Size of the file that the MANIFEST records, in bytes. LevelDB looks for the footer where a file of
-        that size ends. None: the table is not live or in no database, or its MANIFEST cannot be relied on.
+        that size ends. None: the table is not live or in no database, or the MANIFEST cannot be relied on.
         """
         return self["recorded_size"]  # type: ignore[no-any-return]
 
@@ -521,14 +521,16 @@ class InspectTable(Report):
 
     @property
     def filter_error(self) -> str | None:
-        """Reason why the filters cannot be used: the metaindex or the filter block cannot be read, or their
-        encoding is not the one that their name implies. None: there is no such reason.
+        """Reason why the filters cannot be used: the metaindex or the filter block cannot be read, or the
+        filters are in another encoding than their name implies. None: there is no such reason.
         """
         return self["filter_error"]  # type: ignore[no-any-return]
 
     @property
     def filter(self) -> InspectFilter | None:
-        """The filter block. None: the table has no filter block of a known policy, or it could not be read."""
+        """The filter block. None: the table has no filter block of a known policy, or the filter block could not
+        be read.
+        """
         return self["filter"]  # type: ignore[no-any-return]
 
     @property
@@ -1093,8 +1095,8 @@ class Verdict(Report):
 
     @property
     def findings(self) -> list[Finding]:
-        """The findings. The first 16 of each code are listed. If there are others, a last finding, of the code
-        `more`, gives their number for each code.
+        """The findings. The first 16 of each code are listed. If there are further findings, a last finding, of
+        the code `more`, gives their number for each code.
         """
         return self["findings"]  # type: ignore[no-any-return]
 
@@ -1215,14 +1217,14 @@ class TuneRates(Report):
 
     @property
     def formula(self) -> float | None:
-        """Rate that the formula for Bloom filters gives for this number of bits a key, 0 to 1. None: the bits
-        differ by level, or the filters are those in use.
+        """Rate that the formula for Bloom filters gives for the filters' number of bits a key, 0 to 1. None: the
+        bits differ by level, or the filters are those in use.
         """
         return self["formula"]  # type: ignore[no-any-return]
 
     @property
     def random(self) -> TunePassingRate | None:
-        """Share of random keys that pass: keys that do not resemble stored ones. None: no such key was asked
+        """Share of random keys that pass. Random keys do not resemble stored ones. None: no such key was asked
         for.
         """
         return self["random"]  # type: ignore[no-any-return]
@@ -1690,8 +1692,9 @@ class TuneAdvice(Report):
 
     @property
     def arguments(self) -> list[str] | None:
-        """Arguments to append to `filterblock rebuild DB --in-place`; empty if `choice` is None. None: `action`
-        is not `rebuild`.
+        """Arguments to append to `filterblock rebuild DB --in-place` (on Windows, to `filterblock rebuild DB
+        --to NEW`). None: `action` is not `rebuild`, or filters deny stored keys and a rebuild has to be told
+        more than is known, which `text` names.
         """
         return self["arguments"]  # type: ignore[no-any-return]
 
@@ -1822,9 +1825,8 @@ class Tuning(Report):
 
     @property
     def policy_assumed(self) -> bool | None:
-        """True if `--policy` was not given and no table has filters of a policy that this program can make, in a
-        sound filter block. `policy` is then goleveldb's, if goleveldb opened the database last, or else
-        LevelDB's own.
+        """True if `--policy` was not given and no table has a sound filter block of a policy that this program
+        can make. `policy` is then goleveldb's, if goleveldb opened the database last, or else LevelDB's own.
         """
         return self["policy_assumed"]  # type: ignore[no-any-return]
 
@@ -1852,17 +1854,18 @@ class Tuning(Report):
 
     @property
     def uniform(self) -> TuneChoice | None:
-        """The best filters within the budget with the same bits a key on all levels. None: no setting fits the
-        budget, or `status` is `error`.
+        """Of the filters with the same bits a key on all levels, the best within the budget. None: no setting
+        fits the budget, or `status` is `error`.
         """
         return self["uniform"]  # type: ignore[no-any-return]
 
     @property
     def by_level(self) -> TuneChoice | None:
-        """The best filters within the budget with bits a key that may differ by level, except that level 0 keeps
-        those most in use, or 10 if no table has filters, as the program writes level 0 anew with its own.
-        Within a large budget they may read more than `uniform`. None: there are fewer than two levels, the
-        order of keys is not known, no setting fits the budget, or `status` is `error`.
+        """Of the filters whose bits a key may differ by level, the best within the budget. Level 0 keeps the
+        bits a key that are most in use, or 10 if these are not known, as the program writes level 0 anew with
+        its own filters. With these filters, lookups may read more than with those of `uniform` if the budget
+        is large. None: there are fewer than two levels, the order of keys is not known, no setting fits the
+        budget, or `status` is `error`.
         """
         return self["by_level"]  # type: ignore[no-any-return]
 
