@@ -364,9 +364,14 @@ fn shared_keys() -> Vec<Hostile> {
     };
     vec![
         table("a long key shared in data blocks", move |size| in_data_blocks(None, size)),
-        table("a long key shared in data blocks, under filters of keys", move |size| {
-            in_data_blocks(Some(OF_KEYS), size)
-        }),
+        // Not in a database: the builder of filters for `rebuild` holds the keys of a range, up to the limit on what is
+        // decoded, which is not in proportion to small files.
+        Hostile {
+            name: "a long key shared in data blocks, under filters of keys".to_owned(),
+            make: Box::new(move |size, folder| {
+                std::fs::write(folder.join("000005.ldb"), in_data_blocks(Some(OF_KEYS), size)).unwrap();
+            }),
+        },
         table("a long key shared in the index, of one block", |size| {
             let mut crafted = Crafted::default();
             let data = handle(crafted.block(&data_block(1000)));
