@@ -14,6 +14,8 @@ const MOST_OF_INDEX: usize = 7 << 20;
 const MOST_OF_BLOCK: usize = 4 << 20;
 
 const BLOOM: &[u8] = b"filter.leveldb.BuiltinBloomFilter2";
+/// The name of filters that are made from keys, not from their hashes.
+const OF_KEYS: &[u8] = b"filter.filterblock.Murmur3BloomFilter1";
 
 fn table(name: impl Into<String>, make: impl Fn(usize) -> Vec<u8> + 'static) -> Hostile {
     let make = move |size, folder: &Path| {
@@ -352,14 +354,25 @@ fn sharing(key_len: usize, entries: usize, value: &[u8]) -> Vec<u8> {
 /// Tables with blocks in which many entries share a key of a quarter of the block's size. Together, the keys are
 /// hundreds of times as long as the block, or more.
 fn shared_keys() -> Vec<Hostile> {
+    let in_data_blocks = |filter: Option<&[u8]>, size: usize| {
+        let mut crafted = Crafted::default();
+        let blocks = size.div_ceil(MOST_OF_BLOCK);
+        let contents = sharing(size / blocks / 4, size / blocks / 20, &[]);
+        let places: Vec<Place> = (0..blocks).map(|_| crafted.block(&contents)).collect();
+        // A sound block without filters.
+        let meta = filter.map(|name| (name.to_vec(), handle(crafted.block(&[0, 0, 0, 0, 11]))));
+        finish(crafted, &index_of(places.into_iter()), &plain_block(meta))
+    };
     vec![
-        table("a long key shared in data blocks", |size| {
-            let mut crafted = Crafted::default();
-            let blocks = size.div_ceil(MOST_OF_BLOCK);
-            let contents = sharing(size / blocks / 4, size / blocks / 20, &[]);
-            let places: Vec<Place> = (0..blocks).map(|_| crafted.block(&contents)).collect();
-            finish(crafted, &index_of(places.into_iter()), &plain_block([]))
-        }),
+        table("a long key shared in data blocks", move |size| in_data_blocks(None, size)),
+        // Not in a database: the builder of filters for `rebuild` holds the keys of a range, up to the limit on what is
+        // decoded, which is not in proportion to small files.
+        Hostile {
+            name: "a long key shared in data blocks, under filters of keys".to_owned(),
+            make: Box::new(move |size, folder| {
+                std::fs::write(folder.join("000005.ldb"), in_data_blocks(Some(OF_KEYS), size)).unwrap();
+            }),
+        },
         table("a long key shared in the index, of one block", |size| {
             let mut crafted = Crafted::default();
             let data = handle(crafted.block(&data_block(1000)));

@@ -45,6 +45,7 @@ mod shell;
 mod storages;
 mod structure;
 mod tune;
+mod tune_denied;
 mod tune_state;
 mod tune_truth;
 mod unfinished;

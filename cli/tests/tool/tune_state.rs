@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use filterblock::table::{ReadOptions, Table};
+use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};
 use serde_json::json;
 
 use super::manifest::copy_of;
@@ -66,6 +66,30 @@ fn a_table_with_filters_that_only_this_library_reads_is_tuned() {
     is_tried_with_all_policies(&args![table], "filterblock.CassandraBloomFilter1");
 }
 
+/// Filters of keys need the keys themselves, which a block of shared ones has a thousand times as many bytes of as are stored.
+#[test]
+fn long_keys_that_are_shared_are_not_held_for_filters_of_keys() {
+    let options = WriteOptions::default().block_size(1 << 20).restart_interval(10_000);
+    let mut builder = TableBuilder::new(Vec::new(), options);
+    for number in 0..600_u32 {
+        builder.add(&[&[b'k'; 16 << 10][..], &number.to_be_bytes()].concat(), b"").unwrap();
+    }
+    let dir = folder();
+    let table = file(&dir, "shared.ldb", builder.finish().unwrap().0);
+    let (_, tuning, err) = tune(&args!["--policy", "murmur3", table], 1);
+    let fault = &tuning["faults"][0];
+    assert_eq!((&tuning["error_kind"], &fault["path"]), (&json!("unsupported"), &json!(table)));
+    let error = "the keys of a data block are larger than the limit on what is held";
+    assert_eq!(fault["error"], error);
+    assert!(err.contains(error), "{err}");
+    let (_, tuning, _) = tune(&args!["--policy", "new", table], 0);
+    assert_eq!(tuning["sample"]["tables"], 1);
+    // What is decoded is limited within a block, too.
+    let (_, tuning, _) = tune(&args!["--policy", "new", "--max-output", "1000000", table], 1);
+    let error = "its blocks and keys are larger than the limit on what is decoded";
+    assert_eq!(tuning["faults"][0]["error"], error);
+}
+
 /// Has the filters of a table deny most of its keys: its `first` bytes have no bit set.
 fn deny(path: &Path, first: usize) {
     let mut bytes = std::fs::read(path).unwrap();
@@ -99,7 +123,7 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
     let advice = &tuning["advice"];
     assert_eq!(advice["action"], "rebuild");
     assert_eq!(advice["text"], format!("{message}. No entry is lost: new filters bring them back"));
-    assert_eq!((&advice["choice"], &advice["arguments"]), (&Value::Null, &json!([])));
+    assert_eq!((&advice["choice"], &advice["arguments"]), (&Value::Null, &json!(["--bits-per-key", "10"])));
 
     let text = run_long(&args!["tune", "-r", copy.path(), table]).expect(1).out;
     for words in [
@@ -107,7 +131,7 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
         "; 1 of 3 tables have no sound ones\n".to_owned(),
         format!("\nAdvice: filters deny {denied} keys that are stored"),
         "\n  filterblock rebuild ".to_owned(),
-        format!("{REBUILT}\n"),
+        format!("{REBUILT} --bits-per-key 10\n"),
         format!(": 1 of 2 databases\n  {denied} stored keys no longer denied: "),
     ] {
         assert!(text.contains(&words), "{words} {text}");
@@ -115,7 +139,7 @@ fn filters_that_deny_stored_keys_are_to_be_made_anew() {
 
     let parent = folder();
     let new = parent.path().join("new");
-    run(&args!["rebuild", copy.path(), "--to", new]).expect(0);
+    run(&args!["rebuild", copy.path(), "--to", new, "--bits-per-key", "10"]).expect(0);
     run(&args!["verify", new]).expect(0);
 }
 

@@ -1,14 +1,18 @@
 //! The verdict on a database in two sentences, and the command to run.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use filterblock::LegacyHash;
 
 use super::shown::Shown;
 use super::words::{all_tables, sentence, text};
+use crate::audit::Policy;
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
-use crate::report::{Code, FoundFilters, LevelTotals, TableState, Tuning};
+use crate::report::{Action, Advice, Code, FoundFilters, LevelTotals, Table, TableState, Tuning};
 use crate::words::{
     DECIDE, RENEW, bits_per_entry, count, counted, counted_as, denied_text, measured, path_word,
-    rebuild_command, repair_command, size,
+    rebuild_command, repair_command, several_policies_text, size,
 };
 
 /// The verdict on a database, folder or table.
@@ -53,9 +57,16 @@ impl Verdict {
         };
         if let Some((state, advice)) = worst(&overview.found) {
             let mends = !overview.found.is_damage() && !overview.found.hides_something();
-            let rebuild = rebuild(&[]).filter(|_| mends);
-            let advice = if rebuild.is_some() { decide(advice) } else { advice };
-            let command = rebuild.or_else(look);
+            if !mends || !is_database {
+                return Self { tone: Tone::Bad, state, advice, command: look() };
+            }
+            let (advice, command) = match denied_by_tune(page) {
+                Some((advice, arguments)) => (advice, arguments.and_then(rebuild)),
+                None => {
+                    let (remark, arguments) = policy_to_choose(overview);
+                    (decide(advice + &remark), rebuild(&arguments))
+                }
+            };
             return Self { tone: Tone::Bad, state, advice, command };
         }
         let state = state(&sums);
@@ -70,11 +81,12 @@ impl Verdict {
             return Self::tuned(tuning, state, page.path, is_database);
         }
         let (tone, advice, command) = if sums.in_state(&[TableState::NoFilter]) > 0 {
-            let usual = USUAL_POLICY.map(str::to_owned);
-            let arguments = if filtered(&sums) == 0 { &usual[..] } else { &[] };
             let advice = "If the program that opens it uses filters, all tables should have some.";
-            let tone = if filtered(&sums) == 0 { Tone::Good } else { Tone::Better };
-            (tone, decide(advice.to_owned()), rebuild(arguments))
+            let (tone, (remark, arguments)) = match filtered(&sums) {
+                0 => (Tone::Good, (String::new(), USUAL_POLICY.map(str::to_owned).to_vec())),
+                _ => (Tone::Better, policy_to_choose(overview)),
+            };
+            (tone, decide(advice.to_owned() + &remark), rebuild(&arguments))
         } else if sums.in_state(&[TableState::UnknownPolicy]) > 0 {
             (Tone::Better, "What they do cannot be told, and nothing else is wrong.".to_owned(), None)
         } else if !overview.found.verified {
@@ -90,18 +102,15 @@ impl Verdict {
 
     /// The verdict according to the effects that other filters would have.
     fn tuned(tuning: &Tuning, state: String, path: &Path, is_database: bool) -> Self {
-        let (tone, command) = match &tuning.advice.arguments {
-            Some(arguments) => {
-                // Filters help only if the program that opens the database uses them.
-                let tone = match tuning.found {
-                    _ if tuning.denied() > 0 => Tone::Bad,
-                    FoundFilters::OfPolicy => Tone::Better,
-                    FoundFilters::None | FoundFilters::OfOthers => Tone::Good,
-                };
-                (tone, is_database.then(|| rebuild_command(path, arguments)))
-            }
-            None => (Tone::Good, None),
+        let arguments = tuning.advice.arguments.as_ref();
+        // Filters help only if the program that opens the database uses them.
+        let tone = match tuning.found {
+            _ if tuning.denied() > 0 => Tone::Bad,
+            _ if arguments.is_none() => Tone::Good,
+            FoundFilters::OfPolicy => Tone::Better,
+            FoundFilters::None | FoundFilters::OfOthers => Tone::Good,
         };
+        let command = arguments.filter(|_| is_database).map(|arguments| rebuild_command(path, arguments));
         Self { tone, state, advice: sentence(&tuning.advice.text), command }
     }
 
@@ -117,6 +126,34 @@ impl Verdict {
             Some(command) => format!("{state} {advice} Run: {command}"),
             None => format!("{state} {advice}"),
         }
+    }
+}
+
+/// The advice on filters that deny stored keys and the arguments of `rebuild`, if other filters were tried and keys were
+/// found denied there, too. `arguments` is `None` if more has to be known, which the advice names.
+fn denied_by_tune<'a>(page: &Shown<'a>) -> Option<(String, Option<&'a [String]>)> {
+    let tuning = page.tuned()?;
+    let Advice { action: Action::Rebuild, text, arguments, .. } = &tuning.advice else { return None };
+    // The number of keys that the verification has found stands in the state.
+    let advice = text.strip_prefix(&format!("{}. ", denied_text(tuning.denied())))?;
+    Some((sentence(advice), arguments.as_deref()))
+}
+
+/// If tables in use have filters of several policies, a remark on that, after a space, and the arguments that choose the
+/// most frequent one of those known.
+fn policy_to_choose(overview: &Overview) -> (String, Vec<String>) {
+    let mut counts = BTreeMap::<&[u8], u64>::new();
+    overview.in_use().filter_map(Table::policy).for_each(|name| *counts.entry(name).or_default() += 1);
+    let known = counts.iter().filter_map(|(name, count)| {
+        let name = std::str::from_utf8(name).ok()?;
+        Some((*count, Policy::of(name, LegacyHash::Unsigned)?.name()))
+    });
+    match known.max_by_key(|(count, _)| *count) {
+        Some((_, name)) if counts.len() > 1 => (
+            format!(" {}", sentence(&several_policies_text(name))),
+            ["--policy", name].map(str::to_owned).to_vec(),
+        ),
+        _ => Default::default(),
     }
 }
 

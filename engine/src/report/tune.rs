@@ -351,8 +351,9 @@ pub struct Advice {
     /// The filters that are advised. `None`: `action` is not `rebuild`, or filters deny stored keys and are to be
     /// made anew.
     pub choice: Option<Choice>,
-    /// Arguments to append to `filterblock rebuild DB --in-place` (on Windows, to `filterblock rebuild DB --to NEW`);
-    /// empty if `choice` is null. `None`: `action` is not `rebuild`.
+    /// Arguments to append to `filterblock rebuild DB --in-place` (on Windows, to `filterblock rebuild DB --to NEW`).
+    /// `None`: `action` is not `rebuild`, or filters deny stored keys and a rebuild has to be told more than is known,
+    /// which `text` names.
     pub arguments: Option<Vec<String>>,
 }
 

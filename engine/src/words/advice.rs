@@ -15,6 +15,13 @@ const TELLING: f64 = 0.02;
 /// The advice on filters that deny stored keys, without its last full stop.
 pub const RENEW: &str = "No entry is lost: new filters bring them back";
 
+/// A remark that new filters have 10 bits a key since no others are known, without its last full stop.
+pub(crate) const USUAL_BITS_TEXT: &str =
+    "They get 10 bits a key, as it is not known how many the others have";
+
+/// The hashes that the old name of LevelDB's policy stands for, each with the programs that use it.
+const HASHES: &str = "--hash signed for LevelDB up to 1.17 on x86, --hash unsigned for goleveldb and LevelDB up to 1.17 on ARM";
+
 /// A remark that a rebuild is refused until another command has run, without its last full stop.
 pub const DECIDE: &str = "The tables from before an earlier rebuild are still there: first, filterblock rebuild --discard has to remove \
      them or, if no program has opened the database since, --undo to bring them back";
@@ -86,6 +93,28 @@ pub fn denied_text(denied: u64) -> String {
 /// Advice to make filters anew that deny this number of stored keys, without its last full stop.
 pub fn renew_text(denied: u64) -> String {
     format!("{}. {RENEW}", denied_text(denied))
+}
+
+/// A remark that the policy of this name was chosen among those of the tables' filters, without its last full stop.
+pub(crate) fn several_policies_text(name: &str) -> String {
+    format!(
+        "Tables have filters of several policies, and the new ones are of {name}: if the program sets another policy, its \
+         name has to follow --policy instead"
+    )
+}
+
+/// A remark that a rebuild also has to be told the hash, besides these arguments, without its last full stop.
+pub(crate) fn hash_text(arguments: &[String]) -> String {
+    let mut text = format!("Rebuild has to be told the hash, which the filters do not reveal: {HASHES}");
+    if !arguments.is_empty() {
+        text += &format!(", besides {}", arguments.join(" "));
+    }
+    text
+}
+
+/// A remark that a rebuild may have to be told the hash, without its last full stop.
+pub(crate) fn hash_if_asked_text() -> String {
+    format!("Should rebuild ask for the hash, it is {HASHES}")
 }
 
 /// Advice to rebuild with the filters of `choice` in place of those of `now`, without its last full stop.

@@ -1693,7 +1693,8 @@ class TuneAdvice(Report):
     @property
     def arguments(self) -> list[str] | None:
         """Arguments to append to `filterblock rebuild DB --in-place` (on Windows, to `filterblock rebuild DB
-        --to NEW`); empty if `choice` is None. None: `action` is not `rebuild`.
+        --to NEW`). None: `action` is not `rebuild`, or filters deny stored keys and a rebuild has to be told
+        more than is known, which `text` names.
         """
         return self["arguments"]  # type: ignore[no-any-return]
 

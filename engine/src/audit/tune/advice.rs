@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use filterblock::LegacyHash;
 
 use super::lookups::Survey;
+use super::renewal::{Renewal, hash_arguments};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS};
 use crate::audit::policies::Policy;
 use crate::report::{Action, Advice, Choice, ErrorKind, LevelBits, Outcome, Setting, TuneFault, Tuning};
-use crate::words::{leave_text, rebuild_text, renew_text, small_text};
+use crate::words::{leave_text, rebuild_text, small_text};
 
 pub(super) use crate::audit::stats::dialect::OLD_NAME;
 
@@ -62,7 +63,8 @@ pub(super) fn policy_of(
 }
 
 /// Advises for or against a rebuild. `choices`: the best choices with which lookups of no kind of key read more, the
-/// choice with the `base_lg` in use first. `has_tree`: block reads are known.
+/// choice with the `base_lg` in use first. `has_tree`: block reads are known. `renewal`: the filters to make if some deny
+/// stored keys.
 pub(super) fn advise(
     tuning: &Tuning,
     choices: impl IntoIterator<Item = Choice>,
@@ -70,6 +72,7 @@ pub(super) fn advise(
     has_mixed_ranges: bool,
     has_tree: bool,
     least_size: u64,
+    renewal: &Renewal,
 ) -> Advice {
     let none = |why| Advice { text: format!("no advice: {why}"), ..Advice::default() };
     if tuning.levels.iter().all(|level| level.tables == 0) {
@@ -85,8 +88,7 @@ pub(super) fn advise(
     }
     let denied = tuning.denied();
     if denied > 0 {
-        let arguments = Some(Vec::new());
-        return Advice { action: Action::Rebuild, text: renew_text(denied), choice: None, arguments };
+        return renewal.advice(denied);
     }
     if !has_tree {
         return none("the order of keys is not known, so block reads cannot be told");
@@ -205,8 +207,7 @@ fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String
     }
     arguments.extend(["--policy".to_owned(), choice.policy.name().to_owned()]);
     if let Policy::Builtin(hash) = choice.policy {
-        let hash = if hash == LegacyHash::Signed { "signed" } else { "unsigned" };
-        arguments.extend(["--hash".to_owned(), hash.to_owned()]);
+        arguments.extend(hash_arguments(hash));
     }
     arguments
 }

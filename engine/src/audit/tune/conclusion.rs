@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::hash_evidence::HashEvidence;
 use super::input::{Input, Request};
 use super::outcome::{LevelFacts, TuneModel};
+use super::renewal::Renewal;
 use super::search::{Item, best_by_level, least};
 use super::settings::{USUAL_BASE_LG, USUAL_BITS, formula};
 use super::{advice::advise, advice::has_no_rise, lookups::Survey, questions::Question};
@@ -31,6 +33,8 @@ pub(super) struct TuneResults<'a> {
     pub(super) faults: BTreeMap<usize, TuneFailure>,
     /// The numbers of stored keys that filters in use deny, by table.
     pub(super) denied: BTreeMap<usize, u64>,
+    /// What the filters and keys of the tables tried reveal about the hash.
+    pub(super) hashes: HashEvidence,
     pub(super) bytes: u64,
     /// The different keys of the tables tried.
     pub(super) keys: KeySketch,
@@ -86,7 +90,10 @@ impl TuneResults<'_> {
         let has_tree = self.input.manifest.is_some();
         let least_size = self.request.least_size;
         let choices = choices.into_iter().flatten();
-        tuning.advice = advise(&tuning, choices, base_lg, has_mixed_ranges, has_tree, least_size);
+        let bits = self.most_used.map(|(_, bits)| bits);
+        let hashes = (self.hashes, tuning.sample.all);
+        let renewal = Renewal::new(self.request.policy, self.policy, &self.survey, bits, hashes);
+        tuning.advice = advise(&tuning, choices, base_lg, has_mixed_ranges, has_tree, least_size, &renewal);
         tuning
     }
 

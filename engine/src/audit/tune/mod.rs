@@ -8,11 +8,13 @@
 //!    and asks these filters for absent keys.
 //! 4. `tally` adds up the answers by level, `random_visits` adds those for random keys, and `outcome` computes
 //!    sizes, rates and block reads from the sums.
-//! 5. `search` finds the best bits a key within a budget, and `advice` decides whether a rebuild pays.
+//! 5. `search` finds the best bits a key within a budget, and `advice` decides whether a rebuild pays. `renewal` advises
+//!    one if filters deny stored keys, by a hash for which `hash_evidence` speaks.
 
 mod advice;
 mod conclusion;
 mod entries;
+mod hash_evidence;
 mod in_use;
 mod input;
 mod level_traffic;
@@ -23,6 +25,7 @@ mod outcome;
 mod paths;
 mod questions;
 mod random_visits;
+mod renewal;
 mod routes;
 mod sample;
 mod sample_keys;

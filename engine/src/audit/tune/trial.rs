@@ -7,7 +7,8 @@
 use filterblock::table::{ReadAt, Table};
 use filterblock::{FilterBlockBuilder, FilterBlockReader, FilterPolicy as _, Result, SharedPolicy};
 
-use super::entries::Entries;
+use super::entries::{Entries, over_limit};
+use super::hash_evidence::{HashCheck, HashEvidence};
 use super::near_keys::NearKeys;
 use super::questions::{ASKED, QUESTIONS, Question, Questions, locate};
 use crate::audit::rates::{FilterWeights, SplitMix, hash, random_rate};
@@ -19,11 +20,6 @@ use crate::{
     audit::reading::decode_limit_of,
 };
 
-/// The number of entries to hold in memory, exceeded by less than a block. The filters of a table with more entries are
-/// tried in parts.
-const MAX_ENTRIES: usize = 4 << 20;
-/// The number of bytes of keys to hold in memory for policies that need the keys, exceeded by less than a block.
-const MAX_KEY_BYTES: usize = 64 << 20;
 /// The maximum number of bytes of keys of one kind that are made.
 const MAX_MADE: usize = 16 << 20;
 /// The number of made-up keys that are asked for in one round.
@@ -68,6 +64,7 @@ pub(super) struct Trial {
     pub(super) now: Option<Answers>,
     /// The number of stored keys that the filters in use deny.
     pub(super) denied: u64,
+    pub(super) hashes: HashEvidence,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -89,18 +86,15 @@ pub(super) fn run<R: ReadAt>(
     let offsets = locate(table, sought.iter().map(|(key, _)| *key), (plan.encoding, plan.order))?;
     let mut trial = Trial { settings: vec![Answers::default(); plan.settings.len()], ..Trial::default() };
     let mut random = SplitMix(plan.seed);
-    let mut entries = Entries::new(policies.len());
+    let mut entries = Entries::new(policies.len(), table.file_size());
     let mut left = decode_limit_of(table);
-    let mut denials = DenialCount::new(table, plan.encoding);
+    let (mut denials, mut hashes) = (DenialCount::new(table, plan.encoding), HashCheck::new(table));
     let mut block = table.index();
     let mut end = 0;
     let mut handles = table.data_blocks().peekable();
     while let Some(handle) = handles.next() {
         let handle = handle?;
-        if left == 0 {
-            let text = "its blocks and keys are larger than the limit on what is decoded".to_owned();
-            return Err(TuneFailure { text, kind: Some(ErrorKind::Unsupported) });
-        }
+        check_decoded(left)?;
         // LevelDB writes blocks one after the other. No filters can be made for blocks in another order.
         if handle.offset < end {
             return Err(out_of_order(handle.offset, end));
@@ -110,18 +104,20 @@ pub(super) fn run<R: ReadAt>(
         left = left.saturating_sub(block.size() as u64);
         entries.blocks.push((handle.offset, entries.prints.len()));
         denials.begin_block(handle.offset);
+        hashes.begin_block(handle.offset);
         while block.next()? {
             denials.key(block.key());
             // Many long keys may be stored in few bytes.
+            check_decoded(left)?;
             left = left.saturating_sub(block.key().len() as u64);
             trial.entries += 1;
             if let Some(key) = plan.encoding.filtered(block.key()) {
                 trial.keys.add(key);
-                entries.add(key, &policies, &mut random);
+                hashes.key(key);
+                entries.add(key, &policies, &mut random)?;
             }
         }
-        let is_full = entries.prints.len() >= MAX_ENTRIES || entries.key_bytes >= MAX_KEY_BYTES;
-        if is_full || handles.peek().is_none() {
+        if entries.is_full() || handles.peek().is_none() {
             entries.prints.sort_unstable();
             let mut questions = made_questions(&entries, table, plan, &policies, &mut random)?;
             for (&(key, kind), &offset) in sought.iter().zip(&offsets) {
@@ -136,13 +132,19 @@ pub(super) fn run<R: ReadAt>(
             entries.clear();
         }
     }
-    trial.denied = denials.finish();
+    (trial.denied, trial.hashes) = (denials.finish(), hashes.finish());
     // A lookup gets wrong answers from filters that deny stored keys. Such filters count as missing.
     trial.now = trial.now.filter(|_| trial.denied == 0);
     if let Some(now) = &mut trial.now {
         ask_random_keys(table, plan.random_keys, now)?;
     }
     Ok(trial)
+}
+
+/// Fails if nothing is left of the limit on what is decoded.
+fn check_decoded(left: u64) -> std::result::Result<(), TuneFailure> {
+    let text = "its blocks and keys are larger than the limit on what is decoded";
+    if left == 0 { Err(over_limit(text)) } else { Ok(()) }
 }
 
 fn out_of_order(offset: u64, end: u64) -> TuneFailure {

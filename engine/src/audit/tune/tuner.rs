@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use super::hash_evidence::HashEvidence;
 use super::in_use::{hash_in, in_use};
 use super::input::{Input, Request};
 use super::level_traffic::{
@@ -73,7 +74,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
         keys: Mutex::default(),
         watch,
     };
-    let Tried { mut tallies, bytes, waiting, denied } =
+    let Tried { mut tallies, bytes, waiting, denied, hashes } =
         trials.run(&chosen, &neighbours(input, &lookups), &mut faults);
     let keys = trials.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
     for &table in denied.keys() {
@@ -99,6 +100,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
         survey,
         faults,
         denied,
+        hashes,
         bytes,
         keys,
     };
@@ -130,6 +132,7 @@ struct Tried {
     waiting: Vec<Waiting>,
     /// The numbers of stored keys that filters in use deny, by table.
     denied: BTreeMap<usize, u64>,
+    hashes: HashEvidence,
 }
 
 impl Trials<'_> {
@@ -146,7 +149,7 @@ impl Trials<'_> {
         let count = |table| counts.get(&input.level(table)).copied().unwrap_or_default();
         let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
         let (mut bytes, mut waiting) = (0, Vec::with_capacity(chosen.len()));
-        let mut denied = BTreeMap::new();
+        let (mut denied, mut hashes) = (BTreeMap::new(), HashEvidence::default());
         for batch in chosen.chunks(BATCH) {
             let trials = map_each(batch.to_vec(), |table| (table, self.try_one(table, count(table))));
             for (table, trial) in trials {
@@ -154,6 +157,7 @@ impl Trials<'_> {
                 match trial {
                     Ok(trial) => {
                         bytes += size;
+                        hashes.merge(trial.hashes);
                         if trial.denied > 0 {
                             denied.insert(table, trial.denied);
                         }
@@ -170,7 +174,7 @@ impl Trials<'_> {
                 }
             }
         }
-        Tried { tallies, bytes, waiting, denied }
+        Tried { tallies, bytes, waiting, denied, hashes }
     }
 
     /// Tries a table. `tables`: the number of chosen tables on its level.

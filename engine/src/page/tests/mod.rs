@@ -14,9 +14,9 @@ use super::document::document;
 use super::shown::Shown;
 use super::verdict::{USUAL_POLICY, Verdict};
 use crate::audit::CutKey;
-use crate::audit::overview::{Kind, Overview};
-use crate::report::{Code, Finding, FoundFilters, Table, Tuning, Verdict as TableVerdict};
-use crate::words::{path_word, rebuild_command};
+use crate::audit::overview::{Kind, Overview, OverviewFindings};
+use crate::report::{Action, Advice, Code, Finding, FoundFilters, Table, Tuning, Verdict as TableVerdict};
+use crate::words::{path_word, rebuild_command, renew_text};
 
 /// The verdict in a line, and the page.
 fn page(overview: &Overview, tuning: Option<&Tuning>) -> (String, String) {
@@ -136,6 +136,52 @@ fn a_reason_against_tuning_is_told() {
         Shown { path: Path::new("db"), overview: &overview, strips: &[], tuning: Some(Err("no <entries>")) };
     let root = markup::check(&document(&page, &Verdict::of(&page)));
     assert!(root.words().contains("could not be found out: no <entries>"));
+}
+
+/// The verification and `tune` may see different numbers of keys.
+#[test]
+fn the_command_against_denied_keys_is_that_of_tune() {
+    let mut overview = database(3);
+    let finding = Finding::new(Code::FilterDeniesKey, 7, "this", "that");
+    overview.found.add(b"1", TableVerdict { denied: 7, ..TableVerdict::of_finding(finding) }, true);
+    let mut tuning = tuning(false);
+    tuning.faults[0].denied = 3;
+    let words = ["--bits-per-key", "16", "--policy", "leveldb.BuiltinBloomFilter2"].map(str::to_owned);
+    tuning.advice = Advice {
+        action: Action::Rebuild,
+        text: format!("{}. And more", renew_text(3)),
+        choice: None,
+        arguments: Some(words.to_vec()),
+    };
+    let path = Path::new("my db");
+    let start = "Filters deny 7 keys that are stored: programs do not find them. No entry is lost: new filters bring them \
+                 back. And more.";
+    assert_eq!(page(&overview, Some(&tuning)).0, format!("{start} Run: {}", rebuild_command(path, &words)));
+    // What is missing stands in the text.
+    tuning.advice.arguments = None;
+    assert_eq!(page(&overview, Some(&tuning)).0, start);
+    overview.found = OverviewFindings::default();
+    let (line, html) = page(&overview, Some(&tuning));
+    assert!(line.ends_with("And more.") && html.contains("verdict bad"), "{line}");
+}
+
+#[test]
+fn tables_of_several_policies_are_rebuilt_with_one_that_is_named() {
+    let mut overview = database(4);
+    for table in overview.tables.iter_mut().skip(1) {
+        table.filter.as_mut().unwrap().policy = "leveldb.BuiltinBloomFilter".into();
+    }
+    let finding = Finding::new(Code::FilterDeniesKey, 7, "this", "that");
+    overview.found.add(b"1", TableVerdict { denied: 7, ..TableVerdict::of_finding(finding) }, true);
+    let words = ["--policy", "leveldb.BuiltinBloomFilter"].map(str::to_owned);
+    let (line, _) = page(&overview, None);
+    let command = rebuild_command(Path::new("my db"), &words);
+    assert!(line.ends_with(&format!("has to follow --policy instead. Run: {command}")), "{line}");
+    overview.found = OverviewFindings::default();
+    overview.tables[0].filter = None;
+    overview.tables[0] = unfiltered(overview.tables[0].clone());
+    let (line, _) = page(&overview, None);
+    assert!(line.ends_with(&format!("Run: {}", rebuild_command(Path::new("my db"), &[]))), "{line}");
 }
 
 #[test]

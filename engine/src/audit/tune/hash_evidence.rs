@@ -1,0 +1,180 @@
+//! The hash of filters under the name that two hashes share, as the stored keys reveal it.
+
+use filterblock::table::Table;
+use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash};
+
+use super::advice::OLD_NAME;
+
+/// The facts about the hash that the filters and the keys of tables reveal.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct HashEvidence {
+    /// The keys of some data block pass its filter with the signed hash, and not all of them with the unsigned one.
+    signed: bool,
+    /// The same with the hashes exchanged.
+    unsigned: bool,
+    /// The two hashes of some key differ.
+    differ: bool,
+}
+
+/// The hash for filters to be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum HashNeeded {
+    /// All filters that reveal a hash reveal this one.
+    This(LegacyHash),
+    /// The two hashes of every key are the same.
+    Either,
+    /// Nothing reveals the hash, or some filters reveal one and some the other.
+    Unknown,
+}
+
+impl HashEvidence {
+    pub(super) fn merge(&mut self, other: Self) {
+        self.signed |= other.signed;
+        self.unsigned |= other.unsigned;
+        self.differ |= other.differ;
+    }
+
+    pub(super) fn needed(self) -> HashNeeded {
+        match (self.signed, self.unsigned) {
+            (true, false) => HashNeeded::This(LegacyHash::Signed),
+            (false, true) => HashNeeded::This(LegacyHash::Unsigned),
+            (false, false) if !self.differ => HashNeeded::Either,
+            _ => HashNeeded::Unknown,
+        }
+    }
+}
+
+/// Gathers the evidence of a table, block by block.
+pub(super) struct HashCheck<'a> {
+    /// The filters, read with the signed and with the unsigned hash; `None` if the table has none of that name.
+    filters: Option<[FilterBlockReader<LegacyBloomPolicy, &'a [u8]>; 2]>,
+    offset: u64,
+    /// All keys of the current data block pass, with the signed and with the unsigned hash.
+    fits: [bool; 2],
+    evidence: HashEvidence,
+}
+
+impl<'a> HashCheck<'a> {
+    pub(super) fn new<R>(table: &'a Table<R>) -> Self {
+        let filters = table.filter().filter(|filters| filters.policy().name() == OLD_NAME);
+        let filters = filters.map(|filters| {
+            [LegacyHash::Signed, LegacyHash::Unsigned].map(|hash| {
+                FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filters.contents())
+            })
+        });
+        Self { filters, offset: 0, fits: [true; 2], evidence: HashEvidence::default() }
+    }
+
+    pub(super) fn begin_block(&mut self, offset: u64) {
+        self.end_block();
+        self.offset = offset;
+    }
+
+    /// Adds the next key of the data block, as filters are asked for it.
+    pub(super) fn key(&mut self, key: &[u8]) {
+        self.evidence.differ |= !has_one_hash(key);
+        if let Some(filters) = &self.filters {
+            for (fits, filters) in self.fits.iter_mut().zip(filters) {
+                *fits = *fits && filters.key_may_match(self.offset, key);
+            }
+        }
+    }
+
+    /// Filters that deny stored keys may be damaged, and let a key pass with the wrong hash only. So a filter counts that
+    /// denies no key of its block with one of the hashes.
+    fn end_block(&mut self) {
+        let [signed, unsigned] = std::mem::replace(&mut self.fits, [true; 2]);
+        self.evidence.signed |= signed && !unsigned;
+        self.evidence.unsigned |= unsigned && !signed;
+    }
+
+    pub(super) fn finish(mut self) -> HashEvidence {
+        self.end_block();
+        self.evidence
+    }
+}
+
+/// Returns true if both hashes of the key are the same for certain: they differ only in how they take bytes from 0x80
+/// on that come after the last whole word of four bytes.
+fn has_one_hash(key: &[u8]) -> bool {
+    key.as_chunks::<4>().1.iter().all(|byte| *byte < 0x80)
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::KeyBuf;
+    use filterblock::table::{Compression, ReadOptions, TableBuilder, WriteOptions};
+
+    use super::*;
+
+    #[test]
+    fn keys_with_high_bytes_at_the_end_have_two_hashes() {
+        let policy = |hash| LegacyBloomPolicy::new(100).with_hash(hash);
+        for (key, is_one) in [
+            (&b""[..], true),
+            (b"abc\x7f", true),
+            (b"\xff\xff\xff\xff", true),
+            (b"\xff", false),
+            (b"abcd\x80", false),
+            (b"abcda\x80c", false),
+        ] {
+            assert_eq!(has_one_hash(key), is_one, "{key:?}");
+            let (mut filter, keys) = (Vec::new(), KeyBuf::from_iter([key]));
+            policy(LegacyHash::Signed).create_filter(keys.as_keys(), &mut filter).unwrap();
+            assert_eq!(policy(LegacyHash::Unsigned).key_may_match(key, &filter), is_one, "{key:?}");
+        }
+    }
+
+    /// Clears all bits of the first filters of a filter block, whose last bytes are their numbers of probes.
+    fn clear(block: &mut [u8], filters: usize) {
+        let array = block.len() - 5;
+        let at = |place: usize, block: &[u8]| u32::from_le_bytes(block[place..place + 4].try_into().unwrap());
+        let end = at(array, block) as usize;
+        let starts: Vec<_> = (end..=array).step_by(4).map(|place| at(place, block) as usize).collect();
+        starts.windows(2).take(filters).filter(|pair| pair[0] < pair[1]).for_each(|pair| {
+            block[pair[0]..pair[1] - 1].fill(0);
+        });
+    }
+
+    /// The evidence of a table with filters of this hash, of which the first `cleared` have no bit set.
+    fn evidence(hash: LegacyHash, key: impl Fn(u32) -> Vec<u8>, cleared: usize) -> HashEvidence {
+        let policy = LegacyBloomPolicy::new(10).with_hash(hash);
+        let options = WriteOptions::default().compression(Compression::None).filter_policy(policy);
+        let mut builder = TableBuilder::new(Vec::new(), options);
+        (0..2000).for_each(|number| builder.add(&key(number), &[0; 20]).unwrap());
+        let mut file = builder.finish().unwrap().0;
+        let options = ReadOptions::default().filter_policy(policy).verify_checksums(false);
+        let handle = Table::open(file.clone(), &options).unwrap().filter_handle().unwrap();
+        let (start, len) = (handle.offset as usize, handle.size as usize);
+        clear(&mut file[start..start + len], cleared);
+        let table = Table::open(file, &options).unwrap();
+        let mut check = HashCheck::new(&table);
+        let mut block = table.index();
+        for handle in table.data_blocks() {
+            let handle = handle.unwrap();
+            block.enter(&table, handle).unwrap();
+            check.begin_block(handle.offset);
+            while block.next().unwrap() {
+                check.key(block.key());
+            }
+        }
+        check.finish()
+    }
+
+    #[test]
+    fn sound_filters_beside_those_that_deny_keys_tell_the_hash() {
+        let high = |number: u32| [&b"a key"[..], &number.to_be_bytes(), &[0xff]].concat();
+        let low = |number: u32| format!("{number:08}").into_bytes();
+        for hash in [LegacyHash::Signed, LegacyHash::Unsigned] {
+            for cleared in [0, 1, 10] {
+                assert_eq!(evidence(hash, high, cleared).needed(), HashNeeded::This(hash), "{cleared}");
+            }
+            // Every filter denies keys.
+            assert_eq!(evidence(hash, high, usize::MAX).needed(), HashNeeded::Unknown);
+            assert_eq!(evidence(hash, low, usize::MAX).needed(), HashNeeded::Either);
+        }
+        let mut both = evidence(LegacyHash::Signed, high, 0);
+        both.merge(evidence(LegacyHash::Unsigned, high, 0));
+        assert_eq!(both.needed(), HashNeeded::Unknown);
+    }
+}
