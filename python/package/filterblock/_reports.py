@@ -179,8 +179,8 @@ class InspectOneFilter(Report):
 
     @property
     def bits(self) -> int:
-        """Number of bits of the filter. 0: the filter is empty or malformed, its encoding is not known, or
-        filters of the block share bytes.
+        """Number of bits of the filter. 0: the filter is empty or malformed, or has only the byte for *k*; its
+        encoding is not known; or filters of the block share bytes.
         """
         return self["bits"]  # type: ignore[no-any-return]
 
