@@ -49,7 +49,7 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
     report.unknown = unknown(survey, logs);
     report.doubtful = decided.doubtful;
     let last = survey.members.iter().map(Member::last_sequence).max().unwrap_or_default();
-    let operations = logs.iter().map(missing);
+    let operations = logs.iter().map(LogLoss::operations);
     report.sums = RepairSums {
         bits_corrected: report.files.iter().map(|file| file.corrected.len() as u64).sum(),
         losses: report.losses.len() as u64,
@@ -59,12 +59,6 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
         ..decided.sums
     };
     report.is_complete = report.losses.is_empty() && report.unknown.is_empty() && report.sums.doubtful == 0;
-}
-
-/// The number of operations that are missing; `None`: no later operation was read, so the number is
-/// not known.
-fn missing(loss: &LogLoss) -> Option<u64> {
-    Some(loss.before?.saturating_sub(loss.after).saturating_sub(1))
 }
 
 fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
@@ -178,7 +172,7 @@ fn log_loss(loss: &LogLoss) -> LossReport {
         last_key: None,
         offset: loss.offset,
         bytes: None,
-        operations: missing(loss),
+        operations: loss.operations(),
         last_sequence_before: Some(loss.after).filter(|after| *after > 0),
         first_sequence_after: loss.before,
         doubtful: 0,
