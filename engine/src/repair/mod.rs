@@ -17,6 +17,7 @@
 
 mod batch;
 mod decide;
+mod dialect;
 mod dry_run;
 mod input;
 mod ledger;

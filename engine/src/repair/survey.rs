@@ -10,9 +10,10 @@ use filterblock::database::{FileKind, LiveTable, Manifest};
 use filterblock::table::{ReadAt, Table};
 use rayon::prelude::*;
 
+use super::dialect::check_dialect;
 use super::input::{Input, InputFile};
 use super::log;
-use super::manifests::{FoundManifest, Manifests, check_dialect, is_newer, unknown_order};
+use super::manifests::{FoundManifest, Manifests, is_newer, unknown_order};
 use super::members::{Member, Saved, Shares, Standing};
 use super::merge::Merge;
 use super::operations::Operations;
