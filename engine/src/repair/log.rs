@@ -28,6 +28,8 @@ pub(super) struct SavedLog {
     pub(super) last_sequence: u64,
     /// A block ends in zeros, where more records could have been.
     pub(super) is_blank: bool,
+    /// The comparator may treat keys with other bytes as equal to one of the operations' keys.
+    pub(super) has_ambiguous_keys: bool,
 }
 
 /// A stretch of the log.

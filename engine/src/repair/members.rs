@@ -61,6 +61,12 @@ impl Member {
             .max(self.table().map_or(0, |table| table.facts.last_sequence))
     }
 
+    /// Returns true if the comparator may treat keys with other bytes as equal to one of the file's keys.
+    pub(super) fn has_ambiguous_keys(&self) -> bool {
+        self.log().is_some_and(|log| log.has_ambiguous_keys)
+            || self.table().is_some_and(|table| table.facts.has_ambiguous_keys)
+    }
+
     /// Returns true if the file's entries of this key count only where entries of live files are lost.
     pub(super) fn is_obsolete_at(&self, user_key: &[u8], order: &Order) -> bool {
         match &self.standing {

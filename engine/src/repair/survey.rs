@@ -64,7 +64,7 @@ impl Survey {
         for file in files.iter().filter(|file| file.kind == FileKind::Log) {
             check(watch)?;
             let place = members.len();
-            members.push(log_member(input, file, place, &mut operations)?);
+            members.push(log_member(input, file, (&order, place), &mut operations)?);
             watch.add(file.len);
         }
         for (file, member) in members.iter_mut().enumerate() {
@@ -73,6 +73,8 @@ impl Survey {
             let tags = partial.iter().filter_map(|entry| KeyFormat::LevelDb.split(&entry.key));
             let last = tags.map(|(_, tag)| tag >> 8).max().unwrap_or_default();
             table.facts.last_sequence = table.facts.last_sequence.max(last);
+            let mut keys = partial.iter().filter_map(|entry| KeyFormat::LevelDb.user_key(&entry.key));
+            table.facts.has_ambiguous_keys |= keys.any(|key| !order.can_be_filtered(key));
             let added = partial.iter().try_for_each(|entry| operations.add_entry(entry, file));
             added.map_err(|error| Failure::system("sorting entries in it", scratch, &error))?;
             table.saved_partly = partial.len() as u64;
@@ -321,9 +323,19 @@ fn failed(input: &dyn Input, file: &InputFile, error: &io::Error) -> Failure {
     Failure::system("reading it", &input.path_of(&file.name), error)
 }
 
-fn log_member(input: &dyn Input, file: &InputFile, place: usize, all: &mut Operations) -> Result<Member> {
+fn log_member(
+    input: &dyn Input,
+    file: &InputFile,
+    (order, place): (&Order, usize),
+    all: &mut Operations,
+) -> Result<Member> {
     let source = input.open(&file.name).map_err(|error| failed(input, file, &error))?;
-    let read = log::read(source, |operation, is_right| all.add(operation, place, is_right));
+    let mut has_ambiguous_keys = false;
+    let read = log::read(source, |operation, is_right| {
+        has_ambiguous_keys |= !order.can_be_filtered(operation.key);
+        all.add(operation, place, is_right)
+    });
     let log = read.map_err(|error| failed(input, file, &error))?;
+    let log = log::SavedLog { has_ambiguous_keys, ..log };
     Ok(member(file, Saved::Log(log), Place::LOGS))
 }
