@@ -12,6 +12,10 @@ use crate::report::{
     FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind,
 };
 
+/// The note if Chromium's order fits as well as the one that was inferred.
+const MAY_BE_IDB: &str = "the keys are in bytewise order, but have the form and the order of Chromium's IndexedDB, too; \
+                          if they are of it, repair with --comparator idb_cmp1";
+
 /// The losses in live tables.
 pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
     let mut losses = Vec::new();
@@ -47,6 +51,7 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
     report.losses = decided.losses.all.iter().map(|loss| loss_of(survey, loss)).collect();
     report.losses.extend(logs.iter().map(log_loss));
     report.unknown = unknown(survey, logs);
+    report.notes.extend(survey.may_be_idb.then(|| MAY_BE_IDB.to_owned()));
     report.doubtful = decided.doubtful;
     let last = survey.members.iter().map(Member::last_sequence).max().unwrap_or_default();
     let operations = logs.iter().map(LogLoss::operations);

@@ -30,6 +30,8 @@ pub(super) struct SavedLog {
     pub(super) is_blank: bool,
     /// The comparator may treat keys with other bytes as equal to one of the operations' keys.
     pub(super) has_ambiguous_keys: bool,
+    /// All keys have the form of Chromium's IndexedDB.
+    pub(super) are_chromiums: bool,
 }
 
 /// A stretch of the log.

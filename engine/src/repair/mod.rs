@@ -20,6 +20,7 @@ mod decide;
 mod dialect;
 mod dry_run;
 mod input;
+mod key_order;
 mod ledger;
 mod log;
 mod lost;
