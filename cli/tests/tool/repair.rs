@@ -365,7 +365,8 @@ fn options_for_filters_without_effect_are_told() {
     for (name, option) in [("bits", "--bits-per-key=12"), ("hash", "--hash=signed")] {
         let run = run(&args!["repair", unfiltered, "--to", new(name), option]).expect(0);
         assert!(
-            run.err.contains("no filters were made, as live tables have none") && !run.out.contains("bits a key")
+            run.err.contains("no filters were made, as live tables have none")
+                && !run.out.contains("bits a key")
         );
     }
     let run = super::run(&args!["repair", unfiltered, "--to", new("neither")]).expect(0);

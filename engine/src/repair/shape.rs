@@ -60,8 +60,8 @@ pub(super) fn choose(
     };
     let Some(name) = request.policy.clone().or_else(|| most_common(&live)) else {
         let is_asked = request.bits_per_key.is_some() || request.hash.is_some();
-        let note =
-            is_asked.then(|| "no filters were made, as live tables have none; --policy asks for some".to_owned());
+        let note = is_asked
+            .then(|| "no filters were made, as live tables have none; --policy asks for some".to_owned());
         return Ok(Chosen { shape, filters: None, note });
     };
     if has_ambiguous_keys(members) {
