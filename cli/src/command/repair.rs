@@ -10,7 +10,7 @@ use filterblock_engine::page::repair_page;
 use filterblock_engine::repair::{Prefer, RepairRequest, repair};
 use filterblock_engine::report::{RebuildStatus, RepairReport};
 
-use super::arguments::{PolicyName, about};
+use super::arguments::{PolicyName, about, bytes};
 use super::keys::is_standard;
 use super::rebuild::Hash;
 use super::reserved_names::{Output, check_name};
@@ -56,7 +56,9 @@ pub(crate) struct Arguments {
     bits_per_key: Option<u32>,
     /// Decode at most this many bytes of blocks and keys of each table, and count the rest as lost; if not given,
     /// 100 times its size, but at least 256 MiB
-    #[arg(long, value_name = "BYTES")]
+    ///
+    /// K, M and G after the number mean 2^10, 2^20 and 2^30 bytes.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_output: Option<u64>,
     /// Write nothing: only show what would be saved
     #[arg(long)]
@@ -93,7 +95,7 @@ the report says.
 Exit status: 0 there is a new database, and nothing is lost that the files tell of; 5 there is one,
 and something is lost or doubtful, or it cannot be known; 1 refused, for the reason shown; 2 wrong
 usage, or an error of the system; 3 the database is in use. After 1, 2 and 3 there is no new
-database, unless the message says that only its page could not be written.
+database, unless the message says that only its report or page could not be written.
 141 the reader of the output went away, and all is done.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, String> {
@@ -139,7 +141,17 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         },
         _ => status,
     };
-    Ok(console.finish(shown.map(|()| status)))
+    let written = shown.and_then(|()| console.flush());
+    if let (Some(target), Err(error)) = (&report.target, &written)
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        console.message_about(
+            target,
+            format_args!("is complete; only its report could not be written: {error}"),
+        );
+        return Ok(EXIT_ERROR);
+    }
+    Ok(console.finish(written.map(|()| status)))
 }
 
 /// The destination of the page.
@@ -165,6 +177,12 @@ impl<'a> Page<'a> {
         let dir = fs::canonicalize(&arguments.database);
         if folder.as_ref().is_ok_and(|folder| dir.is_ok_and(|dir| folder.starts_with(dir))) {
             return Err(about(output)("the damaged database is only read; choose another folder"));
+        }
+        let target_folder = fs::canonicalize(&arguments.to);
+        if folder.as_ref().is_ok_and(|folder| target_folder.is_ok_and(|new| folder.starts_with(new))) {
+            return Err(about(output)(
+                "the new database needs an empty folder; choose another one for the page",
+            ));
         }
         let is_same_folder =
             folder.is_ok_and(|folder| folder_of(&arguments.to).is_ok_and(|other| other == folder));

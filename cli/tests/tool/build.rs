@@ -240,7 +240,12 @@ fn what_is_wrong_with_a_line_is_said_and_nothing_is_left() {
     for (options, lines, expected) in [
         (&[][..], "b\t1\na\t2\nb\t3\n", "line 3: expected every key once, found \"b\" of line 1 again"),
         (&["--sorted"], "b\t1\na\t2\n", "line 2: expected a key after that of line 1, found \"a\""),
-        (&["--sorted"], "b\t1\nb\t2\n", "line 2: expected a key after that of line 1, found \"b\""),
+        (&["--sorted"], "b\t1\nb\t2\n", "line 2: expected every key once, found \"b\" of line 1 again\n"),
+        (
+            &["--sorted", "--internal-keys"],
+            "b\t1\nb\t2\n",
+            "found \"b\"; without --sorted, lines come in any order\n",
+        ),
         (&[], "a\t1\n\nb\t2\n", "line 2: expected a key, a tab and a value, found an empty line"),
         (&["--hex"], "00\t1\n", "line 1: expected an even number of hexadecimal digits, found 1"),
         (&["--hex"], "0\x1bg\t11\n", "line 1: expected hexadecimal digits, found \"\\x1b\" at position 2"),

@@ -193,8 +193,13 @@ pub(super) fn idb_key(store: u8, number: f64) -> Vec<u8> {
     [&[0, 1, store, 1, 3][..], &number.to_le_bytes()].concat()
 }
 
-/// A database in Chromium's order: a table with these numbers as keys, and a log with other numbers.
+/// A database in Chromium's order: a table with these numbers as keys, and a log with others.
 pub(super) fn idb(numbers: &[f64]) -> tempfile::TempDir {
+    idb_with(numbers, &[-79.0, 0.0, 13.0])
+}
+
+/// A database in Chromium's order: a table with `numbers` as keys, and a log with those `logged`.
+fn idb_with(numbers: &[f64], logged: &[f64]) -> tempfile::TempDir {
     let internal = |key: &[u8], sequence: u64| [key, &(sequence << 8 | 1).to_le_bytes()].concat();
     let options = WriteOptions::default().internal_keys(true).comparator(IdbComparator);
     let mut builder = TableBuilder::new(Vec::new(), options);
@@ -212,8 +217,8 @@ pub(super) fn idb(numbers: &[f64]) -> tempfile::TempDir {
     fs::write(dir.path().join("MANIFEST-000004"), log(&[edit.0]).0).unwrap();
     fs::write(dir.path().join("CURRENT"), "MANIFEST-000004\n").unwrap();
     let mut batch = 81_u64.to_le_bytes().to_vec();
-    batch.extend(3_u32.to_le_bytes());
-    for number in [-79.0, 0.0, 13.0] {
+    batch.extend((logged.len() as u32).to_le_bytes());
+    for &number in logged {
         let key = idb_key(5, number);
         batch.extend([1, key.len() as u8]);
         batch.extend(key);
@@ -242,4 +247,190 @@ fn chromiums_order_is_known() {
     let told = run(&args!["repair", dir.path(), "--to", other]).expect(5);
     assert!(told.out.contains("idb_cmp1, by the order of the tables"), "{told:?}");
     assert_eq!(entries(&other), lines);
+}
+
+/// A filter of the key −0 would deny 0, which is the same to Chromium.
+#[test]
+fn no_filters_are_made_of_keys_that_equal_others() {
+    let policy = |dir: &Path, place: &Path| {
+        let options = ["--policy", "leveldb.BuiltinBloomFilter2", "--json"].map(PathBuf::from);
+        let arguments =
+            [&args!["repair", dir, "--to", place.join("new")][..], &options.map(Into::into)].concat();
+        let run = run(&arguments);
+        let is_told = run.err.contains("no filters were made, as the comparator takes keys");
+        (run.all_json().pop().unwrap()["policy"].is_string(), is_told)
+    };
+    for (numbers, logged, is_made) in [
+        (&[1.0, 2.0][..], &[3.0][..], true),
+        (&[1.0, 2.0], &[3.0, -0.0], false),
+        (&[-0.0, 2.0], &[3.0], false),
+    ] {
+        let (dir, place) = (idb_with(numbers, logged), folder());
+        assert_eq!(policy(dir.path(), place.path()), (is_made, !is_made), "{numbers:?} {logged:?}");
+        let zero = idb_key(5, 0.0);
+        let keys = entries(&place.path().join("new")).len();
+        assert_eq!(keys, numbers.len() + logged.len());
+        let hex: String = zero.iter().map(|byte| format!("{byte:02x}")).collect();
+        let found = run(&args!["query", "--hex", place.path().join("new"), hex]);
+        assert_eq!(found.out.contains("may be there"), !is_made, "{found:?}");
+    }
+    // An obsolete file counts where something is lost.
+    let (dir, other, place) =
+        (idb_with(&[1.0, 2.0], &[3.0]), idb_with(&[-0.0, 2.0], &[3.0]), [folder(), folder()]);
+    fs::copy(other.path().join("000005.ldb"), dir.path().join("000003.ldb")).unwrap();
+    assert_eq!(policy(dir.path(), place[0].path()), (true, false));
+    let mut table = fs::read(dir.path().join("000005.ldb")).unwrap();
+    [3, 9].into_iter().for_each(|at| table[at] ^= 4);
+    fs::write(dir.path().join("000005.ldb"), table).unwrap();
+    assert_eq!(policy(dir.path(), place[1].path()), (false, true));
+}
+
+#[test]
+fn an_order_against_that_of_the_manifest_is_refused() {
+    let db = Db::new();
+    let refused = db.repair(&["--comparator", "idb_cmp1"], 1);
+    assert!(refused.err.contains("\"leveldb.BytewiseComparator\", which a MANIFEST names"), "{refused:?}");
+    for name in ["bytewise", "leveldb.BytewiseComparator"] {
+        Db::new().repair(&["--comparator", name], 0);
+    }
+    let (chromiums, place) = (idb_with(&[1.0, 2.0], &[3.0]), folder());
+    let new = place.path().join("new");
+    let refused = run(&args!["repair", chromiums.path(), "--to", new, "--comparator", "bytewise"]).expect(1);
+    assert!(refused.err.contains("\"idb_cmp1\", which a MANIFEST names") && !new.exists(), "{refused:?}");
+}
+
+/// These numbers are in bytewise order, too.
+#[test]
+fn a_second_order_that_fits_is_told() {
+    const TOLD: &str = "--comparator idb_cmp1";
+    for logged in [&[3.0][..], &[]] {
+        let (dir, place) = (idb_with(&[2.0, 4.0], logged), folder());
+        fs::remove_file(dir.path().join("MANIFEST-000004")).unwrap();
+        let new = place.path().join("new");
+        let run = run(&args!["repair", dir.path(), "--to", new, "--json"]).expect(5);
+        let last = run.all_json().pop().unwrap();
+        assert_eq!(last["comparator"], "leveldb.BytewiseComparator");
+        let note = last["notes"].as_array().and_then(|notes| notes.first()?.as_str()).unwrap_or_default();
+        assert!(note.contains(TOLD) && run.err.contains(TOLD), "{run:?}");
+        let arguments =
+            args!["repair", dir.path(), "--to", place.path().join("other"), "--comparator", "idb_cmp1"];
+        let run = super::run(&arguments).expect(5);
+        assert!(run.out.contains("comparator       idb_cmp1\n") && run.err.is_empty(), "{run:?}");
+    }
+    // Keys of words are not in Chromium's form, be they in a table or in a log.
+    let db = Db::new();
+    let run = db.remove(MANIFEST).repair(&[], 5);
+    assert!(run.err.is_empty(), "{run:?}");
+    let (dir, place) = (idb_with(&[2.0, 4.0], &[3.0]), folder());
+    fs::remove_file(dir.path().join("MANIFEST-000004")).unwrap();
+    fs::copy(db.dir().join(LOG), dir.path().join("000008.log")).unwrap();
+    let run = super::run(&args!["repair", dir.path(), "--to", place.path().join("new")]).expect(5);
+    assert!(run.err.is_empty(), "{run:?}");
+}
+
+#[test]
+fn tables_of_no_database_are_refused_for_what_they_are() {
+    let words = table("words-4096-bloom10-snappy.ldb");
+    let rocksdb = words.parent().unwrap().with_file_name("constructed").join("rocksdb-block-filter.ldb");
+    for (from, name, expected) in [
+        (
+            &words,
+            "000005.ldb",
+            "found tables of other keys; these can be read one by one: filterblock scan DB/*.ldb",
+        ),
+        (&words, "000005.sst", "filterblock scan DB/*.sst"),
+        (&rocksdb, "000005.ldb", "found tables of another: RocksDB's"),
+    ] {
+        let (dir, place) = (folder(), folder());
+        fs::copy(from, dir.path().join(name)).unwrap();
+        for options in [&[][..], &["--comparator", "bytewise"]] {
+            let options = options.iter().map(Into::into);
+            let mut arguments = args!["repair", dir.path(), "--to", place.path().join("new")].to_vec();
+            arguments.extend(options);
+            let refused = run(&arguments).expect(1);
+            assert!(refused.err.contains(expected), "{refused:?}");
+        }
+    }
+    // One such table among others is damage.
+    let db = Db::new();
+    fs::copy(words, db.dir().join("000003.ldb")).unwrap();
+    db.repair(&[], 0);
+}
+
+#[test]
+fn options_for_filters_without_effect_are_told() {
+    let place = folder();
+    let new = |name: &str| place.path().join(name);
+    let unfiltered = database("unfiltered");
+    for (name, option) in [("bits", "--bits-per-key=12"), ("hash", "--hash=signed")] {
+        let run = run(&args!["repair", unfiltered, "--to", new(name), option]).expect(0);
+        assert!(
+            run.err.contains("no filters were made, as live tables have none")
+                && !run.out.contains("bits a key")
+        );
+    }
+    let run = super::run(&args!["repair", unfiltered, "--to", new("neither")]).expect(0);
+    assert!(run.err.is_empty(), "{run:?}");
+    let run = Db::new().repair(&["--hash=signed"], 0);
+    assert!(run.err.contains("--hash is without effect") && run.out.contains("10 bits a key"), "{run:?}");
+}
+
+#[test]
+fn limits_have_units() {
+    for (limit, status) in [("256M", 0), ("1G", 0), ("1K", 5), ("1024", 5)] {
+        Db::new().repair(&["--max-output", limit], status);
+    }
+}
+
+/// Of a batch with zeros within one value, the other operations are saved.
+#[test]
+fn operations_that_are_saved_do_not_count_as_lost() {
+    let db = Db::new();
+    let mut batch = 812_u64.to_le_bytes().to_vec();
+    batch.extend(10_u32.to_le_bytes());
+    for number in 0..10 {
+        batch.extend([1, 1, b'0' + number, 0x80 | 104, 7]);
+        batch.extend([b'v'; 1000]);
+    }
+    let next = [&822_u64.to_le_bytes()[..], &1_u32.to_le_bytes(), b"\x01\x01z\x01z"].concat();
+    let mut file = log(&[batch, next]).0;
+    file[5120..5632].fill(0);
+    fs::write(db.dir().join(LOG), file).unwrap();
+    let run = db.repair(&["--json"], 5);
+    let lines = run.all_json();
+    let loss = lines.iter().find(|line| line["object"] == "loss").unwrap();
+    assert_eq!((&loss["kind"], &loss["operations"]), (&"log".into(), &1.into()), "{loss}");
+    assert_eq!(lines.last().unwrap()["lost_operations"], 1);
+    let saved = (0..10).filter(|number| run_get(&db.target(), &number.to_string()) == 0);
+    assert_eq!(saved.count(), 9);
+}
+
+/// The exit status of a lookup.
+fn run_get(dir: &Path, key: &str) -> i32 {
+    run(&args!["get", dir, key]).status
+}
+
+/// The new database is there, even if its report cannot be written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_that_cannot_be_written_does_not_deny_the_database() {
+    for options in [&[][..], &["--json"], &["--page", "-"]] {
+        let (db, place) = (Db::new(), folder());
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let new = place.path().join("new");
+        let mut arguments = args!["repair", db.dir(), "--to", new].to_vec();
+        arguments.extend(options.iter().map(Into::into));
+        let told = command(&arguments).stdout(full).output().unwrap();
+        let told = (told.status.code(), String::from_utf8(told.stderr).unwrap());
+        let expected =
+            format!("{}: is complete; only its report could not be written: No space left", new.display());
+        assert!(told.0 == Some(2) && told.1.contains(&expected), "{told:?}");
+        run(&args!["verify", new]).expect(0);
+        arguments.push("--dry-run".into());
+        fs::remove_dir_all(&new).unwrap();
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let told = command(&arguments).stdout(full).output().unwrap();
+        let text = String::from_utf8(told.stderr).unwrap();
+        assert!(text.starts_with("filterblock: writing the results: No space left"), "{text}");
+    }
 }

@@ -106,6 +106,14 @@ fn without_a_repair_there_is_no_page_and_without_a_place_for_it_no_repair() {
         run(&args!["repair", db.path(), "--to", place.target(), "--page", page]).expect(2);
         assert_eq!((names(place.0.path()), names(db.path())), (vec!["page.html".into()], before.clone()));
     }
+    // The folder of the new database may be there already, but only if it is empty.
+    let empty = place.0.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let page = empty.join("page.html");
+    let refused = run(&args!["repair", db.path(), "--to", empty, "--page", page]).expect(2);
+    assert!(refused.err.contains("page.html: the new database needs an empty folder"), "{refused:?}");
+    assert!(names(&empty).is_empty());
+    fs::remove_dir(empty).unwrap();
     // A file that is there is replaced.
     run(&args!["repair", db.path(), "--to", place.target(), "--page", place.page()]).expect(5);
     markup::check(&fs::read_to_string(place.page()).unwrap());

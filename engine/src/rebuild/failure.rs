@@ -62,6 +62,18 @@ impl Failure {
         Self::failed(text, Some(ErrorKind::of_io(error)))
     }
 
+    /// A failure of the system during `action` at `path`, where a new database was asked for.
+    pub(crate) fn at_target(action: &str, path: &Path, error: &io::Error) -> Self {
+        let failure =
+            Self::failed(format!("{}: {action}: {error}", escape_path(path)), Some(ErrorKind::of_io(error)));
+        match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                failure.and("choose a folder in which you can write")
+            }
+            _ => Self::system(action, path, error),
+        }
+    }
+
     /// The failure for an error that the library returned for `path`.
     pub(crate) fn of(error: Error, path: &Path) -> Self {
         let error = if error.path().is_some() { error } else { error.with_path(path) };

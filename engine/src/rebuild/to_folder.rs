@@ -93,7 +93,7 @@ pub(crate) fn check_target(target: &Path, (parent, name): (&Folder, &OsStr), dir
         return Err(Failure::refused(target, "lies in the database itself"));
     }
     let path = parent.path_of(name);
-    let system = |error| Failure::system("looking for it", &path, &error);
+    let system = |error| Failure::at_target("looking for it", &path, &error);
     let is_empty = match parent.look(name).map_err(system)? {
         None => true,
         Some(found) if !found.is_folder() => {
@@ -135,7 +135,7 @@ impl Unfinished {
                 }
             }
         }
-        Err(Failure::system("making a folder in it", parent.path(), &last))
+        Err(Failure::at_target("making a folder in it", parent.path(), &last))
     }
 
     /// Renames the folder to `name`, replacing an empty folder of this name if there is one, and syncs the parent.

@@ -12,6 +12,10 @@ use crate::report::{
     FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind,
 };
 
+/// The note if Chromium's order fits as well as the one that was inferred.
+const MAY_BE_IDB: &str = "the keys are in bytewise order, but have the form and the order of Chromium's IndexedDB, too; \
+                          if they are of it, repair with --comparator idb_cmp1";
+
 /// The losses in live tables.
 pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
     let mut losses = Vec::new();
@@ -47,9 +51,10 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
     report.losses = decided.losses.all.iter().map(|loss| loss_of(survey, loss)).collect();
     report.losses.extend(logs.iter().map(log_loss));
     report.unknown = unknown(survey, logs);
+    report.notes.extend(survey.may_be_idb.then(|| MAY_BE_IDB.to_owned()));
     report.doubtful = decided.doubtful;
     let last = survey.members.iter().map(Member::last_sequence).max().unwrap_or_default();
-    let operations = logs.iter().map(missing);
+    let operations = logs.iter().map(LogLoss::operations);
     report.sums = RepairSums {
         bits_corrected: report.files.iter().map(|file| file.corrected.len() as u64).sum(),
         losses: report.losses.len() as u64,
@@ -59,12 +64,6 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
         ..decided.sums
     };
     report.is_complete = report.losses.is_empty() && report.unknown.is_empty() && report.sums.doubtful == 0;
-}
-
-/// The number of operations that are missing; `None`: no later operation was read, so the number is
-/// not known.
-fn missing(loss: &LogLoss) -> Option<u64> {
-    Some(loss.before?.saturating_sub(loss.after).saturating_sub(1))
 }
 
 fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
@@ -178,7 +177,7 @@ fn log_loss(loss: &LogLoss) -> LossReport {
         last_key: None,
         offset: loss.offset,
         bytes: None,
-        operations: missing(loss),
+        operations: loss.operations(),
         last_sequence_before: Some(loss.after).filter(|after| *after > 0),
         first_sequence_after: loss.before,
         doubtful: 0,

@@ -28,6 +28,10 @@ pub(super) struct SavedLog {
     pub(super) last_sequence: u64,
     /// A block ends in zeros, where more records could have been.
     pub(super) is_blank: bool,
+    /// The comparator may treat keys with other bytes as equal to one of the operations' keys.
+    pub(super) has_ambiguous_keys: bool,
+    /// All keys have the form of Chromium's IndexedDB.
+    pub(super) are_chromiums: bool,
 }
 
 /// A stretch of the log.
@@ -37,6 +41,21 @@ pub(super) enum Span {
     Sound { first: u64, last: u64 },
     /// The log is damaged at this offset.
     Damage(u64),
+    /// The damage is in a batch whose first number is known.
+    Partly(PartOfBatch),
+}
+
+/// What was read of a damaged batch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct PartOfBatch {
+    /// The number of the batch's first operation.
+    first: u64,
+    /// The number of operations that were read.
+    saved: u64,
+    /// The number of the last operation that was read; 0: there is none.
+    last: u64,
+    /// The log begins with the batch.
+    is_start: bool,
 }
 
 /// Reads a log. `add` gets each operation, and whether its checksum is correct.
@@ -97,7 +116,7 @@ impl Reader<'_> {
             MIDDLE | LAST if self.record.is_none() => {
                 // The start of the fragment's record is lost. The loss is recorded already, unless the start is missing
                 // without a trace.
-                if !matches!(self.log.spans.last(), Some(Span::Damage(_))) {
+                if !matches!(self.log.spans.last(), Some(Span::Damage(_) | Span::Partly(_))) {
                     self.damage(fragment.offset);
                 }
                 return;
@@ -131,7 +150,9 @@ impl Reader<'_> {
     fn finish(&mut self, record: &Record) {
         let Self { add, log, failed, .. } = self;
         let is_right = !record.is_damaged;
+        let (before, mut last_saved) = (log.operations, 0);
         let BatchSpan { sequences, is_whole } = record.operations(|operation| {
+            last_saved = operation.sequence;
             log.operations = log.operations.saturating_add(1);
             log.last_sequence = log.last_sequence.max(operation.sequence);
             if let Err(error) = add(operation, is_right) {
@@ -151,12 +172,19 @@ impl Reader<'_> {
             }
             // A batch without operations.
             None if is_whole => {}
-            _ => self.damage(record.offset),
+            _ => {
+                let saved = log.operations.saturating_sub(before);
+                let is_start = record.offset == 0;
+                let part =
+                    sequences.map(|(first, _)| PartOfBatch { first, saved, last: last_saved, is_start });
+                self.damage(record.offset);
+                self.log.spans.extend(part.map(Span::Partly));
+            }
         }
     }
 
     fn damage(&mut self, offset: u64) {
-        if !matches!(self.log.spans.last(), Some(Span::Damage(_))) {
+        if !matches!(self.log.spans.last(), Some(Span::Damage(_) | Span::Partly(_))) {
             self.log.spans.push(Span::Damage(offset));
         }
         if self.log.damaged.len() < MAX_DAMAGE {
@@ -176,6 +204,34 @@ pub(super) struct LogLoss {
     /// The first sequence number read after the loss; `None`: there is no such number.
     pub(super) before: Option<u64>,
     pub(super) why: &'static str,
+    /// The first number that may be of a lost operation. `None`: it is not known.
+    from: Option<u64>,
+    /// The number of operations that were read of damaged batches, and the last of their numbers.
+    saved: (u64, u64),
+}
+
+impl LogLoss {
+    fn new(log: &str, offset: Option<u64>, last: Option<u64>, why: &'static str) -> Self {
+        let (after, from) = (last.unwrap_or_default(), last.map(|last| last.saturating_add(1)));
+        Self { log: log.to_owned(), offset, after, before: None, why, from, saved: (0, 0) }
+    }
+
+    /// Takes account of a batch within the loss that was read in part.
+    fn add(&mut self, part: PartOfBatch) {
+        let (saved, end) = self.saved;
+        if part.saved > 0 {
+            let follows = part.first > end && self.from.is_some_and(|from| from <= part.first);
+            // Numbers that do not ascend tell nothing.
+            self.saved = (saved.saturating_add(part.saved), if follows { part.last } else { u64::MAX });
+        }
+    }
+
+    /// The number of operations that are lost; `None`: it is not known.
+    pub(super) fn operations(&self) -> Option<u64> {
+        let (saved, end) = self.saved;
+        let before = self.before.filter(|&before| end < before)?;
+        before.checked_sub(self.from?)?.checked_sub(saved).filter(|&lost| lost > 0)
+    }
 }
 
 /// The losses in consecutive logs. `after`: the last sequence number in the trusted MANIFEST, after which the first log
@@ -188,13 +244,21 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
         for span in &log.spans {
             match *span {
                 Span::Damage(offset) => {
-                    open.get_or_insert_with(|| LogLoss {
-                        log: (*name).to_owned(),
-                        offset: Some(offset),
-                        after: last.unwrap_or_default(),
-                        before: None,
-                        why: if log.torn == Some(offset) { "the log ends within a record" } else { "damage" },
+                    let why =
+                        if log.torn == Some(offset) { "the log ends within a record" } else { "damage" };
+                    open.get_or_insert_with(|| {
+                        let loss = LogLoss::new(name, Some(offset), last, why);
+                        // The first log may begin with operations that tables have, of any lower numbers.
+                        LogLoss { from: loss.from.filter(|_| is_of_log), ..loss }
                     });
+                }
+                Span::Partly(part) => {
+                    let Some(loss) = &mut open else { continue };
+                    if part.is_start && !is_of_log && loss.log == **name {
+                        loss.from =
+                            Some(last.map_or(part.first, |last| part.first.min(last.saturating_add(1))));
+                    }
+                    loss.add(part);
                 }
                 Span::Sound { first, last: end } => {
                     let is_next = last.is_none_or(|last| first <= last.saturating_add(1));
@@ -203,13 +267,11 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
                         // Without a sequence number from a log before the damage, it is not known whether anything is
                         // missing, so the damage counts as a loss.
                         Some(loss) if !is_of_log => losses.push(LogLoss { before: Some(first), ..loss }),
-                        None if !is_next => losses.push(LogLoss {
-                            log: (*name).to_owned(),
-                            offset: None,
-                            after: last.unwrap_or_default(),
-                            before: Some(first),
-                            why: "sequence numbers are missing before this log or in it",
-                        }),
+                        None if !is_next => {
+                            let why = "sequence numbers are missing before this log or in it";
+                            losses
+                                .push(LogLoss { before: Some(first), ..LogLoss::new(name, None, last, why) });
+                        }
                         _ => {}
                     }
                     last = Some(last.filter(|_| is_of_log).map_or(end, |last| last.max(end)));
@@ -222,13 +284,7 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
     losses.extend(open.or_else(|| {
         let (log, _) = logs.last().filter(|_| is_short)?;
         let why = "the MANIFEST knows later sequence numbers";
-        Some(LogLoss {
-            log: (*log).to_owned(),
-            offset: None,
-            after: last.unwrap_or_default(),
-            before: None,
-            why,
-        })
+        Some(LogLoss::new(log, None, last, why))
     }));
     losses
 }
@@ -298,6 +354,35 @@ mod tests {
         assert_eq!(gaps(&[log(&[sound(5, 9)])], None), []);
         assert_eq!(gaps(&[log(&[sound(5, 9)])], Some(3)), [(3, Some(5))]);
         assert_eq!(gaps(&[log(&[sound(5, 9)]), log(&[sound(12, 15)])], None), [(9, Some(12))]);
+    }
+
+    /// A part of a damaged batch whose operations begin with the number `first`.
+    const fn part(first: u64, saved: u64, last: u64, is_start: bool) -> Span {
+        Span::Partly(PartOfBatch { first, saved, last, is_start })
+    }
+
+    #[test]
+    fn operations_that_were_read_of_damaged_batches_are_not_lost() {
+        let lost = |spans: &[Span], after| losses(&[("log", &log(spans))], after)[0].operations();
+        let behind = |parts: &[Span]| {
+            lost(&[&[sound(5, 9), Span::Damage(70)], parts, &[sound(30, 31)]].concat(), Some(4))
+        };
+        assert_eq!(behind(&[]), Some(20));
+        assert_eq!(behind(&[part(10, 8, 19, false)]), Some(12));
+        assert_eq!(behind(&[part(12, 3, 19, false), part(20, 9, 29, false)]), Some(8));
+        // Numbers that do not ascend are wrong.
+        for parts in [&[part(8, 1, 8, false)][..], &[part(10, 1, 30, false)], &[part(20, 2, 25, false); 2]] {
+            assert_eq!(behind(parts), None, "{parts:?}");
+        }
+        let at_start =
+            |parts: &[Span], after| lost(&[&[Span::Damage(0)], parts, &[sound(30, 31)]].concat(), after);
+        assert_eq!(at_start(&[part(21, 5, 28, true)], Some(20)), Some(4));
+        assert_eq!(at_start(&[part(21, 5, 28, true)], Some(18)), Some(6));
+        assert_eq!(at_start(&[part(21, 5, 28, true)], Some(25)), Some(4));
+        assert_eq!(at_start(&[part(21, 0, 0, true)], None), Some(9));
+        // It is not known with which number the log began.
+        assert_eq!(at_start(&[part(21, 5, 28, false)], Some(20)), None);
+        assert_eq!(at_start(&[], Some(20)), None);
     }
 
     #[test]

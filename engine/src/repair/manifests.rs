@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io;
 
 use filterblock::database::{FileKind, LiveTable, Manifest};
+use filterblock::quote;
 use filterblock::table::Table;
-use filterblock::{Error, quote};
 
 use super::fragments::{Fragments, Piece};
 use super::input::{Input, InputFile};
@@ -155,31 +155,6 @@ fn disagreement(input: &dyn Input, manifest: &Manifest, files: &[InputFile]) -> 
 
 fn is_whole(input: &dyn Input, file: &InputFile) -> bool {
     input.open(&file.name).is_ok_and(|source| Table::open(source, &read_options()).is_ok())
-}
-
-/// Refuses a database if more than half of its tables are of another program, whose files only look like LevelDB's.
-pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()> {
-    let tables = files.iter().filter(|file| file.kind == FileKind::Table);
-    let (mut all, mut foreign) = (0_usize, None);
-    for file in tables {
-        all = all.saturating_add(1);
-        let Ok(source) = input.open(&file.name) else { continue };
-        let found = match Table::open(source, &read_options()) {
-            Ok(table) if table.origin() == Some(filterblock::policy::Origin::Basho) => "Riak's".to_owned(),
-            Err(Error::Unsupported { found, .. }) => found.to_string(),
-            _ => continue,
-        };
-        let (_, count) = foreign.get_or_insert((found, 0_usize));
-        *count = count.saturating_add(1);
-    }
-    match foreign {
-        Some((found, count)) if count.saturating_mul(2) > all => {
-            let why =
-                format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}");
-            Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// A refusal of a comparator whose order is not known.

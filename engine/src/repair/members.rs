@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use filterblock::KeyFormat;
+use filterblock::table::IdbComparator;
 
 use super::log::SavedLog;
 use super::order::Order;
@@ -59,6 +60,21 @@ impl Member {
         self.log()
             .map_or(0, |log| log.last_sequence)
             .max(self.table().map_or(0, |table| table.facts.last_sequence))
+    }
+
+    /// Returns true if the comparator may treat keys with other bytes as equal to one of the file's keys.
+    pub(super) fn has_ambiguous_keys(&self) -> bool {
+        self.log().is_some_and(|log| log.has_ambiguous_keys)
+            || self.table().is_some_and(|table| table.facts.has_ambiguous_keys)
+    }
+
+    /// Returns true if the keys that were looked at have the form of Chromium's IndexedDB: all of a log, and the first and
+    /// the last one of a table.
+    pub(super) fn may_be_chromiums(&self) -> bool {
+        let ends = self
+            .ends()
+            .is_none_or(|(first, last)| [first, last].iter().all(|key| IdbComparator::is_decodable(key)));
+        ends && self.log().is_none_or(|log| log.are_chromiums)
     }
 
     /// Returns true if the file's entries of this key count only where entries of live files are lost.

@@ -3,7 +3,8 @@
 //! The damaged database is only read. The new one appears complete or not at all.
 //!
 //! ```text
-//! 1  all MANIFESTs, and the one that can be trusted                    manifests
+//! 1  tables of other programs, which are refused; all MANIFESTs, and   dialect, manifests, key_order
+//!    the one that can be trusted; the order of keys
 //! 2  the readable parts of each table and each log; a single wrong     table, log, batch; `audit::correct`
 //!    bit is corrected with the help of the checksum
 //! 3  the live files, according to the MANIFEST or by entries that      survey, members
@@ -17,8 +18,10 @@
 
 mod batch;
 mod decide;
+mod dialect;
 mod dry_run;
 mod input;
+mod key_order;
 mod ledger;
 mod log;
 mod lost;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use filterblock::table::Compression;
 use filterblock::{FilterPolicy as _, Keys, LegacyHash};
 
+use super::ledger::table_losses;
 use super::members::{Member, Standing};
 use super::order::Order;
 use super::output::Shape;
@@ -58,9 +59,12 @@ pub(super) fn choose(
         is_sst: !live.is_empty() && live.iter().all(|(member, _)| member.name.ends_with(".sst")),
     };
     let Some(name) = request.policy.clone().or_else(|| most_common(&live)) else {
-        return Ok(Chosen { shape, filters: None, note: None });
+        let is_asked = request.bits_per_key.is_some() || request.hash.is_some();
+        let note = is_asked
+            .then(|| "no filters were made, as live tables have none; --policy asks for some".to_owned());
+        return Ok(Chosen { shape, filters: None, note });
     };
-    if live.iter().any(|(_, table)| table.facts.has_ambiguous_keys) {
+    if has_ambiguous_keys(members) {
         let note = "no filters were made, as the comparator takes keys of different bytes for equal here";
         return Ok(Chosen { shape, filters: None, note: Some(note.to_owned()) });
     }
@@ -89,7 +93,17 @@ pub(super) fn choose(
     };
     let bits = request.bits_per_key.unwrap_or_else(|| bits_per_key(&live, policy));
     shape.policy = Some(policy.with_bits(bits));
-    Ok(Chosen { shape, filters: Some((name, bits)), note: None })
+    let is_needless = request.hash.is_some() && name != OLD_NAME;
+    let note = is_needless.then(|| format!("--hash is without effect, as it is for {OLD_NAME} only"));
+    Ok(Chosen { shape, filters: Some((name, bits)), note })
+}
+
+/// Returns true if the comparator may treat keys with other bytes as equal to a key of the new database.
+fn has_ambiguous_keys(members: &[Member]) -> bool {
+    // Obsolete files count where entries of live ones are lost.
+    let is_any_lost = !table_losses(members).is_empty();
+    let may_count = |member: &&Member| is_any_lost || member.standing != Standing::Obsolete;
+    members.iter().filter(may_count).any(Member::has_ambiguous_keys)
 }
 
 /// The hash that the filters of sound tables reveal. The keys of damaged tables and of logs are not known yet, so it is

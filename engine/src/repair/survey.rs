@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use filterblock::KeyFormat;
 use filterblock::database::{FileKind, LiveTable, Manifest};
-use filterblock::table::{ReadAt, Table};
+use filterblock::table::IdbComparator;
 use rayon::prelude::*;
 
+use super::dialect::check_dialect;
 use super::input::{Input, InputFile};
+use super::key_order::KeyOrder;
 use super::log;
-use super::manifests::{FoundManifest, Manifests, check_dialect, is_newer, unknown_order};
+use super::manifests::{FoundManifest, Manifests, is_newer};
 use super::members::{Member, Saved, Shares, Standing};
 use super::merge::Merge;
 use super::operations::Operations;
@@ -20,14 +22,10 @@ use super::order::Order;
 use super::place::Place;
 use super::request::RepairRequest;
 use super::table::{Expected, Limits, SavedTable, options};
-use crate::audit::reading::limit_walks;
 use crate::rebuild::request::check;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
 use crate::run::Watch;
-
-/// The greatest number of entries that are looked at to find the order of a table.
-const TRIED: usize = 10_000;
 
 /// Everything that is known before entries are merged into new tables.
 pub(super) struct Survey {
@@ -36,6 +34,8 @@ pub(super) struct Survey {
     /// The comparator's name in the new MANIFEST.
     pub(super) comparator: Vec<u8>,
     pub(super) is_order_assumed: bool,
+    /// All keys are in Chromium's form and order, too, though another order was inferred.
+    pub(super) may_be_idb: bool,
     /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,
     pub(super) operations: Operations,
@@ -56,14 +56,15 @@ impl Survey {
         }
         check_dialect(input, &files)?;
         let manifests = Manifests::read(input, &files)?;
-        let (order, comparator, is_order_assumed) = order(input, &files, &manifests, request)?;
+        let KeyOrder { order, comparator, is_assumed, mut may_be_idb } =
+            KeyOrder::find(input, &files, &manifests, request)?;
         watch.expect(files.iter().map(|file| file.len).sum(), false);
         let mut members = tables(input, &files, &manifests, (&order, request), watch)?;
         let mut operations = Operations::new(order, scratch.to_owned());
         for file in files.iter().filter(|file| file.kind == FileKind::Log) {
             check(watch)?;
             let place = members.len();
-            members.push(log_member(input, file, place, &mut operations)?);
+            members.push(log_member(input, file, (&order, place), &mut operations)?);
             watch.add(file.len);
         }
         for (file, member) in members.iter_mut().enumerate() {
@@ -72,12 +73,24 @@ impl Survey {
             let tags = partial.iter().filter_map(|entry| KeyFormat::LevelDb.split(&entry.key));
             let last = tags.map(|(_, tag)| tag >> 8).max().unwrap_or_default();
             table.facts.last_sequence = table.facts.last_sequence.max(last);
+            let mut keys = partial.iter().filter_map(|entry| KeyFormat::LevelDb.user_key(&entry.key));
+            table.facts.has_ambiguous_keys |= keys.clone().any(|key| !order.can_be_filtered(key));
+            may_be_idb = may_be_idb && keys.all(IdbComparator::is_decodable);
             let added = partial.iter().try_for_each(|entry| operations.add_entry(entry, file));
             added.map_err(|error| Failure::system("sorting entries in it", scratch, &error))?;
             table.saved_partly = partial.len() as u64;
         }
         operations.sort();
-        let mut survey = Self { manifests, order, comparator, is_order_assumed, members, operations };
+        may_be_idb = may_be_idb && members.iter().all(Member::may_be_chromiums);
+        let mut survey = Self {
+            manifests,
+            order,
+            comparator,
+            is_order_assumed: is_assumed,
+            may_be_idb,
+            members,
+            operations,
+        };
         survey.decide(input, watch)?;
         Ok(survey)
     }
@@ -204,65 +217,6 @@ fn missing_member(live: &LiveTable) -> Member {
     }
 }
 
-/// The order of the keys, the name of its comparator, and whether the order was inferred from tables.
-fn order(
-    input: &dyn Input,
-    files: &[InputFile],
-    manifests: &Manifests,
-    request: &RepairRequest,
-) -> Result<(Order, Vec<u8>, bool)> {
-    let named = manifests.comparator();
-    if let Some(asked) = &request.comparator {
-        let name = if asked == "bytewise" { Order::Bytewise.name() } else { asked };
-        let order = Order::of(name.as_bytes()).ok_or_else(|| unknown_order(input, name.as_bytes()))?;
-        let name = named.map_or_else(|| order.name().as_bytes().to_vec(), <[u8]>::to_vec);
-        return Ok((order, name, false));
-    }
-    if let Some(name) = named {
-        let order = Order::of(name).ok_or_else(|| unknown_order(input, name))?;
-        return Ok((order, name.to_vec(), false));
-    }
-    let mut orders = vec![Order::Bytewise, Order::Idb];
-    for file in files.iter().filter(|file| file.kind == FileKind::Table) {
-        if let Ok(source) = input.open(&file.name) {
-            orders.retain(|order| ascends(&source, order));
-        }
-    }
-    match orders.into_iter().next() {
-        Some(order) => Ok((order, order.name().as_bytes().to_vec(), true)),
-        None => {
-            let why = "expected keys in an order that is known (leveldb.BytewiseComparator, idb_cmp1), found another, and \
-                       no MANIFEST that names it";
-            Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported))
-        }
-    }
-}
-
-/// Returns true if the first keys of a table are in this order, as far as they can be read.
-fn ascends<R: ReadAt>(source: &R, order: &Order) -> bool {
-    let options = limit_walks(options(), None);
-    let Ok(table) = Table::open(source, &options) else { return true };
-    let mut last: Option<Vec<u8>> = None;
-    let mut cursor = table.into_cursor();
-    for _ in 0..TRIED {
-        match cursor.next() {
-            Ok(true) => {}
-            Ok(false) => return true,
-            Err(_) => {
-                cursor.skip_block();
-                last = None;
-                continue;
-            }
-        }
-        let key = cursor.key();
-        if last.as_ref().is_some_and(|last| order.compare_internal(last, key).is_ge()) {
-            return false;
-        }
-        last = Some(key.to_vec());
-    }
-    true
-}
-
 /// Reads all tables, several simultaneously.
 fn tables(
     input: &dyn Input,
@@ -320,9 +274,20 @@ fn failed(input: &dyn Input, file: &InputFile, error: &io::Error) -> Failure {
     Failure::system("reading it", &input.path_of(&file.name), error)
 }
 
-fn log_member(input: &dyn Input, file: &InputFile, place: usize, all: &mut Operations) -> Result<Member> {
+fn log_member(
+    input: &dyn Input,
+    file: &InputFile,
+    (order, place): (&Order, usize),
+    all: &mut Operations,
+) -> Result<Member> {
     let source = input.open(&file.name).map_err(|error| failed(input, file, &error))?;
-    let read = log::read(source, |operation, is_right| all.add(operation, place, is_right));
+    let (mut has_ambiguous_keys, mut are_chromiums) = (false, true);
+    let read = log::read(source, |operation, is_right| {
+        has_ambiguous_keys |= !order.can_be_filtered(operation.key);
+        are_chromiums = are_chromiums && IdbComparator::is_decodable(operation.key);
+        all.add(operation, place, is_right)
+    });
     let log = read.map_err(|error| failed(input, file, &error))?;
+    let log = log::SavedLog { has_ambiguous_keys, are_chromiums, ..log };
     Ok(member(file, Saved::Log(log), Place::LOGS))
 }

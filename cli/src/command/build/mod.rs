@@ -250,12 +250,13 @@ impl<W: Write> BuiltTable<'_, W> {
 
     /// The failure for an error in adding `entry`: a message about the line if the key is out of order.
     fn explain(&self, error: Error, entry: &KeyValue) -> Failure {
-        if !matches!(error, Error::KeyOrder { .. }) {
-            return in_output(error, &self.arguments.output);
-        }
+        let is_again = match &error {
+            Error::KeyOrder { previous, key, .. } => previous == key,
+            _ => return in_output(error, &self.arguments.output),
+        };
         let input = input_name(&self.arguments.input);
         let key = quote(&entry.key);
-        Failure::Message(if self.arguments.sorted {
+        Failure::Message(if self.arguments.sorted && !is_again {
             let last = self.last_line;
             let line = entry.line;
             format!(

@@ -120,3 +120,18 @@ fn a_call_that_fails_leaves_nothing_behind() {
         }
     }
 }
+
+/// The user of the database may be another than the one who can write where the new one shall be.
+#[test]
+fn a_place_in_which_nobody_can_write_is_not_blamed_on_the_database() {
+    for error in [rustix::io::Errno::ACCESS, rustix::io::Errno::ROFS] {
+        let failures = (0..).map_while(|at| {
+            let root = root();
+            let hook: Arc<dyn Hook> = Watching::new(root.path(), at, error);
+            hook::with(&hook, || run(root.path())).err()
+        });
+        let failure = failures.into_iter().find(|failure| failure.text.contains("making a folder in it"));
+        let text = failure.unwrap().text;
+        assert!(text.ends_with("; choose a folder in which you can write"), "{text}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Tables that are not of a database of LevelDB's or goleveldb's.
+
+use filterblock::database::FileKind;
+use filterblock::policy::Origin;
+use filterblock::table::{ReadAt, Table};
+use filterblock::{Error, KeyFormat};
+
+use super::input::{Input, InputFile};
+use crate::audit::read_options;
+use crate::audit::reading::limit_walks;
+use crate::rebuild::{Failure, Result};
+use crate::report::ErrorKind;
+
+/// The number of entries that are looked at to find out whether a table is of a database.
+const FIRST: usize = 16;
+/// The greatest type that an internal key may have: that of a value.
+const VALUE: u64 = 1;
+
+/// Refuses a database if more than half of its tables are of another program or of no database. Their files only look
+/// like LevelDB's.
+pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()> {
+    let tables = files.iter().filter(|file| file.kind == FileKind::Table);
+    let (mut all, mut foreign) = (0_usize, None);
+    for file in tables {
+        all = all.saturating_add(1);
+        let Ok(source) = input.open(&file.name) else { continue };
+        let Some(why) = why_foreign(&file.name, &source) else { continue };
+        let (_, count) = foreign.get_or_insert((why, 0_usize));
+        *count = count.saturating_add(1);
+    }
+    match foreign {
+        Some((why, count)) if count.saturating_mul(2) > all => {
+            Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The reason why a table is not of a database of LevelDB's or goleveldb's; `None`: it may be.
+fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
+    let of_another = |found: &str| {
+        format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}")
+    };
+    let table = match Table::open(source, &limit_walks(read_options(), None)) {
+        Ok(table) => table,
+        Err(Error::Unsupported { found, .. }) => return Some(of_another(&found)),
+        Err(_) => return None,
+    };
+    match table.origin() {
+        Some(Origin::Basho) => return Some(of_another("Riak's")),
+        Some(Origin::RocksDb) => return Some(of_another("RocksDB's, by the names in their metaindex")),
+        _ => {}
+    }
+    let ending = if name.ends_with(".sst") { "sst" } else { "ldb" };
+    has_other_keys(table).then(|| {
+        format!(
+            "expected tables of a database, whose keys end with a sequence number and a type, found tables of other keys; \
+             these can be read one by one: filterblock scan DB/*.{ending}"
+        )
+    })
+}
+
+/// Returns true if one of the first keys of a table is not that of a database.
+fn has_other_keys<R: ReadAt>(table: Table<R>) -> bool {
+    let mut cursor = table.into_cursor();
+    for _ in 0..FIRST {
+        match cursor.next() {
+            Ok(true) => {}
+            Ok(false) => return false,
+            Err(_) => {
+                cursor.skip_block();
+                continue;
+            }
+        }
+        if KeyFormat::LevelDb.split(cursor.key()).is_none_or(|(_, tag)| tag & 0xff > VALUE) {
+            return true;
+        }
+    }
+    false
+}
