@@ -10,7 +10,7 @@ use filterblock::database::{FileKind, LiveTable, Manifest};
 use filterblock::table::{ReadAt, Table};
 use rayon::prelude::*;
 
-use super::input::{Input, InputFile};
+use super::input::{Input, InputFile, Listing, Stray};
 use super::log;
 use super::manifests::{FoundManifest, Manifests, check_dialect, is_newer, unknown_order};
 use super::members::{Member, Saved, Shares, Standing};
@@ -38,6 +38,7 @@ pub(super) struct Survey {
     pub(super) is_order_assumed: bool,
     /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,
+    pub(super) strays: Vec<Stray>,
     pub(super) operations: Operations,
 }
 
@@ -49,7 +50,7 @@ impl Survey {
         scratch: &Path,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let files = input.files()?;
+        let Listing { files, strays } = input.files()?;
         if !files.iter().any(|file| file.kind != FileKind::Manifest && file.len > 0) {
             let why = "expected tables or logs to save, found none";
             return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Missing));
@@ -77,7 +78,7 @@ impl Survey {
             table.saved_partly = partial.len() as u64;
         }
         operations.sort();
-        let mut survey = Self { manifests, order, comparator, is_order_assumed, members, operations };
+        let mut survey = Self { manifests, order, comparator, is_order_assumed, members, strays, operations };
         survey.decide(input, watch)?;
         Ok(survey)
     }
@@ -88,7 +89,7 @@ impl Survey {
             match self.own_entries(trusted, input, watch)? {
                 Some(why) => self.manifests.distrust(why),
                 None => {
-                    by_manifest(&mut self.members, &trusted.manifest);
+                    by_manifest(&mut self.members, &trusted.manifest, &self.strays);
                     return Ok(());
                 }
             }
@@ -166,7 +167,7 @@ impl Survey {
 }
 
 /// Sets the place and standing of each file according to a MANIFEST, and adds missing tables.
-fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest) {
+fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest, strays: &[Stray]) {
     for member in members.iter_mut() {
         let live = match member.log() {
             Some(_) => manifest.is_log_live(member.number).then_some(Place::LOGS),
@@ -188,17 +189,19 @@ fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest) {
     let missing = manifest.tables().iter().filter(|live| {
         !members.iter().any(|member| member.table().is_some() && member.number == live.number)
     });
-    let missing: Vec<_> = missing.map(missing_member).collect();
+    let missing: Vec<_> = missing.map(|live| missing_member(live, strays)).collect();
     members.extend(missing);
 }
 
-fn missing_member(live: &LiveTable) -> Member {
-    let why = "expected a live table, found no such file";
+fn missing_member(live: &LiveTable, strays: &[Stray]) -> Member {
+    let mut strays = strays.iter().filter(|stray| stray.kind == FileKind::Table);
+    let stray = strays.find(|stray| stray.number == live.number);
+    let why = format!("expected a live table, found {}", stray.map_or("no such file", |stray| stray.why));
     Member {
         name: FileKind::Table.file_name(live.number),
         number: live.number,
         len: 0,
-        saved: Saved::Missing(SavedTable::missing(live, why)),
+        saved: Saved::Missing(SavedTable::missing(live, &why)),
         place: Place::of_table(live.level, live.number),
         standing: Standing::Live,
     }
