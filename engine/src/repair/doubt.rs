@@ -48,8 +48,8 @@ fn unread_tables(survey: &Survey, manifest: &Manifest) -> Option<String> {
     ))
 }
 
-/// Returns true if this is a table that the MANIFEST may have missed, with parts that cannot be read. The beginning of a
-/// table whose writer was stopped has none, as the entries that are there show what it was made from.
+/// Returns true if this is a table that the MANIFEST may have missed, with parts that cannot be read. The beginning of
+/// a table whose writer was stopped has none, as the entries that are there show what it was made from.
 pub(super) fn is_unread(member: &Member, manifest: &Manifest) -> bool {
     let has_unread_parts = match &member.saved {
         Saved::Unreadable(..) => true,

@@ -145,9 +145,9 @@ pub struct RepairedFile {
     /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
     /// MANIFEST, 1 if it is damaged or contradicts the other files, and otherwise 0.
     pub losses: u64,
-    /// The reason why the blocks of a table were searched for without its footer, why a table may have had entries though
-    /// the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not trusted. `None`: none of these
-    /// applies.
+    /// The reason why the blocks of a table were searched for without its footer, why a table may have had entries
+    /// though the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not trusted. `None`: none
+    /// of these applies.
     pub remark: Option<String>,
     /// The file's name.
     #[serde(skip)]
