@@ -24,7 +24,7 @@ pub(super) fn reasons(survey: &Survey, trusted: &FoundManifest) -> Vec<String> {
     if manifest.last_sequence() > MAX_SEQUENCE {
         let last = manifest.last_sequence();
         reasons.push(format!(
-            "the MANIFEST's last sequence number is {last}, which none can be, so operations may be missing from logs \
+            "the MANIFEST's last sequence number is {last}, greater than any can be, so operations may be missing from logs \
              unnoticed"
         ));
     }
