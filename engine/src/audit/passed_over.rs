@@ -109,6 +109,13 @@ mod tests {
     }
 
     #[test]
+    fn a_sequence_number_has_56_bits() {
+        for (last, is_told) in [(0, false), ((1 << 56) - 1, false), (1 << 56, true), (u64::MAX, true)] {
+            assert_eq!(PassedOver::sequence(last), is_told.then_some(PassedOver::Sequence(last)));
+        }
+    }
+
+    #[test]
     fn zeros_are_told_where_a_record_could_begin() {
         // Records of zeros, those that fill a block to its last bytes, and padding are no space.
         for records in [&[][..], &[100, 200], &[32_768 - 7 - 3, 50], &[100_000, 3]] {
