@@ -27,7 +27,7 @@ pub(crate) fn write(database: &Path, report: &RepairReport, console: &mut Consol
     let manifest = report.manifest.as_deref().unwrap_or("none can be trusted");
     writeln!(console, "  MANIFEST         {manifest}")?;
     if let Some(name) = &report.comparator {
-        let how = if report.is_comparator_assumed { ", by the order of the tables" } else { "" };
+        let how = report.comparator_inferred().map(|how| format!(", {how}")).unwrap_or_default();
         writeln!(console, "  comparator       {name}{how}")?;
     }
     writeln!(console, "  bits corrected   {}", count(sums.bits_corrected))?;

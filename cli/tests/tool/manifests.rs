@@ -121,6 +121,45 @@ fn a_file_that_ends_within_a_record_is_torn() {
     }
 }
 
+/// Faults that LevelDB takes no notice of. `verify` and `repair` tell them as well.
+#[test]
+fn what_leveldb_passes_over_is_told() {
+    let sound = fs::read(database("levels").join(NAME)).unwrap();
+    let hidden = log(&[Edit::default().add(1, 5, 10, &value_key("a"), &value_key("b")).0]).0;
+    let huge = |last: u64| log(&[Edit::sound().number(4, last).0]).0;
+    let zeros =
+        format!("MANIFEST at offset {}: expected a record or the end of the file, found zeros", sound.len());
+    for (contents, told) in [
+        ([&sound[..], &[0; 40]].concat(), format!("{zeros} up to the end, which LevelDB passes over")),
+        ([&sound[..], &[0; 9], &hidden].concat(), format!("{zeros} with other bytes behind them, which")),
+        (
+            huge(1 << 56),
+            format!("expected a last sequence of at most {}, found {}", (1_u64 << 56) - 1, 1_u64 << 56),
+        ),
+        (huge(u64::MAX), format!("found {}", u64::MAX)),
+    ] {
+        let db = copy_of(&database("levels"));
+        let path = file(&db, NAME, contents);
+        for of in [&path, db.path()] {
+            let run = run(&args!["manifest", of]).expect(1);
+            assert!(run.err.contains(&told) && run.err.lines().count() == 1, "{run:?}");
+            assert!(run.out.contains("next file") && !run.out.contains("before the first"), "{run:?}");
+        }
+        let json = run(&args!["manifest", "--json", path]).expect(1);
+        let faults: Vec<_> = json.all_json().into_iter().filter(|line| line["object"] == "fault").collect();
+        assert!(matches!(&faults[..], [one] if one["error"].as_str().unwrap().contains(&told)), "{json:?}");
+        let run = run(&args!["verify", db.path()]).expect(1);
+        let told = told.split_once("expected").map_or(&*told, |(_, told)| told);
+        assert!(run.out.contains("  manifest") && run.out.contains(told), "{run:?}");
+        super::run(&args!["repair", db.path(), "--to", folder().path().join("new"), "--dry-run"]).expect(5);
+    }
+    // Up to six zeros are no space for a record, and a sequence number may be the greatest.
+    for contents in [[&sound[..], &[0; 6]].concat(), huge((1 << 56) - 1)] {
+        let db = copy_of(&database("levels"));
+        run(&args!["manifest", file(&db, NAME, contents)]).expect(0).quiet();
+    }
+}
+
 /// Records after damage are shown, and do not count.
 #[test]
 fn records_behind_damage_are_shown_and_do_not_count() {

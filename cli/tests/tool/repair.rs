@@ -124,6 +124,65 @@ fn what_is_lost_is_told_and_is_status_5() {
     );
 }
 
+/// The MANIFEST is trusted, and does not tell all.
+#[test]
+fn what_may_be_missing_unnoticed_is_status_5() {
+    let check = |db: &Db, told: &str| {
+        let run = db.repair(&["--dry-run"], 5);
+        let lines: Vec<_> = run.out.lines().filter(|line| line.starts_with("It is not known")).collect();
+        assert!(matches!(lines[..], [one] if one.contains(told)), "{run:?}");
+        run.out
+    };
+    let db = Db::new();
+    fs::write(db.dir().join("CURRENT"), "MANIFEST-000099\n").unwrap();
+    check(&db, "CURRENT names MANIFEST-000099, which is missing");
+    let db = Db::new();
+    fs::write(db.dir().join("000099.ldb"), [1; 3000]).unwrap();
+    let out = check(&db, "000099.ldb is newer than the MANIFEST and cannot be read whole");
+    assert!(
+        out.contains("000099.ldb: obsolete; newer than the MANIFEST, and cannot be read whole\n"),
+        "{out}"
+    );
+    let db = Db::new();
+    fs::rename(db.dir().join(LOG), db.dir().join("000100.log")).unwrap();
+    check(&db, "the MANIFEST names 000010.log, which is missing");
+    #[cfg(unix)]
+    {
+        let db = Db::new();
+        std::os::unix::fs::symlink("nowhere", db.dir().join("000011.log")).unwrap();
+        let run = super::run(&args!["repair", db.dir(), "--to", db.target(), "--dry-run"]).expect(5);
+        assert!(
+            run.out.contains("000011.log: missing; expected a file, found a link that leads nowhere\n"),
+            "{run:?}"
+        );
+        assert!(
+            run.out.contains("It is not known whether more is lost: 000011.log is no file but a link"),
+            "{run:?}"
+        );
+    }
+}
+
+#[test]
+fn a_second_manifest_is_told_with_the_reason() {
+    let db = Db::new();
+    fs::copy(db.dir().join(MANIFEST), db.dir().join("MANIFEST-000099")).unwrap();
+    let run = db.repair(&["--dry-run"], 0);
+    assert!(run.out.contains("MANIFEST-000099: not trusted; CURRENT names MANIFEST-000008\n"), "{run:?}");
+}
+
+#[test]
+fn the_order_is_that_of_the_tables_only_if_there_are_some() {
+    let db = Db::new();
+    let run = db.remove(MANIFEST).repair(&["--dry-run"], 5);
+    assert!(run.out.contains("leveldb.BytewiseComparator, by the order of the tables\n"), "{run:?}");
+    TABLES.iter().for_each(|name| _ = db.remove(name));
+    let run = db.repair(&["--dry-run"], 5);
+    assert!(
+        run.out.contains("leveldb.BytewiseComparator, which is assumed, as no table has entries\n"),
+        "{run:?}"
+    );
+}
+
 #[test]
 fn keys_that_may_have_had_newer_versions_can_be_left_out() {
     let db = Db::new();

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use filterblock::database::{DatabaseListing, FileKind, LogReader, Manifest, VersionEdit};
 use filterblock::{Error, escape_path};
 
+use super::passed_over::PassedOver;
 use crate::engine::{Engine, Sink};
 use crate::report::{AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Subject};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_file, open_log};
@@ -74,22 +75,11 @@ impl Shown<'_> {
             Discovered::Table { input, path, .. } => {
                 self.file(Subject { path: &path, ..Subject::of(&input) }, false)
             }
-            Discovered::Folder { input, path, folder } => match self.current(&folder) {
+            Discovered::Folder { input, path, folder } => match current(&folder, self.storage) {
                 Some(manifest) => self.file(Subject { path: &manifest, ..Subject::of(&input) }, true),
                 None => self.no_current(Subject { path: &path, ..Subject::of(&input) }, &folder),
             },
         }
-    }
-
-    /// The path of the MANIFEST that CURRENT names. `None`: CURRENT cannot be read or names none, or the folder does
-    /// not hold that MANIFEST.
-    fn current(&self, folder: &Folder) -> Option<PathBuf> {
-        let path = folder.path().join("CURRENT");
-        let mut listing = DatabaseListing::new([("CURRENT", 0)]);
-        listing.supply_from(Ok(self.open(&path, true).ok()?));
-        let manifest = folder.path().join(listing.wanted()?);
-        let mut manifests = folder.database().files().of_kind(FileKind::Manifest);
-        manifests.any(|file| *file.path == *manifest).then_some(manifest)
     }
 
     /// Reports a folder without a CURRENT that leads to a MANIFEST, and names the newest MANIFEST in the folder, if
@@ -133,6 +123,18 @@ impl Shown<'_> {
             faults += 1;
             self.fault(subject, &damage.into())?;
         }
+        let source = match self.open(subject.path, listed) {
+            Ok(source) => source,
+            Err(error) => return self.failed(subject, &error),
+        };
+        let zeros = PassedOver::zeros(source);
+        if let Err(error) = &zeros {
+            self.failed(subject, &PathError::of_io(error, listed))?;
+        }
+        let sequence = PassedOver::sequence(scan.manifest.last_sequence());
+        for found in zeros.ok().flatten().into_iter().chain(sequence) {
+            self.fault(subject, &found.fault())?;
+        }
         for table in scan.manifest.tables() {
             (self.sink)(ManifestLine::Table(subject, AddedTable::of(table)))?;
         }
@@ -173,10 +175,7 @@ impl Shown<'_> {
     }
 
     fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn Read>, PathError> {
-        match self.storage {
-            None => Ok(Box::new(open_file(path, listed)?)),
-            Some(storage) => Ok(Box::new(open_log(&**storage, path)?)),
-        }
+        open(path, listed, self.storage)
     }
 
     fn failed(&mut self, subject: Subject<'_>, error: &PathError) -> io::Result<()> {
@@ -189,5 +188,28 @@ impl Shown<'_> {
             _ => self.outcome.has_failed = true,
         }
         (self.sink)(ManifestLine::Fault(subject, fault))
+    }
+}
+
+/// The path of the MANIFEST that CURRENT names. `None`: CURRENT cannot be read or names none, or the folder does not
+/// hold that MANIFEST.
+pub(crate) fn current(folder: &Folder, storage: Option<&Arc<dyn Storage>>) -> Option<PathBuf> {
+    let path = folder.path().join("CURRENT");
+    let mut listing = DatabaseListing::new([("CURRENT", 0)]);
+    listing.supply_from(Ok(open(&path, true, storage).ok()?));
+    let manifest = folder.path().join(listing.wanted()?);
+    let mut manifests = folder.database().files().of_kind(FileKind::Manifest);
+    manifests.any(|file| *file.path == *manifest).then_some(manifest)
+}
+
+/// Opens a MANIFEST or CURRENT.
+pub(crate) fn open(
+    path: &Path,
+    listed: bool,
+    storage: Option<&Arc<dyn Storage>>,
+) -> Result<Box<dyn Read>, PathError> {
+    match storage {
+        None => Ok(Box::new(open_file(path, listed)?)),
+        Some(storage) => Ok(Box::new(open_log(&**storage, path)?)),
     }
 }

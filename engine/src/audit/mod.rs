@@ -17,6 +17,7 @@ pub(crate) mod manifest;
 pub(crate) mod order;
 #[cfg(feature = "page")]
 pub(crate) mod overview;
+pub(crate) mod passed_over;
 pub(crate) mod policies;
 pub(crate) mod query;
 pub(crate) mod rates;

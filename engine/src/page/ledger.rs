@@ -288,7 +288,7 @@ fn facts(report: &RepairReport) -> Markup {
                 @if let Some(comparator) = &report.comparator {
                     (fact("Order of keys", html! {
                         (name(comparator.as_bytes()))
-                        @if report.is_comparator_assumed { ", by the order of the tables" }
+                        @if let Some(how) = report.comparator_inferred() { ", " (how) }
                     }))
                 }
                 (fact("Greatest sequence number", html! { (count(sums.last_sequence)) }))

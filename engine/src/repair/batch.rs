@@ -9,9 +9,9 @@
 use std::ops::Range;
 
 use super::fragments::MIN_ZEROS;
+use crate::audit::passed_over::MAX_SEQUENCE;
 
 const HEADER_LEN: usize = 12;
-const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 /// The minimum number of zeros in a row that count as damage at the start or the end of a fragment: the run may
 /// continue beyond the fragment.
 const MIN_ZEROS_AT_END: usize = 8;

@@ -8,7 +8,7 @@ use filterblock::database::FileKind;
 use filterblock::table::ReadAt;
 
 use super::decide::{SavedKey, Sink};
-use super::input::{Input, InputFile, MAX_CURRENT};
+use super::input::{Input, InputFile, Listing, MAX_CURRENT};
 use super::request::RepairRequest;
 use super::run::{decide, has_entries};
 use super::survey::Survey;
@@ -52,7 +52,7 @@ struct Stored<'s> {
 }
 
 impl Input for Stored<'_> {
-    fn files(&self) -> Result<Vec<InputFile>> {
+    fn files(&self) -> Result<Listing> {
         let listed = self.storage.list(self.dir);
         let listed = listed.map_err(|error| Failure::system("listing it", self.dir, &error))?;
         let files = listed.unwrap_or_default().into_iter().filter_map(|(name, len)| {
@@ -62,7 +62,7 @@ impl Input for Stored<'_> {
         });
         let mut files: Vec<_> = files.collect();
         files.sort();
-        Ok(files)
+        Ok(Listing { files, strays: Vec::new() })
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {

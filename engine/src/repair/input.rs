@@ -10,8 +10,8 @@ use crate::rebuild::{Failure, Folder, Result};
 
 /// Access to the files. Threads use it concurrently.
 pub(super) trait Input: Sync {
-    /// The tables, logs and MANIFESTs, ordered by kind and number.
-    fn files(&self) -> Result<Vec<InputFile>>;
+    /// The tables, logs and MANIFESTs.
+    fn files(&self) -> Result<Listing>;
 
     /// Opens a file.
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>>;
@@ -33,12 +33,31 @@ pub(super) struct InputFile {
     pub(super) len: u64,
 }
 
+/// A name of a table, a log or a MANIFEST with no file behind it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Stray {
+    pub(super) kind: FileKind,
+    pub(super) number: u64,
+    pub(super) name: String,
+    /// What is there instead of a file.
+    pub(super) why: &'static str,
+}
+
+/// The names in the folder of a database.
+#[derive(Default, Debug)]
+pub(super) struct Listing {
+    /// The files, ordered by kind and number.
+    pub(super) files: Vec<InputFile>,
+    /// The names without a file, in the same order.
+    pub(super) strays: Vec<Stray>,
+}
+
 /// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
 pub(super) const MAX_CURRENT: usize = 64;
 
 impl Input for Folder {
-    fn files(&self) -> Result<Vec<InputFile>> {
-        let mut files = Vec::new();
+    fn files(&self) -> Result<Listing> {
+        let mut listing = Listing::default();
         for name in self.names()? {
             let Some(name) = name.to_str() else { continue };
             let Some((kind, number)) = FileKind::parse(name) else { continue };
@@ -48,12 +67,21 @@ impl Input for Folder {
             let found = self.look_behind(name);
             let found =
                 found.map_err(|error| Failure::system("looking at it", &self.path_of(name), &error))?;
-            if let Some(found) = found.filter(|found| found.is_file()) {
-                files.push(InputFile { kind, number, name: name.to_owned(), len: found.len });
-            }
+            let name = name.to_owned();
+            let why = match found {
+                Some(found) if found.is_file() => {
+                    listing.files.push(InputFile { kind, number, name, len: found.len });
+                    continue;
+                }
+                Some(found) if found.is_folder() => "a folder",
+                Some(_) => "a device or a pipe",
+                None => "a link that leads nowhere",
+            };
+            listing.strays.push(Stray { kind, number, name, why });
         }
-        files.sort();
-        Ok(files)
+        listing.files.sort();
+        listing.strays.sort();
+        Ok(listing)
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn ReadAt>> {

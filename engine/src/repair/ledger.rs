@@ -1,13 +1,18 @@
 //! The ledger of a repair, made from its findings.
 
 use filterblock::KeyFormat;
+use filterblock::database::FileKind;
 
 use super::decide::Decider;
+use super::doubt;
+use super::input::Stray;
 use super::log::LogLoss;
 use super::lost::{Bound, Loss};
+use super::manifests::is_newer;
 use super::members::{Member, Saved, Standing};
 use super::place::Place;
 use super::survey::Survey;
+use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::report::{
     FileStanding, LossKind, LossReport, Name, RepairReport, RepairSums, RepairedFile, RepairedKind,
 };
@@ -15,6 +20,8 @@ use crate::report::{
 /// The note if Chromium's order fits as well as the one that was inferred.
 const MAY_BE_IDB: &str = "the keys are in bytewise order, but have the form and the order of Chromium's IndexedDB, too; \
                           if they are of it, repair with --comparator idb_cmp1";
+/// The remark on a table that the MANIFEST may have missed.
+const UNREAD: &str = "newer than the MANIFEST, and cannot be read whole";
 
 /// The losses in live tables.
 pub(super) fn table_losses(members: &[Member]) -> Vec<Loss> {
@@ -39,6 +46,7 @@ pub(super) fn log_losses(survey: &Survey) -> Vec<LogLoss> {
     let live = survey.members.iter().filter(|member| member.standing == Standing::Live);
     let logs: Vec<_> = live.filter_map(|member| Some((&*member.name, member.log()?))).collect();
     let after = survey.manifests.trusted().map(|trusted| trusted.manifest.last_sequence());
+    let after = after.filter(|last| *last <= MAX_SEQUENCE);
     super::log::losses(&logs, after)
 }
 
@@ -68,17 +76,12 @@ pub(super) fn write(report: &mut RepairReport, survey: &Survey, decided: Decider
 
 fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
     let mut unknown = Vec::new();
-    let live_log =
-        survey.members.iter().any(|member| member.log().is_some() && member.standing == Standing::Live);
-    if survey.manifests.trusted().is_none() {
-        unknown.push("no MANIFEST can be trusted, so a table or a log may be missing unnoticed".to_owned());
-    }
-    if survey.manifests.trusted().is_some_and(|trusted| trusted.is_torn) {
-        unknown
-            .push("the end of the MANIFEST is lost, so a table or a log may be missing unnoticed".to_owned());
-    }
-    if survey.manifests.trusted().is_some() && !live_log {
-        unknown.push("there is no live log, so what was written last may be missing".to_owned());
+    match survey.manifests.trusted() {
+        Some(trusted) => unknown.extend(doubt::reasons(survey, trusted)),
+        None => {
+            unknown
+                .push("no MANIFEST can be trusted, so a table or a log may be missing unnoticed".to_owned());
+        }
     }
     if !logs.is_empty() {
         unknown.push("operations are lost from logs, so any key may have had a newer version".to_owned());
@@ -90,10 +93,13 @@ fn unknown(survey: &Survey, logs: &[LogLoss]) -> Vec<String> {
 }
 
 fn files(survey: &Survey) -> Vec<RepairedFile> {
-    let trusted = survey.manifests.trusted().map(|trusted| &*trusted.name);
+    let trusted = survey.manifests.trusted();
     let manifests = survey.manifests.all().iter().map(|one| RepairedFile {
         kind: RepairedKind::Manifest,
-        standing: if trusted == Some(&*one.name) { FileStanding::Trusted } else { FileStanding::Distrusted },
+        standing: match trusted {
+            Some(trusted) if trusted.name == one.name => FileStanding::Trusted,
+            _ => FileStanding::Distrusted,
+        },
         level: None,
         size: Some(one.len),
         entries: one.manifest.records(),
@@ -102,7 +108,7 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
         damaged: Vec::new(),
         corrected: one.patches.iter().map(|patch| patch.offset).collect(),
         losses: u64::from(one.distrust.is_some()),
-        remark: one.distrust.clone(),
+        remark: one.distrust.as_ref().or(one.passed_over.as_ref()).cloned(),
         name: one.name.clone(),
     });
     let records = survey.manifests.tables();
@@ -117,6 +123,9 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
         let patches = table.map(|table| &table.patches).or(log.map(|log| &log.patches));
         let remark = match &member.saved {
             Saved::Unreadable(_, why) => Some(why.clone()),
+            _ if trusted.is_some_and(|one| doubt::is_unread(member, &one.manifest)) => {
+                Some(UNREAD.to_owned())
+            }
             _ => table.and_then(|table| table.carved.clone()),
         };
         let user_key =
@@ -143,9 +152,44 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
             name: member.name.clone(),
         }
     });
-    let mut files: Vec<_> = manifests.chain(members).collect();
+    let mut files: Vec<_> = manifests.chain(members).chain(strays(survey)).collect();
     files.sort_by(|a, b| a.name.cmp(&b.name));
     files
+}
+
+/// The names without a file behind them that may stand for a file of the database.
+fn strays(survey: &Survey) -> impl Iterator<Item = RepairedFile> {
+    let may_matter = |stray: &&Stray| {
+        let trusted = survey.manifests.trusted().map(|trusted| &trusted.manifest);
+        let is_there = |member: &Member| member.table().is_some() && member.number == stray.number;
+        match stray.kind {
+            FileKind::Table if survey.members.iter().any(is_there) => false,
+            FileKind::Table => trusted.is_none_or(|trusted| is_newer(trusted, stray.number)),
+            FileKind::Log => trusted.is_none_or(|trusted| trusted.is_log_live(stray.number)),
+            _ => true,
+        }
+    };
+    survey.strays.iter().filter(may_matter).map(|stray| {
+        let (kind, standing) = match stray.kind {
+            FileKind::Table => (RepairedKind::Table, FileStanding::Missing),
+            FileKind::Log => (RepairedKind::Log, FileStanding::Missing),
+            _ => (RepairedKind::Manifest, FileStanding::Distrusted),
+        };
+        RepairedFile {
+            kind,
+            standing,
+            level: None,
+            size: None,
+            entries: 0,
+            first_key: None,
+            last_key: None,
+            damaged: Vec::new(),
+            corrected: Vec::new(),
+            losses: 0,
+            remark: Some(format!("expected a file, found {}", stray.why)),
+            name: stray.name.clone(),
+        }
+    })
 }
 
 fn loss_of(survey: &Survey, loss: &Loss) -> LossReport {

@@ -8,8 +8,9 @@ use filterblock::quote;
 use filterblock::table::Table;
 
 use super::fragments::{Fragments, Piece};
-use super::input::{Input, InputFile};
+use super::input::{Input, InputFile, Stray};
 use super::patched::{Patch, Patched, Sequential};
+use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::audit::read_options;
 use crate::rebuild::{Failure, Result};
 use crate::report::ErrorKind;
@@ -17,6 +18,7 @@ use crate::report::ErrorKind;
 /// A MANIFEST as far as it could be read.
 pub(super) struct FoundManifest {
     pub(super) name: String,
+    pub(super) number: u64,
     pub(super) len: u64,
     pub(super) manifest: Manifest,
     /// The file ends within a record, or in zeros, so what was written last may be lost.
@@ -25,13 +27,21 @@ pub(super) struct FoundManifest {
     pub(super) patches: Vec<Patch>,
     /// The reason not to trust this MANIFEST, if there is one.
     pub(super) distrust: Option<String>,
+    /// The reason why another MANIFEST is preferred, if one is.
+    pub(super) passed_over: Option<String>,
 }
+
+/// The order in which MANIFESTs are preferred: no table is newer, CURRENT names it, next file number, last sequence
+/// number.
+type Rank = (bool, bool, u64, u64);
 
 /// All MANIFESTs of a database.
 pub(super) struct Manifests {
     found: Vec<FoundManifest>,
     /// The index of the MANIFEST that is trusted.
     trusted: Option<usize>,
+    /// The name and the number of the MANIFEST that CURRENT names. `None`: CURRENT is missing or damaged.
+    current: Option<(String, u64)>,
 }
 
 impl Manifests {
@@ -47,20 +57,43 @@ impl Manifests {
             }
             found.push(one);
         }
-        let is_current = |name: &str| {
-            let current = input.current()?;
-            (current.strip_suffix(b"\n")? == name.as_bytes()).then_some(())
-        };
-        let trusted = (0..found.len()).filter(|&at| found.get(at).is_some_and(|one| one.distrust.is_none()));
-        let trusted = trusted.max_by_key(|&at| {
-            found.get(at).map(|one| {
-                let of = &one.manifest;
-                let newer = |file: &InputFile| file.kind == FileKind::Table && is_newer(of, file.number);
-                let (is_newest, is_current) = (!files.iter().any(newer), is_current(&one.name).is_some());
-                (is_newest, is_current, of.next_file_number(), of.last_sequence())
-            })
+        let current = input.current().and_then(|contents| {
+            let name = str::from_utf8(contents.strip_suffix(b"\n")?).ok()?;
+            let (kind, number) = FileKind::parse(name)?;
+            (kind == FileKind::Manifest).then(|| (name.to_owned(), number))
         });
-        Ok(Self { found, trusted })
+        let rank = |one: &FoundManifest| -> Rank {
+            let of = &one.manifest;
+            let newer = |file: &InputFile| file.kind == FileKind::Table && is_newer(of, file.number);
+            let is_current = current.as_ref().is_some_and(|(name, _)| *name == one.name);
+            (!files.iter().any(newer), is_current, of.next_file_number(), of.last_sequence())
+        };
+        let ranks = found.iter().enumerate().filter(|(_, one)| one.distrust.is_none());
+        let ranks: Vec<_> = ranks.map(|(at, one)| (at, rank(one))).collect();
+        let trusted = ranks.iter().max_by_key(|(_, rank)| *rank).copied();
+        if let Some((chosen, best)) = trusted {
+            let name = found.get(chosen).map(|one| one.name.clone()).unwrap_or_default();
+            for (at, rank) in ranks.into_iter().filter(|(at, _)| *at != chosen) {
+                let why = passed_over(&name, best, rank);
+                found.get_mut(at).into_iter().for_each(|one| one.passed_over = Some(why.clone()));
+            }
+        }
+        Ok(Self { found, trusted: trusted.map(|(at, _)| at), current })
+    }
+
+    /// Tells of a later MANIFEST than the trusted one, if the database may have used it last.
+    pub(super) fn later(&self, strays: &[Stray]) -> Option<String> {
+        let trusted = self.trusted()?;
+        if let Some((name, number)) = &self.current {
+            let is_there = self.found.iter().any(|one| one.name == *name);
+            let how = if is_there { "is not trusted" } else { "is missing" };
+            return (*number > trusted.number).then(|| format!("CURRENT names {name}, which {how}"));
+        }
+        let strays = strays.iter().filter(|stray| stray.kind == FileKind::Manifest);
+        let all = self.found.iter().map(|one| (one.number, &one.name));
+        let all = all.chain(strays.map(|stray| (stray.number, &stray.name)));
+        let (_, later) = all.max().filter(|(number, _)| *number > trusted.number)?;
+        Some(format!("{later} is later than {}, and CURRENT names neither", trusted.name))
     }
 
     /// The MANIFEST that is trusted.
@@ -86,9 +119,10 @@ impl Manifests {
         all.filter_map(|one| one.manifest.comparator()).next()
     }
 
-    /// The greatest last sequence number of all MANIFESTs.
+    /// The greatest last sequence number of all MANIFESTs, numbers that are too great left out.
     pub(super) fn last_sequence(&self) -> u64 {
-        self.found.iter().map(|one| one.manifest.last_sequence()).max().unwrap_or_default()
+        let all = self.found.iter().map(|one| one.manifest.last_sequence());
+        all.filter(|last| *last <= MAX_SEQUENCE).max().unwrap_or_default()
     }
 
     /// The records of tables by number. Each is from the trusted MANIFEST or, if there is none or it does not list the
@@ -96,6 +130,17 @@ impl Manifests {
     pub(super) fn tables(&self) -> BTreeMap<u64, &LiveTable> {
         let all = self.found.iter().chain(self.trusted());
         all.flat_map(|one| one.manifest.tables()).map(|table| (table.number, table)).collect()
+    }
+}
+
+/// Tells why the MANIFEST `chosen`, of rank `best`, is preferred to one of rank `rank`.
+fn passed_over(chosen: &str, best: Rank, rank: Rank) -> String {
+    let (is_newest, is_current, next, last) = best;
+    match rank {
+        (newest, ..) if newest != is_newest => format!("a table is newer, and none is newer than {chosen}"),
+        (_, current, ..) if current != is_current => format!("CURRENT names {chosen}"),
+        (.., of_next, of_last) if (of_next, of_last) != (next, last) => format!("{chosen} is newer"),
+        _ => format!("{chosen} is as new"),
     }
 }
 
@@ -123,11 +168,13 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     let lost = lost.map(|offset| format!("a record at offset {offset} is damaged"));
     Ok(FoundManifest {
         name: file.name.clone(),
+        number: file.number,
         len: file.len,
         is_torn: is_torn || scan.manifest.incomplete_tail().is_some(),
         manifest: scan.manifest,
         patches,
         distrust: lost.or(damage),
+        passed_over: None,
     })
 }
 

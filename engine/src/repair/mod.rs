@@ -13,12 +13,13 @@
 //! 5  all entries in order; the newest version of each key, and         merge, decide
 //!    whether it is certain
 //! 6  new tables on one level, which are read back                      output, shape
-//! 7  the ledger                                                        ledger
+//! 7  the ledger, and whether it tells all                             ledger, doubt
 //! ```
 
 mod batch;
 mod decide;
 mod dialect;
+mod doubt;
 mod dry_run;
 mod input;
 mod key_order;

@@ -109,7 +109,7 @@ pub(super) fn decide(
 /// A file of the database, whose permissions the new files get. `None`: there is no table, log or MANIFEST,
 /// or the file chosen cannot be opened.
 fn like(dir: &Folder) -> Result<Option<File>> {
-    let files = dir.files()?;
+    let files = dir.files()?.files;
     let first = files.iter().find(|file| file.kind == FileKind::Table).or(files.first());
     Ok(first.and_then(|file| dir.open_file(&file.name).ok()))
 }

@@ -11,7 +11,7 @@ use filterblock::table::IdbComparator;
 use rayon::prelude::*;
 
 use super::dialect::check_dialect;
-use super::input::{Input, InputFile};
+use super::input::{Input, InputFile, Listing, Stray};
 use super::key_order::KeyOrder;
 use super::log;
 use super::manifests::{FoundManifest, Manifests, is_newer};
@@ -38,6 +38,7 @@ pub(super) struct Survey {
     pub(super) may_be_idb: bool,
     /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,
+    pub(super) strays: Vec<Stray>,
     pub(super) operations: Operations,
 }
 
@@ -49,7 +50,7 @@ impl Survey {
         scratch: &Path,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let files = input.files()?;
+        let Listing { files, strays } = input.files()?;
         if !files.iter().any(|file| file.kind != FileKind::Manifest && file.len > 0) {
             let why = "expected tables or logs to save, found none";
             return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Missing));
@@ -89,6 +90,7 @@ impl Survey {
             is_order_assumed: is_assumed,
             may_be_idb,
             members,
+            strays,
             operations,
         };
         survey.decide(input, watch)?;
@@ -101,7 +103,7 @@ impl Survey {
             match self.own_entries(trusted, input, watch)? {
                 Some(why) => self.manifests.distrust(why),
                 None => {
-                    by_manifest(&mut self.members, &trusted.manifest);
+                    by_manifest(&mut self.members, &trusted.manifest, &self.strays);
                     return Ok(());
                 }
             }
@@ -179,7 +181,7 @@ impl Survey {
 }
 
 /// Sets the place and standing of each file according to a MANIFEST, and adds missing tables.
-fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest) {
+fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest, strays: &[Stray]) {
     for member in members.iter_mut() {
         let live = match member.log() {
             Some(_) => manifest.is_log_live(member.number).then_some(Place::LOGS),
@@ -201,17 +203,19 @@ fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest) {
     let missing = manifest.tables().iter().filter(|live| {
         !members.iter().any(|member| member.table().is_some() && member.number == live.number)
     });
-    let missing: Vec<_> = missing.map(missing_member).collect();
+    let missing: Vec<_> = missing.map(|live| missing_member(live, strays)).collect();
     members.extend(missing);
 }
 
-fn missing_member(live: &LiveTable) -> Member {
-    let why = "expected a live table, found no such file";
+fn missing_member(live: &LiveTable, strays: &[Stray]) -> Member {
+    let mut strays = strays.iter().filter(|stray| stray.kind == FileKind::Table);
+    let stray = strays.find(|stray| stray.number == live.number);
+    let why = format!("expected a live table, found {}", stray.map_or("no such file", |stray| stray.why));
     Member {
         name: FileKind::Table.file_name(live.number),
         number: live.number,
         len: 0,
-        saved: Saved::Missing(SavedTable::missing(live, why)),
+        saved: Saved::Missing(SavedTable::missing(live, &why)),
         place: Place::of_table(live.level, live.number),
         standing: Standing::Live,
     }

@@ -99,7 +99,7 @@ pub struct ManifestState {
     /// Number of records that lead to the state: those before the first fault.
     pub records: u64,
     /// Number of damaged places and of records that contradict other records. Records after the first of
-    /// these are shown, but are not part of the state.
+    /// these are shown, but are not part of the state. Faults that LevelDB takes no notice of are not counted.
     pub faults: u64,
     /// Offset of the record within which the file ends. LevelDB uses only the records before it. `None`: the
     /// file ends after a complete record.

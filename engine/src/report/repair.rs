@@ -30,7 +30,7 @@ pub struct RepairReport {
     /// Name of the comparator that orders the keys. `None`: the run ended before it was known.
     pub comparator: Option<Name>,
     /// True if neither `--comparator` nor a MANIFEST names the comparator, so that the order is inferred from the
-    /// tables.
+    /// tables or, without entries in tables, taken to be LevelDB's.
     pub is_comparator_assumed: bool,
     /// All files and keys in numbers.
     #[serde(flatten)]
@@ -119,7 +119,7 @@ pub struct RepairedFile {
     /// `live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
     /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `trusted`: a
     /// MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a live table that does
-    /// not exist, or any table that cannot be read.
+    /// not exist, any table that cannot be read, or the name of a live file without a file behind it.
     pub standing: FileStanding,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
@@ -143,10 +143,11 @@ pub struct RepairedFile {
     /// numbers are missing there, operations are lost.
     pub damaged: Vec<u64>,
     /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
-    /// MANIFEST, 1 if there is a reason not to trust it, and otherwise 0.
+    /// MANIFEST, 1 if it is damaged or contradicts the other files, and otherwise 0.
     pub losses: u64,
-    /// The reason why the blocks of a table were searched for without its footer, why the file cannot be read, or why a
-    /// MANIFEST is not trusted. `None`: none of these applies.
+    /// The reason why the blocks of a table were searched for without its footer, why a table may have had entries
+    /// though the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not trusted. `None`: none
+    /// of these applies.
     pub remark: Option<String>,
     /// The file's name.
     #[serde(skip)]
@@ -188,7 +189,7 @@ pub enum FileStanding {
     Obsolete,
     /// The file's entries from which other tables were made count only where entries of live files are lost.
     PartlyObsolete,
-    /// A live table that does not exist, or any table that cannot be read.
+    /// A live table that does not exist, any table that cannot be read, or a name without a file behind it.
     Missing,
     /// The MANIFEST that decides which files are live.
     Trusted,
@@ -270,6 +271,15 @@ fn hex<S: Serializer>(key: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 impl RepairReport {
+    /// How the comparator was found if nothing names it, to be put behind its name. `None`: something names it.
+    pub fn comparator_inferred(&self) -> Option<&'static str> {
+        let has_order = |file: &RepairedFile| file.kind == RepairedKind::Table && file.entries > 0;
+        self.is_comparator_assumed.then(|| match self.files.iter().any(has_order) {
+            true => "by the order of the tables",
+            false => "which is assumed, as no table has entries",
+        })
+    }
+
     /// Writes a line of JSON for each file, each loss and each doubtful key, and then one for the database at `dir`.
     ///
     /// # Errors

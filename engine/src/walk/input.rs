@@ -42,7 +42,7 @@ impl PathError {
     }
 
     /// The error for an [`io::Error`]. `listed`: the name was found in a folder a moment ago.
-    pub(super) fn of_io(error: &io::Error, listed: bool) -> Self {
+    pub(crate) fn of_io(error: &io::Error, listed: bool) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound if listed => Self::vanished(),
             io::ErrorKind::NotFound => Self::failed(ErrorKind::Missing, Self::MISSING),

@@ -24,6 +24,13 @@ pub(crate) struct Footer {
 /// usually enough to try every handle that differs from the stored one in one bit of the size.
 const MAX_PASSES: u64 = 8;
 
+/// Returns true if the file ends in the magic number of a footer.
+pub(crate) fn is_there<R: ReadAt>(source: &R) -> io::Result<bool> {
+    let magic = MAGIC.to_le_bytes();
+    let Some(start) = source.len()?.checked_sub(magic.len() as u64) else { return Ok(false) };
+    Ok(*source.read_at(start, magic.len())? == magic)
+}
+
 /// Reads the footer. If it does not lead to an index and a metaindex with correct checksums, one bit of the footer is
 /// corrected so that it does. If there is no such bit, or more than one, the footer is considered right, and a
 /// damaged index is corrected in the one bit whose correction makes `is_index` return `Some`. Returns `None` if no

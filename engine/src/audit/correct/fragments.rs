@@ -272,6 +272,22 @@ impl<R: ReadAt> Fragments<R> {
     }
 }
 
+/// The position of the space behind the sound fragments at the beginning of a block that was reserved and not written,
+/// as LevelDB sees it. `None`: there is no such space, or it has no room for a header.
+pub(crate) fn reserved(block: &[u8]) -> Option<usize> {
+    let mut at = 0_usize;
+    loop {
+        let header = Header::at(block, at)?;
+        if (header.kind, header.len) == (0, 0) {
+            return Some(at);
+        }
+        if !is_sound(block, at) {
+            return None;
+        }
+        at = at.saturating_add(HEADER_LEN).saturating_add(header.len);
+    }
+}
+
 /// The bytes that the checksum of the fragment at `start` covers: its type and data. `None`: they
 /// reach beyond the block.
 fn checked(block: &[u8], start: usize, len: usize) -> Option<&[u8]> {

@@ -7,6 +7,8 @@ use filterblock::database::FileKind;
 use filterblock::table::{ReadAt, ReadOptions};
 
 use super::check::table;
+use crate::audit::manifest::{current, open};
+use crate::audit::passed_over::PassedOver;
 use crate::audit::{correct, lost_keys::LostKeys};
 use crate::engine::{Engine, Sink};
 use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
@@ -187,10 +189,20 @@ fn manifest(folder: &Folder) -> (&Path, Verdict) {
         let code = if is_missing { Code::Manifest } else { finding.code };
         return (path, Verdict::of_finding(Finding { code, ..finding }));
     }
-    let verdict = folder.incomplete_tail().map(|offset| {
+    let finding = folder.incomplete_tail().map(|offset| {
         let expected = "a MANIFEST that ends behind a record";
         let found = "an end within a record, which LevelDB passes over";
-        Verdict::of_finding(Finding::new(Code::Manifest, offset, expected, found))
+        Finding::new(Code::Manifest, offset, expected, found)
     });
-    (folder.path(), verdict.unwrap_or_default())
+    let finding = finding.or_else(|| passed_over(folder).map(PassedOver::finding));
+    (folder.path(), finding.map(Verdict::of_finding).unwrap_or_default())
+}
+
+/// Finds what LevelDB passes over in the MANIFEST, unless that is gone by now.
+fn passed_over(folder: &Folder) -> Option<PassedOver> {
+    let last = folder.database().manifest().ok()?.last_sequence();
+    PassedOver::sequence(last).or_else(|| {
+        let path = current(folder, folder.storage())?;
+        PassedOver::zeros(open(&path, true, folder.storage()).ok()?).ok()?
+    })
 }

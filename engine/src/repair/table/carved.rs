@@ -8,6 +8,7 @@ use filterblock::table::{BlockHandle, ReadAt};
 use super::partial::{self, Stored};
 use super::stored::{self, Between};
 use super::{Blocks, Expected, Limits, SavedTable, indexed};
+use crate::audit::correct::footer;
 use crate::audit::scan::carve::{
     finder::{BlockFinder, Stretch},
     kind::{BlockKind, KnownBlocks},
@@ -154,6 +155,8 @@ pub(super) fn read<R: ReadAt>(
             save_beginning(source, gap, is_cut, expected, table)?;
         }
         let bytes = gap.map_or(len, |gap| gap.start)..len;
+        let is_limited = expected.limits.budget.is_spent();
+        table.is_cut_off = table.lost.is_empty() && !is_limited && !footer::is_there(source)?;
         table.lost.push(lost(table, expected, record.map(Bound::including), bytes));
     }
     table.blocks = Blocks::Found(blocks);

@@ -75,6 +75,8 @@ pub(super) struct SavedTable {
     pub(super) saved_partly: u64,
     /// The reason why blocks were searched for without the footer; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,
+    /// The file ends within the table, behind all blocks that were read: what a writer leaves that was stopped.
+    pub(super) is_cut_off: bool,
     pub(super) facts: Facts,
     pub(super) filters: Option<FilterMeasures>,
     /// The table's filters, if they are sound and blocks are lost.

@@ -12,33 +12,33 @@ use crate::report::{FileStanding, RebuildStatus, RepairReport};
 
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
-const MANIFEST: &str = "MANIFEST-000040";
-const LOG: &str = "000041.log";
+pub(super) const MANIFEST: &str = "MANIFEST-000040";
+pub(super) const LOG: &str = "000041.log";
 /// The tables of levels 0, 0, 1 and 2.
-const TABLES: [&str; 4] = ["000033.ldb", "000030.ldb", "000012.ldb", "000020.ldb"];
+pub(super) const TABLES: [&str; 4] = ["000033.ldb", "000030.ldb", "000012.ldb", "000020.ldb"];
 
-struct Case {
+pub(super) struct Case {
     root: tempfile::TempDir,
 }
 
 impl Case {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         Sample::Levels.make(&root.path().join(DATABASE));
         Self { root }
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
+    pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
         self.root.path().join(DATABASE).join(name)
     }
 
-    fn change(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
+    pub(super) fn change(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let mut bytes = fs::read(self.path(name)).unwrap();
         change(&mut bytes);
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    fn repair(&self) -> (RepairReport, Entries) {
+    pub(super) fn repair(&self) -> (RepairReport, Entries) {
         let report = run(self.root.path()).unwrap();
         let target = self.root.path().join(TARGET);
         let new = entries(&target);
@@ -77,7 +77,7 @@ fn greatest_sequence(dir: &Path) -> u64 {
 }
 
 /// The entries of the undamaged database.
-fn sound() -> Entries {
+pub(super) fn sound() -> Entries {
     entries(&Case::new().path(""))
 }
 

@@ -7,6 +7,7 @@
 mod crashes;
 mod damage;
 mod limits;
+mod unnoticed;
 
 use std::path::Path;
 

@@ -1,0 +1,142 @@
+//! What LevelDB accepts in a MANIFEST without a word, though something is lost or wrong.
+
+use std::io::{self, Read};
+
+use super::correct::fragments::{BLOCK_LEN, reserved};
+use crate::report::{Code, ErrorKind, Fault, Finding};
+
+/// The greatest sequence number that a key has room for.
+pub(crate) const MAX_SEQUENCE: u64 = (1 << 56) - 1;
+
+/// A part of a MANIFEST that LevelDB passes over, or a number that it takes as it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PassedOver {
+    /// Zeros from this offset to the end of the file.
+    Zeros(u64),
+    /// Zeros at this offset with other bytes behind them, which LevelDB does not read up to the end of the block.
+    Hidden(u64),
+    /// A last sequence number that no entry can have.
+    Sequence(u64),
+}
+
+impl PassedOver {
+    /// Finds the first zeros at which a record could begin. Nothing behind damage in a block is looked at.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading `source`, which has to stand at the start of the MANIFEST.
+    pub(crate) fn zeros(mut source: impl Read) -> io::Result<Option<Self>> {
+        let (mut start, mut zeros) = (0_u64, None);
+        loop {
+            let mut block = Vec::new();
+            (&mut source).take(BLOCK_LEN).read_to_end(&mut block)?;
+            if block.is_empty() {
+                return Ok(zeros.map(Self::Zeros));
+            }
+            if zeros.is_none() {
+                zeros = reserved(&block).map(|at| start.saturating_add(at as u64));
+            }
+            let from = zeros.and_then(|zeros| usize::try_from(zeros.saturating_sub(start)).ok());
+            if let (Some(zeros), Some(rest)) = (zeros, from.and_then(|from| block.get(from..)))
+                && rest.iter().any(|&byte| byte != 0)
+            {
+                return Ok(Some(Self::Hidden(zeros)));
+            }
+            start = start.saturating_add(block.len() as u64);
+        }
+    }
+
+    /// Returns the last sequence number `last` if no entry can have it.
+    pub(crate) fn sequence(last: u64) -> Option<Self> {
+        (last > MAX_SEQUENCE).then_some(Self::Sequence(last))
+    }
+
+    /// The fault for `manifest`.
+    pub(crate) fn fault(self) -> Fault {
+        let (expected, found) = (self.expected(), self.found());
+        match self.offset() {
+            Some(offset) => Fault::damage(&format!("MANIFEST at offset {offset}"), offset, expected, found),
+            None => {
+                let message = format!("MANIFEST: expected {expected}, found {found}");
+                let (expected, found) = (Some(expected), Some(found));
+                Fault { expected, found, ..Fault::new(message, ErrorKind::Damaged) }
+            }
+        }
+    }
+
+    /// The finding for `verify`.
+    pub(crate) fn finding(self) -> Finding {
+        Finding::new(Code::Manifest, self.offset(), self.expected(), self.found())
+    }
+
+    const fn offset(self) -> Option<u64> {
+        match self {
+            Self::Zeros(offset) | Self::Hidden(offset) => Some(offset),
+            Self::Sequence(_) => None,
+        }
+    }
+
+    fn expected(self) -> String {
+        match self {
+            Self::Zeros(_) | Self::Hidden(_) => "a record or the end of the file".to_owned(),
+            Self::Sequence(_) => format!("a last sequence of at most {MAX_SEQUENCE}"),
+        }
+    }
+
+    fn found(self) -> String {
+        match self {
+            Self::Zeros(_) => "zeros up to the end, which LevelDB passes over".to_owned(),
+            Self::Hidden(_) => "zeros with other bytes behind them, which LevelDB passes over".to_owned(),
+            Self::Sequence(last) => last.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use filterblock::database::LogWriter;
+
+    use super::*;
+
+    fn log(records: &[usize]) -> Vec<u8> {
+        let mut log = LogWriter::new(Vec::new());
+        records.iter().for_each(|&len| log.add_record(&vec![0; len]).unwrap());
+        log.into_writer()
+    }
+
+    fn space(file: &[u8]) -> Option<PassedOver> {
+        PassedOver::zeros(file).unwrap()
+    }
+
+    #[test]
+    fn a_sequence_number_has_56_bits() {
+        for (last, is_told) in [(0, false), ((1 << 56) - 1, false), (1 << 56, true), (u64::MAX, true)] {
+            assert_eq!(PassedOver::sequence(last), is_told.then_some(PassedOver::Sequence(last)));
+        }
+    }
+
+    #[test]
+    fn zeros_are_told_where_a_record_could_begin() {
+        // Records of zeros, those that fill a block to its last bytes, and padding are no space.
+        for records in [&[][..], &[100, 200], &[32_768 - 7 - 3, 50], &[100_000, 3]] {
+            let file = log(records);
+            assert_eq!(space(&file), None, "{records:?}");
+            let len = file.len() as u64;
+            assert_eq!(space(&[&file[..], &[0; 7]].concat()), Some(PassedOver::Zeros(len)));
+            assert_eq!(space(&[&file[..], &[0; 70_000]].concat()), Some(PassedOver::Zeros(len)));
+            let hidden = [&file[..], &[0; 20], &b"record"[..]].concat();
+            assert_eq!(space(&hidden), Some(PassedOver::Hidden(len)));
+            // A record in a later block is read, but not what was here.
+            let mut later = file.clone();
+            later.resize(file.len().next_multiple_of(32_768).max(32_768), 0);
+            if later.len() - file.len() >= 7 {
+                later.extend(log(&[9]));
+                assert_eq!(space(&later), Some(PassedOver::Hidden(len)));
+            }
+        }
+        // Damage ends a block, and LevelDB reports it.
+        let mut damaged = [&log(&[100, 200])[..], &[0; 30]].concat();
+        damaged[50] = 1;
+        assert_eq!(space(&damaged), None);
+    }
+}

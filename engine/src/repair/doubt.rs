@@ -1,0 +1,89 @@
+//! The reasons why a trusted MANIFEST may not tell of everything that was in the database.
+
+use filterblock::database::{FileKind, Manifest};
+
+use super::input::Stray;
+use super::manifests::{FoundManifest, is_newer};
+use super::members::{Member, Saved, Standing};
+use super::survey::Survey;
+use crate::audit::passed_over::MAX_SEQUENCE;
+
+/// Returns the reasons why more may be missing than the losses in live files, although a MANIFEST is trusted.
+pub(super) fn reasons(survey: &Survey, trusted: &FoundManifest) -> Vec<String> {
+    let manifest = &trusted.manifest;
+    let mut reasons = Vec::new();
+    if trusted.is_torn {
+        reasons
+            .push("the end of the MANIFEST is lost, so a table or a log may be missing unnoticed".to_owned());
+    }
+    if let Some(later) = survey.manifests.later(&survey.strays) {
+        reasons.push(format!("{later}, so a table or a log may be missing unnoticed"));
+    }
+    reasons.extend(unread_tables(survey, manifest));
+    reasons.extend(missing_logs(survey, manifest));
+    if manifest.last_sequence() > MAX_SEQUENCE {
+        let last = manifest.last_sequence();
+        reasons.push(format!(
+            "the MANIFEST's last sequence number is {last}, greater than any can be, so operations may be missing from logs \
+             unnoticed"
+        ));
+    }
+    reasons
+}
+
+/// The reason, if any, that tables which the MANIFEST may have missed are not read to their end.
+fn unread_tables(survey: &Survey, manifest: &Manifest) -> Option<String> {
+    let unread = survey.members.iter().filter(|member| is_unread(member, manifest));
+    let strays = survey.strays.iter().filter(|stray| stray.kind == FileKind::Table);
+    let strays = strays.filter(|stray| is_newer(manifest, stray.number));
+    let mut names = unread.map(|member| &*member.name).chain(strays.map(|stray| &*stray.name));
+    let first = names.next()?;
+    let tables = match names.count() {
+        0 => format!("{first} is"),
+        1 => format!("{first} and 1 more table are"),
+        more => format!("{first} and {more} more tables are"),
+    };
+    Some(format!(
+        "{tables} newer than the MANIFEST and cannot be read whole, so entries that no other file has may be missing"
+    ))
+}
+
+/// Returns true if this is a table that the MANIFEST may have missed, with parts that cannot be read. The beginning of
+/// a table whose writer was stopped has none, as the entries that are there show what it was made from.
+pub(super) fn is_unread(member: &Member, manifest: &Manifest) -> bool {
+    let has_unread_parts = match &member.saved {
+        Saved::Unreadable(..) => true,
+        Saved::Table(table) => {
+            let is_beginning = table.is_cut_off && table.facts.entries.max(table.saved_partly) > 0;
+            member.len > 0 && !table.lost.is_empty() && !is_beginning
+        }
+        Saved::Missing(_) | Saved::Log(_) => false,
+    };
+    has_unread_parts && is_newer(manifest, member.number)
+}
+
+/// The reasons, if any, that live logs are not there.
+fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let is_log = |stray: &&Stray| stray.kind == FileKind::Log && manifest.is_log_live(stray.number);
+    for stray in survey.strays.iter().filter(is_log) {
+        let Stray { name, why, .. } = stray;
+        reasons.push(format!("{name} is no file but {why}, so operations may be missing"));
+    }
+    let logs = || survey.members.iter().filter(|member| member.log().is_some());
+    if !logs().any(|log| log.standing == Standing::Live) {
+        reasons.push("there is no live log, so what was written last may be missing".to_owned());
+        return reasons;
+    }
+    // LevelDB and goleveldb make a log before they record its number, and remove it only after they recorded another.
+    for number in [manifest.prev_log_number(), manifest.log_number()] {
+        let is_there = logs().any(|log| log.number == number)
+            || survey.strays.iter().any(|stray| stray.kind == FileKind::Log && stray.number == number);
+        if number > 0 && !is_there {
+            let name = FileKind::Log.file_name(number);
+            reasons
+                .push(format!("the MANIFEST names {name}, which is missing, so operations may be missing"));
+        }
+    }
+    reasons
+}
