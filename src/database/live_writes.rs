@@ -7,8 +7,7 @@ use std::{fmt, ptr};
 use bytes::Bytes;
 
 use super::database::{Database, DatabaseTable, TableStatus};
-use super::folder::{DatabaseFile, FileState};
-use super::live_tables::LiveTable;
+use super::folder::FileState;
 use super::memtable::{Memtable, SortedWrites};
 use super::opener::Opener;
 use super::scan::Scan;
@@ -42,20 +41,21 @@ struct Place {
 /// The places of the tables of each run. `None` without a sound MANIFEST, or if any of the tables is
 /// missing or could not be looked at.
 fn places(database: &Database, arranged: &Arranged<'_>) -> Option<Arc<[Vec<Place>]>> {
-    let recorded: HashMap<*const LiveTable, usize> = database
+    // By address: one type of map for both takes less code.
+    let recorded: HashMap<usize, usize> = database
         .manifest()
         .ok()?
         .tables()
         .iter()
         .enumerate()
-        .map(|(at, table)| (ptr::from_ref(table), at))
+        .map(|(at, table)| (ptr::from_ref(table).addr(), at))
         .collect();
-    let files: HashMap<*const DatabaseFile, usize> =
-        database.files().iter().enumerate().map(|(at, file)| (ptr::from_ref(file), at)).collect();
+    let files: HashMap<usize, usize> =
+        database.files().iter().enumerate().map(|(at, file)| (ptr::from_ref(file).addr(), at)).collect();
     let place = |table: &DatabaseTable<'_>| {
         let FileState::Present(file) = table.file else { return None };
-        let recorded = *recorded.get(&ptr::from_ref(table.recorded()?))?;
-        Some(Place { recorded, file: *files.get(&ptr::from_ref(file))? })
+        let recorded = *recorded.get(&ptr::from_ref(table.recorded()?).addr())?;
+        Some(Place { recorded, file: *files.get(&ptr::from_ref(file).addr())? })
     };
     let run = |run: &Vec<DatabaseTable<'_>>| run.iter().map(place).collect();
     let runs = arranged.runs.iter().map(run).collect::<Option<Arc<[Vec<Place>]>>>();

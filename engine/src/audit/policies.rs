@@ -1,5 +1,7 @@
 //! The policies with which filters for tables can be made.
 
+use std::collections::BTreeMap;
+
 use filterblock::policy::{OWN_POLICIES, OwnPolicy};
 use filterblock::{BloomFilterPolicy, LegacyBloomPolicy, LegacyHash, SharedPolicy};
 use serde::Serialize;
@@ -18,6 +20,38 @@ pub enum Policy {
     Builtin(LegacyHash),
     /// A policy of this library's own.
     Own(OwnPolicy),
+}
+
+/// The number of tables with filters of each policy, by the policies' names.
+pub(crate) struct PolicyCounts<'a>(BTreeMap<&'a [u8], u64>);
+
+impl<'a> PolicyCounts<'a> {
+    pub(crate) fn of(names: &mut dyn Iterator<Item = &'a [u8]>) -> Self {
+        let mut counts = BTreeMap::new();
+        names.for_each(|name| *counts.entry(name).or_default() += 1);
+        Self(counts)
+    }
+
+    /// The most frequent of the policies that are known here, whose hash is not looked at.
+    pub(crate) fn most_frequent(&self) -> Option<Policy> {
+        let known = self.0.iter().filter_map(|(name, count)| {
+            Some((*count, Policy::of(std::str::from_utf8(name).ok()?, LegacyHash::Unsigned)?))
+        });
+        known.max_by_key(|(count, _)| *count).map(|(_, policy)| policy)
+    }
+
+    pub(crate) fn are_several(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    pub(crate) fn has(&self, policy: Policy) -> bool {
+        self.0.contains_key(policy.name().as_bytes())
+    }
+
+    /// Returns true if some filters are of another policy.
+    pub(crate) fn has_other_than(&self, policy: Policy) -> bool {
+        self.0.len() > usize::from(self.has(policy))
+    }
 }
 
 impl Policy {

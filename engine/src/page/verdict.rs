@@ -1,14 +1,11 @@
 //! The verdict on a database in two sentences, and the command to run.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-
-use filterblock::LegacyHash;
 
 use super::shown::Shown;
 use super::words::{all_tables, sentence, text};
-use crate::audit::Policy;
 use crate::audit::overview::{Kind, Overview, OverviewFindings};
+use crate::audit::policies::PolicyCounts;
 use crate::report::{Action, Advice, Code, FoundFilters, LevelTotals, Table, TableState, Tuning};
 use crate::words::{
     DECIDE, RENEW, bits_per_entry, count, counted, counted_as, denied_text, measured, path_word,
@@ -142,16 +139,11 @@ fn denied_by_tune<'a>(page: &Shown<'a>) -> Option<(String, Option<&'a [String]>)
 /// If tables in use have filters of several policies, a remark on that, after a space, and the arguments that choose the
 /// most frequent one of those known.
 fn policy_to_choose(overview: &Overview) -> (String, Vec<String>) {
-    let mut counts = BTreeMap::<&[u8], u64>::new();
-    overview.in_use().filter_map(Table::policy).for_each(|name| *counts.entry(name).or_default() += 1);
-    let known = counts.iter().filter_map(|(name, count)| {
-        let name = std::str::from_utf8(name).ok()?;
-        Some((*count, Policy::of(name, LegacyHash::Unsigned)?.name()))
-    });
-    match known.max_by_key(|(count, _)| *count) {
-        Some((_, name)) if counts.len() > 1 => (
-            format!(" {}", sentence(&several_policies_text(name))),
-            ["--policy", name].map(str::to_owned).to_vec(),
+    let counts = PolicyCounts::of(&mut overview.in_use().filter_map(Table::policy));
+    match counts.most_frequent() {
+        Some(policy) if counts.are_several() => (
+            format!(" {}", sentence(&several_policies_text(policy.name()))),
+            ["--policy", policy.name()].map(str::to_owned).to_vec(),
         ),
         _ => Default::default(),
     }

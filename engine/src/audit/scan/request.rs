@@ -11,9 +11,11 @@ pub struct ScanRequest {
     /// deletions only.
     pub all: bool,
     /// Finds the data blocks of tables by their checksums, without footer and index.
+    #[cfg(feature = "fs")]
     pub carve: bool,
     /// Corrects one wrong bit of each block of tables and of each fragment of logs and MANIFESTs, if the checksum
     /// reveals which bit it is.
+    #[cfg(feature = "fs")]
     pub correct: bool,
     /// The range of keys to show.
     pub range: KeyRange,
@@ -22,6 +24,23 @@ pub struct ScanRequest {
     /// True if the keys of tables that are shown one by one are internal keys. `None`: the keys of a database's tables
     /// are internal keys; for other tables, their filters or first keys decide.
     pub internal_keys: Option<bool>,
+}
+
+// Without the feature `fs`, nothing is compiled for what cannot be asked for: these functions are constant there.
+impl ScanRequest {
+    pub(super) const fn carves(&self) -> bool {
+        #[cfg(feature = "fs")]
+        return self.carve;
+        #[cfg(not(feature = "fs"))]
+        false
+    }
+
+    pub(super) const fn corrects(&self) -> bool {
+        #[cfg(feature = "fs")]
+        return self.correct;
+        #[cfg(not(feature = "fs"))]
+        false
+    }
 }
 
 /// The outcome of a scan.

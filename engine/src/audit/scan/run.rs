@@ -55,7 +55,7 @@ impl Engine {
         let mut scan = Scan {
             engine: self,
             request,
-            correction: request.correct.then(|| Correction::new(&self.read, self.max_output)),
+            correction: request.corrects().then(|| Correction::new(&self.read, self.max_output)),
             options,
             storage: storage.as_deref(),
             sink,
@@ -121,7 +121,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         for (path, error) in folder.skipped() {
             self.failed(Subject { path, ..subject }, error)?;
         }
-        if self.request.carve {
+        if self.request.carves() {
             return self.files(subject, folder).await;
         }
         let is_ordered = folder.has_records() || self.engine.is_bytewise;
@@ -138,8 +138,11 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             self.fault(Subject { path, ..subject }, &fault)?;
         }
         if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
-            let correction = self.correction.as_ref().map(|correction| correction.of(folder.database()));
+            let correction = self.correction().map(|correction| correction.of(folder.database()));
             return match self.storage {
+                #[cfg(not(feature = "fs"))]
+                Some(storage) => self.database(subject, folder, || Stored(storage)).await,
+                #[cfg(feature = "fs")]
                 Some(storage) => {
                     let opener =
                         || CorrectingOpener { opener: Stored(storage), correction: correction.clone() };
@@ -164,11 +167,15 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         self.files(subject, folder).await
     }
 
+    fn correction(&self) -> Option<&Correction> {
+        self.correction.as_ref().filter(|_| self.request.corrects())
+    }
+
     /// The folder with wrong bits of its MANIFEST corrected, if wrong bits are to be corrected and the MANIFEST can be
     /// relied on then; otherwise the folder as it is.
     fn corrected(&self, folder: Arc<Folder>) -> Arc<Folder> {
         let correct = || {
-            let correction = self.correction.as_ref()?;
+            let correction = self.correction()?;
             let (path, error) = folder.manifest_error()?;
             let (kind, _) = FileKind::parse(path.file_name()?.to_str()?)?;
             let is_damaged = ErrorKind::of(error) == ErrorKind::Damaged && kind == FileKind::Manifest;
@@ -191,7 +198,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     /// Shows the tables and logs of a folder one by one.
     async fn files(&mut self, subject: Subject<'_>, folder: &Folder) -> io::Result<()> {
         let in_database = folder.is_database();
-        self.lacks_manifest = in_database && !self.request.carve;
+        self.lacks_manifest = in_database && !self.request.carves();
         for path in folder.tables().chain(folder.logs().map(|(log, _)| &*log.path)) {
             self.file(Subject { path, ..subject }, in_database, true).await?;
         }
@@ -242,7 +249,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     /// Shows the entries of a table or log. `in_database`: the keys of a table are internal keys, unless the request
     /// says otherwise. `listed`: the file's name was found in a folder.
     async fn file(&mut self, subject: Subject<'_>, in_database: bool, listed: bool) -> io::Result<()> {
-        let (path, ScanRequest { all, range, internal_keys, carve, .. }) = (subject.path, self.request);
+        let (path, ScanRequest { all, range, internal_keys, .. }) = (subject.path, self.request);
         if is_log(path) {
             return match self.open_log(path, listed) {
                 Ok(contents) => self.show(subject, &mut LogRows::new(contents, path, range, *all)).await,
@@ -255,7 +262,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         };
         let internal = internal_keys.or(in_database.then_some(true));
         let options = &self.options;
-        if *carve {
+        if self.request.carves() {
             let limit = decode_limit(self.engine.max_output, file.len().unwrap_or_default());
             let limit = DecodeLimit::new(Arc::clone(&self.engine.meter), limit);
             return match CarvedRows::new(file, options, limit, path, range, *all, internal) {
@@ -288,7 +295,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
 
     fn open(&self, path: &Path, listed: bool) -> Result<Box<dyn ReadAt + Send + 'a>, PathError> {
         let file = self.open_plain(path, listed)?;
-        match &self.correction {
+        match self.correction() {
             Some(correction) => Ok(Box::new(correction.table(file, path)?)),
             None => Ok(file),
         }
@@ -299,7 +306,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             None => Box::new(open_file(path, listed)?),
             Some(storage) => Box::new(open_log(storage, path)?),
         };
-        Ok(match &self.correction {
+        Ok(match self.correction() {
             Some(correction) => Box::new(correction.log(log, path)),
             None => log,
         })
@@ -325,7 +332,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
                 Ok(Moved::On) => pause().await,
                 Ok(Moved::ToEntry) => {
                     if let Some(mut row) = rows.row() {
-                        let correction = self.correction.as_ref();
+                        let correction = self.correction();
                         row.corrected =
                             correction.and_then(|correction| correction.bit(row.path, row.offset));
                         if self.lacks_manifest {
@@ -363,7 +370,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         let Shown { entries, errors, remarks: found } = shown;
         let mut remarks = std::mem::take(&mut self.remarks);
         remarks.extend(found);
-        let corrected = self.correction.iter().flat_map(|correction| correction.tell(subject.path));
+        let corrected = self.correction().into_iter().flat_map(|correction| correction.tell(subject.path));
         remarks.extend(corrected.map(|(path, text)| Remark::new(&path, text)));
         if errors > MAX_ERRORS {
             remarks.push(Remark::new(subject.path, format_args!("{} more errors", errors - MAX_ERRORS)));

@@ -1,9 +1,10 @@
 //! The hash of filters under the name that two hashes share, as the stored keys reveal it.
 
 use filterblock::table::Table;
-use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash};
+use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyHash, SharedPolicy};
 
 use super::advice::OLD_NAME;
+use crate::audit::policies::Policy;
 
 /// The facts about the hash that the filters and the keys of tables reveal.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -47,7 +48,7 @@ impl HashEvidence {
 /// Gathers the evidence of a table, block by block.
 pub(super) struct HashCheck<'a> {
     /// The filters, read with the signed and with the unsigned hash; `None` if the table has none of that name.
-    filters: Option<[FilterBlockReader<LegacyBloomPolicy, &'a [u8]>; 2]>,
+    filters: Option<[FilterBlockReader<SharedPolicy, &'a [u8]>; 2]>,
     offset: u64,
     /// All keys of the current data block pass, with the signed and with the unsigned hash.
     fits: [bool; 2],
@@ -58,9 +59,8 @@ impl<'a> HashCheck<'a> {
     pub(super) fn new<R>(table: &'a Table<R>) -> Self {
         let filters = table.filter().filter(|filters| filters.policy().name() == OLD_NAME);
         let filters = filters.map(|filters| {
-            [LegacyHash::Signed, LegacyHash::Unsigned].map(|hash| {
-                FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filters.contents())
-            })
+            [LegacyHash::Signed, LegacyHash::Unsigned]
+                .map(|hash| FilterBlockReader::new(Policy::Builtin(hash).with_bits(10), filters.contents()))
         });
         Self { filters, offset: 0, fits: [true; 2], evidence: HashEvidence::default() }
     }
@@ -102,8 +102,8 @@ fn has_one_hash(key: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use filterblock::KeyBuf;
     use filterblock::table::{Compression, ReadOptions, TableBuilder, WriteOptions};
+    use filterblock::{KeyBuf, LegacyBloomPolicy};
 
     use super::*;
 

@@ -161,13 +161,12 @@ pub(super) fn count_visits(
     usable: &[Option<bool>],
     levels: &mut [LevelFacts],
 ) -> Counted {
-    let places: BTreeMap<Option<u8>, usize> =
-        filterblock::map_of(levels.iter().enumerate().map(|(place, facts)| (facts.number, place)));
+    let place_of = |level| levels.iter().position(|facts| facts.number == level);
     let of_tables: Vec<Option<(usize, bool)>> = input
         .tables
         .iter()
         .zip(usable)
-        .map(|(table, usable)| Some((places.get(&table.level).copied()?, (*usable)?)))
+        .map(|(table, usable)| Some((place_of(table.level)?, (*usable)?)))
         .collect();
     let mut counted = Counted { lookups: [0; KINDS], deleted: 0.0 };
     let mut deleted = 0_u64;

@@ -1,12 +1,10 @@
 //! The rebuild that is advised if filters deny stored keys.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use filterblock::LegacyHash;
 
 use super::hash_evidence::{HashEvidence, HashNeeded};
 use super::lookups::Survey;
-use crate::audit::policies::Policy;
+use crate::audit::policies::{Policy, PolicyCounts};
 use crate::report::{Action, Advice};
 use crate::words::{USUAL_BITS_TEXT, hash_if_asked_text, hash_text, renew_text, several_policies_text};
 
@@ -34,24 +32,16 @@ impl Renewal {
         bits: Option<u32>,
         (hashes, all): (HashEvidence, bool),
     ) -> Self {
-        let mut counts = BTreeMap::<&str, u64>::new();
-        for name in survey.iter().filter_map(|filters| filters.as_ref().ok()?.name.as_deref()) {
-            *counts.entry(name).or_default() += 1;
-        }
-        let names: BTreeSet<&str> = counts.keys().copied().collect();
+        let mut names =
+            survey.iter().filter_map(|filters| Some(filters.as_ref().ok()?.name.as_deref()?.as_bytes()));
+        let names = PolicyCounts::of(&mut names);
         // No filters are of a policy that is assumed. Those that deny keys are of a known policy, sound or not.
-        let found = || {
-            let known = counts
-                .iter()
-                .filter_map(|(name, count)| Some((*count, Policy::of(name, LegacyHash::Unsigned)?)));
-            known.max_by_key(|(count, _)| *count).map(|(_, policy)| policy)
-        };
-        let is_kept = given.is_some() || names.contains(policy.name());
-        let renewed = if is_kept { policy } else { found().unwrap_or(policy) };
+        let is_kept = given.is_some() || names.has(policy);
+        let renewed = if is_kept { policy } else { names.most_frequent().unwrap_or(policy) };
         Self {
             policy: renewed,
-            names_policy: names.iter().any(|name| *name != renewed.name()),
-            is_chosen: given.is_none() && names.len() > 1,
+            names_policy: names.has_other_than(renewed),
+            is_chosen: given.is_none() && names.are_several(),
             bits: bits.filter(|_| renewed == policy),
             hashes,
             all,
