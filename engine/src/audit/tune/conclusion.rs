@@ -32,7 +32,7 @@ pub(super) struct TuneResults<'a> {
     pub(super) survey: Survey,
     pub(super) faults: BTreeMap<usize, TuneFailure>,
     /// The numbers of stored keys that filters in use deny, by table.
-    pub(super) denied: BTreeMap<usize, u64>,
+    pub(super) denied: Vec<(usize, u64)>,
     /// What the filters and keys of the tables tried reveal about the hash.
     pub(super) hashes: HashEvidence,
     pub(super) bytes: u64,
@@ -107,7 +107,7 @@ impl TuneResults<'_> {
         let denying = self
             .denied
             .iter()
-            .map(|(&table, &denied)| fault(table, denied_text(denied), Some(ErrorKind::Damaged), denied));
+            .map(|&(table, denied)| fault(table, denied_text(denied), Some(ErrorKind::Damaged), denied));
         left_out.chain(denying).flatten().collect()
     }
 

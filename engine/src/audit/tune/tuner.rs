@@ -77,7 +77,7 @@ pub(super) fn tune(input: &Input<'_>, request: &Request, watch: &dyn Watch) -> T
     let Tried { mut tallies, bytes, waiting, denied, hashes } =
         trials.run(&chosen, &neighbours(input, &lookups), &mut faults);
     let keys = trials.keys.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for &table in denied.keys() {
+    for &(table, _) in &denied {
         if let Some(Ok(filters)) = survey.get_mut(table) {
             filters.sound = false;
         }
@@ -131,7 +131,7 @@ struct Tried {
     bytes: u64,
     waiting: Vec<Waiting>,
     /// The numbers of stored keys that filters in use deny, by table.
-    denied: BTreeMap<usize, u64>,
+    denied: Vec<(usize, u64)>,
     hashes: HashEvidence,
 }
 
@@ -144,12 +144,12 @@ impl Trials<'_> {
         faults: &mut BTreeMap<usize, TuneFailure>,
     ) -> Tried {
         let input = self.input;
-        let mut counts: BTreeMap<Option<u8>, u64> = BTreeMap::new();
-        chosen.iter().for_each(|&table| *counts.entry(input.level(table)).or_default() += 1);
-        let count = |table| counts.get(&input.level(table)).copied().unwrap_or_default();
+        let mut of_levels: BTreeMap<Option<u8>, Vec<usize>> = BTreeMap::new();
+        chosen.iter().for_each(|&table| of_levels.entry(input.level(table)).or_default().push(table));
+        let count = |table| of_levels.get(&input.level(table)).map_or(0, |tables| tables.len() as u64);
         let mut tallies: BTreeMap<Option<u8>, LevelTally> = BTreeMap::new();
         let (mut bytes, mut waiting) = (0, Vec::with_capacity(chosen.len()));
-        let (mut denied, mut hashes) = (BTreeMap::new(), HashEvidence::default());
+        let (mut denied, mut hashes) = (Vec::new(), HashEvidence::default());
         for batch in chosen.chunks(BATCH) {
             let trials = map_each(batch.to_vec(), |table| (table, self.try_one(table, count(table))));
             for (table, trial) in trials {
@@ -159,7 +159,7 @@ impl Trials<'_> {
                         bytes += size;
                         hashes.merge(trial.hashes);
                         if trial.denied > 0 {
-                            denied.insert(table, trial.denied);
+                            denied.push((table, trial.denied));
                         }
                         let visits = neighbours.get(table).copied().unwrap_or_default();
                         waiting.push(Waiting::new(table, &trial));
