@@ -222,10 +222,10 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             let (range, all) = (&request.range, request.all);
             let mut rows = match DatabaseRows::new(database, opener(), &self.options, range, all, progress) {
                 Ok(rows) => rows,
-                Err(error) => {
-                    let message = unknown_order(&folder);
-                    let kind = ErrorKind::Unsupported;
-                    return self.fault(subject, &Fault { message, kind, ..error.into() });
+                // Nothing else is wrong with these options.
+                Err(_) => {
+                    let fault = Fault::new(unknown_order(&folder), ErrorKind::Unsupported);
+                    return self.fault(subject, &fault);
                 }
             };
             let before = shown.entries;

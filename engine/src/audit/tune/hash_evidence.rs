@@ -3,8 +3,8 @@
 use filterblock::table::Table;
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyHash, SharedPolicy};
 
-use super::advice::OLD_NAME;
 use crate::audit::policies::Policy;
+use crate::audit::stats::OLD_NAME;
 
 /// The facts about the hash that the filters and the keys of tables reveal.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
