@@ -2207,7 +2207,8 @@ class RepairFile(Report):
         """`live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
         `partly-obsolete`: this is so only for those entries of the file from which other tables were made.
         `trusted`: a MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a
-        live table that does not exist, or any table that cannot be read.
+        live table that does not exist, any table that cannot be read, or the name of a live file without a
+        file behind it.
         """
         return self["standing"]  # type: ignore[no-any-return]
 
@@ -2255,14 +2256,15 @@ class RepairFile(Report):
     @property
     def losses(self) -> int:
         """Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are
-        counted. For a MANIFEST, 1 if there is a reason not to trust it, and otherwise 0.
+        counted. For a MANIFEST, 1 if it is damaged or contradicts the other files, and otherwise 0.
         """
         return self["losses"]  # type: ignore[no-any-return]
 
     @property
     def remark(self) -> str | None:
-        """The reason why the blocks of a table were searched for without its footer, why the file cannot be
-        read, or why a MANIFEST is not trusted. None: none of these applies.
+        """The reason why the blocks of a table were searched for without its footer, why a table may have had
+        entries though the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not
+        trusted. None: none of these applies.
         """
         return self["remark"]  # type: ignore[no-any-return]
 
@@ -2541,7 +2543,7 @@ class RepairDatabase(Report):
     @property
     def is_comparator_assumed(self) -> bool:
         """True if neither `--comparator` nor a MANIFEST names the comparator, so that the order is inferred from
-        the tables.
+        the tables or, without entries in tables, taken to be LevelDB's.
         """
         return self["is_comparator_assumed"]  # type: ignore[no-any-return]
 
