@@ -134,7 +134,7 @@ def test_each_kind_of_error(tmp_path):
     error = raised(lambda: filterblock.Database(WORDS))
     assert isinstance(error, filterblock.ReadError)
     error = raised(lambda: list(filterblock.Database(TESTDATA / "databases/reversed")))
-    assert type(error) is filterblock.UnsupportedError and "Reversed" in error.expected
+    assert type(error) is filterblock.UnsupportedError and "Reversed" in error.found
     for name, value in [("source", 7), ("source", None)]:
         with pytest.raises(TypeError, match=f"{name}: expected a path or a bytes-like object, found"):
             filterblock.Table(value)

@@ -12,7 +12,7 @@ use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::index_order::misordered;
 use crate::audit::table_size::contradicted;
-use crate::report::{Fault, FileState, Row, Version};
+use crate::report::{ErrorKind, Fault, FileState, Row, Version};
 use crate::walk::Folder;
 use crate::words::path_word;
 
@@ -109,8 +109,8 @@ fn order_of(database: &Database) -> Option<SharedComparator> {
 }
 
 /// The reason why the entries of a database whose comparator is not known here cannot be shown in one order.
-pub(super) fn unknown_order(folder: &Folder) -> String {
-    let name = quote(folder.comparator().unwrap_or_default());
+pub(super) fn unknown_order(folder: &Folder) -> Fault {
+    let name = quote(folder.comparator().unwrap_or_default()).to_string();
     let mut message = format!(
         "the order of keys is {name}, which is not known here, so files cannot be merged; give them one by one: \
          filterblock scan"
@@ -121,7 +121,7 @@ pub(super) fn unknown_order(folder: &Folder) -> String {
             message += &format!(" {}/*.{ending}", path_word(folder.path()));
         }
     }
-    message
+    Fault { found: Some(name), ..Fault::new(message, ErrorKind::Unsupported) }
 }
 
 impl<O: Opener> Rows for DatabaseRows<'_, O> {

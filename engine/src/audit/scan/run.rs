@@ -224,8 +224,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
                 Ok(rows) => rows,
                 // Nothing else is wrong with these options.
                 Err(_) => {
-                    let fault = Fault::new(unknown_order(&folder), ErrorKind::Unsupported);
-                    return self.fault(subject, &fault);
+                    return self.fault(subject, &unknown_order(&folder));
                 }
             };
             let before = shown.entries;
