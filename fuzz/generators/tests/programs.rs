@@ -47,7 +47,7 @@ fn the_known_panics_of_rusty_leveldb_are_found_within_a_minute() {
     assert!(run.status.success(), "{said}");
     assert!(said.lines().last().unwrap().contains(" databases, crashes at "), "{said}");
     let line = said.lines().find(|line| line.contains("exit status: 101: rusty-leveldb-4")).expect("a panic");
-    let place = line.split(": ").nth(2).and_then(|place| place.split(' ').next()).unwrap();
+    let place = line.split(": ").nth(3).and_then(|place| place.split(' ').next()).unwrap();
     let seed = line.split("seed ").nth(1).and_then(|rest| rest.split(':').next()).unwrap();
     let again = Command::new(example("rusty_leveldb")).args(["seed", seed]).output().unwrap();
     assert_eq!(again.status.code(), Some(101));
