@@ -180,6 +180,16 @@ fn filters_of_another_policy_are_no_sign_that_a_program_uses_none() {
     }
 }
 
+/// Filters of the policy show that the program sets it, so the advice has no condition.
+#[test]
+fn with_filters_of_the_policy_the_advice_has_no_condition() {
+    let copy = copy_of(&database("levels"));
+    let advice = tune(&args!["--min-size", "1", "--budget", "1M", copy.path()], 0).1["advice"].clone();
+    let text = advice["text"].as_str().unwrap();
+    assert!(advice["action"] == "rebuild" && text.contains("fewer wasted reads for"), "{advice}");
+    assert!(!text.contains("only then") && !text.contains("is a sign"), "{text}");
+}
+
 /// Level 0 keeps the program's ten bits, however many the budget allows.
 #[test]
 fn bits_by_level_that_read_more_are_no_gain() {
@@ -190,6 +200,34 @@ fn bits_by_level_that_read_more_are_no_gain() {
     let (gains, _) = gains.split_once("  lasts ").unwrap();
     let words = gains.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.ends_with(", as level 0 keeps the program's own bits"), "{words}");
+}
+
+/// A rebuild is refused as long as a table is missing or damaged, and then it is carried out.
+#[test]
+fn what_is_missing_or_damaged_is_restored_first() {
+    let beside = folder();
+    let copy = copy_of(&database("levels"));
+    let arguments = args!["--min-size", "1", "--budget", "1M", copy.path()];
+    let advice = |status| {
+        let advice = tune(&arguments, status).1["advice"].clone();
+        assert_eq!(advice["action"], "rebuild");
+        advice["text"].as_str().unwrap().to_owned()
+    };
+    let target = beside.path().join("new");
+    let rebuild = |status| run(&args!["rebuild", copy.path(), "--to", target]).expect(status);
+    let table = copy.path().join("000005.ldb");
+    let contents = std::fs::read(&table).unwrap();
+    let words = ". Rebuild refuses a database of which a table is missing or damaged: first, restore it from a copy or save \
+                 the rest with filterblock repair";
+    std::fs::remove_file(&table).unwrap();
+    assert!(advice(1).ends_with(words));
+    rebuild(1);
+    std::fs::write(&table, &contents[..contents.len() / 2]).unwrap();
+    assert!(advice(1).ends_with(words));
+    rebuild(1);
+    std::fs::write(&table, contents).unwrap();
+    assert!(!advice(0).contains("Rebuild refuses"));
+    rebuild(0);
 }
 
 /// A rebuild is refused as long as the tables from before an earlier one are kept.

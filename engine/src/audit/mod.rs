@@ -33,5 +33,6 @@ mod tests;
 
 pub use lost_keys::{CutKey, LostKeys};
 pub use policies::Policy;
+pub(crate) use policies::has_one_hash;
 pub(crate) use reading::decode_limit_text;
 pub use reading::{decode_limit, read_options, why_no_filter};

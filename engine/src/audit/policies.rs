@@ -99,9 +99,36 @@ impl From<Policy> for String {
     }
 }
 
+/// Returns true if the signed and the unsigned hash of the key are the same for certain: they differ only in how they
+/// take bytes from 0x80 on that come after the last whole word of four bytes.
+pub(crate) fn has_one_hash(key: &[u8]) -> bool {
+    key.as_chunks::<4>().1.iter().all(|byte| *byte < 0x80)
+}
+
 #[cfg(test)]
 mod tests {
+    use filterblock::{FilterPolicy as _, KeyBuf};
+
     use super::*;
+
+    #[test]
+    fn only_high_bytes_behind_the_last_word_have_two_hashes() {
+        for (key, is_one) in [
+            (&b""[..], true),
+            (b"abc\x7f", true),
+            (b"\xff\xff\xff\xff", true),
+            (b"\xff\xff\xff\xffa", true),
+            (b"\xff", false),
+            (b"abcd\x80", false),
+            (b"abcda\x80c", false),
+        ] {
+            assert_eq!(has_one_hash(key), is_one, "{key:?}");
+            let policy = |hash| LegacyBloomPolicy::new(100).with_hash(hash);
+            let (mut filter, keys) = (Vec::new(), KeyBuf::from_iter([key]));
+            policy(LegacyHash::Signed).create_filter(keys.as_keys(), &mut filter).unwrap();
+            assert_eq!(policy(LegacyHash::Unsigned).key_may_match(key, &filter), is_one, "{key:?}");
+        }
+    }
 
     #[test]
     fn policies_are_found_by_the_names_in_files() {

@@ -7,7 +7,7 @@ use filterblock::{FilterBlockReader, InternalFilterPolicy, LegacyBloomPolicy, Le
 use super::failure::{Failure, Result};
 use super::request::{BitsByLevel, FilterRequest, Options, check};
 use super::{files::Folder, opening::open};
-use crate::{audit::Policy, audit::stats::OLD_NAME, report::FiltersReport, run::Watch};
+use crate::{audit::Policy, audit::has_one_hash, audit::stats::OLD_NAME, report::FiltersReport, run::Watch};
 
 /// The binary logarithm of the length of the range of offsets that one of LevelDB's filters covers.
 const USUAL_BASE_LG: u8 = 11;
@@ -246,7 +246,8 @@ fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Re
             };
             fits_signed &= fits(&signed);
             fits_unsigned &= fits(&unsigned);
-            is_either &= has_one_hash(key);
+            let user_key = key.split_last_chunk::<8>().map_or(key, |(user_key, _)| user_key);
+            is_either &= has_one_hash(user_key);
         }
         // One key that the filters deny with only one of the hashes is enough. Filters that deny keys with both hashes
         // reveal nothing.
@@ -262,40 +263,9 @@ fn hash_of(dir: &Folder, name: &str, has_filters: bool, watch: &dyn Watch) -> Re
     Ok(HashSeen { told, is_either })
 }
 
-/// Returns true if the signed and the unsigned hash of an internal key's user key are the same for certain: the hashes
-/// differ only in how they take bytes from 0x80 on that come after the last whole word of four bytes.
-fn has_one_hash(key: &[u8]) -> bool {
-    let user_key = key.split_last_chunk::<8>().map_or(key, |(user_key, _)| user_key);
-    user_key.as_chunks::<4>().1.iter().all(|byte| *byte < 0x80)
-}
-
 #[cfg(test)]
 mod tests {
-    use filterblock::{FilterPolicy as _, KeyBuf};
-
     use super::*;
-
-    #[test]
-    fn only_high_bytes_behind_the_last_word_have_two_hashes() {
-        for (user_key, is_one) in [
-            (&b""[..], true),
-            (b"abc\x7f", true),
-            (b"\xff\xff\xff\xff", true),
-            (b"\xff\xff\xff\xffa", true),
-            (b"\xff", false),
-            (b"abcd\x80", false),
-            (b"abcda\x80c", false),
-        ] {
-            let key = [user_key, b"\x01\x80\x80\x80\x80\x80\x80\xff"].concat();
-            assert_eq!(has_one_hash(&key), is_one, "{user_key:?}");
-            let policy = |hash| LegacyBloomPolicy::new(100).with_hash(hash);
-            let mut filter = Vec::new();
-            let mut keys = KeyBuf::new();
-            keys.push(user_key);
-            policy(LegacyHash::Signed).create_filter(keys.as_keys(), &mut filter).unwrap();
-            assert_eq!(policy(LegacyHash::Unsigned).key_may_match(user_key, &filter), is_one, "{user_key:?}");
-        }
-    }
 
     #[test]
     fn ties_go_to_the_larger_range_and_none_to_leveldbs() {

@@ -26,6 +26,10 @@ const HASHES: &str = "--hash signed for LevelDB up to 1.17 on x86, --hash unsign
 pub const DECIDE: &str = "The tables from before an earlier rebuild are still there: first, filterblock rebuild --discard has to remove \
      them or, if no program has opened the database since, --undo to bring them back";
 
+/// A remark that a rebuild is refused as tables are not whole, without its last full stop.
+pub(crate) const RESTORE: &str = "Rebuild refuses a database of which a table is missing or damaged: first, restore it from a copy or save the \
+     rest with filterblock repair";
+
 /// The factor below which a saving of reads is negligible.
 pub const LEAST_GAIN: f64 = 1.05;
 

@@ -3,7 +3,7 @@
 use filterblock::table::Table;
 use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyHash, SharedPolicy};
 
-use crate::audit::policies::Policy;
+use crate::audit::policies::{Policy, has_one_hash};
 use crate::audit::stats::OLD_NAME;
 
 /// The facts about the hash that the filters and the keys of tables reveal.
@@ -94,36 +94,12 @@ impl<'a> HashCheck<'a> {
     }
 }
 
-/// Returns true if both hashes of the key are the same for certain: they differ only in how they take bytes from 0x80
-/// on that come after the last whole word of four bytes.
-fn has_one_hash(key: &[u8]) -> bool {
-    key.as_chunks::<4>().1.iter().all(|byte| *byte < 0x80)
-}
-
 #[cfg(test)]
 mod tests {
     use filterblock::table::{Compression, ReadOptions, TableBuilder, WriteOptions};
     use filterblock::{KeyBuf, LegacyBloomPolicy};
 
     use super::*;
-
-    #[test]
-    fn keys_with_high_bytes_at_the_end_have_two_hashes() {
-        let policy = |hash| LegacyBloomPolicy::new(100).with_hash(hash);
-        for (key, is_one) in [
-            (&b""[..], true),
-            (b"abc\x7f", true),
-            (b"\xff\xff\xff\xff", true),
-            (b"\xff", false),
-            (b"abcd\x80", false),
-            (b"abcda\x80c", false),
-        ] {
-            assert_eq!(has_one_hash(key), is_one, "{key:?}");
-            let (mut filter, keys) = (Vec::new(), KeyBuf::from_iter([key]));
-            policy(LegacyHash::Signed).create_filter(keys.as_keys(), &mut filter).unwrap();
-            assert_eq!(policy(LegacyHash::Unsigned).key_may_match(key, &filter), is_one, "{key:?}");
-        }
-    }
 
     /// Clears all bits of the first filters of a filter block, whose last bytes are their numbers of probes.
     fn clear(block: &mut [u8], filters: usize) {

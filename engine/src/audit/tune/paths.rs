@@ -9,10 +9,10 @@ use super::input::{Input, Request, TableInfo};
 use super::routes::Routes;
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
-use crate::report::{Action, ErrorKind, TuneFailure, Tuned, Tuning};
+use crate::report::{Action, ErrorKind, TuneFailure, TuneFault, Tuned, Tuning};
 use crate::run::{Threads, Watch};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
-use crate::words::DECIDE;
+use crate::words::{DECIDE, RESTORE};
 use crate::{
     audit::file_type::explain, audit::inspect::missing_text, audit::key_encoding::KeyEncoding,
     audit::order::Order, audit::stats::encoding_of,
@@ -166,8 +166,16 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
         is_goleveldb: is_goleveldb(folder),
     };
     let mut tuning = tune(&input, request, watch);
-    if tuning.advice.action == Action::Rebuild && folder.has_undo() {
-        tuning.advice.text += &format!(". {DECIDE}");
+    if tuning.advice.action == Action::Rebuild {
+        let is_left_out = |fault: &TuneFault| {
+            fault.denied == 0 && matches!(fault.kind, Some(ErrorKind::Missing | ErrorKind::Damaged))
+        };
+        if tuning.faults.iter().any(is_left_out) {
+            tuning.advice.text += &format!(". {RESTORE}");
+        }
+        if folder.has_undo() {
+            tuning.advice.text += &format!(". {DECIDE}");
+        }
     }
     if !folder.logs_with_data(|_, _| {}).is_empty() {
         tuning.notes.push(log_note(&tuning));
