@@ -1,4 +1,5 @@
-//! A footer that has no handle of a metaindex, as LevelDB takes it.
+//! A footer whose handle of the metaindex has offset 0 and size 0. The table is read, as LevelDB reads it, and has no
+//! filters.
 
 use filterblock::table::{ReadOptions, Table};
 use filterblock_interop::leveldb::{self, Entries, TableOptions, build_table};

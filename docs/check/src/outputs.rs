@@ -214,7 +214,8 @@ impl Runs {
         }
     }
 
-    /// Asks about filters with sound checksums that no writer writes.
+    /// Asks about tables with sound checksums whose filters are good, malformed, of LevelDB's relatives or under its
+    /// old name, or deny stored keys.
     fn crafted_filters(&mut self) {
         let bloom = || -> SharedPolicy { Arc::new(BloomFilterPolicy::new(10)) };
         let offsets = [0, 9, 9, 99, 9u32].map(u32::to_le_bytes).concat();

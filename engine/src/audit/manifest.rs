@@ -61,7 +61,7 @@ struct Shown<'a> {
     storage: Option<&'a Arc<dyn Storage>>,
     sink: &'a mut dyn FnMut(ManifestLine<'_>) -> io::Result<()>,
     outcome: ManifestOutcome,
-    /// The messages of the current MANIFEST's faults that were reported.
+    /// The messages of the faults that were reported in the MANIFEST now being shown.
     faults: Vec<String>,
 }
 

@@ -122,7 +122,8 @@ fn most_common(live: &Live<'_>) -> Option<String> {
     counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned())
 }
 
-/// The sound tables, as [`hash_of_all`] expects tables: it reads them without corrections.
+/// The sound tables, in the form that [`hash_of_all`] takes. Other tables are left out, since it reads without
+/// corrections.
 fn found(live: &Live<'_>) -> Vec<(String, Option<FiltersReport>)> {
     let is_sound =
         |table: &SavedTable| table.lost.is_empty() && table.patches.is_empty() && table.carved.is_none();

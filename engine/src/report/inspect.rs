@@ -54,8 +54,8 @@ pub struct Table {
     /// of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts the other names.
     pub metaindex: Vec<Name>,
     /// Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
-    /// databases write it. `user`: the whole key. `None`: there are no filters to try, the keys tried do not
-    /// decide it, or no data block was looked at.
+    /// databases write it. `user`: the whole key. `None`: the keys tried do not decide it, or no key was
+    /// tried: there are no filters that deny keys, or no data block was decoded.
     pub key_format: Option<KeyFormat>,
     /// Relative of LevelDB whose mark is in the metaindex. `None`: there is no mark; LevelDB itself leaves no
     /// mark.

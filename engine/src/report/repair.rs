@@ -89,7 +89,7 @@ pub struct RepairSums {
     pub keys: u64,
     /// Number of wrong bits that are corrected.
     pub bits_corrected: u64,
-    /// Number of lost ranges of tables and logs.
+    /// Number of lost ranges of live tables and live logs.
     pub losses: u64,
     /// Number of keys, deleted ones included, of which a newer version may be lost in a table, or whose version is not
     /// covered by a checksum.

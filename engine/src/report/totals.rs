@@ -342,3 +342,24 @@ fn values<S: Serializer>(
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(levels.values())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The mean of measured rates has the same weights as the mean of estimated rates.
+    #[test]
+    fn measured_rates_are_weighted_like_estimated_ones() {
+        let rates = |entries, rate| {
+            let measured = Some(MeasuredRate { rate, low: rate, high: rate, asked: 1000 });
+            let (place, estimated) = (TableLevel::Unknown, Some(rate));
+            TableRates { place, number: None, entries, estimated, random: measured, neighbour: measured }
+        };
+        let mut totals = Totals::default();
+        for (entries, rate) in [(300, 0.125), (100, 0.625)] {
+            totals.add_rates(&rates(entries, rate), entries as f64);
+        }
+        assert_eq!(totals.estimated_fpr.value(), Some(0.25));
+        assert_eq!(totals.random_fpr.mean().map(|mean| mean.rate), Some(0.25));
+    }
+}

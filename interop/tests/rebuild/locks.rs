@@ -62,16 +62,16 @@ fn openers() -> Vec<Opener> {
     openers
 }
 
-/// Writes a database of this many tables of 2 MiB.
-fn write(folder: &Path, tables: u64) {
+/// Writes a database in this many batches of about 2 MiB.
+fn write(folder: &Path, batches: u64) {
     let (compression, filter) = (Compression::None, StoreFilter::BuiltIn(10));
     let options = StoreOptions { compression, filter, ..StoreOptions::default() };
     let mut store = Store::open(folder, &options).unwrap();
     let mut random = Random::new(3);
-    for table in 0..tables {
+    for part in 0..batches {
         let mut batch = WriteBatch::new();
         for number in 0..4096_u64 {
-            batch.put(&(table << 20 | number).to_be_bytes(), &random.bytes(500));
+            batch.put(&(part << 20 | number).to_be_bytes(), &random.bytes(500));
         }
         store.write(&batch).unwrap();
     }

@@ -6,8 +6,9 @@ use filterblock::{BloomFilterPolicy, Error, Structure};
 use super::{bloom, open, rewrite, table_of};
 use crate::tables::{Crafted, entry_block};
 
-/// Each bit of the file is flipped, and the table is read with any options. A flipped bit is either found, or it does
-/// not matter: it is in the old filters, or in the metaindex that names them.
+/// Each bit before the footer is flipped. The table is then rewritten with and without filters, with and without
+/// checksums verified. A flipped bit is either found, or it does not matter: it is in the old filters, or in the
+/// metaindex that names them.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn no_flipped_bit_of_data_or_index_gets_into_a_finished_table() {

@@ -10,7 +10,7 @@ use filterblock::{Error, FilterPolicy, Keys, Result};
 use super::{bloom, open, rewrite, table_of};
 use crate::tables::{Answering, Recording};
 
-/// A writer that fails in call number `at` of `write`, or in `flush` if there are not so many calls.
+/// A writer that takes `at` calls of `write`. It fails in the next one or, if there is no next one, in `flush`.
 #[derive(Debug)]
 struct Failing {
     written: Vec<u8>,

@@ -94,7 +94,7 @@ fn filters_come_and_go_and_the_bytes_are_those_of_the_builder() {
     assert_eq!(shapes, 4 * 4 * 2 * 4 * 16);
 }
 
-/// LevelDB wrote each table of a set with filters of its own. From any table of the same data blocks, the others can be made.
+/// LevelDB's tables with filters can be made from the same tables without filters, and the other way round.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn leveldbs_own_tables_come_back_byte_for_byte() {

@@ -8,8 +8,8 @@
 //!    and asks these filters for absent keys.
 //! 4. `tally` adds up the answers by level, `random_visits` adds those for random keys, and `outcome` computes
 //!    sizes, rates and block reads from the sums.
-//! 5. `search` finds the best bits a key within a budget, and `advice` decides whether a rebuild pays. `renewal` advises
-//!    one if filters deny stored keys, by a hash for which `hash_evidence` speaks.
+//! 5. `search` finds the best bits a key within a budget, and `advice` decides whether a rebuild pays. If filters deny
+//!    stored keys, `renewal` advises a rebuild, and `hash_evidence` looks for the hash that the new filters need.
 
 mod advice;
 mod conclusion;

@@ -9,7 +9,7 @@ use super::TARGET;
 use super::damage::{Case, LOG, MANIFEST, TABLES, sound};
 use crate::report::{FileStanding, RepairReport};
 
-/// A table and a log that are newer than the MANIFEST, and later MANIFESTs.
+/// A table and a log that are newer than the MANIFEST, and a later MANIFEST.
 const NEWER: &str = "000099.ldb";
 const NEWER_LOG: &str = "000043.log";
 const LATER: &str = "MANIFEST-000098";

@@ -1,4 +1,5 @@
-//! Databases of one table, sound and damaged as the tables are, for implementations that open nothing else.
+//! Databases of one table each, for implementations that open only databases. The table is sound, or damaged in one of
+//! the ways of `damaged`.
 
 use filterblock::database::{LiveTable, LogWriter, VersionEdit};
 use serde_json::{Value, json};

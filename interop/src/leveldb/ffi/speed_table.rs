@@ -54,7 +54,7 @@ unsafe extern "C" {
 ///
 /// # Panics
 ///
-/// Panics unless there is a value for each key.
+/// Panics if `options` is for internal keys, or unless there is a value for each key.
 pub fn write(options: &TableOptions, keys: &Slices<'_>, values: &Slices<'_>, to: &mut [u8]) -> Result<usize> {
     assert!(!options.internal_keys, "plain keys");
     let (keys, values) = (&keys.0, &values.0);

@@ -1,5 +1,5 @@
-//! Times the cases of RocksDB's `filter_bench`: which filters are asked, and for which keys, with the time of a dry
-//! run subtracted.
+//! Times filters in the cases of RocksDB's `filter_bench`, which differ in the filters that are asked and in the keys.
+//! The time of a dry run is subtracted.
 
 use anyhow::Result;
 use filterblock::{BloomFilterPolicy, FilterBlockReader};
