@@ -249,3 +249,15 @@ impl From<&Error> for Fault {
         Self { path, offset, expected, found, ..Self::new(bare.to_string(), ErrorKind::of(error)) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_has_what_was_expected_and_found() {
+        let fault = Fault::from(Error::Limit { what: "block", offset: 3, limit: 10, found: 11 });
+        let known = (fault.offset, fault.expected.as_deref(), fault.found.as_deref());
+        assert_eq!(known, (Some(3), Some("at most 10 bytes"), Some("11")));
+    }
+}

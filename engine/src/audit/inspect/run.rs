@@ -264,7 +264,7 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
     }
 
     fn line(&mut self, mut found: Box<Inspected>) -> io::Result<()> {
-        self.outcome.damage |= found.table.is_damaged() && !found.table.unreadable;
+        self.outcome.damage |= found.table.is_damaged();
         self.outcome.unreadable |= found.table.unreadable;
         self.totals.add(&found.table);
         found.table.seen = None;

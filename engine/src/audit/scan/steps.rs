@@ -125,10 +125,10 @@ mod tests {
                 let outcome = steps.step();
                 let before = found.len();
                 found.extend(receiver.try_iter());
+                longest = longest.max(found.len() - before);
                 if let Some(outcome) = outcome {
                     break outcome.unwrap();
                 }
-                longest = longest.max(found.len() - before);
             };
             assert_eq!(found, expected, "{name}");
             assert_eq!(format!("{outcome:?}"), format!("{:?}", whole.unwrap()));

@@ -169,7 +169,7 @@ mod tests {
             (0..number).map(at).collect()
         };
         assert_eq!(undominated(states(MAX_STATES)).len(), MAX_STATES);
-        let kept = undominated(states(2 * MAX_STATES + 3));
+        let kept = undominated(states(2 * MAX_STATES + 2));
         assert!((MAX_STATES / 2..=MAX_STATES).contains(&kept.len()), "{}", kept.len());
         let fewest = kept.iter().map(|state| state.reads).fold(f64::INFINITY, f64::min);
         assert_eq!(fewest, 1.0);
