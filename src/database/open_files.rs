@@ -169,6 +169,7 @@ impl<O: Opener> Drop for PooledFile<O> {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
+    use std::sync::Weak;
 
     use super::*;
     use crate::database::FileOpener;
@@ -200,6 +201,40 @@ mod tests {
         assert!(open(&files).is_empty());
         assert!(files.open(folder.path()).is_err() && files.open(&folder.path().join("none")).is_err());
         assert!(open(&files).is_empty());
+    }
+
+    /// Opens files in memory, at most a given number at a time.
+    struct Few(usize, Vec<Weak<Vec<u8>>>);
+
+    impl Opener for Few {
+        type Table = Arc<Vec<u8>>;
+        type Log = io::Empty;
+
+        fn open_table(&mut self, _: &Path) -> io::Result<Self::Table> {
+            self.1.retain(|file| file.strong_count() > 0);
+            if self.1.len() == self.0 {
+                return Err(io::Error::from_raw_os_error(if cfg!(windows) { 4 } else { 24 }));
+            }
+            let file = Arc::new(b"contents".to_vec());
+            self.1.push(Arc::downgrade(&file));
+            Ok(file)
+        }
+
+        fn open_log(&mut self, _: &Path) -> io::Result<Self::Log> {
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+
+    #[test]
+    fn fewer_files_are_open_if_the_system_allows_no_more() {
+        let files = OpenFiles::new(Few(2, Vec::new()), 10);
+        let opened: Vec<_> = (0..4).map(|_| files.open(Path::new("table")).unwrap().0).collect();
+        for file in opened.iter().chain(&opened) {
+            assert_eq!(file.read_at(3, 5).unwrap(), "tents");
+        }
+        assert_eq!(files.handles().open.len(), 2);
+        // Without any open file, there is none to close.
+        assert!(OpenFiles::new(Few(0, Vec::new()), 10).open(Path::new("table")).is_err());
     }
 
     #[test]

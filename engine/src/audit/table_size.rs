@@ -7,9 +7,8 @@ use crate::report::{ErrorKind, Fault};
 
 /// The size expected and the size found, in words, if a live table of `size` bytes has another size than the MANIFEST
 /// records.
-pub(crate) fn size_conflict(live: &LiveTable, size: u64) -> Option<(String, String)> {
-    (live.size != size)
-        .then(|| (format!("{} bytes, as the MANIFEST has it", live.size), format!("{size} bytes")))
+pub(crate) fn size_conflict(recorded: u64, size: u64) -> Option<(String, String)> {
+    (recorded != size).then(|| (format!("{recorded} bytes, as the MANIFEST has it"), format!("{size} bytes")))
 }
 
 /// The faults of live tables whose files have other sizes than the MANIFEST records, with the tables' numbers. Such a
@@ -22,7 +21,7 @@ pub fn contradicted<O: Opener>(database: &Database, opener: &mut O) -> Vec<(u64,
         let (Some(live), Some(path)) = (table.recorded().filter(listed), table.file.path()) else { continue };
         // A table that does not open is reported in its turn.
         let Some(len) = opener.open_table(path).ok().and_then(|file| file.len().ok()) else { continue };
-        let Some((expected, size)) = size_conflict(live, len) else { continue };
+        let Some((expected, size)) = size_conflict(live.size, len) else { continue };
         let message = format!("table-size: expected {expected}, found {size}; a newer value may be lost");
         let fault = Fault::new(message, ErrorKind::Damaged);
         let (path, expected, size) = (Some(path.to_owned()), Some(expected), Some(size));

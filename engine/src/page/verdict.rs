@@ -8,8 +8,8 @@ use crate::audit::overview::{Kind, Overview, OverviewFindings};
 use crate::audit::policies::PolicyCounts;
 use crate::report::{Action, Advice, Code, FoundFilters, LevelTotals, Table, TableState, Tuning};
 use crate::words::{
-    DECIDE, RENEW, bits_per_entry, count, counted, counted_as, denied_text, measured, path_word,
-    rebuild_command, repair_command, several_policies_text, size,
+    DECIDE, RENEW, USUAL_BITS_TEXT, bits_per_entry, count, counted, counted_as, denied_text, measured,
+    path_word, rebuild_command, repair_command, several_policies_text, size,
 };
 
 /// The verdict on a database, folder or table.
@@ -61,7 +61,7 @@ impl Verdict {
                 Some((advice, arguments)) => (advice, arguments.and_then(rebuild)),
                 None => {
                     let (remark, arguments) = policy_to_choose(overview);
-                    (decide(advice + &remark), rebuild(&arguments))
+                    (decide(format!("{advice}{remark} {}", sentence(USUAL_BITS_TEXT))), rebuild(&arguments))
                 }
             };
             return Self { tone: Tone::Bad, state, advice, command };
@@ -79,11 +79,21 @@ impl Verdict {
         }
         let (tone, advice, command) = if sums.in_state(&[TableState::NoFilter]) > 0 {
             let advice = "If the program that opens it uses filters, all tables should have some.";
-            let (tone, (remark, arguments)) = match filtered(&sums) {
-                0 => (Tone::Good, (String::new(), USUAL_POLICY.map(str::to_owned).to_vec())),
-                _ => (Tone::Better, policy_to_choose(overview)),
-            };
-            (tone, decide(advice.to_owned() + &remark), rebuild(&arguments))
+            match filtered(&sums) {
+                // Filters of another policy would take the place of those that the program reads.
+                0 if sums.in_state(&[TableState::UnknownPolicy]) > 0 => {
+                    (Tone::Better, advice.to_owned(), None)
+                }
+                0 => {
+                    let arguments = USUAL_POLICY.map(str::to_owned);
+                    (Tone::Good, decide(advice.to_owned()), rebuild(&arguments))
+                }
+                _ => {
+                    let (remark, arguments) = policy_to_choose(overview);
+                    let advice = format!("{advice}{remark} {}", sentence(USUAL_BITS_TEXT));
+                    (Tone::Better, decide(advice), rebuild(&arguments))
+                }
+            }
         } else if sums.in_state(&[TableState::UnknownPolicy]) > 0 {
             (Tone::Better, "What they do cannot be told, and nothing else is wrong.".to_owned(), None)
         } else if !overview.found.verified {

@@ -252,12 +252,20 @@ impl From<&Error> for Fault {
 
 #[cfg(test)]
 mod tests {
+    use filterblock::database::{LogWriter, Manifest, VersionEdit};
+
     use super::*;
 
+    /// LevelDB's names of comparators are short, so a longer one than 4 KiB is not read.
     #[test]
     fn a_limit_has_what_was_expected_and_found() {
-        let fault = Fault::from(Error::Limit { what: "block", offset: 3, limit: 10, found: 11 });
-        let known = (fault.offset, fault.expected.as_deref(), fault.found.as_deref());
-        assert_eq!(known, (Some(3), Some("at most 10 bytes"), Some("11")));
+        let mut edit = VersionEdit::default();
+        edit.comparator = Some(vec![b'c'; 5000].into());
+        let (mut record, mut log) = (Vec::new(), LogWriter::new(Vec::new()));
+        edit.encode(&mut record).unwrap();
+        log.add_record(&record).unwrap();
+        let fault = Fault::from(Manifest::parse(&log.into_writer()).unwrap_err());
+        let known = (fault.expected.as_deref(), fault.found.as_deref());
+        assert_eq!(known, (Some("at most 4096 bytes"), Some("5000")), "{fault:?}");
     }
 }

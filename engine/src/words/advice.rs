@@ -30,6 +30,18 @@ pub const DECIDE: &str = "The tables from before an earlier rebuild are still th
 pub(crate) const RESTORE: &str = "Rebuild refuses a database of which a table is missing or damaged: first, restore it from a copy or save the \
      rest with filterblock repair";
 
+/// A remark that a rebuild has to be told what to do with tables that it cannot read, without its last full stop.
+pub(crate) const UNDECODABLE: &str =
+    "Rebuild refuses tables that it cannot decode, unless --keep-undecodable leaves them as they are";
+
+/// A remark that a rebuild in place is refused as the MANIFEST ends within a record, without its last full stop.
+pub(crate) const TORN: &str = "The end of the MANIFEST is lost: first, open the database once with its program, or rebuild it with --to instead \
+     of --in-place";
+
+/// A remark that a rebuild has to be told that the order of keys permits filters, without its last full stop.
+pub(crate) const EQUALITY: &str = "Rebuild refuses an order of keys that is not known, unless --assume-bytewise-equality says that it takes no \
+     keys of different bytes for equal";
+
 /// The factor below which a saving of reads is negligible.
 pub const LEAST_GAIN: f64 = 1.05;
 

@@ -15,7 +15,10 @@ pub use advice::{
     DECIDE, LEAST_GAIN, RENEW, ask_for_lookups, bits_text, denied_text, leave_text, loss_by_level, near_text,
     ranges_text, rebuild_command, rebuild_text, renew_text, repair_command, small_text,
 };
-pub(crate) use advice::{RESTORE, USUAL_BITS_TEXT, hash_if_asked_text, hash_text, several_policies_text};
+pub(crate) use advice::{
+    EQUALITY, RESTORE, TORN, UNDECODABLE, USUAL_BITS_TEXT, hash_if_asked_text, hash_text,
+    several_policies_text,
+};
 pub(crate) use compression::compression_names;
 pub use estimates::{about_count, about_size, estimate, interval, number, size_interval};
 pub use fill::versions_text;

@@ -1,17 +1,13 @@
 //! Decides whether other filters are worth a rebuild.
 
-use std::collections::BTreeMap;
-
 use filterblock::LegacyHash;
 
 use super::lookups::Survey;
-use super::renewal::{Renewal, hash_arguments};
+use super::renewal::Renewal;
 use super::settings::{USUAL_BASE_LG, USUAL_BITS};
-use crate::audit::policies::Policy;
+use crate::audit::policies::{Policy, PolicyCounts};
 use crate::report::{Action, Advice, Choice, ErrorKind, LevelBits, Outcome, Setting, TuneFault, Tuning};
 use crate::words::{leave_text, rebuild_text, small_text};
-
-pub(super) use crate::audit::stats::dialect::OLD_NAME;
 
 /// A rebuild pays if it saves a lookup at least this many reads of blocks, and at least the share
 /// `SHARE_WORTH` of the reads for absent keys, and if the reads `lost` are at most `READS_LOST`.
@@ -45,18 +41,10 @@ pub(super) fn policy_of(
     if let Some(policy) = given {
         return (with_hash(policy), false);
     }
-    let mut counts = BTreeMap::<&str, u64>::new();
-    for filters in survey.iter().filter_map(|filters| filters.as_ref().ok()) {
-        if let Some(name) = filters.name.as_deref().filter(|_| filters.sound) {
-            *counts.entry(name).or_default() += 1;
-        }
-    }
-    let known = counts.into_iter().filter_map(|(name, count)| {
-        let unsigned = Policy::of(name, LegacyHash::Unsigned)?;
-        Some((count, unsigned))
-    });
-    match known.max_by_key(|(count, _)| *count) {
-        Some((_, policy)) => (with_hash(policy), false),
+    let sound = survey.iter().filter_map(|filters| filters.as_ref().ok()).filter(|filters| filters.sound);
+    let mut names = sound.filter_map(|filters| Some(filters.name.as_deref()?.as_bytes()));
+    match PolicyCounts::of(&mut names).most_frequent() {
+        Some(policy) => (with_hash(policy), false),
         None if is_goleveldb => (Policy::Builtin(LegacyHash::Unsigned), true),
         None => (Policy::Builtin2, true),
     }
@@ -88,7 +76,7 @@ pub(super) fn advise(
     }
     let denied = tuning.denied();
     if denied > 0 {
-        return renewal.advice(denied);
+        return renewal.advice(denied, has_tree);
     }
     if !has_tree {
         return none("the order of keys is not known, so block reads cannot be told");
@@ -113,12 +101,12 @@ pub(super) fn advise(
         }
     }
     match best {
-        Some(choice) => Advice {
-            action: Action::Rebuild,
-            text: rebuild_text(&tuning.now, &choice, tuning.found),
-            arguments: Some(arguments(&choice, base_lg, has_mixed_ranges)),
-            choice: Some(choice),
-        },
+        Some(choice) => {
+            let mut text = rebuild_text(&tuning.now, &choice, tuning.found);
+            let arguments = arguments(&choice, base_lg, has_mixed_ranges);
+            let arguments = renewal.with_hash(choice.policy, arguments, &mut text);
+            Advice { action: Action::Rebuild, text, arguments, choice: Some(choice) }
+        }
         None => {
             let mut choices = [&tuning.uniform, &tuning.by_level].into_iter().flatten();
             let is_at_a_price = choices.any(|choice| saves_reads(&tuning.now, &choice.outcome));
@@ -192,7 +180,7 @@ fn ten_bits(tuning: &Tuning) -> Option<&Outcome> {
     (saved >= READS_TELLING).then_some(usual)
 }
 
-/// The arguments of `rebuild` that make this choice.
+/// The arguments of `rebuild` that make this choice, without the hash.
 fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String> {
     let bits = match choice.same_bits() {
         Some(bits) => bits.to_string(),
@@ -206,9 +194,6 @@ fn arguments(choice: &Choice, base_lg: u8, has_mixed_ranges: bool) -> Vec<String
         arguments.extend(["--base-lg".to_owned(), choice.base_lg.to_string()]);
     }
     arguments.extend(["--policy".to_owned(), choice.policy.name().to_owned()]);
-    if let Policy::Builtin(hash) = choice.policy {
-        arguments.extend(hash_arguments(hash));
-    }
     arguments
 }
 

@@ -92,7 +92,14 @@ impl TuneResults<'_> {
         let choices = choices.into_iter().flatten();
         let bits = self.most_used.map(|(_, bits)| bits);
         let hashes = (self.hashes, tuning.sample.all);
-        let renewal = Renewal::new(self.request.policy, self.policy, &self.survey, bits, hashes);
+        let renewal = Renewal::new(
+            self.request.policy,
+            self.policy,
+            &self.survey,
+            bits,
+            hashes,
+            self.input.is_goleveldb,
+        );
         tuning.advice = advise(&tuning, choices, base_lg, has_mixed_ranges, has_tree, least_size, &renewal);
         tuning
     }

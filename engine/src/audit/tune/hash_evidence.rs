@@ -70,6 +70,14 @@ impl<'a> HashCheck<'a> {
         self.offset = offset;
     }
 
+    /// The hash that the data blocks before the current one reveal.
+    pub(super) fn revealed(&self) -> Option<LegacyHash> {
+        match self.evidence.needed() {
+            HashNeeded::This(hash) => Some(hash),
+            HashNeeded::Either | HashNeeded::Unknown => None,
+        }
+    }
+
     /// Adds the next key of the data block, as filters are asked for it.
     pub(super) fn key(&mut self, key: &[u8]) {
         self.evidence.differ |= !has_one_hash(key);
@@ -96,8 +104,8 @@ impl<'a> HashCheck<'a> {
 
 #[cfg(test)]
 mod tests {
+    use filterblock::LegacyBloomPolicy;
     use filterblock::table::{Compression, ReadOptions, TableBuilder, WriteOptions};
-    use filterblock::{KeyBuf, LegacyBloomPolicy};
 
     use super::*;
 

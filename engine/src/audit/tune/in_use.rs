@@ -3,16 +3,22 @@
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use filterblock::table::{ReadAt, Table};
-use filterblock::{FilterBlockReader, FilterPolicy as _, LegacyBloomPolicy, LegacyHash, Result};
+use filterblock::{FilterPolicy as _, LegacyHash, Result};
 
+use super::hash_evidence::HashCheck;
 use super::input::Input;
 use super::lookups::{Survey, TableFilters};
 use super::settings::probes_of;
 use crate::run::map_each;
-use crate::{audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of};
+use crate::{
+    audit::key_encoding::KeyEncoding, audit::policies::Policy, audit::reading::decode_limit_of,
+    audit::stats::OLD_NAME,
+};
 
 /// The greatest number of tables of a level whose bits a key are determined.
 const SURVEYED: usize = 2;
+/// The greatest number of tables whose filters are asked for the hash.
+const HASHES_SOUGHT: usize = 16;
 
 /// Returns true if the filters are sound and of this policy.
 pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
@@ -50,15 +56,15 @@ pub(super) fn in_use(
     counts
 }
 
-/// The hash of filters under the name that two hashes share; `None` if no key of the first 16 tables with
-/// such filters reveals it.
+/// The hash of filters under the name that two hashes share; `None` if none of the tables looked at, up to 16, reveals
+/// it.
 pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> {
-    let named = survey.iter().enumerate().filter(|(_, filters)| {
-        filters
-            .as_ref()
-            .is_ok_and(|filters| filters.sound && filters.name.as_deref() == Some(super::advice::OLD_NAME))
-    });
-    named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
+    let is_named = |filters: &TableFilters| filters.sound && filters.name.as_deref() == Some(OLD_NAME);
+    let named = survey.iter().enumerate().filter(|(_, filters)| filters.as_ref().is_ok_and(is_named));
+    let named: Vec<usize> = named.map(|(table, _)| table).collect();
+    let step = named.len().div_ceil(HASHES_SOUGHT).max(1);
+    let mut spread = named.into_iter().step_by(step);
+    spread.find_map(|table| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }
 
 /// The bits a key of a table's filters. `None` if the table has no filters of this policy, if no number of
@@ -112,18 +118,16 @@ fn bits_in_use<R: ReadAt>(table: &Table<R>, policy: Policy, encoding: KeyEncodin
     Ok(by_probes.or(fitting.first()).copied().filter(|_| !filters.is_empty()))
 }
 
-/// The hash of filters under the name that two hashes share, revealed by a stored key that the filters deny
-/// with the other hash. `None`: no such key was found.
+/// The hash of filters under the name that two hashes share, as far as the first data blocks reveal it.
 fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Option<LegacyHash>> {
-    let Some(filter) = table.filter() else { return Ok(None) };
-    let reader = |hash| FilterBlockReader::new(LegacyBloomPolicy::new(10).with_hash(hash), filter.contents());
-    let (signed, unsigned) = (reader(LegacyHash::Signed), reader(LegacyHash::Unsigned));
+    let mut check = HashCheck::new(table);
     let mut left = decode_limit_of(table);
     let mut block = table.index();
     let mut end = 0;
     for handle in table.data_blocks() {
         let handle = handle?;
-        if left == 0 || handle.offset < end {
+        check.begin_block(handle.offset);
+        if left == 0 || handle.offset < end || check.revealed().is_some() {
             break;
         }
         end = handle.end().unwrap_or(u64::MAX);
@@ -131,13 +135,9 @@ fn hash_in_use<R: ReadAt>(table: &Table<R>, encoding: KeyEncoding) -> Result<Opt
         left = left.saturating_sub(block.size() as u64);
         while block.next()? {
             left = left.saturating_sub(block.key().len() as u64);
-            let Some(key) = encoding.filtered(block.key()) else { continue };
-            match (signed.key_may_match(handle.offset, key), unsigned.key_may_match(handle.offset, key)) {
-                (true, false) => return Ok(Some(LegacyHash::Signed)),
-                (false, true) => return Ok(Some(LegacyHash::Unsigned)),
-                _ => {}
-            }
+            encoding.filtered(block.key()).into_iter().for_each(|key| check.key(key));
         }
     }
-    Ok(None)
+    check.begin_block(end);
+    Ok(check.revealed())
 }

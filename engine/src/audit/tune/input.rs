@@ -9,7 +9,10 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use super::routes::Routes;
 use crate::report::{ErrorKind, TuneFailure};
 use crate::walk::{Storage, open_listed};
-use crate::{audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy};
+use crate::{
+    audit::key_encoding::KeyEncoding, audit::order::Order, audit::policies::Policy,
+    audit::table_size::size_conflict,
+};
 
 /// A table to tune.
 pub(super) struct TableInfo {
@@ -52,7 +55,13 @@ impl Input<'_> {
         }
         // There is a path for each table that is asked for.
         let path = table.map_or(Path::new(""), |table| &*table.path);
-        Ok(Table::open(open_listed(self.storage.as_ref(), path)?, self.read)?)
+        let file = open_listed(self.storage.as_ref(), path)?;
+        let recorded = table.map_or(0, |table| table.size);
+        if let Some((expected, found)) = file.len().ok().and_then(|len| size_conflict(recorded, len)) {
+            let text = format!("expected {expected}, found {found}");
+            return Err(TuneFailure { text, kind: Some(ErrorKind::Damaged) });
+        }
+        Ok(Table::open(file, self.read)?)
     }
 
     /// The level of a table.

@@ -3,6 +3,7 @@
 use std::{io, path::Path, sync::Arc};
 
 use filterblock::Error;
+use filterblock::database::Manifest;
 use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use super::input::{Input, Request, TableInfo};
@@ -12,7 +13,7 @@ use crate::engine::{Engine, Sink};
 use crate::report::{Action, ErrorKind, TuneFailure, TuneFault, Tuned, Tuning};
 use crate::run::{Threads, Watch};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
-use crate::words::{DECIDE, RESTORE};
+use crate::words::{DECIDE, RESTORE, TORN, UNDECODABLE};
 use crate::{
     audit::file_type::explain, audit::inspect::missing_text, audit::key_encoding::KeyEncoding,
     audit::order::Order, audit::stats::encoding_of,
@@ -167,20 +168,30 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
     };
     let mut tuning = tune(&input, request, watch);
     if tuning.advice.action == Action::Rebuild {
-        let is_left_out = |fault: &TuneFault| {
-            fault.denied == 0 && matches!(fault.kind, Some(ErrorKind::Missing | ErrorKind::Damaged))
-        };
-        if tuning.faults.iter().any(is_left_out) {
-            tuning.advice.text += &format!(". {RESTORE}");
-        }
-        if folder.has_undo() {
-            tuning.advice.text += &format!(". {DECIDE}");
+        for why in refusals(folder, manifest, &tuning.faults) {
+            tuning.advice.text += &format!(". {why}");
         }
     }
     if !folder.logs_with_data(|_, _| {}).is_empty() {
         tuning.notes.push(log_note(&tuning));
     }
     Ok(tuning)
+}
+
+/// The reasons for which `rebuild` refuses the database, each with what comes first.
+fn refusals(
+    folder: &Folder,
+    manifest: &Manifest,
+    faults: &[TuneFault],
+) -> impl Iterator<Item = &'static str> {
+    let is_left_out = |kind| faults.iter().any(|fault| fault.denied == 0 && fault.kind == Some(kind));
+    let refusals = [
+        (is_left_out(ErrorKind::Missing) || is_left_out(ErrorKind::Damaged), RESTORE),
+        (is_left_out(ErrorKind::Unsupported), UNDECODABLE),
+        (manifest.incomplete_tail().is_some(), TORN),
+        (folder.has_undo(), DECIDE),
+    ];
+    refusals.into_iter().filter(|(holds, _)| *holds).map(|(_, why)| why)
 }
 
 /// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without

@@ -1,4 +1,4 @@
-//! The rebuild that is advised if filters deny stored keys.
+//! The rebuild that is advised if filters deny stored keys, and the hash that a rebuild has to be told.
 
 use filterblock::LegacyHash;
 
@@ -6,7 +6,9 @@ use super::hash_evidence::{HashEvidence, HashNeeded};
 use super::lookups::Survey;
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::report::{Action, Advice};
-use crate::words::{USUAL_BITS_TEXT, hash_if_asked_text, hash_text, renew_text, several_policies_text};
+use crate::words::{
+    EQUALITY, USUAL_BITS_TEXT, hash_if_asked_text, hash_text, renew_text, several_policies_text,
+};
 
 /// The filters to make in place of those that deny stored keys.
 pub(super) struct Renewal {
@@ -20,17 +22,21 @@ pub(super) struct Renewal {
     hashes: HashEvidence,
     /// Every table was looked at for `hashes`.
     all: bool,
+    /// The program that opens the database is goleveldb, whose hash is unsigned.
+    is_goleveldb: bool,
 }
 
 impl Renewal {
     /// `given`: the policy of the request. `policy`: the one to tune for. `bits`: the bits a key most in use by filters
-    /// of `policy`. `hashes`: what the filters reveal, and true if every table was looked at.
+    /// of `policy`. `hashes`: what the filters reveal, and true if every table was looked at. `is_goleveldb`: the program
+    /// that opens the database is goleveldb.
     pub(super) fn new(
         given: Option<Policy>,
         policy: Policy,
         survey: &Survey,
         bits: Option<u32>,
         (hashes, all): (HashEvidence, bool),
+        is_goleveldb: bool,
     ) -> Self {
         let mut names =
             survey.iter().filter_map(|filters| Some(filters.as_ref().ok()?.name.as_deref()?.as_bytes()));
@@ -45,11 +51,13 @@ impl Renewal {
             bits: bits.filter(|_| renewed == policy),
             hashes,
             all,
+            is_goleveldb,
         }
     }
 
-    /// The advice for filters that deny this number of stored keys.
-    pub(super) fn advice(&self, denied: u64) -> Advice {
+    /// The advice for filters that deny this number of stored keys. `is_order_known`: keys of different bytes are known
+    /// to be different keys, or to be compared by Chromium's rules.
+    pub(super) fn advice(&self, denied: u64, is_order_known: bool) -> Advice {
         let mut text = renew_text(denied);
         let mut arguments = Vec::new();
         match self.bits {
@@ -62,29 +70,42 @@ impl Renewal {
         if self.is_chosen {
             text += &format!(". {}", several_policies_text(self.policy.name()));
         }
-        let arguments = match self.policy {
-            Policy::Builtin(_) => match self.hashes.needed() {
-                HashNeeded::This(hash) => Some([arguments, hash_arguments(hash)].concat()),
-                HashNeeded::Either => {
-                    // The keys of other tables may have two.
-                    if !self.all {
-                        text += &format!(". {}", hash_if_asked_text());
-                    }
-                    Some(arguments)
-                }
-                HashNeeded::Unknown => {
-                    text += &format!(". {}", hash_text(&arguments));
-                    None
-                }
-            },
-            Policy::Builtin2 | Policy::Own(_) => Some(arguments),
-        };
+        let mut arguments = self.with_hash(self.policy, arguments, &mut text);
+        if !is_order_known {
+            text += &format!(". {EQUALITY}");
+            arguments = None;
+        }
         Advice { action: Action::Rebuild, text, choice: None, arguments }
     }
-}
 
-/// The arguments of `rebuild` for this hash.
-pub(super) fn hash_arguments(hash: LegacyHash) -> Vec<String> {
-    let hash = if hash == LegacyHash::Signed { "signed" } else { "unsigned" };
-    ["--hash", hash].map(str::to_owned).to_vec()
+    /// Adds the hash to the arguments of a rebuild with this policy, if it has to be told, or else a remark on it to the
+    /// text of the advice. `None`: the hash has to be told and is not known. The text then has the arguments.
+    pub(super) fn with_hash(
+        &self,
+        policy: Policy,
+        mut arguments: Vec<String>,
+        text: &mut String,
+    ) -> Option<Vec<String>> {
+        if !matches!(policy, Policy::Builtin(_)) {
+            return Some(arguments);
+        }
+        let hash = match self.hashes.needed() {
+            HashNeeded::This(LegacyHash::Signed) => "signed",
+            HashNeeded::This(_) => "unsigned",
+            HashNeeded::Either | HashNeeded::Unknown if self.is_goleveldb => "unsigned",
+            HashNeeded::Either => {
+                // The keys of other tables may have two.
+                if !self.all {
+                    *text += &format!(". {}", hash_if_asked_text());
+                }
+                return Some(arguments);
+            }
+            HashNeeded::Unknown => {
+                *text += &format!(". {}", hash_text(&arguments));
+                return None;
+            }
+        };
+        arguments.extend(["--hash", hash].map(str::to_owned));
+        Some(arguments)
+    }
 }

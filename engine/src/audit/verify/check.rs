@@ -272,7 +272,7 @@ fn compare_record(size: u64, record: &TableRecord<'_>, verdict: &mut Verdict) {
         let found = quote(&live.smallest).to_string();
         verdict.findings.push(Finding::new(Code::TableOverlap, None, expected, found));
     }
-    if let Some((expected, found)) = size_conflict(live, size) {
+    if let Some((expected, found)) = size_conflict(live.size, size) {
         verdict.findings.push(Finding::new(Code::TableSize, None, expected, found));
     }
 }
