@@ -100,7 +100,7 @@ impl FilterPolicy for Moody {
     }
 }
 
-/// The calls that the builder has seen. Its expected results follow from them.
+/// The builder's options, and what it took since the last block. The expected results follow from both.
 struct Told<'a> {
     base_lg: u8,
     bits_per_key: u32,

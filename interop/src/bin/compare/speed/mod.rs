@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     builder: bool,
 }
 
-/// The number of keys of the one filter that is built. Rounds with more keys are not short.
+/// The maximum number of keys of the one filter that is built. Rounds with more keys are not short.
 const ONE_FILTER: usize = 100_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
