@@ -52,7 +52,7 @@ impl Bytes {
     }
 }
 
-/// `fb_sink`, `fb_source` or `fb_entries`: a callback, and the boxed closure that it calls.
+/// `fb_sink`, `fb_source` or `fb_entries`: a callback, and a pointer to the closure that it calls.
 #[repr(C)]
 struct Callback<F> {
     context: *mut c_void,
