@@ -1,5 +1,5 @@
-//! Looks for crashes of the crate `rusty-leveldb`, and for entries that it invents, in databases damaged by seed, each in
-//! a process of its own.
+//! Looks for crashes of the crate `rusty-leveldb`, and for entries that the crate invents, in databases damaged by
+//! seed. Each database is read in a process of its own.
 //!
 //! ```text
 //! cargo run --release --example rusty_leveldb                # for a minute

@@ -1,4 +1,4 @@
-//! Looks for crashes of the crate `sstable` in tables damaged by seed, each in a process of its own.
+//! Looks for crashes of the crate `sstable` in tables damaged by seed. Each table is read in a process of its own.
 //!
 //! ```text
 //! cargo run --release --example sstable                # for a minute

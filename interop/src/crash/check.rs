@@ -30,7 +30,8 @@ pub enum Check {
     Again,
     /// LevelDB's repair makes the same of the database as of the original.
     Repair,
-    /// LevelDB opens the database, and mostly writes to it and perhaps compacts it, before the program is run again.
+    /// LevelDB opens the database, in most cases writes to it, and in some compacts it, before the program is run
+    /// again.
     Used,
     /// LevelDB empties no file that has a second name.
     Links,

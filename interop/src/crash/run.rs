@@ -38,8 +38,8 @@ pub struct Extent {
     pub first_seed: u64,
     /// The number of databases.
     pub databases: u64,
-    /// The largest number of states after a crash of one run of the program. There are about two fifths as many states
-    /// after two crashes besides.
+    /// The largest number of states after a crash of one run of the program. In addition, there are about two fifths as
+    /// many states after two crashes.
     pub states: usize,
     /// The number of threads.
     pub threads: usize,

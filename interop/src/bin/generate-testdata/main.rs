@@ -1,5 +1,5 @@
-//! Lets LevelDB write the folders `tables`, `databases` and `golden` (golden values) of
-//! `testdata/`, for the tests that cannot link LevelDB. A second run gives the same bytes.
+//! Lets LevelDB write the folders `tables`, `databases` and `golden` of `testdata/`, for tests that
+//! cannot link LevelDB. A second run gives the same bytes.
 
 mod databases;
 mod golden;
