@@ -4,9 +4,9 @@
 //! Everything that is compared runs in turns, so that other load on the machine affects all alike.
 //! The medians are printed, with ratios to the filter behind a lock.
 //!
-//! The threads of a round wait for each other before they start. A round in which a thread had to
-//! wait for a processor says nothing about either filter, and is left out if the system reports it
-//! (Linux).
+//! The threads of a round wait for each other before they start. A round in which the threads
+//! waited for processors for a tenth of the time or longer says little about either filter, and is
+//! left out if the system reports the waiting (Linux).
 
 #[path = "common/mod.rs"]
 mod common;

@@ -79,7 +79,7 @@ pub struct Made {
     pub file: Bytes,
     /// True if nothing is damaged.
     pub sound: bool,
-    /// True if its keys are a database's.
+    /// True if the table's keys are a database's.
     pub internal: bool,
     /// True if data blocks and index are unchanged.
     pub data_is_intact: bool,

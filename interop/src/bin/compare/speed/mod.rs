@@ -99,7 +99,7 @@ enum Part {
     GetCold,
     /// Opening tables
     Open,
-    /// The policies other than `BloomFilterPolicy`
+    /// All policies, compared with `BloomFilterPolicy`
     Policies,
     /// goleveldb, in a process of its own
     Goleveldb,
