@@ -1,4 +1,5 @@
-//! Benchmarks of filter blocks: building them, asking for one key, and asking for many.
+//! Benchmarks of filter blocks: building them, asking for one key or hash at a time, and asking for
+//! many keys.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -4,9 +4,9 @@
 //! Everything that is compared runs in turns, so that other load on the machine affects all alike.
 //! The medians are printed, with ratios to the filter behind a lock.
 //!
-//! The threads of a round wait for each other before they start. A round in which a thread had to
-//! wait for a processor says nothing about either filter, and is left out if the system reports it
-//! (Linux).
+//! The threads of a round wait for each other before they start. A round in which the threads
+//! waited for processors for a tenth of the time or longer says little about either filter, and is
+//! left out if the system reports the waiting (Linux).
 
 #[path = "common/mod.rs"]
 mod common;
@@ -31,7 +31,7 @@ impl Plain {
         Self { words: vec![0; (shared.bits() / 64) as usize], probes: shared.probes() }
     }
 
-    /// Adds a key of 16 bytes: the same bits as in `AtomicBloomFilter`.
+    /// Adds a key of 16 bytes. Sets the same bits as `AtomicBloomFilter`.
     fn add(&mut self, key: &[u8]) {
         let mut longer = [1; 17];
         longer[..16].copy_from_slice(key);
@@ -129,7 +129,8 @@ struct Share {
     waited: Duration,
 }
 
-/// Lets every thread fill its share of the keys. `None` if a thread had to wait for a processor.
+/// Lets every thread add its share of the keys. `None` if the threads waited for processors for a
+/// tenth of the time or longer.
 fn round(keys: &[Vec<u8>], threads: usize, fill: Fill<'_>) -> Option<Duration> {
     let ready = AtomicUsize::new(0);
     let work = |part: &[Vec<u8>]| {
@@ -162,7 +163,7 @@ fn waited() -> Duration {
     Duration::from_nanos(nanos.unwrap_or_default())
 }
 
-/// Returns the median time in nanoseconds for each of `operations`.
+/// Returns the median of the times, in nanoseconds per operation.
 fn median(mut times: Vec<Duration>, operations: usize) -> f64 {
     times.sort();
     times.get(times.len() / 2).map_or(f64::NAN, |time| time.as_nanos() as f64 / operations as f64)

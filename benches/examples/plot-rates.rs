@@ -21,7 +21,7 @@ const ENOUGH: u64 = 2000;
 const MOST: u64 = 6_000_000;
 /// The number of keys for which a filter is asked before another one is made.
 const ASKED_A_FILTER: u64 = 2000;
-/// The length of keys, a multiple of four, because the last byte then is the last of a word.
+/// The length of keys in bytes: a multiple of four, so that a key's last byte is the last of a word that is hashed.
 const KEY_LEN: usize = 16;
 
 #[derive(Clone, Copy, PartialEq)]

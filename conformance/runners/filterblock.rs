@@ -14,7 +14,7 @@ use filterblock::{
 };
 use serde_json::{Value, json};
 
-/// Returns the answer, or nothing for a kind that the library has no interface for.
+/// Returns the answer. `None` if the library has no interface for the kind or the policy of the case.
 pub(crate) fn answer(kind: &str, given: &Value) -> Option<Value> {
     let internal = given["internal_keys"] == json!(true);
     let bits_per_key = given["bits_per_key"].as_u64().unwrap_or(10) as u32;
@@ -140,8 +140,8 @@ fn walk(table: &Table<Vec<u8>>, steps: &Value) -> Result<Vec<Value>, Error> {
     steps.collect()
 }
 
-/// Takes the steps in a database. Where there is no entry, a scan would go on at the other end; in the suite,
-/// the walk stays there.
+/// Takes the steps in a database. After a step that found no entry, a scan could go on in the other direction; in the
+/// suite, `next` and `prev` find no entry either.
 fn walk_database(database: &Database, steps: &Value) -> Result<Vec<Value>, Error> {
     let mut scan = database.scan(&options(true))?;
     let mut found = false;
@@ -202,7 +202,7 @@ fn build(policy: impl FilterPolicy, calls: &Value) -> Value {
     json!({ "block": hex(&builder.finish().expect("a filter block")) })
 }
 
-/// Returns the built-in policy of that name; LevelDB's where none is given.
+/// Returns the built-in policy of that name, or LevelDB's if no name is given. `None` if no policy has the name.
 fn policy(name: Option<&str>, bits_per_key: u32) -> Option<Box<dyn FilterPolicy>> {
     Some(match name {
         None => Box::new(BloomFilterPolicy::new(bits_per_key)),

@@ -1,6 +1,6 @@
 //! Asking a runner: a line with the case goes in, a line with the answer comes out.
 //!
-//! A runner that ends instead of answering has crashed, one that takes too long hangs; either is an answer, and the
+//! A runner that ends instead of answering has crashed, and one that takes too long hangs. Both are replies, and the
 //! next case starts the runner anew.
 
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
@@ -20,8 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// The longest that a runner may take to end once nothing more is asked.
 const ENDING: Duration = Duration::from_secs(10);
 
-/// The greatest length of an answer, and of what is kept of a runner's standard error, in bytes.
+/// The greatest length of an answer in bytes.
 const MAX_ANSWER: u64 = 64 << 20;
+/// The greatest length of what is kept of a runner's standard error, in bytes.
 const MAX_SAID: u64 = 64 << 10;
 
 /// An implementation, and how its runner is started.

@@ -8,7 +8,8 @@ use crate::judge::Verdict;
 /// Judges a table that an implementation built for a case of `table_build`, if it differs from LevelDB's.
 ///
 /// The table differs safely if the reader finds the entries that were put in, no others, and each by its key, with
-/// filters asked. `read`: the reader's answer to a question of this kind, or none.
+/// filters asked. `read`: returns the reader's answer to a question of this kind, or `None` if the reader has no
+/// interface for the kind.
 ///
 /// # Errors
 ///

@@ -100,7 +100,8 @@ impl FilterPolicy for Moody {
     }
 }
 
-/// The calls that the builder has seen. Its expected results follow from them.
+/// The builder's options, and the keys and the offset that it took since it finished a block. The expected results
+/// follow from both.
 struct Told<'a> {
     base_lg: u8,
     bits_per_key: u32,

@@ -10,7 +10,7 @@ const BLOCK: usize = 512;
 ///
 /// # Panics
 ///
-/// If the archive cannot be read.
+/// If the archive cannot be read, or has no input of the target.
 pub fn of(target: &str) -> Vec<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus.tar");
     let archive = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

@@ -8,8 +8,8 @@ use filterblock::{BloomFilterPolicy, Error, FilterBlockReader, FilterPolicy as _
 use filterblock_fuzz::Input;
 use filterblock_fuzz::model::{self, Block, bloom_matches};
 
-/// Number of filters of a block that are checked one by one. The iterator, whose errors take a long
-/// time to format, is checked for fewer filters.
+/// Maximum number of filters of a block that are checked one by one. The iterator, whose errors
+/// take a long time to format, is checked for fewer filters.
 const MAX_FILTERS: usize = 8;
 const MAX_ITERATED: usize = 2;
 
@@ -21,7 +21,8 @@ pub fn run(data: &[u8]) {
     let offset = input.number() >> (mode >> 6 << 4);
     let mut contents = Cow::from(input.0);
     if mode & 1 == 1 {
-        // Few 32-bit numbers lie within a block; these all do.
+        // Few random 32-bit numbers are offsets within a block, so the array's offset is reduced to
+        // one.
         put_array_within(contents.to_mut());
     }
     check(&contents, offset, key);
@@ -53,7 +54,8 @@ fn check(contents: &[u8], offset: u64, key: &[u8]) {
 
     let count = model.count;
     let lg = model.base_lg.unwrap_or_default().min(63);
-    // The offset of the input, the filters one by one, and the borders of the array.
+    // The input's offset, the greatest offset, an empty key, the offset after the last filter's,
+    // and those of the first filters and of the last one.
     let mut queries = [(0, key); MAX_FILTERS + 5];
     queries[0].0 = offset;
     queries[1].0 = u64::MAX;

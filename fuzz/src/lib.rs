@@ -1,5 +1,6 @@
 //! The fuzz targets. Each is a plain function `run(data: &[u8])`, which libFuzzer, the runner
-//! `stable` and the program `once` call. What they damage is made by the crate `filterblock-fuzz`.
+//! `stable` and the program `once` call. The tables, logs and databases that they damage are made
+//! by the crate `filterblock-fuzz`.
 
 pub mod bloom;
 pub mod builder;

@@ -6,7 +6,8 @@ use filterblock::{Error, Result};
 use filterblock_fuzz::Input;
 use filterblock_fuzz::log::{HEADER_LEN, frame};
 
-/// Limit that is just enough for any list that an input can make.
+/// Limit on the length of a record and on the memory for a MANIFEST, in bytes. No record that is
+/// framed here is longer.
 const MEMORY: usize = 64 << 10;
 
 /// Runs an input: a mode, then a file or the contents of its records.

@@ -60,8 +60,8 @@ impl Most {
 
 /// Runs `filterblock` with these arguments, `--json` and the path of a file of these bytes.
 ///
-/// Whatever the bytes are, there is one line for the file, and no more output than a few kilobytes
-/// and what `most` allows for each byte of the file.
+/// Whatever the bytes are, there is one line for the file, and no more output than 32 KiB and what `most` allows for
+/// each byte of the file.
 pub(crate) fn run(arguments: &[&str], file: &[u8], most: &Most) -> Run {
     let mut table = tempfile::NamedTempFile::new().expect("a place for temporary files");
     table.write_all(file).expect("room for a small file");

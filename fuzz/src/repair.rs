@@ -62,7 +62,8 @@ fn any_files(data: &[u8]) {
     repair(&files, None);
 }
 
-/// Repairs a database in both ways. `written`: the values that may be found in it; `None`: any.
+/// Repairs a database with each of the two preferences. `written`: the values that may be found in the database;
+/// `None`: any.
 fn repair(files: &Files, written: Option<&Written>) {
     let newest = repair_as(files, written, Prefer::Newest);
     let sound = repair_as(files, written, Prefer::Sound);

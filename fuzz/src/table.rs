@@ -10,7 +10,7 @@ use filterblock::table::{Lookup, ReadOptions, Table};
 
 use filterblock_fuzz::table::{self, Damage, Entry, Intact, Parts};
 
-/// Number of data blocks of a sample that are kept: a first, a last and one between.
+/// Maximum number of data blocks of a sample that are kept: enough for a first, a last and one between.
 const MAX_BLOCKS: usize = 3;
 /// The limit on decoded bytes: more than a walk through any sound sample decodes.
 const MAX_OUTPUT: u64 = 64 << 10;
@@ -23,7 +23,7 @@ const ASKED_OF_INTACT: usize = 1;
 /// The most steps back. Each step decodes the entries after a restart again, and damage may leave only one restart.
 const MAX_STEPS_BACK: usize = 1000;
 
-/// Number of blocks and filters of a damaged table that are read.
+/// Maximum number of blocks, and of filters, of a damaged table that are read.
 const MAX_LOOKED_AT: usize = 8;
 
 #[derive(Arbitrary, Debug)]
@@ -79,7 +79,7 @@ pub struct Made {
     pub file: Bytes,
     /// True if nothing is damaged.
     pub sound: bool,
-    /// True if its keys are a database's.
+    /// True if the table's keys are a database's.
     pub internal: bool,
     /// True if data blocks and index are unchanged.
     pub data_is_intact: bool,

@@ -1,4 +1,5 @@
-//! `filterblock inspect` on tables and bare filter blocks, sound or damaged.
+//! `filterblock inspect` on tables, bare filter blocks and MANIFESTs, sound or damaged, and `scan` and `query` on
+//! tables.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! `filterblock verify` on tables, sound or with one structure damaged.
+//! `filterblock verify` on tables that are sound or have one structure damaged, and on hostile tables and MANIFESTs.
 
 use bytes::Bytes;
 use filterblock::policy::default_read_policies;

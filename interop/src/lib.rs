@@ -1,8 +1,8 @@
 //! Comparisons of the library and the program with LevelDB itself.
 //!
-//! [`leveldb`] is a safe wrapper of Debian's LevelDB, including its internal filter block classes.
-//! The programs in `src/bin` and the tests compare the library with it; `generate-testdata` writes
-//! the files in `testdata/`.
+//! [`leveldb`] is a safe wrapper of LevelDB, compiled from Debian's source, including its internal
+//! filter block classes. The programs in `src/bin` and the tests compare the library with it;
+//! `generate-testdata` writes LevelDB's files in `testdata/`.
 
 pub mod compare;
 pub mod conformance;

@@ -126,7 +126,8 @@ fn the_runner_in_the_readme_answers_as_leveldb() {
     assert_eq!(answered, 117 + 95);
 }
 
-/// Three runners that do not work as they should: the case is lost, and the next one is asked all the same.
+/// Runners that crash, hang, go on after an answer, or answer something else. After a crash, the next case is asked all
+/// the same.
 #[test]
 fn a_runner_that_crashes_hangs_or_talks_nonsense_is_told_from_one_that_answers() {
     let shell = |script: &str| Runner {

@@ -1,5 +1,6 @@
 //! Crashes of `rebuild` and `repair`, at any operation. `FILTERBLOCK_CRASH_STATES` is the number of states for each run
-//! of the program, `FILTERBLOCK_CRASH_DATABASES` the number of databases.
+//! of the program, `FILTERBLOCK_CRASH_DATABASES` the number of databases, `FILTERBLOCK_CRASH_SEED` the seed of the
+//! first one, and `FILTERBLOCK_CRASH_PROGRAM` another program to run.
 
 use std::path::{Path, PathBuf};
 
@@ -61,7 +62,8 @@ fn less_care_is_noticed() {
 /// `.sst`.
 const SEEDS: [u64; 3] = [0, 1, 11];
 
-/// Calls `what` for each database in each mode, from two threads, each of which takes every second pair.
+/// Calls `what` for each database in each mode that is disturbed, from two threads, each of which takes every second
+/// pair.
 fn in_cases(what: impl Fn(&Case, Mode, &mut Random) + Sync) {
     let programs = programs();
     let writer = programs.goleveldb.as_ref().map(|(writer, _)| writer.as_path());

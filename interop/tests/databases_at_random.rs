@@ -1,4 +1,4 @@
-//! Random databases, with a small count; `compare databases` takes larger ones.
+//! Twenty random databases; `compare databases` takes any number of them.
 
 use std::path::Path;
 

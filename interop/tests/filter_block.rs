@@ -1,5 +1,5 @@
-//! Filter blocks compared with LevelDB's, with small counts; `compare filter-block` takes larger
-//! ones.
+//! Filter blocks compared with LevelDB's; `compare filter-block` takes any number of blocks and
+//! queries.
 
 use filterblock_interop::compare::{builder, reader};
 

@@ -123,7 +123,7 @@ fn a_database_in_use_is_sound_and_denies_no_key() {
     assert!(runs.values().all(|runs| *runs > 3), "{runs:?}");
 }
 
-/// Runs each command once.
+/// Runs each command once. The error describes one that failed, missed a key or printed keys out of order.
 fn look(
     folder: &Path,
     settled: &AtomicU64,

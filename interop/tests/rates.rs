@@ -1,4 +1,4 @@
-//! Rates of false positives compared with LevelDB's; `compare rates` takes more tables.
+//! Rates of false positives compared with LevelDB's; `compare rates` takes any number of tables.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Tables compared with LevelDB's, with a small count; `compare table` takes larger ones.
+//! Tables compared with LevelDB's; `compare table` takes any number of them.
 
 use filterblock_interop::compare::{large, table};
 

@@ -1,4 +1,5 @@
-//! Tests that `testdata/` is what its README says: what `generate-testdata` writes.
+//! Tests that the folders `tables`, `databases` and `golden` of `testdata/` hold what
+//! `generate-testdata` writes.
 
 use std::collections::BTreeMap;
 use std::fs;

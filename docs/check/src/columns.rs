@@ -1,4 +1,4 @@
-//! Tests of Spark's and DuckDB's columns: values that no column can hold are refused.
+//! Tests of the columns for Spark and DuckDB: their types, and the refusal of values that no column can hold.
 
 use std::fs;
 use std::path::PathBuf;
@@ -61,7 +61,8 @@ fn what_no_column_can_hold_is_refused() {
     assert!(files("some", &json!({})).unwrap_err().contains("expected `oneOf`"));
 }
 
-/// With `FILTERBLOCK_LINES=FOLDER`, leaves all lines there, a file for each command: `.ci/engines` lets DuckDB read them.
+/// With `FILTERBLOCK_LINES=FOLDER`, writes all lines to that folder, to a file for each command. `.ci/engines` then
+/// lets DuckDB read the files.
 #[test]
 fn all_lines_are_left_for_engines() {
     let Some(folder) = std::env::var_os("FILTERBLOCK_LINES").map(PathBuf::from) else { return };

@@ -35,7 +35,7 @@ fn inspect() -> Schema {
         ("ListedFilter", "one_filter"),
     ];
     let particulars = json!({
-        // A table's own bounds are known to the end.
+        // The lost keys are those of one block or of a table: where they end is always known.
         "lost_keys": {"up_to": {
             "description": "The last of them, or a key behind it and before the next block.",
             "type": "string",

@@ -7,14 +7,15 @@ use std::fmt::{self, Write as _};
 
 use serde_json::Value;
 
-/// The files made of each schema, by their endings.
+/// The endings of the names of the files that are made from each schema.
 pub(crate) const ENDINGS: [&str; 2] = ["spark.ddl", "duckdb.sql"];
 
 /// Returns the contents of the files of [`ENDINGS`], in that order, for the schema of `command`.
 ///
 /// # Errors
 ///
-/// The schema has a keyword or a type that is not known here, or columns of one name and unlike types.
+/// If the schema has a type, a word or a reference that is not known here, a field that is always null, an object that
+/// holds itself, or columns of one name and unlike types.
 pub(crate) fn files(command: &str, schema: &Value) -> Result<[String; 2], String> {
     let columns = columns(schema).map_err(|error| format!("{command}.json: {error}"))?;
     Ok([spark(&columns), duckdb(command, &columns)])

@@ -1,4 +1,4 @@
-//! Schemas of the types of the results, in the few keywords that all need.
+//! Generates the schemas of the commands' lines from the types of the results, with few keywords.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -62,7 +62,7 @@ impl Schema {
     }
 }
 
-/// The definitions of objects, and the types that they are made of.
+/// The definitions of objects, and the types that they are made from.
 struct Definitions<'a> {
     types: Map<String, Value>,
     names: &'a [(&'a str, &'static str)],
@@ -79,8 +79,8 @@ impl Definitions<'_> {
         let mut properties = Map::new();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
             let mut field = self.plain(field);
-            // A field that may be left out is null. The one field that not every line has is an array as long as a
-            // table.
+            // An optional field without a value is null. Only `list`, which may be as long as a table, is left out of
+            // some lines.
             if !is_required(name) && name != "list" {
                 or_null(&mut field);
             }
@@ -164,7 +164,7 @@ fn or_null(schema: &mut Map<String, Value>) {
     push("anyOf", json!({"type": "null"}));
 }
 
-/// Turns a comment in the code into a description: in one line, and with JSON's word for what is not there.
+/// Turns a comment in the code into a description, in one line and with null in place of `None`.
 fn meaning(comment: &str) -> String {
     let text = format!(". {}", comment.split_whitespace().collect::<Vec<_>>().join(" "));
     text.replace(". `None`", ". Null").replace("`None`", "null").split_off(2)

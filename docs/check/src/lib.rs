@@ -37,12 +37,13 @@ use std::path::PathBuf;
 
 use schema::docs;
 
-/// Returns all files that are made: the schemas, what is made of them, and the page, of which only the tables are
-/// made.
+/// Returns the paths and contents of all generated files: the schemas, the columns for Spark and DuckDB, and the page,
+/// of which only the tables are generated.
 ///
 /// # Errors
 ///
-/// If a type has what no column can hold, or the page cannot be read or lacks a table.
+/// If a schema has something that no column can hold, the page cannot be read, lacks a table or has one too many, or
+/// the commands describe the fields of every object differently.
 pub fn files() -> Result<Vec<(PathBuf, String)>, String> {
     let folder = docs().join("schema");
     let mut files = Vec::new();

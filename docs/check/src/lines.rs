@@ -1,4 +1,5 @@
-//! Printed lines against a schema, and the parts of the schema that occur in them.
+//! Validates printed lines against a schema, and records the parts of the schema that occur in
+//! them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +16,7 @@ pub(crate) const SCHEMAS: [&str; 9] =
 pub(crate) struct Validator(boon::Schemas, boon::SchemaIndex);
 
 impl Validator {
-    /// Compiles a schema. Fails if it is not valid.
+    /// Compiles a schema. Panics if the schema is not valid.
     pub(crate) fn of(schema: &Schema) -> Self {
         let mut schemas = boon::Schemas::new();
         let mut compiler = boon::Compiler::new();
@@ -36,8 +37,8 @@ impl Schema {
         Self { name, document: serde_json::from_str(&text).unwrap() }
     }
 
-    /// All fields of an object, all types of a field and all words of an enumeration, as lines of
-    /// text.
+    /// Returns each field of each object, once with each of its types or words, as lines of text.
+    /// An array's items are listed in the same way.
     pub(crate) fn alternatives(&self) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
         for (definition, schema) in self.document["$defs"].as_object().unwrap() {

@@ -1,4 +1,5 @@
-//! Makes `docs/schema` and the tables of `docs/json.md` anew. With `--check` it writes nothing, and fails where they differ.
+//! Generates `docs/schema` and the tables of `docs/json.md`. With `--check`, writes nothing, and fails if a file is
+//! outdated.
 
 use std::error::Error;
 use std::{env, fs};

@@ -12,7 +12,8 @@ use super::schema::COUNT;
 use super::tables::testdata;
 
 impl Runs {
-    /// Asks everything that there is to ask of a database in a store, and of a table that is not there.
+    /// Runs the commands that read objects on a database in a store, on a table that is not there, and on a folder
+    /// without objects.
     pub(crate) fn objects(&mut self) {
         let store = InMemory::new();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,5 +1,5 @@
-//! Lines that the program prints with `--json`, of all the test data and of files and folders that
-//! are damaged in every way.
+//! Lines that the program prints with `--json`, about all the test data, and about files and
+//! folders that are damaged in many ways.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ pub(crate) struct Line {
     pub(crate) text: String,
 }
 
-/// Returns all lines. They are made once.
+/// Returns all lines. Only the first call runs the commands.
 pub(crate) fn outputs() -> &'static [Line] {
     static LINES: LazyLock<Vec<Line>> = LazyLock::new(|| {
         let mut runs = Runs::default();
@@ -85,8 +85,8 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// Runs `filterblock COMMAND --json` with these arguments and keeps what it prints, a line at
-    /// least.
+    /// Runs `filterblock COMMAND --json` with these arguments, and keeps the lines that it prints.
+    /// Panics if it prints none.
     pub(crate) fn run(&mut self, command: &str, arguments: &[OsString]) {
         let before = self.lines.len();
         let words = if command == COUNT { &["query", "--count", "--json"][..] } else { &[command, "--json"] };
@@ -100,7 +100,7 @@ impl Runs {
         assert!(self.lines.len() > before, "{command} {arguments:?} prints nothing");
     }
 
-    /// Asks everything that there is to ask of a table or a folder.
+    /// Runs `inspect`, `query`, `scan`, `manifest` and `verify` on a table or a folder.
     fn all(&mut self, path: &Path) {
         self.run("inspect", args![path]);
         self.run("inspect", args!["--filters", path]);
@@ -135,7 +135,7 @@ impl Runs {
     /// Asks about databases whose MANIFEST, files and tables contradict each other.
     fn folders(&mut self) {
         for change in [
-            // A table is missing, one is not its own, one is obsolete.
+            // One table is missing, one has the contents of another, and one is not live.
             (|at| {
                 fs::rename(at.join("000007.ldb"), at.join("000099.ldb")).unwrap();
                 fs::copy(at.join("000009.ldb"), at.join("000005.ldb")).unwrap();

@@ -10,7 +10,8 @@ use crate::schema::{FRAME, Schema, properties, title};
 ///
 /// # Errors
 ///
-/// If an object has no table to be replaced below its heading, or a table is below another heading.
+/// If an object has no table to be replaced below its heading, a table is below another heading, or the schemas
+/// describe the fields of every object differently.
 pub(crate) fn page(text: &str, schemas: &[Schema]) -> Result<String, String> {
     let mut tables: Vec<_> = schemas.iter().flat_map(Schema::page_tables).collect();
     for schema in schemas {
@@ -44,7 +45,7 @@ pub(crate) fn page(text: &str, schemas: &[Schema]) -> Result<String, String> {
 }
 
 impl Schema {
-    /// The tables of `docs/json.md`, each with its heading.
+    /// The tables of this schema's objects, each with its heading in `docs/json.md`.
     fn page_tables(&self) -> Vec<(String, String)> {
         let definitions = self.document["$defs"].as_object().unwrap();
         let tables = definitions.iter().map(|(definition, schema)| {
@@ -57,7 +58,7 @@ impl Schema {
         tables.collect()
     }
 
-    /// Returns the table of the fields that all objects have. Fails if these fields differ in anything but the words
+    /// Returns the table of the fields that all objects have. Panics if these fields differ in anything but the words
     /// of `object`, which the page leaves out.
     fn page_frame(&self) -> String {
         let mut frames = self.roots().map(|(_, schema)| {

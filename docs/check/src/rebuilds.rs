@@ -55,7 +55,8 @@ impl Runs {
         self.run("rebuild", &[copy.path.clone().into()].into_iter().chain(options).collect::<Vec<_>>());
     }
 
-    /// Runs `rebuild` in every way that ends well, and in every way that does not.
+    /// Runs `rebuild` on all these databases, and on databases for which it keeps tables, is refused or completes an
+    /// earlier run.
     pub(crate) fn rebuilds(&mut self) {
         assert!(databases().len() > 4, "{:?}", databases());
         for database in databases() {
@@ -138,7 +139,8 @@ impl Runs {
         self.run("rebuild", args![copy.path.with_file_name("missing"), "--undo"]);
     }
 
-    /// Runs `rebuild --undo` after one that was cut off after its commit, and after one that was cut off before it.
+    /// Runs `rebuild --undo` after an undo that was cut off after its commit, after one that was cut off before its
+    /// commit, and after one since which another program has opened the database.
     fn finished_rebuilds(&mut self) {
         let copy = Copy::of(&testdata().join("databases/levels"));
         let database = Database::open(&copy.path).unwrap();

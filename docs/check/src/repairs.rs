@@ -12,7 +12,7 @@ use super::rebuilds::Copy;
 use super::tables::testdata;
 
 impl Runs {
-    /// Runs `repair` on databases that are damaged in each way, and where it is refused.
+    /// Runs `repair` on databases that are damaged in many ways, and where it is refused.
     pub(crate) fn repairs(&mut self) {
         let levels = testdata().join("databases/levels");
         let tables = names(&levels, ".ldb");
@@ -45,7 +45,7 @@ impl Runs {
             fs::remove_file(dir.join(&manifest)).unwrap();
             fs::copy(dir.join(&tables[0]), dir.join("000001.ldb")).unwrap();
         });
-        // Numbers that are missing before a log: its one write is a deletion of "k".
+        // Sequence numbers are missing before a log whose one write is a deletion of "k".
         self.repair(&levels, |dir| {
             let mut writer = LogWriter::new(Vec::new());
             let write = [&1_000_000_u64.to_le_bytes()[..], &1_u32.to_le_bytes(), &[0, 1, b'k']].concat();
@@ -76,7 +76,7 @@ impl Runs {
     }
 }
 
-/// Returns the names of files that have `part` in them.
+/// Returns the names of the folder's files that contain `part`, sorted.
 fn names(dir: &Path, part: &str) -> Vec<String> {
     let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<_> = names.filter(|name| name.contains(part)).collect();

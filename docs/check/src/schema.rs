@@ -27,13 +27,15 @@ pub(crate) struct Schema {
 }
 
 impl Schema {
-    /// Returns the definition that `schema` refers to, with its name.
+    /// Returns the definition that `schema` refers to, with its name. `None` if `schema` is not a
+    /// reference.
     pub(crate) fn definition<'a>(&'a self, schema: &'a Value) -> Option<(&'a str, &'a Value)> {
         let name = schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?;
         Some((name, &self.document["$defs"][name]))
     }
 
-    /// Returns the types that a value may have, or its words, as JSON.
+    /// Returns the types that a value may have, of which an object's is the name of its definition,
+    /// or the value's words as JSON.
     pub(crate) fn types(&self, schema: &Value) -> Vec<String> {
         if let Some((name, _)) = self.definition(schema) {
             return vec![name.to_owned()];
@@ -56,8 +58,8 @@ impl Schema {
 
 /// The fields of a definition, in the order of the file.
 ///
-/// Fails if the definition is not strict: each field described and required but for `list`, nothing
-/// else allowed, no keyword misspelt.
+/// Panics if the definition is not strict: each field has a description, each field but `list` is
+/// required, no other field is allowed, and no keyword is misspelt.
 pub(crate) fn properties(schema: &Value) -> &Map<String, Value> {
     const OF_OBJECTS: [&str; 4] = ["type", "additionalProperties", "required", "properties"];
     const OF_FIELDS: [&str; 8] =

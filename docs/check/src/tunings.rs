@@ -27,7 +27,7 @@ impl Runs {
         let keys = ["--lookups".into(), OsString::from(keys)];
         self.run("tune", &[&args!["--all", "--budget", "1"][..], args![unfiltered], &keys].concat());
         self.run("tune", args![folder.path().join("missing"), folder.path()]);
-        // A database without tables, and one of which a table is damaged.
+        // A database without tables, and one with a damaged table.
         file(&folder, "MANIFEST-000004", manifest::log(&[Edit::sound().0]).0);
         file(&folder, "CURRENT", "MANIFEST-000004\n");
         self.run("tune", args![folder.path()]);

@@ -1,5 +1,5 @@
-//! Looks for crashes of the crate `rusty-leveldb`, and for entries that it invents, in databases damaged by seed, each in
-//! a process of its own.
+//! Looks for crashes of the crate `rusty-leveldb`, and for entries that the crate invents, in databases damaged by
+//! seed. Each database is read in a process of its own.
 //!
 //! ```text
 //! cargo run --release --example rusty_leveldb                # for a minute
@@ -47,7 +47,8 @@ fn read<'k>(
     Ok(found)
 }
 
-/// Reads the database that a seed leads to. Ends the program if that takes too long.
+/// Reads the database that a seed leads to. Ends the program if that takes too long. Panics if checksums were left
+/// wrong, and an entry is found that was never written.
 fn once(seed: u64) {
     thread::spawn(|| {
         thread::sleep(PATIENCE);
@@ -79,7 +80,7 @@ fn hunt(limit: Duration) -> io::Result<()> {
         let run =
             Command::new(&program).args(["seed", &seed.to_string()]).env("RUST_BACKTRACE", "0").output()?;
         let said = String::from_utf8_lossy(&run.stderr);
-        // "thread 'main' (7) panicked at PATH:LINE:COLUMN:" and the message, or that there is not so much memory.
+        // "thread 'main' (7) panicked at PATH:LINE:COLUMN:" and the message or, if memory runs out, only a message.
         let (place, message) = match said.split_once("panicked at ") {
             Some((_, panic)) => panic.split_once('\n').unwrap_or((panic, "")),
             None => ("", &said[..]),

@@ -1,4 +1,4 @@
-//! Looks for crashes of the crate `sstable` in tables damaged by seed, each in a process of its own.
+//! Looks for crashes of the crate `sstable` in tables damaged by seed. Each table is read in a process of its own.
 //!
 //! ```text
 //! cargo run --release --example sstable                # for a minute
@@ -35,7 +35,7 @@ fn hunt(limit: Duration) -> io::Result<()> {
         let run =
             Command::new(&program).args(["seed", &seed.to_string()]).env("RUST_BACKTRACE", "0").output()?;
         let said = String::from_utf8_lossy(&run.stderr);
-        // "thread 'main' (7) panicked at PATH:LINE:COLUMN:" and the message, or that there is not so much memory.
+        // "thread 'main' (7) panicked at PATH:LINE:COLUMN:" and the message or, if memory runs out, only a message.
         let (place, message) = match said.split_once("panicked at ") {
             Some((_, panic)) => panic.split_once('\n').unwrap_or((panic, "")),
             None => ("", &said[..]),

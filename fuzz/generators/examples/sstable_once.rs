@@ -1,5 +1,5 @@
-//! One input for the crate `sstable`, from the file named or from standard input. AFL starts this program for
-//! each input.
+//! Lets the crate `sstable` read the damaged table that one input describes. The input comes from the file that the
+//! argument names, or from standard input. AFL starts this program for each input.
 
 use arbitrary::{Arbitrary as _, Unstructured};
 use filterblock_fuzz::table::DamagedTable;

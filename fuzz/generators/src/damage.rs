@@ -167,8 +167,8 @@ fn log(bytes: &[u8]) -> Option<Taken> {
     Some(Taken::Log { fragments, is_manifest })
 }
 
-/// Returns true if the key ends in a tag as databases write it: a type of 0 or 1, and a sequence
-/// number above it.
+/// Returns true if the key ends in a tag as databases write it: a type of 0 or 1, then a sequence number whose highest
+/// byte is 0.
 fn has_tag((key, _): &Entry) -> bool {
     key.last_chunk::<8>().is_some_and(|tag| tag[0] <= 1 && tag[7] == 0)
 }

@@ -13,8 +13,8 @@ pub enum Edit<'a> {
     Cut(u16),
     /// These bytes are inserted here.
     Insert(u16, &'a [u8]),
-    /// Another little-endian 32-bit number in place of the word this many words before the last one. Such words are
-    /// counts and offsets.
+    /// Another little-endian 32-bit number in place of the word this many words, modulo 32, before the last one. Such
+    /// words are counts and offsets.
     Word(u8, u32),
     /// These bytes replace the run.
     Replace(&'a [u8]),

@@ -31,8 +31,8 @@ impl<'a> Arbitrary<'a> for Hostile {
     }
 }
 
-/// Makes the structure that these bytes describe, whatever they are: a shape, a codec, a kind of
-/// damage, a count, and the contents of the repeated part.
+/// Makes the structure that these bytes describe, whatever they are: a shape, a codec, a kind of damage, an option, a
+/// count, and the contents of the repeated part.
 pub fn make(data: &[u8]) -> Hostile {
     let mut input = Input(data);
     let (shape, codec, damage, option) = (input.byte(), input.byte(), input.byte(), input.byte());
@@ -130,7 +130,8 @@ pub fn make(data: &[u8]) -> Hostile {
     }
 }
 
-/// Makes a MANIFEST of one edit, which has the comparator and numbers of files.
+/// Makes a MANIFEST of one edit, which has the comparator, the numbers of the log and of the next file, and the last
+/// sequence number.
 fn sound_edit() -> Vec<u8> {
     let mut manifest = Vec::new();
     let edit = [&[1, 26][..], b"leveldb.BytewiseComparator", &[2, 4, 3, 9, 4, 100]].concat();
@@ -163,8 +164,8 @@ fn plain_block(entries: impl IntoIterator<Item = (Vec<u8>, Vec<u8>)>) -> Vec<u8>
     block
 }
 
-/// Appends a data block with these contents, stored with one of the codecs and damaged in one of
-/// the possible ways.
+/// Appends a data block whose values are pieces of these contents, stored with one of the codecs, and sound or damaged
+/// in one of seven ways.
 fn damaged(file: &mut File, contents: &[u8], codec: u8, damage: u8, option: u8) -> BlockHandle {
     let entries = contents.chunks(40).enumerate().map(|(at, value)| (key(at), value.to_vec()));
     let mut block = plain_block(entries);

@@ -19,7 +19,7 @@ pub enum Field<'a> {
     NextFileNumber(u64),
     /// The last sequence number.
     LastSequence(u64),
-    /// The key at which the next compaction of this level starts.
+    /// The key after which the next compaction of this level starts.
     CompactPointer(#[arbitrary(with = level)] u8, &'a [u8]),
     /// This table of this level is gone.
     Deleted(#[arbitrary(with = level)] u8, u16),

@@ -67,7 +67,7 @@ pub struct Block<'a> {
     pub count: usize,
     /// `None` if the block is too short to have a `base_lg`.
     pub base_lg: Option<u8>,
-    /// True if the last five bytes are consistent with the length of the block.
+    /// True if the last five bytes are consistent with the length of the block, and `base_lg` is below 64.
     tail_is_sound: bool,
 }
 
@@ -102,7 +102,8 @@ impl<'a> Block<'a> {
         sound.then(|| &self.contents[start as usize..limit as usize])
     }
 
-    /// Returns true if LevelDB lets this key match, except where LevelDB's behaviour is undefined.
+    /// Returns true if LevelDB lets this key match. If `base_lg` is above 63, LevelDB's behaviour is undefined, and
+    /// each key matches. `matches`: the answer of a filter.
     pub fn may_match(&self, block_offset: u64, matches: impl Fn(&[u8]) -> bool) -> bool {
         let Some(base_lg @ 0..64) = self.base_lg else { return true };
         let Ok(index) = usize::try_from(block_offset >> base_lg) else { return true };
@@ -134,7 +135,7 @@ fn word(bytes: &[u8], at: usize) -> u64 {
 ///
 /// # Panics
 ///
-/// If `base_lg` is above 63.
+/// If `base_lg` is above 63, and overflows are checked.
 pub fn filter_block(keys: &[(u64, &[u8])], last: u64, base_lg: u8, bits_per_key: u32) -> Vec<u8> {
     let mut count = last >> base_lg;
     if keys.iter().any(|&(offset, _)| offset >> base_lg == count) {

@@ -11,7 +11,7 @@ struct SizeOf {
     size: Range<usize>,
 }
 
-/// Returns the tables that a record adds. `None` if the record is no edit, or has no field.
+/// Returns where the record has the sizes of the tables that it adds. `None` if the record is no edit, or has no field.
 fn added(record: &[u8]) -> Option<Vec<SizeOf>> {
     let (mut rest, mut added) = (Record(record), Vec::new());
     loop {

@@ -19,7 +19,7 @@ fn testdata(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
 }
 
-/// A folder that is removed when the test ends well.
+/// A folder that is removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the entries that the library finds, in spite of errors.
+/// Returns the entries with a value that the library finds, in spite of errors.
 fn found(folder: &Path, verify: bool) -> Vec<(Vec<u8>, Vec<u8>)> {
     let options = ReadOptions::default().internal_keys(true).verify_checksums(verify);
     let Ok(database) = Database::open(folder) else { return Vec::new() };
@@ -135,7 +135,7 @@ fn every_kind_of_damage_happens() {
         ] {
             assert!(seen.get(what).is_some_and(|&count| count >= least), "{what}: {seen:?}");
         }
-        // Structures change their size, bytes on a disk do not.
+        // Damage to a structure may change the size of a file. Other damage does so only where it cuts a file off.
         let structures = seen.get("structure").copied().unwrap_or_default();
         assert_eq!(structures > 100, checksums == Checksums::PutRight, "{seen:?}");
     }
@@ -338,7 +338,7 @@ fn corruption_does_what_it_says() {
     }
 }
 
-/// A fuzzer's bytes make databases of both kinds, and say which entries may be found.
+/// A fuzzer's bytes make databases with checksums put right and left wrong, and say which entries may be found.
 #[test]
 fn arbitrary_databases_say_what_was_written() {
     let (folder, mut random) = (Folder::new("arbitrary"), Random(8));

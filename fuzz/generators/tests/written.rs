@@ -55,7 +55,7 @@ fn samples_are_databases() {
     expected.insert(key(3), vec![b'x'; log::BLOCK_LEN]);
     expected.insert(key(100), b"third 100".to_vec());
     assert_eq!(found_by_another(&samples()[0].files), expected);
-    // Nothing is hidden: the tables are on their levels, and the value goes over a block's end.
+    // The tables are on their levels, and the long value crosses the end of a block.
     let files = &samples()[0].files;
     let manifest = Manifest::parse(&files["MANIFEST-000004"]).unwrap();
     let tables: Vec<_> = manifest.tables().iter().map(|table| (table.level, table.number)).collect();

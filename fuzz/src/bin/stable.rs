@@ -17,7 +17,7 @@ use filterblock_fuzz_targets::{TARGETS, Target, corpus};
 
 const USAGE: &str = "usage: stable [--seconds N | --inputs N] [--seed N] [--corpus FOLDER] [target]...";
 
-/// Borders between the classes of lengths.
+/// Borders between the classes of the inputs' lengths, in bytes.
 const LENGTHS: [usize; 3] = [512, 4 << 10, 16 << 10];
 
 /// The command line.

@@ -66,8 +66,8 @@ fn move_array(random: &mut Random, block: &mut [u8]) {
     put_word(block, end, to);
 }
 
-/// Changes a byte before the last five: byte 8, which is the first filter's number of probes if the
-/// filter has the usual 9 bytes, or a random byte.
+/// Changes a byte: byte 8, which is the first filter's number of probes if the filter has the usual
+/// 9 bytes, or a random byte. Leaves the block unchanged if the byte is among the last five.
 fn one_probe_byte(random: &mut Random, block: &mut [u8]) {
     let at = if random.one_in(2) { 8 } else { random.index(block.len()) };
     if at + 5 < block.len() {

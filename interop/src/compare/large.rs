@@ -38,8 +38,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// Compares one table of this many entries with values of this many bytes. The values are mostly
-/// zeros, so that the table takes little memory.
+/// Compares one table of this many entries with values of this many bytes, at least 8. The values
+/// are mostly zeros, so that the table takes little memory.
 pub fn run(entries: u64, value_size: usize) -> Result<Report> {
     let shape = Shape { entries, value_size: value_size.max(8), is_compressed: false };
     let ours = shape.write_ours()?;

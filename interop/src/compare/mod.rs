@@ -1,5 +1,5 @@
-//! Random comparisons of the library with LevelDB. Each stops at the first difference with an error
-//! that names seed and case. The same seed makes the same cases.
+//! Random comparisons of the library and the program with LevelDB. Most of them stop at the first
+//! difference with an error that names seed and case. The same seed makes the same cases.
 
 #[cfg(feature = "tool")]
 pub mod at_random;

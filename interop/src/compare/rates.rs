@@ -74,7 +74,7 @@ impl fmt::Display for Report {
 ///
 /// # Errors
 ///
-/// The first table whose rate is 0.1 % or more and not within a factor of 1.3.
+/// If LevelDB's rate for a table is 0.1 % or more, and the program's is not within a factor of 1.3 of it.
 pub fn run(folder: &Path, tables: u64, keys: u64, seed: u64) -> Result<Report> {
     let mut report =
         Report { seed, keys, tables: 0, held: 0, worst: 1.0, within: 0, misjudged: 0, worst_estimate: 1.0 };
@@ -114,7 +114,8 @@ fn factor(a: f64, b: f64) -> f64 {
     (a / b).max(b / a)
 }
 
-/// Compares one table. `None` if it has no filters that LevelDB reads.
+/// Compares one table. `None` if it has no filters that LevelDB reads, or is damaged in a way that rules out the
+/// comparison.
 fn one(table: &Value, keys: u64, seed: u64) -> Result<Option<Compared>> {
     let filter = &table["filter"];
     let Some(random) = filter["random_fpr"]["rate"].as_f64() else { return Ok(None) };

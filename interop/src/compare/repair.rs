@@ -51,7 +51,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Writes about `keys` keys to three tables. Looks each key up through LevelDB, and as many absent keys.
+/// Writes `keys` different keys to three tables. Looks each key up through LevelDB, and as many absent keys.
 pub fn run(keys: u64, overlapping: bool) -> Result<Report> {
     let model = Model::new(keys, overlapping);
     let folder = tempfile::tempdir()?;

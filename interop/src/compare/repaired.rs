@@ -124,7 +124,7 @@ pub struct Report {
     pub cases: u64,
     /// Damaged databases of which everything was saved.
     pub exact: u64,
-    /// Keys that had the right value.
+    /// Keys that have the right value after `filterblock repair`.
     pub right: u64,
     /// Keys that have the right value after LevelDB's own repair.
     pub right_by_leveldb: u64,

@@ -75,7 +75,8 @@ pub fn run(tables: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// Compares tables of one block that is longer than any useful restart interval.
+/// Compares tables of one data block with 65,537 or 131,075 entries, at restart intervals at which
+/// a counter of 8 or 16 bits would wrap.
 pub fn run_long_blocks() -> Result<Report> {
     let mut report = Report::default();
     for restart_interval in [1, 255, 256, 257, 65_535, 65_536, 65_537] {
@@ -127,7 +128,7 @@ fn write(case: &TableCase, options: WriteOptions, report: &mut Report) -> Result
     Ok(file)
 }
 
-/// Checks that both readers find all entries, and the same for any key.
+/// Checks that both readers find all entries, and the same for random keys.
 fn read_both(case: &TableCase, file: &[u8], random: &mut Random, report: &mut Report) -> Result<()> {
     // The filters hold their number of probes; for reading, any number of bits will do.
     let options = TableOptions { bits_per_key: Some(10), ..case.options };

@@ -56,7 +56,7 @@ pub struct Block {
     pub checksum_xor: u32,
 }
 
-/// An entry of an index: a key and where a block is.
+/// An entry of an index or a metaindex: a key or a name, and the encoded place of a block.
 pub type Handle = (Vec<u8>, Vec<u8>);
 
 type Edit<T> = Box<dyn Fn(&mut T)>;

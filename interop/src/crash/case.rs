@@ -1,4 +1,4 @@
-//! A database, and a program that was recorded while it changed it.
+//! A database, and a program that was recorded while it changed the database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -30,7 +30,8 @@ pub enum Check {
     Again,
     /// LevelDB's repair makes the same of the database as of the original.
     Repair,
-    /// LevelDB opens the database, writes and compacts, before the program is run again.
+    /// LevelDB opens the database, in most cases writes to it, and in some compacts it, before the program is run
+    /// again.
     Used,
     /// LevelDB empties no file that has a second name.
     Links,
@@ -106,7 +107,7 @@ impl<'a> Checker<'a> {
         Ok(Self { case, goleveldb, work: work_folder()?, copies: 0, refused: 0 })
     }
 
-    /// Makes one check of a state that the program left when it was called by `mode`.
+    /// Makes one check of a state that the program left when it ran the command `mode`.
     pub fn check(&mut self, check: Check, tree: &Tree, mode: Mode, random: &mut Random) -> Result<()> {
         if check == Check::Links {
             return check_links(tree, DATABASE);

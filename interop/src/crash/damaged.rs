@@ -1,4 +1,4 @@
-//! A database of which one table has a damaged data block.
+//! A database with a damaged data block in one table.
 
 use std::collections::BTreeMap;
 use std::fs;

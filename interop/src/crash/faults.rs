@@ -30,7 +30,8 @@ pub struct Endings {
     pub done: u64,
     /// The number of runs that a signal ended.
     pub ended_by_signal: u64,
-    /// The number of other runs, whose database is as it was, with nothing left behind.
+    /// The number of runs, ended by a signal or not, whose database was found to be as before, with nothing left
+    /// behind.
     pub undone: u64,
 }
 

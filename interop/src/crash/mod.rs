@@ -1,9 +1,9 @@
 //! Crashes of programs that change a database: every state that a crash could leave behind, and whether a database in
 //! that state still has all that it had.
 //!
-//! [`record`] runs a program and writes down what it does to files. [`filterblock_crash_states`] makes of this record
-//! the folders that a crash could leave. [`check`] opens them with LevelDB and with goleveldb, has them repaired, and
-//! runs the program on them again.
+//! [`record`] runs a program and writes down what it does to files. From this record, [`filterblock_crash_states`]
+//! makes the folders that a crash could leave. [`check`] opens them with LevelDB and with goleveldb, has them repaired,
+//! and runs the program on them again.
 
 pub mod altered;
 pub mod case;

@@ -20,7 +20,7 @@ pub type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 pub struct Plan {
     /// The seed, by which the database can be made again.
     pub seed: u64,
-    /// True if goleveldb writes it.
+    /// True if goleveldb writes the database.
     pub by_goleveldb: bool,
     /// True if tables are named `.sst`, as in early versions.
     old_names: bool,

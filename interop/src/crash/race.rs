@@ -127,7 +127,7 @@ impl fmt::Display for Races {
     }
 }
 
-/// Exchanges a folder before each call that resolves a name.
+/// Runs the program once for each of its calls that resolve a name, and exchanges a folder before that call.
 pub fn races(case: &Case, mode: Mode, setting: Setting, place: Place) -> Result<Races> {
     let rebuilt = rebuilt(case, user_of(setting))?;
     let (before, victim) = match mode {

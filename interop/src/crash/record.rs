@@ -49,7 +49,7 @@ pub struct Disturbance {
     pub no_folder_sync: bool,
     /// The exchange of a folder.
     pub exchange: Option<Exchange>,
-    /// The user by whom the program is run.
+    /// The user who runs the program, if not the present one.
     pub user: Option<u32>,
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use super::check::Check;
 use super::mode::Mode;
 
-/// The number of failures of each check that a report describes.
+/// The maximum number of failures of each check and command that a report describes.
 const FAILURES_SHOWN: usize = 2;
 
 /// The counts of the checks, and their failures.

@@ -19,7 +19,7 @@ use crate::random::Random;
 /// The programs that take part.
 #[derive(Debug, Clone)]
 pub struct Programs {
-    /// `filterblock`, or another program with its arguments.
+    /// `filterblock`, or another program that takes the same arguments.
     pub filterblock: PathBuf,
     /// goleveldb's programs, if Go is installed: `go/databases` and `go/open`.
     pub goleveldb: Option<(PathBuf, PathBuf)>,
@@ -38,8 +38,8 @@ pub struct Extent {
     pub first_seed: u64,
     /// The number of databases.
     pub databases: u64,
-    /// The largest number of states after crashes of one run of the program. Two fifths of that number follow a
-    /// second crash.
+    /// The largest number of states after a crash of one run of the program. In addition, there are about two fifths as
+    /// many states after two crashes.
     pub states: usize,
     /// The number of threads.
     pub threads: usize,
@@ -54,7 +54,7 @@ impl Extent {
     }
 }
 
-/// The number of times that the program is killed in each run.
+/// The maximum number of steps of a run after which the program is killed.
 const KILLS: usize = 3;
 
 /// Stops the program in databases of consecutive seeds, and checks each state.
@@ -197,7 +197,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Makes the checks of a state. [`Check::Used`] is made for about one state in three.
+    /// Makes the checks of a state: those of the command or, with an alteration, the one that has to notice it.
+    /// [`Check::Used`] is made for about one state in three.
     fn check(&mut self, state: &State, history: &History) {
         self.report.by_any += u64::from(state.model == Model::Any);
         let altered = self.extent.alteration.map(|alteration| [alteration.noticed_by()]);

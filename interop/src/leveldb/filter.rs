@@ -15,7 +15,8 @@ pub struct Bloom {
 }
 
 impl Bloom {
-    /// Makes a policy with this many bits for each key, from 0 to 10,000: LevelDB supports no others.
+    /// Makes a policy with this many bits for each key. Panics if there are more than 10,000, for which LevelDB is
+    /// never asked.
     pub fn new(bits_per_key: u32) -> Self {
         Self { bits_per_key: checked(bits_per_key) }
     }
@@ -71,7 +72,8 @@ impl BlockScript {
         self.script.i32(checked(bits_per_key));
     }
 
-    /// `StartBlock`. Panics for a range whose filter is already made, where LevelDB would abort.
+    /// `StartBlock`. Panics if no block has begun, and for a range whose filter is already made, which LevelDB leaves
+    /// to `assert`.
     pub fn start_block(&mut self, offset: u64) {
         let filters = self.filters.as_mut().expect("begin comes first");
         assert!(offset >> 11 >= *filters, "block offset {offset} when {filters} filters are made");
@@ -137,7 +139,7 @@ impl QueryScript {
     }
 
     /// Sets the block that the following queries are about: fewer than five bytes, or any bytes whose last is below
-    /// 64. For other bytes, LevelDB's behaviour is undefined.
+    /// 64. Panics for other bytes, for which LevelDB's behaviour is undefined.
     pub fn block(&mut self, contents: &[u8]) {
         let defined = contents.len() < 5 || contents.last().is_some_and(|&base_lg| base_lg < 64);
         assert!(defined, "LevelDB's behaviour is undefined for this block");

@@ -1,7 +1,7 @@
-//! LevelDB 1.23 as Debian builds it, behind safe functions.
+//! LevelDB 1.23, from the source of Debian's package, behind safe functions.
 //!
-//! Misuse that LevelDB leaves to `assert`, such as going back to an earlier block, panics here
-//! first.
+//! LevelDB is compiled without assertions. Most misuse that it leaves to `assert`, such as going
+//! back to an earlier block, panics here.
 
 mod database;
 mod ffi;

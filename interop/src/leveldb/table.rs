@@ -48,7 +48,7 @@ impl Entries {
         Self::default()
     }
 
-    /// Appends an entry. LevelDB aborts if keys do not ascend.
+    /// Appends an entry. Keys have to ascend: LevelDB leaves this to `assert`, and is compiled without assertions.
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         self.script.bytes(key);
         self.script.bytes(value);

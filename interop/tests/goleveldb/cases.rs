@@ -41,8 +41,8 @@ pub(crate) fn options(random: &mut Random, base_lg: u8, compression: Compression
     }
 }
 
-/// Makes a key of up to 24 bytes. Half of the keys make separators hard to find, and end in bytes whose sign matters
-/// to the hash.
+/// Makes a key of up to 24 bytes. Half of the keys make separators hard to find, and often end in bytes whose sign
+/// matters to the hash.
 fn key(random: &mut Random) -> Vec<u8> {
     const BYTES: [u8; 6] = [0, b'a', b'b', 0x80, 0xfe, 0xff];
     let len = random.index(25);

@@ -113,7 +113,7 @@ fn a_database_in_use_is_not_touched() {
     assert!(tool(&["--in-place", filters[0], filters[1]], &database).status().unwrap().success());
 }
 
-/// Stops a process, or lets it go on.
+/// Sends a process the signal that stops it, or the one that lets it go on.
 fn signal(child: &Child, signal: &str) {
     let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(status.success());

@@ -1,5 +1,4 @@
-//! `filterblock rebuild` on databases of LevelDB and goleveldb, with small counts; `compare rebuild`
-//! takes larger ones.
+//! `filterblock rebuild` on databases of LevelDB and goleveldb; `compare rebuild` takes any number of them.
 
 mod locks;
 mod random;

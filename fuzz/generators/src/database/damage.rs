@@ -4,8 +4,8 @@ use arbitrary::Arbitrary;
 
 use crate::corruption::Corruption;
 
-/// Damage to a folder. Numbers of files are taken modulo their count, in the order of their
-/// names; files without contents of the database, such as LOCK, are not counted.
+/// Damage to a folder. Numbers of files are taken modulo their count, in the order of their names. Files without
+/// contents of the database, such as LOCK, are counted only for [`Older`](Self::Older) and [`CurrentNames::File`].
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum DatabaseDamage<'a> {
     /// The bytes of this file. No checksum is corrected.

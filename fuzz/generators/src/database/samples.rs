@@ -131,7 +131,7 @@ fn table(number: u64, level: u8, versions: Vec<Version>) -> MadeTable {
     MadeTable { file: (format!("{number:06}.ldb"), file), live }
 }
 
-/// A log with three writes in each batch.
+/// A log with up to three writes in each batch.
 fn log(number: u64, versions: &[Version]) -> (String, Vec<u8>) {
     let batch = |versions: &[Version]| {
         let writes: Vec<Write<'_>> =

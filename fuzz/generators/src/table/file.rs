@@ -51,7 +51,7 @@ impl Parts {
     ///
     /// # Panics
     ///
-    /// If `base_lg` is above 63.
+    /// If `base_lg` is above 63, and overflows are checked.
     pub fn assemble(&self, base_lg: Option<u8>, damage: Damage<'_>) -> Vec<u8> {
         let mut file = File::default();
         let target = damage.block(self.data.len());

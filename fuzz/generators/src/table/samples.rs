@@ -7,11 +7,11 @@ use filterblock::table::{Compression, TableBuilder, WriteOptions};
 
 use super::parts::{Entry, Parts};
 
-/// Number of data blocks that are kept: a first, a last and one between.
+/// Maximum number of data blocks that are kept: enough for a first, a last and one between.
 const MAX_BLOCKS: usize = 3;
 
-/// Three small tables, each with a filter block: blocks of a few entries that share prefixes, a
-/// database's keys with several versions of each, and blocks compressed by Snappy.
+/// Three small tables, taken apart: one with blocks of a few entries that share prefixes, one with
+/// several versions of each of a database's keys, and one with blocks compressed by Snappy.
 pub fn samples() -> &'static [Parts] {
     static SAMPLES: OnceLock<Vec<Parts>> = OnceLock::new();
     SAMPLES.get_or_init(|| {

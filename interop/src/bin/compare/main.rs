@@ -1,5 +1,5 @@
-//! Compares the library and the program with LevelDB: one command for each subject. Each command stops at the first
-//! difference, and names the seed and the case. The same seed makes the same cases.
+//! Compares the library and the program with LevelDB: one command for each subject. Most commands stop at the first
+//! difference, and name the seed and the case. The same seed makes the same cases.
 
 #[cfg(feature = "tool")]
 mod rebuild;
@@ -15,7 +15,7 @@ use anyhow::Result;
 use clap::{Args, Parser, Subcommand};
 use filterblock_interop::compare;
 
-/// Compares filterblock with LevelDB; fails at the first difference.
+/// Compares filterblock with LevelDB; most commands fail at the first difference.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]

@@ -50,7 +50,7 @@ pub(crate) fn run(mode: Mode) -> Result<()> {
     }
 }
 
-/// Writes keys of 16 to 32 bytes in random order and values of 100 bytes, half of them random, with overwrites and
+/// Writes keys of 17 to 20 bytes in random order and values of 100 bytes, of which 50 are random, with overwrites and
 /// deletions, on several levels.
 fn write(folder: &Path, bytes: u64) -> Result<()> {
     let options = DatabaseOptions { filter: Filter::BuiltIn(10), ..DatabaseOptions::default() };

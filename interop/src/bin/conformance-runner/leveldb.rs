@@ -1,4 +1,4 @@
-//! LevelDB 1.23, as Debian builds it, through the shim.
+//! LevelDB 1.23, from the source of Debian's package, through the shim.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Lets LevelDB write the files in `testdata/`: tables, databases, and golden values for the tests
-//! that cannot link LevelDB. A second run gives the same bytes.
+//! Lets LevelDB write the folders `tables`, `databases` and `golden` of `testdata/`, for tests that
+//! cannot link LevelDB. A second run gives the same bytes.
 
 mod databases;
 mod golden;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Parser;
 
-/// Writes the files described in testdata/README.md.
+/// Writes the folders `tables`, `databases` and `golden`, described in testdata/README.md.
 #[derive(Parser)]
 struct Arguments {
     /// The folder to write to.

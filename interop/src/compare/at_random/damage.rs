@@ -37,7 +37,8 @@ impl Damage {
         }
     }
 
-    /// Returns the damaged block. `None` if this block offers nothing to damage in this way.
+    /// Returns the damaged block. `None` if this block offers nothing to damage in this way, or the damage happens to
+    /// change nothing.
     pub(super) fn apply(self, random: &mut Random, block: &[u8]) -> Option<Vec<u8>> {
         let parts = Parts::of(block)?;
         let damaged = match self {

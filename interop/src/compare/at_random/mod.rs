@@ -1,5 +1,5 @@
-//! Compares the answers of `filterblock query` and `filterblock verify` about random databases by LevelDB and
-//! goleveldb. `verify` is asked again after the filters have been damaged.
+//! Compares what `filterblock query`, `scan` and `verify` find in random databases by LevelDB and goleveldb with what
+//! LevelDB reads there. `verify` is asked again after the filters have been damaged.
 
 mod damage;
 pub(super) mod plan;
@@ -25,7 +25,7 @@ use crate::hex;
 use crate::leveldb::{QueryScript, Table, TableOptions, tables_in};
 use crate::random::Random;
 
-/// Number of tables of a database whose filters are damaged, and the number of times in each way.
+/// Maximum number of tables of a database whose filters are damaged, and the number of times in each way.
 const DAMAGED_TABLES: usize = 3;
 const DAMAGES_OF_A_KIND: usize = 2;
 /// Number of absent keys that are asked for alone.
@@ -261,7 +261,7 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// Checks that `query` denies no stored key, alone or among others, be it in a table or a log.
+    /// Checks that `query` denies no stored key, be it in a table or a log. Counts the absent keys that it denies.
     fn query(&self, random: &mut Random, report: &mut Report) -> Result<()> {
         let mut all: BTreeSet<&[u8]> = self.plan.live.keys().map(Vec::as_slice).collect();
         all.extend(self.tables.values().flat_map(|stored| stored.keys.keys().map(Vec::as_slice)));

@@ -29,8 +29,8 @@ impl Comparator for Named {
     }
 }
 
-/// Compares the entries that our scan finds, and those that `filterblock scan` prints, with LevelDB's, in order.
-/// Returns the number of entries.
+/// Compares the entries that our scan finds and, if keys are in bytewise order, those that `filterblock scan` prints,
+/// with LevelDB's, in order. Returns the number of entries.
 ///
 /// LevelDB changes what it opens, so it opens a copy. LevelDB does not know the order `Renamed`: there the entries of
 /// the plan are expected.

@@ -92,7 +92,7 @@ impl Files {
     }
 }
 
-/// Copies a folder's files into a new folder, but not its subfolders: `RepairDB` makes one.
+/// Copies a folder's files into a new folder, but not its subfolders, of which `RepairDB` makes one.
 pub fn copy(folder: &Path) -> Result<TempDir> {
     let copy = new_folder()?;
     for file in fs::read_dir(folder)? {

@@ -43,7 +43,8 @@ fn tables(files: &Files) -> Vec<&str> {
     files.names().filter(|name| name.ends_with(".ldb")).collect()
 }
 
-/// Checks that the tables of two folders are the same, by name or, if names differ, by rank.
+/// Checks that the tables of two folders, in the order of their names, are the same.
+/// `names_are_same`: the names have to be the same, too.
 fn ensure_same_tables(was: &Files, is: &Files, names_are_same: bool) -> Result<()> {
     let (old, new) = (tables(was), tables(is));
     ensure!(old.len() == new.len() && old.len() > 3, "{old:?} and {new:?}");

@@ -77,8 +77,8 @@ impl Lookups {
         Ok(())
     }
 
-    /// Checks the same with goleveldb, by its program `go/rebuild`. Returns how often filters were asked, and how
-    /// often they denied the key.
+    /// Checks that goleveldb, in the program `go/rebuild`, finds the same in a copy of the database. Returns how often
+    /// filters were asked, and how often they denied the key.
     pub(super) fn check_with_goleveldb(
         &self,
         folder: &Path,

@@ -70,7 +70,8 @@ pub struct Report {
     pub asked_by_goleveldb: u64,
     /// Keys that filters denied in goleveldb.
     pub denied_by_goleveldb: u64,
-    /// Databases in bytewise order that goleveldb could not read before the rebuild.
+    /// Databases in bytewise order that goleveldb could not read before the rebuild: all of them if Go is not
+    /// installed.
     pub not_for_goleveldb: u64,
     /// Rebuilt databases in which LevelDB finds the same after its repair.
     pub repaired: u64,

@@ -1,4 +1,4 @@
-//! The live tables of a database before and after, compared: numbers, blocks, entries, filters.
+//! The live tables of a database before and after a rebuild, compared: numbers, blocks, entries, filters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -141,7 +141,7 @@ impl Tables {
         new.check_filter(old, choice)
     }
 
-    /// Checks the files that are not tables.
+    /// Checks the files that are not live tables.
     fn compare_folders(&self, after: &Self, choice: &Choice) -> Result<()> {
         for name in after.files.names() {
             let kind = FileKind::parse(name).with_context(|| format!("{name} was left"))?.0;

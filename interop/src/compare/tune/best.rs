@@ -75,7 +75,7 @@ impl Best {
     }
 }
 
-/// The kinds of keys that may read more: those near stored ones, and random ones.
+/// The number of kinds of keys whose lookups may read more: those near stored ones, and random ones.
 const KINDS: usize = NEAR.len() + 1;
 
 /// The mean number of tables of a level that a lookup of each kind reaches.

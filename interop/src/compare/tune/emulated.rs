@@ -13,7 +13,7 @@ use filterblock::table::{Lookup, ReadOptions, Table};
 /// A sequence number above all that are written.
 const SEQUENCE: u64 = (1 << 56) - 1;
 
-/// A database whose filters are asked by one policy.
+/// A database whose filters are asked with one policy.
 pub(super) struct Emulated {
     /// Tables in the order in which LevelDB asks them.
     tables: Vec<(LiveTable, Table<File>)>,

@@ -1,6 +1,7 @@
 //! Linear equations, solved by least squares.
 
-/// Returns the unknowns that fit the equations best. Each equation is given by its factors and its sum.
+/// Returns the unknowns that fit the equations best. Each equation is given by its factors and its sum. An unknown on
+/// which nothing depends is 0.
 pub(super) fn solve(equations: &[(Vec<f64>, f64)], unknowns: usize) -> Vec<f64> {
     // The normal equations, with the sums as a last column.
     let mut rows = vec![vec![0.0; unknowns + 1]; unknowns];

@@ -70,7 +70,8 @@ pub fn run(options: &Options) -> Result<Report> {
     Ok(report)
 }
 
-/// Makes the small databases of every kind, each in a folder of its own below `to`. Returns the number of databases.
+/// Makes the small databases of every kind, except for goleveldb's if Go is not installed, each in a folder of its own
+/// below `to`. Returns the number of databases.
 pub fn make(to: &Path, seed: u64) -> Result<usize> {
     let programs = tempfile::tempdir()?;
     let program = goleveldb::build("databases", programs.path())?;
@@ -87,7 +88,7 @@ pub fn make(to: &Path, seed: u64) -> Result<usize> {
 }
 
 /// Makes the databases, or ten small ones if `quick`, and compares the blocks that LevelDB counts with those that the
-/// library's tables lead to, exactly. Returns the number of keys.
+/// library's tables lead to, exactly. Leaves out goleveldb's if Go is not installed. Returns the number of keys.
 pub fn check_counts(quick: bool, seed: u64, lookups: usize) -> Result<usize> {
     let programs = tempfile::tempdir()?;
     let program = goleveldb::build("databases", programs.path())?;

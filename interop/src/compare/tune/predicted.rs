@@ -49,7 +49,7 @@ pub(super) struct Predicted {
     pub(super) worst: Option<&'static str>,
     /// The reads by kind: changed, between, cut, longer.
     pub(super) near: [Option<Estimate>; 4],
-    /// For the user's own lookups of absent keys.
+    /// The reads for the user's own lookups of absent keys.
     pub(super) lookups: Option<Estimate>,
     pub(super) present: Estimate,
 }

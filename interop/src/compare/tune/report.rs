@@ -124,8 +124,8 @@ impl Report {
         (reads().filter(|compared| compared.is_held).count(), reads().count())
     }
 
-    /// The number of predictions of reads that are within a tenth of what was measured. The other predictions are
-    /// within four standard errors, or are faults.
+    /// The number of predictions of reads that are within a tenth of what was measured. The other predictions are off
+    /// by at most 0.0005 blocks, are within four standard errors, or are faults.
     pub fn within_a_tenth(&self) -> usize {
         let is_within = |compared: &&Compared| (0.9..=1.1).contains(&compared.ratio());
         self.all().filter(|compared| compared.what != "size").filter(is_within).count()

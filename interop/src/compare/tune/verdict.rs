@@ -32,7 +32,8 @@ pub(super) struct Compared {
     pub(super) half: f64,
     /// The difference in standard errors; `None` for a size, which has no standard error.
     pub(super) errors: Option<f64>,
-    /// True if the measured number is in the predicted interval, allowing for its own error.
+    /// True if the measured number is in the predicted interval, allowing for its own error. For a size: true if there
+    /// is no fault.
     pub(super) is_held: bool,
     /// The reason why the prediction does not hold, if it does not.
     pub(super) fault: Option<String>,

@@ -41,7 +41,7 @@ pub(super) fn options(case: &Case, bits: Option<u32>) -> StoreOptions {
     }
 }
 
-/// Writes a case's database. `goleveldb` is the program `go/databases`.
+/// Writes a case's database. `goleveldb` is the program `go/databases`. `None`: databases of goleveldb are not written.
 pub(super) fn write(case: &Case, folder: &Path, goleveldb: Option<&Path>, random: &mut Random) -> Result<()> {
     let universe = case.keys.universe(case.universe);
     if let Writer::Goleveldb { table_size, base_lg } = case.writer {

@@ -96,8 +96,8 @@ fn built() -> Vec<Question> {
     cases
 }
 
-/// Returns a filter block of these filters with this `base_lg`. With 11, LevelDB's value, its bytes are those of
-/// LevelDB.
+/// Returns a filter block of these filters with this `base_lg`. With 11, LevelDB's value, the block's bytes are those
+/// of LevelDB.
 fn block(filters: &[&[u8]], base_lg: u8) -> Vec<u8> {
     let (mut bytes, mut offsets) = (Vec::new(), Vec::new());
     for filter in filters {

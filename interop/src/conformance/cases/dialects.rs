@@ -157,7 +157,8 @@ fn bashos() -> Vec<Question> {
     cases
 }
 
-/// Tables with filters under other names than LevelDB's, or by other hashes. LevelDB ignores these filters.
+/// Tables with filters under the name that LevelDB's had up to 1.17, by each of the two hashes. LevelDB 1.23 ignores
+/// these filters.
 fn tables() -> Vec<Question> {
     let mut cases = Vec::new();
     for (file, name, internal_keys) in [
@@ -183,7 +184,7 @@ fn tables() -> Vec<Question> {
     cases
 }
 
-/// Filters that goleveldb makes.
+/// Filters that goleveldb makes, and filters without a bit set that it is asked about.
 fn goleveldbs() -> Vec<Question> {
     let mut cases = Vec::new();
     let keys: [(&str, Vec<Vec<u8>>); 4] = [
@@ -199,7 +200,7 @@ fn goleveldbs() -> Vec<Question> {
             cases.push(question(name, "bloom_create", given, Stored::Nothing));
         }
     }
-    // 16 bytes without a bit, with any number of probes that the byte can hold.
+    // 16 bytes without a bit set, with several numbers of probes.
     for probes in [0, 1, 6, 30, 31, 200] {
         let filter = [vec![0; 16], vec![probes]].concat();
         let given = json!({ "policy": GOLEVELDB, "filter": hex(&filter), "key": hex(b"pear") });

@@ -1,4 +1,4 @@
-//! Sound tables, built, walked and asked, with various names in the metaindex.
+//! Sound tables, built, scanned and asked, and tables with various names in the metaindex.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use crate::leveldb::{Compression, Entries, TableOptions, build_table};
 
 pub(super) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The contents of tables. Values are short, so that the files stay small.
+/// The contents of tables, each with its name, and `true` if the keys are internal. Most values are short, so that the
+/// files stay small.
 pub(super) fn contents() -> Vec<(&'static str, bool, Map)> {
     let value = |number: usize| some_bytes(number % 7, 9);
     let numbered: Map = numbered(40).into_iter().enumerate().map(|(n, key)| (key, value(n))).collect();

@@ -42,7 +42,7 @@ impl Bytes {
 
     /// # Safety
     ///
-    /// The bytes that it points to must be valid and unchanged for `'a`.
+    /// Unless `self` is empty, the bytes that it points to must be valid and unchanged for `'a`.
     unsafe fn as_slice<'a>(self) -> &'a [u8] {
         if self.size == 0 {
             return &[]; // The pointer may be null.
@@ -52,7 +52,7 @@ impl Bytes {
     }
 }
 
-/// `fb_sink`, `fb_source` or `fb_entries`: a callback, and the boxed closure that it calls.
+/// `fb_sink`, `fb_source` or `fb_entries`: a callback, and a pointer to the closure that it calls.
 #[repr(C)]
 struct Callback<F> {
     context: *mut c_void,

@@ -46,7 +46,7 @@ impl Policy {
 
 impl Drop for Policy {
     fn drop(&mut self) {
-        // SAFETY: both came from `of`, are dropped once, and their users are gone.
+        // SAFETY: both came from `new`, are dropped once, and their users are gone.
         unsafe {
             drop(Box::from_raw(self.raw));
             drop(Box::from_raw(self.policy));
@@ -61,7 +61,7 @@ extern "C" fn create(
     count: usize,
     filter: Sink,
 ) {
-    // SAFETY: `Policy::of` made the context from such a policy, which is only ever shared, also
+    // SAFETY: `Policy::new` made the context from such a policy, which is only ever shared, also
     // between threads.
     let policy = unsafe { &*context.cast::<SharedPolicy>() };
     // SAFETY: LevelDB passes two arrays of `count` elements, which describe keys that live through
@@ -78,7 +78,7 @@ extern "C" fn create(
 }
 
 extern "C" fn key_may_match(context: *mut c_void, key: Bytes, filter: Bytes) -> u8 {
-    // SAFETY: `Policy::of` made the context from such a policy, which is only ever shared, also
+    // SAFETY: `Policy::new` made the context from such a policy, which is only ever shared, also
     // between threads.
     let policy = unsafe { &*context.cast::<SharedPolicy>() };
     // SAFETY: LevelDB passes bytes that live through the call.

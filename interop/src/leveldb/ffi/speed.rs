@@ -84,7 +84,7 @@ impl Loops {
         collect(|block| unsafe { fb_speed_build(&self.0, keys.as_ptr(), keys.len(), per_filter, block) })
     }
 
-    /// Returns one byte for each query: 1 if the key may match.
+    /// Sets `answers` to one byte for each query: 1 if the key may match, otherwise 0.
     pub fn ask(&self, block: &[u8], queries: &Queries<'_>, answers: &mut Vec<u8>) {
         let Queries(queries, _) = queries;
         answers.resize(queries.len(), 0);
@@ -94,7 +94,7 @@ impl Loops {
         };
     }
 
-    /// Returns one byte for each query: the number of blocks in which the key may match.
+    /// Sets `answers` to one byte for each query: the number of blocks in which the key may match.
     pub fn ask_tables(&self, blocks: &Slices<'_>, queries: &Queries<'_>, answers: &mut Vec<u8>) {
         let (Slices(blocks, _), Queries(queries, _)) = (blocks, queries);
         answers.resize(queries.len(), 0);
@@ -106,7 +106,7 @@ impl Loops {
     }
 }
 
-/// Reads each query, whose keys are not empty, and asks nothing.
+/// Reads each query, and asks nothing. Panics if a key is empty.
 pub fn dry_run(queries: &Queries<'_>, answers: &mut Vec<u8>) {
     let Queries(queries, _) = queries;
     answers.resize(queries.len(), 0);

@@ -74,7 +74,7 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Opens a table of plain keys.
+    /// Opens a table of plain keys. Panics if `options` is for internal keys.
     pub fn open(options: &TableOptions, contents: &'a [u8]) -> Result<Self> {
         assert!(!options.internal_keys, "plain keys");
         let mut raw = ptr::null_mut();

@@ -72,7 +72,8 @@ fn reads(folder: &Path, filter: StoreFilter, keys: u64, odd: u64) -> Result<f64>
     Ok((after.reads - before.reads) as f64 / LOOKUPS as f64)
 }
 
-/// Prints processor time, time by the clock and memory of each way. The ways take turns.
+/// Prints processor time, time by the clock and memory of a compaction by LevelDB, of several rebuilds, and of a
+/// CRC-32C of the tables. They take turns.
 fn costs(database: &Path, scratch: &Path, rounds: usize, size: u64) -> Result<()> {
     const REBUILD: [&str; 5] = ["tool", "rebuild", "--in-place", "--no-undo", "--no-verify"];
     let with = |options: &[&'static str]| [&REBUILD[..], options].concat();

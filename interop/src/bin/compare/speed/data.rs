@@ -41,7 +41,7 @@ pub(crate) fn runs(keys: &[&[u8]], per_filter: usize) -> Vec<KeyBuf> {
 pub(crate) enum Kind {
     Hit,
     Miss,
-    /// Stored and absent keys, half and half, in random order.
+    /// Stored and absent keys, about half and half, in random order.
     Mixed,
 }
 
@@ -158,7 +158,8 @@ pub(crate) fn build<P: FilterPolicy>(
     builder.finish_into(block).expect("a block within the limits");
 }
 
-/// Builds the same block from runs of keys. Each run holds the keys of one filter.
+/// Builds the same block as [`build`] from runs of keys, each of which holds the keys of one
+/// filter.
 pub(crate) fn build_runs<P: FilterPolicy>(
     builder: &mut FilterBlockBuilder<P>,
     runs: &[KeyBuf],

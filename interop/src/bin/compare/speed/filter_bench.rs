@@ -18,9 +18,9 @@ const PER_FILTER: usize = 40;
 enum Choice {
     One,
     Random,
-    /// Half of the queries go to one percent of the filters.
+    /// Half of the queries go to one percent of the filters, the other half to random filters.
     HalfInOnePercent,
-    /// Four fifths of the queries go to one fifth of the filters.
+    /// Four fifths of the queries go to one fifth of the filters, the other queries to random filters.
     EightyInTwenty,
 }
 

@@ -1,5 +1,5 @@
-//! Times lookups of keys, one by one and 256 at once, in tables of all sizes: from those that fit into the cache to
-//! those in memory.
+//! Times lookups of keys, one by one, 4 at once and 256 at once: in tables in memory, from small ones that fit into the
+//! cache to large ones, and in a table on a disk.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -19,7 +19,7 @@ use super::reading::OPTIONS;
 use super::report::{Cell as Column, Row, Section, Unit, at};
 use super::timing::{Aims, Fixed, Measure, Turns, levels, set};
 
-/// The number of keys of one call.
+/// The number of keys of a round, and the largest number of keys of one call.
 const MANY: usize = 256;
 /// The number of calls, with [`MANY`] keys each, before the same keys come again.
 const CALLS: usize = 512;

@@ -64,7 +64,7 @@ pub(crate) struct Arguments {
     builder: bool,
 }
 
-/// The number of keys of the one filter that is built. Rounds with more keys are not short.
+/// The maximum number of keys of the one filter that is built. Rounds with more keys are not short.
 const ONE_FILTER: usize = 100_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -99,7 +99,7 @@ enum Part {
     GetCold,
     /// Opening tables
     Open,
-    /// The policies other than `BloomFilterPolicy`
+    /// All policies, compared with `BloomFilterPolicy`
     Policies,
     /// goleveldb, in a process of its own
     Goleveldb,

@@ -1,4 +1,4 @@
-//! Times the policies other than `BloomFilterPolicy`.
+//! Times all policies, compared with `BloomFilterPolicy`.
 
 use anyhow::{Result, ensure};
 use filterblock::{
@@ -40,7 +40,8 @@ fn many(policy: &dyn FilterPolicy, probes: &[(&[u8], &[u8])]) -> usize {
     probes.chunks(BATCH).map(ask).sum()
 }
 
-/// Builds filters of 40 keys, as many as 2 KiB of small entries have, and filters of all keys. Asks the latter.
+/// Times the building of filters of 40 keys, as many as 2 KiB of small entries have, and of a filter of all keys, and
+/// queries to the latter.
 pub(crate) fn run(rounds: usize, count: usize) -> Result<Section> {
     let count = count.min(10_000);
     let policies = policies();

@@ -118,8 +118,8 @@ impl Section {
         }
     }
 
-    /// Adds the values that another process printed. `None` if their number is not that of the
-    /// values here.
+    /// Adds the values that another process printed. `None` if that process printed fewer values or
+    /// more lines than there are here, or a value is no number.
     pub(crate) fn add_values(&mut self, text: &str) -> Option<()> {
         let mut lines = text.lines();
         for row in &mut self.rows {

@@ -12,7 +12,7 @@ use super::data::{build, build_runs, keys, runs, slices};
 use super::report::{Cell, Row, Section, Unit, at};
 use super::timing::{Turns, levels};
 
-/// The number of rounds in each process each time that it is asked.
+/// The maximum number of rounds of a process each time that it is asked.
 const ROUNDS: usize = 40;
 /// The largest factor permitted between the slowest process and the median.
 const AIM: f64 = 1.3;
