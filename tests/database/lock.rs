@@ -273,7 +273,8 @@ fn the_file_is_made_if_there_is_none_and_stays_as_it_is() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "somebody's");
 }
 
-/// LevelDB runs as the database's owner and opens LOCK for writing, so the file must be the owner's even if root makes it.
+/// LevelDB runs as the database's owner and opens LOCK for writing, so the file must be the owner's even if root makes
+/// it.
 #[cfg(unix)]
 #[test]
 fn a_new_file_belongs_to_the_folders_owner() {

@@ -51,8 +51,8 @@ fn shown<O: Opener>(scan: &mut Scan<'_, O>) -> (Vec<(String, u64)>, Vec<Error>) 
     }
 }
 
-/// Compares scans of the folder with those of its files in memory. Returns the number of entries of all versions,
-/// and that of the errors.
+/// Compares scans of the folder with those of its files in memory. Returns the numbers of entries and of errors in the
+/// scan of all versions.
 fn agree(dir: &Path, options: &ReadOptions) -> (usize, usize) {
     let from_folder = Database::open(dir).unwrap();
     let (memory, from_memory) = Memory::of(dir);
