@@ -91,7 +91,7 @@ fn the_stack_does_not_grow_with_the_input() {
     let index = crafted.entries(&index);
     let table = crafted.footer(metaindex, index);
     let filters = [vec![0; 4 * MANY as usize + 4], vec![0]].concat();
-    // Fragments of a record that never ends, and blank space.
+    // Empty fragments from the middle of a record, with wrong checksums.
     let log = [[0; 4].as_slice(), &[0, 0, 3]].concat().repeat(MANY as usize);
 
     let run = move || {

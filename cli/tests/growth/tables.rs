@@ -134,8 +134,8 @@ fn finish(mut crafted: Crafted, index: &[u8], metaindex: &[u8]) -> Vec<u8> {
     crafted.footer(metaindex, index).to_vec()
 }
 
-/// A table with these handles in its index. Before it are sound blocks of 4 KiB, of `data` bytes or a little more in
-/// all, and a filter block if one is given.
+/// A table with these handles in its index. Before the index are sound blocks of 4 KiB, of `data` bytes or a little
+/// more in all, and a filter block if one is given.
 fn indexed(data: usize, filter: Option<&[u8]>, handles: impl Iterator<Item = Place>) -> Vec<u8> {
     let mut crafted = Crafted::default();
     let block = data_block(4 << 10);
@@ -359,7 +359,7 @@ fn shared_keys() -> Vec<Hostile> {
         let blocks = size.div_ceil(MOST_OF_BLOCK);
         let contents = sharing(size / blocks / 4, size / blocks / 20, &[]);
         let places: Vec<Place> = (0..blocks).map(|_| crafted.block(&contents)).collect();
-        // A sound block without filters.
+        // A sound filter block without filters.
         let meta = filter.map(|name| (name.to_vec(), handle(crafted.block(&[0, 0, 0, 0, 11]))));
         finish(crafted, &index_of(places.into_iter()), &plain_block(meta))
     };

@@ -13,7 +13,7 @@ use filterblock_engine::{
 
 use super::*;
 
-/// Files in memory. Records what is read of the tables. Can make a file change once it was opened.
+/// Files in memory. Records what is read of the tables. Can make a file change once it has been opened.
 #[derive(Debug, Default)]
 struct Watched {
     memory: Memory,

@@ -223,7 +223,7 @@ fn a_table_that_is_given_singly_has_rates_and_no_reads() {
     assert!(!text.contains("Levels") && !text.contains("   stored"), "{text}");
 }
 
-/// Lookups of stored keys and of others, in each form in which keys are given.
+/// Lookups of stored keys and of others, from a file of keys in hexadecimal.
 #[test]
 fn lookups_are_the_users_own() {
     let folder = folder();

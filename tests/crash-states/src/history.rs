@@ -130,7 +130,8 @@ impl History {
         })
     }
 
-    /// For each file, the contents that are durable once `done` steps are done, and the later changes, which are not durable.
+    /// For each file, the contents that are durable once `done` steps are done, and the later changes, which are not
+    /// durable.
     pub fn contents(&self, done: usize) -> BTreeMap<NodeId, (Vec<u8>, Vec<&Change>)> {
         let mut files: BTreeMap<NodeId, (Vec<u8>, Vec<&Change>)> = self
             .before
@@ -158,7 +159,8 @@ impl History {
         files
     }
 
-    /// For each file and folder, the mode that is durable once `done` steps are done, and the later modes, which are not durable.
+    /// For each file and folder, the mode that is durable once `done` steps are done, and the later modes, which are
+    /// not durable.
     pub fn modes(&self, done: usize) -> BTreeMap<NodeId, (u32, Vec<u32>)> {
         let mut modes: BTreeMap<_, _> =
             self.before.modes.iter().map(|(node, mode)| (*node, (*mode, Vec::new()))).collect();

@@ -1,4 +1,5 @@
-//! Filters and keys at either end of memory that has unreadable pages around it. A load that goes too far ends the process.
+//! Filters and keys at either end of memory that has unreadable pages around it. A load that goes too far ends the
+//! process.
 
 use std::process::Stdio;
 use std::ptr;

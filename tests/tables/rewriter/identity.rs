@@ -49,7 +49,8 @@ fn entries_of(block: Option<BlockCursor<'_>>) -> Vec<Entry> {
     entries
 }
 
-/// Calls `check` with tables of all shapes: number of entries, block size, compression, internal keys, range of a filter.
+/// Calls `check` with tables of many shapes: number of entries, block size, compression, internal keys, range of a
+/// filter.
 fn each_shape(mut check: impl FnMut(usize, bool, WriteOptions)) {
     for count in [0, 1, 30, 700] {
         for (block_size, compression) in [
@@ -94,7 +95,8 @@ fn filters_come_and_go_and_the_bytes_are_those_of_the_builder() {
     assert_eq!(shapes, 4 * 4 * 2 * 4 * 16);
 }
 
-/// LevelDB wrote each table of a set with filters of its own. From any table of the same data blocks, the others can be made.
+/// LevelDB wrote each table of a set with filters of its own. From any table of the same data blocks, the others can be
+/// made.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn leveldbs_own_tables_come_back_byte_for_byte() {
