@@ -180,7 +180,8 @@ fn a_second_lock_in_this_process_is_refused_and_the_first_one_stays() {
     }
 }
 
-/// Processes that are being started share all open files for a moment. They must not hold on to a lock either.
+/// Processes that are being started share all open files for a moment. They must not keep a lock that was released
+/// here.
 #[test]
 fn of_many_threads_one_holds_the_lock() {
     let folder = folder();

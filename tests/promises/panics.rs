@@ -109,6 +109,6 @@ fn the_stack_does_not_grow_with_the_input() {
         }
         assert!(damage > 0);
     };
-    // A main thread has 8 MiB.
+    // Far less than the 8 MiB of a main thread.
     thread::Builder::new().stack_size(128 << 10).spawn(run).unwrap().join().unwrap();
 }

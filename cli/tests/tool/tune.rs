@@ -386,7 +386,7 @@ fn the_end_says_where_a_rebuild_pays() {
     assert!(found.ends_with("\nWhere a rebuild pays: 0 of 2 databases\n"), "{found}");
 }
 
-/// Tables of a policy that is not LevelDB's, which goleveldb made with one filter for 512 KiB.
+/// Tables that goleveldb made, with a filter for each 512 KiB, under LevelDB's old policy name.
 #[test]
 fn goleveldbs_databases_are_tuned_for_goleveldb() {
     let path = tables::testdata().join("goleveldb/base-lg-19");
