@@ -243,7 +243,7 @@ fn debug_shows_sizes_not_keys() {
     assert!(!shown.contains("secret") && !shown.contains("115"), "{shown}");
 }
 
-/// These names differ a little from LevelDB's, and are shorter, longer or in another case.
+/// These names are parts of LevelDB's, a byte longer, or in another case.
 #[test]
 fn comparators_are_told_by_their_whole_name() {
     let named = |name: &[u8]| Edit::default().comparator(name).number(2, 4).number(3, 9).number(4, 100);

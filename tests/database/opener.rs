@@ -136,8 +136,8 @@ fn laid_out() -> tempfile::TempDir {
     folder
 }
 
-/// The opener is asked for the live log, for the missing table, and for each table when it is its turn: for nothing
-/// else, and for nothing twice.
+/// A scan asks the opener for the live log, for the missing table, and for each table when it is its turn: for nothing
+/// else, and for nothing twice. A scan of all versions asks for obsolete files, too.
 #[test]
 fn an_opener_is_asked_for_each_file_when_it_is_needed() {
     let folder = laid_out();

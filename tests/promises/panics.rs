@@ -11,7 +11,7 @@ use crate::filters::random_key;
 use crate::tables::{Crafted, entry_block, handle, samples, testdata};
 use crate::{policies, tables};
 
-/// Passes the bytes to everything that takes bytes from outside.
+/// Passes the bytes to the readers of filters, filter blocks, tables, MANIFESTs, batches and logs.
 fn read_all_ways(bytes: &[u8]) {
     for policy in policies() {
         let _ = policy.key_may_match(b"key", bytes);

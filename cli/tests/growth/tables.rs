@@ -182,7 +182,7 @@ fn filter_block(filters: &[u8], offsets: impl Iterator<Item = u32>, base_lg: u8)
     block
 }
 
-/// Tables that each have a great many of one thing.
+/// Tables that each have a great many of one thing, or one thing of great length.
 fn many() -> Vec<Hostile> {
     let named = |name: &str, metaindex: fn(usize, Place) -> Vec<Entry>| {
         table(name, move |size| {
@@ -351,7 +351,7 @@ fn sharing(key_len: usize, entries: usize, value: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Tables with blocks in which many entries share a key of a quarter of the block's size. Together, the keys are
+/// Tables with blocks in which many entries share a key that takes about half of the block. Together, the keys are
 /// hundreds of times as long as the block, or more.
 fn shared_keys() -> Vec<Hostile> {
     let in_data_blocks = |filter: Option<&[u8]>, size: usize| {

@@ -299,7 +299,8 @@ fn a_database_in_an_unknown_order_is_not_merged() {
     assert!(told.err.contains("CURRENT") || told.err.contains("MANIFEST"), "{told:?}");
 }
 
-/// Each table of the test data is cut off before its index. Carving finds every entry of every data block.
+/// Each sound table of the test data is cut off after its data blocks or before its index, or left whole. Carving finds
+/// every entry of every data block.
 #[test]
 fn carving_finds_all_data_blocks_of_a_table_without_index_and_footer() {
     let folder = folder();

@@ -205,7 +205,7 @@ The tables before are in {db}.filterblock-undo, until
     }
 }
 
-/// A live table is missing. The leftovers may be all that there is of its data.
+/// A live table is missing or cut off. The leftovers may be all that there is of its data.
 #[test]
 fn nothing_is_removed_while_a_table_is_missing() {
     for is_new in [false, true] {
