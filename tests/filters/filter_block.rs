@@ -87,7 +87,7 @@ fn several_ranges() {
             (0, &["foo"]),
             (2000, &["bar"]),
             (3100, &["box"]), // the second range
-            // the third is empty
+            // the third and the fourth are empty
             (9000, &["box", "hello"]), // the fifth
         ],
     );
