@@ -1,4 +1,5 @@
-//! Writes logs and version edits as LevelDB's `db/log_writer.cc` and `db/version_edit.cc` do.
+//! Helpers that the tests of databases share: logs and version edits, written as LevelDB's `db/log_writer.cc` and
+//! `db/version_edit.cc` write them, internal keys, and copies of the test data.
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,8 @@ pub(crate) fn log<T: AsRef<[u8]>>(records: &[T]) -> (Vec<u8>, Vec<u64>) {
 pub(crate) struct Edit(pub(crate) Vec<u8>);
 
 impl Edit {
-    /// An edit with everything that a MANIFEST has to say once: comparator, log number 4, next file number 9, last sequence 100.
+    /// An edit with the comparator and the numbers that every MANIFEST needs: log number 4, next file number 9, last
+    /// sequence 100.
     pub(crate) fn sound() -> Self {
         Self::default().comparator(BYTEWISE).number(2, 4).number(3, 9).number(4, 100)
     }

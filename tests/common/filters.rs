@@ -3,7 +3,8 @@
 
 use filterblock::{FilterPolicy, KeyBuf};
 
-/// Key `i` of those from which other programs made filters: `i` in four bytes, lowest first, and `i % 21` further bytes.
+/// Key `i` of those from which other programs made filters: `i` in four bytes, lowest first, and `i % 21` further
+/// bytes.
 pub(crate) fn numbered_key(i: u32) -> Vec<u8> {
     let mut key = i.to_le_bytes().to_vec();
     key.extend((0..i % 21).map(|j| (i.wrapping_mul(131) + j * 89 + 7) as u8));

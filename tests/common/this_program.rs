@@ -3,7 +3,8 @@
 use std::env;
 use std::process::Command;
 
-/// The command that starts this program. If Cargo runs it by another program, such as an emulator, the command does, too.
+/// The command that starts this program. If Cargo runs this program with another one, such as an emulator, so does the
+/// command.
 pub(crate) fn this_program() -> Command {
     let program = env::current_exe().unwrap();
     let is_runner = |name: &str| name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER");

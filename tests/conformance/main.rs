@@ -66,7 +66,7 @@ fn names_are_unique_and_begin_with_their_kind() {
     assert_eq!(names.len(), before, "two cases have one name");
 }
 
-/// No case calls the same answer both right and wrong.
+/// Within a case, no answer is two of the following: required, safe, forbidden.
 #[test]
 fn what_must_hold_is_not_forbidden() {
     for case in cases() {

@@ -25,7 +25,7 @@ fn shown<O: Opener>(scan: &Scan<'_, O>) -> Option<Shown> {
     Some((key.user_key.to_vec(), key.sequence, key.kind, entry.value.to_vec(), number))
 }
 
-/// Moves by `go` to the end. Returns all entries and all errors on the way.
+/// Moves `scan` with `go` until there are no more entries. Returns all entries and all errors on the way.
 fn all<O: Opener>(
     scan: &mut Scan<'_, O>,
     go: impl Fn(&mut Scan<'_, O>) -> filterblock::Result<bool>,
@@ -53,7 +53,8 @@ fn backwards<O: Opener>(scan: &mut Scan<'_, O>) -> (Vec<Shown>, Vec<String>) {
     (entries, errors)
 }
 
-/// Calls `check` with both scans of each database of the test data.
+/// Calls `check` with two scans of each of LevelDB's databases in the test data: of the live entries, and of all
+/// versions.
 fn each(mut check: impl FnMut(&str, &Database, &mut Scan<'_>)) {
     for name in ["levels", "unfiltered", "reversed"] {
         let database = Database::open(testdata("databases").join(name)).unwrap();
@@ -68,7 +69,7 @@ fn the_way_back_shows_the_same_entries() {
         assert!(!scan.prev().unwrap(), "a new scan is before the first entry");
         let (expected, errors) = forwards(scan);
         assert!(expected.len() > 150 && errors.is_empty(), "{name}");
-        // The scan is behind the last entry: it goes back and forward twice. Then it starts from the end at once.
+        // The scan is after the last entry. It goes back and forward twice, and then starts from the end again.
         for _ in 0..2 {
             assert!(backwards(scan) == (expected.clone(), vec![]), "{name}");
             assert!(!scan.prev().unwrap() && scan.entry().is_none());
@@ -331,12 +332,12 @@ fn every_key_is_found_as_a_scan_has_it() {
     }
 }
 
-/// Looks up a key. Returns the result, and the names of the tables that were asked.
+/// Looks up a key. Returns the result, and the names of the files that were opened.
 fn asked(dir: &Path, key: &str, options: &ReadOptions) -> (filterblock::Result<Lookup>, Vec<String>) {
     let (memory, database) = Memory::of(dir);
     let found = database.get_with(key.as_bytes(), options, &memory);
     let asked = memory.asked();
-    // The same key among others that are equal to it.
+    // The same key twenty times in one call.
     let mut all = Vec::new();
     match (&found, database.get_many_with(&[key.as_bytes(); 20], options, &memory, &mut all)) {
         (Err(error), Err(of_all)) => assert_eq!(error.to_string(), of_all.to_string()),

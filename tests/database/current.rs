@@ -64,7 +64,7 @@ fn a_failure_leaves_everything_as_it_was() {
     assert!(error.path().unwrap().starts_with(&nowhere), "{error}");
 }
 
-/// A file of that name is left over from an interrupted run, or it is a link that somebody has put there.
+/// A file with the temporary name is left over from an interrupted run, or is a link that somebody has put there.
 #[test]
 fn what_has_the_temporary_name_is_replaced_not_written_to() {
     let folder = tempfile::tempdir().unwrap();

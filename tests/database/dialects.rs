@@ -1,4 +1,4 @@
-//! Tables whose metaindex cannot be read, which alone tells whether a database's keys are Riak's.
+//! Tables whose metaindex cannot be read. Only the metaindex shows whether a database's keys are Riak's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,8 @@ fn keys_that_may_have_a_time_are_split_as_riaks_and_reported() {
             "{errors:?}"
         );
     }
-    // Deletions and values are split alike in both formats, and their keys are found among all others.
+    // The keys of LevelDB's deletions and values are split alike in both formats, so lookups of them are answered.
+    // Lookups of the other keys are refused.
     let mut refused = 0;
     for ((answer, sound), (key, kind, _)) in get_all(&database, &keys).into_iter().zip(sound).zip(&newest) {
         match answer {

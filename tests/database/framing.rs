@@ -134,7 +134,7 @@ fn no_flipped_bit_changes_a_record_unnoticed() {
         let (all, tail) = read(&damaged);
         let hit = offsets.iter().filter(|&&offset| offset as usize <= bit / 8).count() - 1;
         let offset = offsets[hit];
-        // The block is lost from the damaged fragment on; or its length reaches beyond the file.
+        // The block is lost from the damaged fragment on, or the fragment's length reaches beyond the file.
         assert_eq!(all[..hit], sound[..hit], "{bit}");
         match &all[hit..] {
             [] => assert_eq!(tail, Some(offset), "{bit}"),
@@ -330,8 +330,8 @@ fn reading_ends_where_the_source_fails() {
     );
 }
 
-/// A reader that claims to have read `more` bytes more than there was room for. With a large number, the sum wraps.
-/// After some lies it ends, if its caller believes them.
+/// A reader that, after some honest calls, claims to have read `more` bytes more than there was room for. If `more` is
+/// large, the sum would wrap. After `lies` such claims, it is at its end.
 struct Liar<'a> {
     file: &'a [u8],
     honest_calls: usize,

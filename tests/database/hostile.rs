@@ -22,8 +22,8 @@ fn parse_up_to(file: &[u8], end: usize) -> Option<Manifest> {
     Manifest::parse(&file[..end]).ok()
 }
 
-/// Returns the MANIFEST without its incomplete last record. `None` if there is no such record, or if `manifest` differs
-/// from that.
+/// Returns the MANIFEST before the incomplete last record of `file`. `None` if there is no such record, if LevelDB
+/// could not read the file without it, or if `manifest` has other tables or another number of records.
 fn without_tail(file: &[u8], manifest: &Manifest) -> Option<Manifest> {
     let tail = usize::try_from(manifest.incomplete_tail()?).unwrap();
     let before = parse_up_to(file, tail)?;

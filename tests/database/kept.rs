@@ -92,7 +92,7 @@ fn what_is_kept_gives_the_same_entries_with_fewer_reads() {
             }
             reads.push(opener.reads.load(std::sync::atomic::Ordering::Relaxed));
         }
-        // At least one read for each table and scan.
+        // Kept indexes save at least one read for each table and scan.
         assert!(reads[0] >= reads[1] + 2 * database.tables().count() as u64, "{reads:?}");
     }
 }

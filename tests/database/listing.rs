@@ -376,7 +376,7 @@ fn a_listing_of_a_place_names_its_files_there() {
     assert_eq!(root.table_path(5).to_str(), Some("s3://b/000005.ldb"));
 }
 
-/// For a database in a folder, too, these errors are told apart.
+/// A missing file and an unreadable one are told apart, as for a database in a folder.
 #[test]
 fn a_file_that_is_not_there_is_missing_rather_than_unreadable() {
     let told = |kind: io::ErrorKind| {

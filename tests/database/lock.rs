@@ -180,7 +180,8 @@ fn a_second_lock_in_this_process_is_refused_and_the_first_one_stays() {
     }
 }
 
-/// Processes that are being started share all open files for a moment. They must not hold on to a lock either.
+/// Processes that are being started share all open files for a moment. They must not keep a lock that was released
+/// here.
 #[test]
 fn of_many_threads_one_holds_the_lock() {
     let folder = folder();
@@ -273,7 +274,8 @@ fn the_file_is_made_if_there_is_none_and_stays_as_it_is() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "somebody's");
 }
 
-/// LevelDB runs as the database's owner and opens LOCK for writing, so the file must be the owner's even if root makes it.
+/// LevelDB runs as the database's owner and opens LOCK for writing, so the file must be the owner's even if root makes
+/// it.
 #[cfg(unix)]
 #[test]
 fn a_new_file_belongs_to_the_folders_owner() {

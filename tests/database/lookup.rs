@@ -69,7 +69,7 @@ fn level() -> impl Strategy<Value = Vec<Vec<Vec<u8>>>> {
             .map(|((key, sequence, kind), cut)| (internal_key(KEYS[key].as_bytes(), sequence, kind), cut))
             .collect();
         entries.sort_by(|(a, _), (b, _)| compare(a, b));
-        // A sequence number is used once.
+        // No two entries of a key have the same sequence number.
         entries.dedup_by(|(a, _), (b, _)| {
             a[..a.len() - 8] == b[..b.len() - 8] && a[a.len() - 7..] == b[b.len() - 7..]
         });
@@ -175,7 +175,8 @@ proptest! {
     }
 }
 
-/// The entries of "k" at the sequence numbers 9 and 5 are in two tables. The newer entry is in the table with the higher number.
+/// The entries of "k" at the sequence numbers 9 and 5 are in two tables of level 1. The newer entry is in the table
+/// with the higher number.
 #[test]
 fn of_one_keys_entries_in_two_tables_the_newer_is_asked_first() {
     let key = |user_key: &str, sequence| internal_key(user_key.as_bytes(), sequence, 1);

@@ -202,7 +202,7 @@ fn memory_is_limited() {
     let (file, _) = log(&[vec![Edit::sound().0], edits].concat());
     assert_eq!(names(Manifest::scan(&file[..], 1000).into_result().unwrap().tables()), [(0, 1000)]);
 
-    // Compact pointers take memory, each level's last one.
+    // Of the compact pointers of a level, the last one takes memory.
     let pointer = |level: u64, len: usize| Edit::default().varint(5).varint(level).string(&vec![b'p'; len]);
     let scan = |edits: &[Edit], limit| {
         let edits: Vec<_> = [Edit::sound()].iter().chain(edits).map(|edit| edit.0.clone()).collect();
@@ -243,7 +243,7 @@ fn debug_shows_sizes_not_keys() {
     assert!(!shown.contains("secret") && !shown.contains("115"), "{shown}");
 }
 
-/// These names differ a little from LevelDB's, and are shorter, longer or in another case.
+/// These names are parts of LevelDB's, a byte longer, or in another case.
 #[test]
 fn comparators_are_told_by_their_whole_name() {
     let named = |name: &[u8]| Edit::default().comparator(name).number(2, 4).number(3, 9).number(4, 100);

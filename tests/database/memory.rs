@@ -88,7 +88,7 @@ impl Memory {
         }
     }
 
-    /// The names of the files that were opened since the last call.
+    /// The names of the files that were asked for since the last call.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.take()
     }

@@ -51,8 +51,8 @@ fn shown<O: Opener>(scan: &mut Scan<'_, O>) -> (Vec<(String, u64)>, Vec<Error>) 
     }
 }
 
-/// Compares scans of the folder with those of its files in memory. Returns the number of entries of all versions,
-/// and that of the errors.
+/// Compares scans of the folder with those of its files in memory. Returns the numbers of entries and of errors in the
+/// scan of all versions.
 fn agree(dir: &Path, options: &ReadOptions) -> (usize, usize) {
     let from_folder = Database::open(dir).unwrap();
     let (memory, from_memory) = Memory::of(dir);
@@ -136,8 +136,8 @@ fn laid_out() -> tempfile::TempDir {
     folder
 }
 
-/// The opener is asked for the live log, for the missing table, and for each table when it is its turn: for nothing
-/// else, and for nothing twice.
+/// A scan asks the opener for the live log, for the missing table, and for each table when it is its turn: for nothing
+/// else, and for nothing twice. A scan of all versions asks for obsolete files, too.
 #[test]
 fn an_opener_is_asked_for_each_file_when_it_is_needed() {
     let folder = laid_out();

@@ -246,8 +246,8 @@ fn keys(entries: &[Entry]) -> Vec<(String, u64)> {
     entries.iter().map(|entry| (String::from_utf8_lossy(&entry.0).into_owned(), entry.1)).collect()
 }
 
-/// The tables of level 1 are not in the order of their keys, neither in the MANIFEST nor by their numbers. Two of them
-/// overlap, which LevelDB does not allow.
+/// The tables of level 1 are not in the order of their keys, neither in the MANIFEST nor by their numbers. Three of
+/// them overlap, which LevelDB does not allow.
 #[test]
 fn tables_of_a_level_are_merged_however_they_lie() {
     let folder = tempfile::tempdir().unwrap();

@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 use crate::databases::{Edit, copy_of, internal_key, log, testdata, unhex, value_key};
 
-/// Describes each table, in the order of `tables`: file or number, part in the database, level, recorded size and real size.
+/// Describes each table, in the order of `tables`: file or number, part in the database, level, recorded size and real
+/// size.
 fn rows(database: &Database) -> Vec<String> {
     database.tables().map(|table| row(&table)).collect()
 }

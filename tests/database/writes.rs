@@ -28,7 +28,7 @@ fn write(sequence: u64, key: &[u8], value: Option<&[u8]>) -> Write {
     (sequence, key.to_vec(), value.map(<[u8]>::to_vec))
 }
 
-/// The writes and the errors, each with the number of writes before it.
+/// The writes, and the errors, each error with the number of writes before it.
 fn read(file: &[u8]) -> (Vec<Write>, Vec<(usize, String)>) {
     let (mut writes, mut errors) = (Vec::new(), Vec::new());
     let mut log = LogWrites::new(file);
@@ -47,7 +47,8 @@ fn read(file: &[u8]) -> (Vec<Write>, Vec<(usize, String)>) {
     }
 }
 
-/// The keys and the sequence numbers are those that `generate-testdata` and `generate-databases` of the package `interop` write.
+/// The keys and the sequence numbers are those that `generate-testdata` and `generate-databases` of the package
+/// `interop` write.
 #[test]
 fn the_writes_of_leveldb_and_goleveldb_are_read() {
     let (writes, errors) = read(&fs::read(testdata("databases/levels/000010.log")).unwrap());

@@ -1,4 +1,4 @@
-//! Logs and MANIFESTs are written with the same bytes as LevelDB and goleveldb wrote.
+//! Logs and MANIFESTs are written with the same bytes as LevelDB wrote.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use filterblock::database::{FileKind, LogReader, LogWriter, Manifest};
 
 use crate::databases::testdata;
 
-/// All logs and MANIFESTs of the test databases.
+/// All logs and MANIFESTs of the databases in the test data that LevelDB wrote.
 fn files() -> Vec<PathBuf> {
     let folders = fs::read_dir(testdata("databases")).unwrap().map(|entry| entry.unwrap().path());
     let files = folders.filter(|path| path.is_dir()).flat_map(|path| fs::read_dir(path).unwrap());

@@ -46,7 +46,7 @@ fn random(state: &mut u64) -> usize {
 
 fn calls(state: &mut u64, hashes: bool) -> Vec<Call> {
     let lengths = [0, 1, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33, 40, 63, 64, 65, 100];
-    // Most keys of a turn have one length.
+    // Most of the keys of one round have the same length.
     let usual = lengths[random(state) % lengths.len()];
     let key = |state: &mut u64| {
         let len = if random(state).is_multiple_of(40) { lengths[random(state) % 17] } else { usual };

@@ -1,4 +1,5 @@
-//! Building allocates nothing once the buffers have grown, and asking never does. Memory that cannot be had is an error.
+//! Building allocates nothing once the buffers have grown, and asking never does. Memory that cannot be had is an
+//! error.
 
 use std::sync::Arc;
 

@@ -159,7 +159,8 @@ fn clearing_forgets_all_keys() {
     assert!(filter.may_contain(b"again"));
 }
 
-/// Threads set bits in a few words, where an OR that is not atomic would lose some. The result is the same as with one thread.
+/// Threads set bits in a few words, where an OR that is not atomic would lose some. The result is the same as with one
+/// thread.
 #[test]
 fn no_bit_is_lost_between_threads() {
     const THREADS: u64 = 4;
@@ -239,7 +240,8 @@ fn merging_under_threads_loses_nothing() {
     assert!((0..4 * PARTS * 20).all(|i| total.may_contain(&random_key(i))));
 }
 
-/// Iterators with a known length set the same bits as iterators without one, though their bits are gathered first.
+/// Keys from an iterator of known length set the same bits as keys from another iterator, though the bits of the former
+/// are gathered first.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn batches_of_any_size_add_their_keys() {

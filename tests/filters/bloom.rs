@@ -134,7 +134,7 @@ fn absurd_sizes_are_errors() {
     create(1 << 20, 1).unwrap();
 }
 
-/// The measurement of LevelDB's `util/bloom_test.cc`, with the same limits on lengths.
+/// The measurement of LevelDB's `util/bloom_test.cc`, with the same limits on lengths and rates.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn false_positive_rate() {

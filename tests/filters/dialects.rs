@@ -68,7 +68,7 @@ fn signed_legacy_filters_are_those_of_old_leveldb() {
     assert_eq!(hex(&filter(&policy(10), &numbered_keys(5))), "ac32f4c1a9c8428306");
 }
 
-/// Calculated by the same `util/hash.cc`, from the first bytes of 200, 33, 122, …
+/// Calculated by the same `util/hash.cc`, from the first 0 to 20 bytes of 200, 33, 122, …, and from other keys.
 #[test]
 fn signed_hashes_are_those_of_old_leveldb() {
     let expected = [
@@ -135,8 +135,8 @@ fn either_hash_reads_both_writers() {
     }
 }
 
-/// If the last bytes of a key are below 0x80, both hashes are the same. So `Either` costs nothing for such keys, and
-/// lets no more of them pass.
+/// If the bytes of a key after its whole words of four bytes are below 0x80, both hashes are the same. So `Either`
+/// costs nothing for such keys, and lets no more of them pass.
 #[test]
 fn hashes_differ_only_by_high_bytes_behind_whole_words() {
     for key in [&b""[..], b"a", b"\xff\xff\xff\xff", b"\xff\xff\xff\xffabc"] {

@@ -87,7 +87,7 @@ fn several_ranges() {
             (0, &["foo"]),
             (2000, &["bar"]),
             (3100, &["box"]), // the second range
-            // the third is empty
+            // the third and the fourth are empty
             (9000, &["box", "hello"]), // the fifth
         ],
     );
@@ -251,7 +251,8 @@ fn base_lg_0() {
     );
 }
 
-/// An offset that needs 2^53 empty filters is an error at once, and the builder goes on as if it had not been asked.
+/// An offset that needs 2^30 empty filters or more is an error at once, and the builder goes on as if it had not been
+/// asked.
 #[test]
 fn far_offsets_are_errors_that_change_nothing() {
     let mut builder = FilterBlockBuilder::new(HashList);
@@ -290,7 +291,7 @@ fn the_limit_counts_filters_and_offsets() {
         assert_eq!(builder.finish_into(&mut dst).is_ok(), fits);
         assert_eq!(dst.len(), if fits { 6 + 13 } else { 6 });
     }
-    // A further range needs 4 more.
+    // A further range needs a filter and an offset more: 8 bytes.
     for (limit, fits) in [(21, true), (20, false)] {
         let mut builder = FilterBlockBuilder::new(HashList).with_max_size(limit);
         builder.add_key(b"a");

@@ -95,7 +95,8 @@ fn a_buffer_is_filled_and_cleared() {
     assert_eq!(keys.as_keys().get(0), Some(&b"again"[..]));
 }
 
-/// Keys of one length are stored in another form than keys of several. In any order, the keys are those that were pushed.
+/// Keys of one length are stored in another form than keys of several. In any order, the keys are those that were
+/// pushed.
 #[test]
 fn lengths_may_change_at_any_key() {
     for change in (0..20).step_by(fewer(7)) {

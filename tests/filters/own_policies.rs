@@ -153,7 +153,7 @@ fn murmur3_by_rate_is_within_it() {
         let bits_per_key = policy.bits_per_key();
         assert!(rate(bits_per_key) <= p * 1.000_001, "{p}: {policy:?}");
         assert!(bits_per_key == 1 || rate(bits_per_key - 1) > p * 0.999_999, "{p}: {policy:?}");
-        // No more than rounding costs, compared with the formula for the best k.
+        // At most one bit a key more than the formula for the best k gives, rounded up.
         let ideal = -p.ln() / std::f64::consts::LN_2.powi(2);
         assert!(f64::from(bits_per_key) <= ideal.ceil() + 1.0, "{p}: {policy:?}");
     }

@@ -181,8 +181,8 @@ fn other_encodings_may_match_in_ours() {
     }
 }
 
-/// These arrays are larger than the originals' 32-bit integers reach. Their bytes are zero pages, nearly all of which
-/// are never touched.
+/// The originals' 32-bit integers reach to the end of the smaller of these arrays, but not of the larger ones. Their
+/// bytes are zero pages, nearly all of which are never touched.
 #[test]
 #[cfg(all(target_pointer_width = "64", not(miri)))]
 fn larger_arrays_than_the_originals_can_ask_match() {
@@ -292,7 +292,7 @@ fn batch_lengths() -> Vec<usize> {
     (0..4).chain(around).chain([300]).step_by(fewer(7)).collect()
 }
 
-/// The answers before the batch is asked: three of true and three of false by turns.
+/// The answers before the batch is asked: three times true and three times false in turn.
 fn preset(len: usize, with: usize) -> Vec<bool> {
     (0..len).map(|index| (index / 3 + with).is_multiple_of(2)).collect()
 }

@@ -43,7 +43,7 @@ fn keys_are_asked_for_by_their_prefix() {
     let passed = (100..1000).filter(|i| reader.key_may_match(0, format!("user{i}:1").as_bytes())).count();
     assert!(passed < 10, "{passed} of 900");
     assert!(reader.key_may_match(0, b"no prefix"), "in no filter, so it may be there");
-    // Hashes are of no use: the block is made of keys.
+    // The policy has no hashes, since it has to see the keys.
     assert_eq!(reader.policy().hash_key(b"ada:1"), None);
     assert_eq!(reader.policy().describe(reader.filter(0).unwrap()).unwrap().bits, 2000);
 }

@@ -18,8 +18,8 @@ fn measured(may_match: impl Fn(&[u8]) -> bool) -> f64 {
     (absent..absent + PROBES).filter(|&i| may_match(&random_key(i))).count() as f64 / PROBES as f64
 }
 
-/// Keys for a filter of just under 2^17 bits. Rounding up to a power of two leaves its bits a key as they are, and rare
-/// false positives can be counted: some 300 of them at 15 bits a key.
+/// Keys for a filter of 2^17 bits or just under. Rounding up to a power of two leaves its bits a key as they are, and
+/// rare false positives can be counted: some 300 of them at 15 bits a key.
 fn keys(bits_per_key: u32) -> KeyBuf {
     (0..(1 << 17) / u64::from(bits_per_key)).map(random_key).collect()
 }

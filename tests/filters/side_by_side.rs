@@ -24,7 +24,8 @@ fn alone(policy: &dyn FilterPolicy, keys: &[Vec<u8>], filter: &[u8]) -> Vec<u8> 
     if let Some(hashes) = hashes {
         policy.create_filter_from_hashes(&hashes, &mut alone).unwrap();
     } else {
-        // Only Go's filter has no hashes. It can also be filled in memory.
+        // Of these policies, only `Murmur3BloomPolicy` has no hashes. `AtomicBloomFilter` makes the same filter key by
+        // key.
         let atomic = AtomicBloomFilter::new((filter.len() as u64 - 1) * 8, filter[filter.len() - 1]).unwrap();
         keys.iter().for_each(|key| atomic.add(key));
         atomic.write_filter(&mut alone).unwrap();

@@ -62,7 +62,7 @@ fn a_filter_of_prefixes_is_never_longer_than_told() {
     }
 }
 
-/// After each key, and where ranges end, the estimated length is that of the block that is then made.
+/// Whether there are no keys yet or hundreds, the estimated length is that of the block that is then made.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn the_length_of_a_block_is_known_before_its_end() {

@@ -94,7 +94,7 @@ fn messages_hold_no_control_characters() {
     let manifest = [fragment(&edit(EVIL)), fragment(&edit(&[EVIL, b"2"].concat()))].concat();
     note(Manifest::parse(&manifest).unwrap_err());
     note(Manifest::parse(&fragment(EVIL)).unwrap_err());
-    // Two bytes behind a wrong checksum.
+    // Two bytes after a wrong checksum.
     let log = [0x1b, 0x1b, 0x1b, 0x1b, 2, 0, 1, 0x1b, 0x1b];
     note(LogReader::new(&log[..]).read_record().unwrap_err());
 

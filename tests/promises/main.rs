@@ -20,7 +20,7 @@ use filterblock::{
     InternalFilterPolicy, LegacyBloomPolicy, LegacyHash, Murmur3BloomPolicy, SharedPolicy,
 };
 
-/// One policy of each kind.
+/// Policies of every encoding, two of them for internal keys.
 fn policies() -> Vec<SharedPolicy> {
     vec![
         Arc::new(BloomFilterPolicy::new(10)),

@@ -143,7 +143,8 @@ fn length(len: usize) -> [u8; 4] {
     [len as u8 | 0x80, (len >> 7) as u8 | 0x80, (len >> 14) as u8 | 0x80, (len >> 21) as u8]
 }
 
-/// An error and its message take the memory of the record alone, whose buffer may grow to twice its size.
+/// An error and its message take no memory beside that of the record, whose buffer may grow to twice its size, and that
+/// of the tables read before.
 #[test]
 fn long_names_and_keys_in_a_manifest_are_not_copied_into_messages() {
     const LEN: usize = 2 << 20;

@@ -1,11 +1,13 @@
-//! Properties of Bloom filters that no reader can change. If one of these fails, SECURITY.md says too little or too much.
+//! Properties of Bloom filters that no reader can change. If one of these fails, SECURITY.md says too little or too
+//! much.
 
 use filterblock::hash::{self, BLOOM_SEED};
 use filterblock::{BloomFilterPolicy, FilterPolicy, KeyBuf};
 
 use crate::filters::filter;
 
-/// A key of eight bytes with the same hash as `like`. Its first four bytes may be any: the second four make up for them.
+/// A key of eight bytes with the same hash as `like`. Its first four bytes may be any: the second four make up for
+/// them.
 fn collision(like: [u8; 8], first: u32) -> [u8; 8] {
     const M: u32 = 0xc6a4_a793;
     let word = |at: usize| u32::from_le_bytes(like[at..at + 4].try_into().unwrap());

@@ -11,7 +11,7 @@ use crate::filters::random_key;
 use crate::tables::{Crafted, entry_block, handle, samples, testdata};
 use crate::{policies, tables};
 
-/// Passes the bytes to everything that takes bytes from outside.
+/// Passes the bytes to the readers of filters, filter blocks, tables, MANIFESTs, batches and logs.
 fn read_all_ways(bytes: &[u8]) {
     for policy in policies() {
         let _ = policy.key_may_match(b"key", bytes);
@@ -91,7 +91,7 @@ fn the_stack_does_not_grow_with_the_input() {
     let index = crafted.entries(&index);
     let table = crafted.footer(metaindex, index);
     let filters = [vec![0; 4 * MANY as usize + 4], vec![0]].concat();
-    // Fragments of a record that never ends, and blank space.
+    // Empty fragments from the middle of a record, with wrong checksums.
     let log = [[0; 4].as_slice(), &[0, 0, 3]].concat().repeat(MANY as usize);
 
     let run = move || {
@@ -109,6 +109,6 @@ fn the_stack_does_not_grow_with_the_input() {
         }
         assert!(damage > 0);
     };
-    // A main thread has 8 MiB.
+    // Far less than the 8 MiB of a main thread.
     thread::Builder::new().stack_size(128 << 10).spawn(run).unwrap().join().unwrap();
 }

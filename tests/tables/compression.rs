@@ -168,7 +168,7 @@ fn a_window_beyond_the_limit_is_refused() {
     assert!(matches!(error, Error::Limit { what: "decompressed block", .. }), "{error}");
 }
 
-/// The data are cut, followed by more, or have one bit changed. No decoder panics.
+/// The data are cut or followed by more.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn damage_is_an_error() {
@@ -262,7 +262,7 @@ fn every_bit_flipped_within_a_block_is_an_error_or_what_a_reference_decoder_give
     }
 }
 
-/// The checksum of the contents is wrong in any bit, or the contents do not belong to it.
+/// Each bit of the checksum is flipped in turn, or the checksum is that of other contents.
 #[cfg(feature = "zstd")]
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
@@ -332,7 +332,8 @@ fn a_mark_alone_does_not_decide() {
     assert_eq!(codec_of(&table(&stored, 2, 1 << 20)).unwrap(), Codec::Lz4);
 }
 
-/// The first four bytes of deflate data may be a length that LZ4 data of this size can have, and that is beyond the limit.
+/// The first four bytes of deflate data may be a length that LZ4 data of this size can have, and that is beyond the
+/// limit.
 #[cfg(feature = "zlib")]
 #[test]
 fn deflate_data_that_would_be_too_long_as_lz4_are_read() {

@@ -160,7 +160,7 @@ mod basho {
         }
     }
 
-    /// The table has all entries that its writer was given, of every type.
+    /// The tables have the values of all entries that their writer was given, of every type.
     #[cfg_attr(miri, ignore = "reads large test data")]
     #[test]
     fn bashos_tables_hold_what_was_put_in() {

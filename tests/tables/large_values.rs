@@ -75,7 +75,7 @@ fn declares(len: u32) -> [u8; 5] {
 #[cfg(feature = "zstd")]
 const ZEROS: [u8; 4] = [0x02, 0x00, 0x10, 0];
 
-/// The decoder takes no memory for what a frame declares until it comes.
+/// The decoder takes no memory for the contents that a frame declares until they come.
 #[cfg(feature = "zstd")]
 #[test]
 fn small_files_take_memory_only_for_what_they_hold() {
@@ -114,7 +114,8 @@ fn small_files_take_memory_only_for_what_they_hold() {
     assert!(matches!(error, Error::Corrupt { .. }) && bytes < 5 << 20, "{bytes}: {error}");
 }
 
-/// The default limit is 256 MiB. Three bytes of Snappy give at most 64 bytes, so a block that declares more is refused unread.
+/// The default limit is 256 MiB. Three bytes of Snappy give at most 64 bytes, so a block that declares more is refused
+/// unread.
 #[test]
 fn the_limit_is_256_mib_and_what_the_stored_bytes_can_give() {
     let get = |declared: &[u8], stored: usize| {

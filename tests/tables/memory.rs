@@ -27,7 +27,8 @@ fn asking_whether_a_key_may_be_there_allocates_nothing() {
 
 #[test]
 fn a_lookup_allocates_nothing_besides_its_block() {
-    // Bytes give out views, so that there is nothing to allocate for uncompressed blocks but the key if it shares something.
+    // Bytes give out views, so that there is nothing to allocate for uncompressed blocks but the key if it shares
+    // something.
     let sample = sample("dense-256-bloom10.ldb");
     let table = sample.open();
     for (key, _) in &sample.entries {
@@ -299,7 +300,8 @@ fn each_part_counts_against_the_limit() {
     const LIMIT: usize = 1 << 20;
     let name = b"filter.leveldb.BuiltinBloomFilter2".to_vec();
     for part in ["index", "metaindex", "filter"] {
-        // The room that the limit and twice the file leave to the contents of the data block.
+        // The table, the length of the data block's contents, and the room that the limit and twice the file leave for
+        // them.
         let table = |value_len: usize| {
             let mut crafted = Crafted::default();
             let block = |crafted: &mut Crafted, contents: &[u8]| {

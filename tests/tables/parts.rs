@@ -74,7 +74,7 @@ fn without_its_filter_every_key_may_match() {
     assert_eq!(again.get(absent).unwrap(), None);
 }
 
-/// Another table's filter could deny keys that are stored here, even if both files are equal.
+/// Another table's filter could deny keys that are stored here, so it is refused even if both files are equal.
 #[test]
 fn a_filter_of_another_table_is_refused() {
     let open = || Table::open_path(PATH, &ReadOptions::default().internal_keys(true)).unwrap();

@@ -1,4 +1,5 @@
-//! Plain, slow decoders, written from the formats' descriptions. They return `None` for data that are not of the format.
+//! Plain, slow decoders, written from the formats' descriptions. They return `None` for data that are not of the
+//! format.
 
 /// Decodes Snappy's raw format: <https://github.com/google/snappy/blob/main/format_description.txt>.
 pub(crate) fn snappy(stored: &[u8], limit: usize) -> Option<Vec<u8>> {
@@ -52,7 +53,8 @@ pub(crate) fn snappy(stored: &[u8], limit: usize) -> Option<Vec<u8>> {
     (contents.len() as u64 == declared).then_some(contents)
 }
 
-/// Decodes a fixed32 of the length and then an LZ4 block: <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
+/// Decodes a fixed32 of the length and then an LZ4 block:
+/// <https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md>.
 pub(crate) fn lz4(stored: &[u8], limit: usize) -> Option<Vec<u8>> {
     let (declared, mut rest) = stored.split_first_chunk::<4>()?;
     let declared = u32::from_le_bytes(*declared) as usize;
@@ -157,7 +159,8 @@ struct Code {
 }
 
 impl Code {
-    /// Returns `None` if the lengths give more codes than fit, or fewer. Only a single code of one bit may be alone.
+    /// Returns `None` if the lengths give more codes than fit, or fewer. Fewer are allowed only for a single code of
+    /// one bit, for no code at all, and for the fixed code of distances.
     fn new(lens: &[u8]) -> Option<Self> {
         let mut counts = [0; 16];
         lens.iter().for_each(|&len| counts[usize::from(len)] += 1);

@@ -1,4 +1,4 @@
-//! Written tables are read again: all entries, every lookup, in every combination of options.
+//! Written tables are read again: all entries, every lookup, in random combinations of options.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ fn write(options: WriteOptions, entries: &Entries) -> (Vec<u8>, TableSummary) {
     table.finish().unwrap()
 }
 
-/// Generates keys. Most have few different bytes, so that keys share prefixes, are prefixes of others, and end in 0x00 and 0xff.
+/// Generates keys. Most have few different bytes, so that keys share prefixes, are prefixes of others, and end in 0x00
+/// and 0xff.
 fn keys() -> impl Strategy<Value = Vec<u8>> {
     let byte = prop::sample::select(vec![0u8, 1, b'a', 0xfe, 0xff]);
     prop_oneof![4 => vec(byte, 0..12), 1 => vec(any::<u8>(), 0..200)]

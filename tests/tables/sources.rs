@@ -16,7 +16,8 @@ fn io_error(error: &Error) -> &io::Error {
     }
 }
 
-/// Opens the sample from this source and looks up every third key. Each result that is not an error has to be right.
+/// Opens the sample from this source, looks up every third key, and reads all entries. Each result that is not an error
+/// has to be right.
 fn read_through<R: ReadAt>(source: R, sample: &Sample, options: &ReadOptions) -> Result<(), Error> {
     let table = Table::open(source, options)?;
     for (key, value) in sample.entries.iter().step_by(3) {
@@ -150,7 +151,7 @@ fn a_source_that_lies_at_random() {
         let source = Answering::new(sample.file.len() as u64, move |asked, offset, len| {
             let mut random = (seed << 20 | asked as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             random = (random ^ random >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 20;
-            // Some sources lie in every second read, some in every hundredth.
+            // The first sources lie in every read, the last in about one of 43.
             let (lies, amount) = (random % (2 + seed), (random >> 16) as usize);
             match lies {
                 0 => Ok(slice(&file, offset, amount % (len + 1))),
@@ -192,7 +193,7 @@ fn a_source_whose_length_varies_is_believed_once() {
     assert_eq!(table.source().1.get(), 1);
 }
 
-/// These offsets do not fit into 32 bits, signed or not.
+/// The blocks lie around the offsets 2^31 and 2^32, and far beyond, up to the end of 64 bits.
 #[test]
 fn blocks_beyond_4_gib_are_read_where_they_are() {
     for base in [(1_u64 << 31) - 10, (1 << 32) - 30, 1 << 32, 5 << 30, 1 << 40, u64::MAX - 500] {

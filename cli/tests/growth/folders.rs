@@ -166,7 +166,7 @@ fn key(number: usize) -> Vec<u8> {
     format!("k{number:08}").into_bytes()
 }
 
-/// All folders of this file, each with a great many of one thing.
+/// All folders of this file. Each has a great many of one thing, or one thing of great length.
 pub(crate) fn all() -> Vec<Hostile> {
     let table = |at: usize| add(2, 10 + at, &key(2 * at), &key(2 * at + 1));
     let nested = |at: usize| add(2, 10 + at, &key(at), &key(99_999_999 - at));

@@ -134,8 +134,8 @@ fn finish(mut crafted: Crafted, index: &[u8], metaindex: &[u8]) -> Vec<u8> {
     crafted.footer(metaindex, index).to_vec()
 }
 
-/// A table with these handles in its index. Before it are sound blocks of 4 KiB, of `data` bytes or a little more in
-/// all, and a filter block if one is given.
+/// A table with these handles in its index. Before the index are sound blocks of 4 KiB, of `data` bytes or a little
+/// more in all, and a filter block if one is given.
 fn indexed(data: usize, filter: Option<&[u8]>, handles: impl Iterator<Item = Place>) -> Vec<u8> {
     let mut crafted = Crafted::default();
     let block = data_block(4 << 10);
@@ -182,7 +182,7 @@ fn filter_block(filters: &[u8], offsets: impl Iterator<Item = u32>, base_lg: u8)
     block
 }
 
-/// Tables that each have a great many of one thing.
+/// Tables that each have a great many of one thing, or one thing of great length.
 fn many() -> Vec<Hostile> {
     let named = |name: &str, metaindex: fn(usize, Place) -> Vec<Entry>| {
         table(name, move |size| {
@@ -351,7 +351,7 @@ fn sharing(key_len: usize, entries: usize, value: &[u8]) -> Vec<u8> {
     block
 }
 
-/// Tables with blocks in which many entries share a key of a quarter of the block's size. Together, the keys are
+/// Tables with blocks in which many entries share a key that takes about half of the block. Together, the keys are
 /// hundreds of times as long as the block, or more.
 fn shared_keys() -> Vec<Hostile> {
     let in_data_blocks = |filter: Option<&[u8]>, size: usize| {
@@ -359,7 +359,7 @@ fn shared_keys() -> Vec<Hostile> {
         let blocks = size.div_ceil(MOST_OF_BLOCK);
         let contents = sharing(size / blocks / 4, size / blocks / 20, &[]);
         let places: Vec<Place> = (0..blocks).map(|_| crafted.block(&contents)).collect();
-        // A sound block without filters.
+        // A sound filter block without filters.
         let meta = filter.map(|name| (name.to_vec(), handle(crafted.block(&[0, 0, 0, 0, 11]))));
         finish(crafted, &index_of(places.into_iter()), &plain_block(meta))
     };

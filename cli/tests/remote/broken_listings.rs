@@ -50,7 +50,7 @@ fn more(token: &str) -> String {
 #[test]
 fn a_token_that_comes_again_ends_the_listing() {
     refused(2, "one that was there before", |_, _| xml(&listing(&format!("{}{}", sound(), more("again")))));
-    // Two tokens that come by turns.
+    // Two tokens in turn.
     refused(3, "one that was there before", |number, _| {
         xml(&listing(&format!(
             "{}{}",

@@ -26,7 +26,7 @@ impl Bucket {
 
     fn list(&self, query: &BTreeMap<String, Vec<u8>>) -> String {
         let prefix = query.get("prefix").cloned().unwrap_or_default();
-        // Keys, and with true, a beginning that several keys have in common.
+        // Keys, and with `true`, the beginnings of keys up to the next slash.
         let mut names: BTreeSet<(&[u8], bool)> = BTreeSet::new();
         for key in self.objects.keys().filter(|key| key.starts_with(&prefix)) {
             let slash = key[prefix.len()..].iter().position(|byte| *byte == b'/');
@@ -69,7 +69,8 @@ pub(crate) fn listing(inner: &str) -> String {
     )
 }
 
-/// A key as XML. Bytes that are not UTF-8 are written as U+E000 and more. [`listed`] puts them back.
+/// A key as XML. Bytes that are not UTF-8 are each written as the character U+E000 plus the byte. [`listed`] puts them
+/// back.
 fn written(key: &[u8]) -> String {
     let mut text = String::new();
     for chunk in key.utf8_chunks() {

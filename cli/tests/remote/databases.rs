@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::probe::Probe;
 use super::{known, put_folder, run, table, testdata};
 
-/// The fields that say where an object is and what reading it took.
+/// The fields that may differ between an object in a store and a file.
 const PLACE: [&str; 8] = ["input", "path", "depth", "e_tag", "requests", "bytes_read", "logs", "notes"];
 
 /// Each line without the fields of [`PLACE`], after the names of its file and its logs.

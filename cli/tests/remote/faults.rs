@@ -274,7 +274,7 @@ fn a_table_that_went_after_the_listing_has_vanished() {
     }
 }
 
-/// Its writes are in a table by then.
+/// The writes of the log are in a table by then.
 #[test]
 fn a_log_that_went_after_the_listing_is_no_fault() {
     let mut store = Probe::default();

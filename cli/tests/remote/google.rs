@@ -8,7 +8,7 @@ use super::bucket::Bucket;
 use super::process::{Found, program};
 use super::{run, testdata};
 
-/// The lines without the fields that say where an object is and what reading it took.
+/// The lines without the fields that may differ between a store and a folder.
 fn facts(lines: &[Value]) -> Vec<Value> {
     let of = |line: &Value| {
         let mut line = line.clone();

@@ -9,7 +9,7 @@ use super::probe::Probe;
 use super::process::with_s3;
 use super::{known, run, table};
 
-/// The fields that say where an object is and what reading it took.
+/// The fields that may differ between an object in a store and a file.
 const PLACE: [&str; 8] = ["input", "path", "depth", "e_tag", "requests", "bytes_read", "logs", "notes"];
 
 /// Inspects a table with this number of keys at this depth, as a file and in a store. Returns both reports and the
@@ -81,7 +81,7 @@ fn a_sample_takes_four_requests() {
     agree(&local, &line, &[]);
 }
 
-/// A table of three data blocks of more than 200 KiB, written by the library.
+/// A table of three data blocks of more than 200 KiB each, written by the library.
 fn table_of_large_blocks() -> Vec<u8> {
     use filterblock::BloomFilterPolicy;
     use filterblock::table::{Compression, TableBuilder, WriteOptions};

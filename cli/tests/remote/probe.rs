@@ -111,7 +111,7 @@ impl Probe {
     }
 }
 
-/// Runs a future that needs no runtime.
+/// Runs a future that needs neither timers nor input and output.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }

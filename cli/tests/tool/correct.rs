@@ -18,8 +18,8 @@ fn flip(path: &Path, places: &[(usize, u8)]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The places of a byte in each data block and in the index, the first and the last byte by turns, and of one in the
-/// footer.
+/// The places of one byte for each data block and for the index, in turn the first byte of the block and the last one
+/// of its trailer, and of one byte in the footer.
 fn places(path: &Path) -> Vec<usize> {
     let table = Table::open_path(path, &ReadOptions::default()).unwrap();
     let blocks: Vec<_> = table.data_blocks().map(Result::unwrap).chain([table.index_handle()]).collect();

@@ -232,7 +232,7 @@ impl io::Write for Output {
     }
 }
 
-/// Runs the program in this process, which is faster.
+/// Runs the program in this process, which is faster than starting another one.
 fn run_here(arguments: Vec<OsString>) -> (u8, Vec<Value>) {
     let output = Output::default();
     let arguments = std::iter::once("filterblock".into()).chain(arguments);

@@ -64,7 +64,8 @@ fn the_table_is_known_by_whatever_name_it_is_read() {
     assert_eq!(fs::read(&path).unwrap(), contents);
 }
 
-/// A database would be lost without CURRENT or its log, and a filter block is no table.
+/// `extract` writes a filter block, which is none of the files of a database, so it makes no file of their names.
+/// `build` makes a table, and may do so under the name of one.
 #[test]
 fn no_file_of_a_database_is_replaced() {
     let folder = folder();

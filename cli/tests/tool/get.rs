@@ -1,4 +1,4 @@
-//! `filterblock get`, and `scan --raw`: bytes as they are stored. The databases are LevelDB's.
+//! `filterblock get`, and `scan --raw`: bytes as they are stored. Most of the databases are LevelDB's.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -69,7 +69,7 @@ fn deleted_keys_are_not_there_and_have_a_history() {
 
 const TABLES: [&str; 3] = ["000005.ldb", "000007.ldb", "000009.ldb"];
 
-/// The value found is written, and the status says that it may be old.
+/// If a newer value may be lost, a value that is found is written, and the status is 2.
 #[test]
 fn what_damage_hides_is_not_known() {
     let whole = entries(&database("levels"));
@@ -145,11 +145,11 @@ fn tables_of_other_sizes_than_the_manifest_has_may_hide_newer_values() {
     }
 }
 
-/// What is done to a file, in words and as a function.
+/// A kind of damage to a file, in words and as a function.
 type Damage = (&'static str, fn(&Path));
 
-/// What a lookup of LevelDB's does not come to hides nothing: it asks the log first, then the tables whose ranges include the
-/// key, from the newest on.
+/// Damage that a lookup of LevelDB's would not come to hides nothing. Such a lookup asks the log first, then the tables
+/// whose ranges include the key, from the newest on.
 #[test]
 fn what_lies_behind_the_value_is_not_missed() {
     let dir = database("levels");
@@ -192,7 +192,7 @@ fn what_lies_behind_the_value_is_not_missed() {
     }
 }
 
-/// Only a metaindex tells whether keys of type 2 and 3 are Riak's, which have a time.
+/// Only a metaindex shows whether keys of type 2 and 3 are Riak's, which have a time.
 #[test]
 fn a_table_of_riaks_in_a_database_says_where_it_does_not_tell_the_form_of_its_keys() {
     let copy = folder();
@@ -230,7 +230,7 @@ fn a_table_of_riaks_in_a_database_says_where_it_does_not_tell_the_form_of_its_ke
     assert!(timed > 20, "{timed}");
 }
 
-/// LevelDB's keys have no times: what a metaindex would tell does not matter to them.
+/// LevelDB's keys have no times, so they can be read without a metaindex.
 #[test]
 fn a_table_of_leveldbs_needs_no_metaindex() {
     let dir = database("levels");
@@ -253,7 +253,7 @@ fn a_table_of_leveldbs_needs_no_metaindex() {
     }
 }
 
-/// Filters without a bit, which deny every key.
+/// Filters without a bit set, which deny every key.
 struct Empty;
 
 impl FilterPolicy for Empty {
@@ -381,7 +381,7 @@ fn tables_in_another_order_than_the_given_one_may_hide_a_key() {
     let found = run(&args!["scan", copy.path(), "--prefix", key, bytewise[0], bytewise[1]]).expect(1);
     assert_eq!(found.err.matches(fault).count(), 2, "{found:?}");
     assert!(!run(&args!["scan", copy.path(), bytewise[0], bytewise[1]]).expect(1).err.contains(fault));
-    // The same of a database in that order.
+    // A database in that order has no such fault.
     let sound = copy_of(&database("levels"));
     for name in ["CURRENT", "MANIFEST-000008", "000010.log"] {
         fs::remove_file(sound.path().join(name)).unwrap();

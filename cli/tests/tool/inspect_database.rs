@@ -211,7 +211,7 @@ fn sums_without_some_tables_are_marked_and_explained() {
     assert_eq!(*entries, json!({ "count": 665, "low": 665, "high": 665, "exact": false }));
 }
 
-/// Both are marked by the same sign.
+/// Estimates and incomplete sums are marked by the same sign, `~`.
 #[test]
 fn estimates_and_incomplete_sums_are_both_explained() {
     let folder = folder();

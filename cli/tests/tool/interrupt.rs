@@ -77,7 +77,7 @@ fn a_signal_leaves_no_temporary_file_and_ends_the_program_as_it_would_have() {
                 status = child.try_wait().unwrap();
                 status.is_some()
             });
-            // As shells show it: 128 and this number.
+            // Shells show this as 128 plus the number.
             assert_eq!(status.unwrap().signal(), Some(number), "{signal}");
             assert_eq!(names(folder.path()), ["old.ldb"], "{signal}");
             assert_eq!(std::fs::read(&older).unwrap(), b"older");

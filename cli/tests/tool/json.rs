@@ -164,8 +164,8 @@ impl Known {
         json!(found)
     }
 
-    /// Copies the measured rates from `found` to `expected`. The rate of random keys may differ from the exact one by
-    /// less than the width of its 95 % interval.
+    /// Copies the measured and the estimated rates from `found` to `expected`. The rate of random keys may differ from
+    /// the exact one by less than the width of its 95 % interval.
     fn measured(&self, found: &Value, mut expected: Value) -> Value {
         for kind in ["random_fpr", "neighbour_fpr"] {
             let measured = &found["filter"][kind];
@@ -568,7 +568,7 @@ fn inspect_of_a_table_of_riaks() {
     let mut found = one(0, &args!["inspect", "--json", path]);
     let filter = found["filter"].take();
     let blocks = found["data_blocks"].take();
-    // 1 KiB each, of entries of more than 20,000 bytes.
+    // The blocks have 1 KiB each, and the entries more than 20,000 bytes together.
     assert!(blocks.as_u64().unwrap() > 10, "{blocks}");
     let expected = framed(
         "table",

@@ -1,4 +1,5 @@
-//! Tables with values of many megabytes, as Chromium's IndexedDB has them, through all commands.
+//! Tables with values of many megabytes, as Chromium's IndexedDB has them, through `build`,
+//! `inspect`, `verify`, `query` and `extract`.
 
 use std::fs;
 

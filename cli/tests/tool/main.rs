@@ -145,7 +145,7 @@ fn run_with_input<A: AsRef<OsStr>>(arguments: &[A], input: &[u8]) -> Run {
 
 #[track_caller]
 fn finish(child: Child) -> Run {
-    // Only ends a test that hangs: a busy machine takes long for what is quick elsewhere.
+    // Only a test that hangs takes this long, even on a busy machine.
     finish_within(child, Duration::from_secs(600))
 }
 
@@ -186,7 +186,8 @@ fn database(name: &str) -> PathBuf {
     tables::testdata().join("databases").join(name)
 }
 
-/// Writes a MANIFEST of these records, after one with the comparator and the numbers that every MANIFEST needs, and CURRENT.
+/// Writes a MANIFEST of these records, after one with the comparator and the numbers that every MANIFEST needs, and
+/// CURRENT.
 fn write_manifest(folder: &std::path::Path, edits: &[manifest::Edit]) {
     let all: Vec<_> =
         [manifest::Edit::sound()].iter().chain(edits).map(|manifest::Edit(edit)| edit.clone()).collect();

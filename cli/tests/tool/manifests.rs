@@ -69,7 +69,7 @@ fn the_live_tables_are_those_of_the_library() {
     assert!(seen > 2, "{seen}");
 }
 
-/// A table that is deleted and added in one record is live, and one that is deleted later is not.
+/// A table is added in one record and deleted in the next, which adds another table.
 #[test]
 fn every_field_is_shown() {
     let folder = folder();
@@ -121,7 +121,7 @@ fn a_file_that_ends_within_a_record_is_torn() {
     }
 }
 
-/// Faults that LevelDB takes no notice of. `verify` and `repair` tell them as well.
+/// Faults that LevelDB takes no notice of. `verify` and `repair` report them as well.
 #[test]
 fn what_leveldb_passes_over_is_told() {
     let sound = fs::read(database("levels").join(NAME)).unwrap();

@@ -27,7 +27,7 @@ fn run_and_read<A: AsRef<std::ffi::OsStr>>(arguments: &[A], len: usize) -> Run {
     finish(child)
 }
 
-/// Returns, for each command that only reads, arguments that make it write more than the pipe and the buffer hold.
+/// Returns arguments of commands that only read, which make them write more than the pipe and the buffer hold.
 fn long_outputs(folder: &tempfile::TempDir) -> Vec<Vec<OsString>> {
     let (sound, damaged) = (table("single-4096-bloom10.ldb"), file(folder, "damaged.ldb", "damaged"));
     let many = |count: usize, options: &[&str], first: &PathBuf, rest: &PathBuf| -> Vec<OsString> {

@@ -47,7 +47,7 @@ fn keys_behind_two_dashes_are_asked_of_all_tables_before_them() {
     assert_eq!(answers(&from_file), expected);
 }
 
-/// `query *.ldb key` is how paths are given to other commands.
+/// Other commands take paths as in `query *.ldb key`. Here, all but the first table would be keys.
 #[test]
 fn a_table_in_the_place_of_a_key_is_refused_with_the_way_to_say_it() {
     let (folder, [first, second]) = two_tables();

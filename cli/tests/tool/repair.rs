@@ -124,7 +124,7 @@ fn what_is_lost_is_told_and_is_status_5() {
     );
 }
 
-/// The MANIFEST is trusted, and does not tell all.
+/// The MANIFEST is trusted, though it may not be the last one, and may not know the newest tables and logs.
 #[test]
 fn what_may_be_missing_unnoticed_is_status_5() {
     let check = |db: &Db, told: &str| {
@@ -358,7 +358,7 @@ fn an_order_against_that_of_the_manifest_is_refused() {
     assert!(refused.err.contains("\"idb_cmp1\", which a MANIFEST names") && !new.exists(), "{refused:?}");
 }
 
-/// These numbers are in bytewise order, too.
+/// The keys 2 and 4 are in bytewise order, too.
 #[test]
 fn a_second_order_that_fits_is_told() {
     const TOLD: &str = "--comparator idb_cmp1";

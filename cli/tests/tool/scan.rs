@@ -299,7 +299,8 @@ fn a_database_in_an_unknown_order_is_not_merged() {
     assert!(told.err.contains("CURRENT") || told.err.contains("MANIFEST"), "{told:?}");
 }
 
-/// Each table of the test data is cut off before its index. Carving finds every entry of every data block.
+/// Each sound table of the test data is cut off after its data blocks or before its index, or left whole. Carving finds
+/// every entry of every data block.
 #[test]
 fn carving_finds_all_data_blocks_of_a_table_without_index_and_footer() {
     let folder = folder();
@@ -353,7 +354,7 @@ fn carving_goes_on_behind_damage_and_within_other_files() {
         let path = file(&folder, "damaged.ldb", damaged);
         assert!(stored(&["--carve"], &path, 1) == expected, "{lost:?}");
     }
-    // The start is gone, or something precedes it.
+    // The start of the table is gone, or other bytes precede the table.
     let cut = blocks[2].offset as usize + 5;
     let path = file(&folder, "start.ldb", &contents[cut..index]);
     let expected: Vec<Entry> = (3..blocks.len()).flat_map(of_block).collect();
@@ -374,7 +375,7 @@ fn a_reader_that_goes_away_ends_it() {
     assert_eq!(child.wait().unwrap().code(), Some(141));
 }
 
-/// Otherwise a small index could show a large block any number of times.
+/// A block is shown once. Otherwise a small index could show a large block any number of times.
 #[test]
 fn a_block_that_the_index_names_again_is_not_shown_again() {
     let mut crafted = tables::Crafted::default();

@@ -13,7 +13,7 @@ use filterblock_engine::{
 
 use super::*;
 
-/// Files in memory. Records what is read of the tables. Can make a file change once it was opened.
+/// Files in memory. Records what is read of the tables. Can make a file change once it has been opened.
 #[derive(Debug, Default)]
 struct Watched {
     memory: Memory,
@@ -108,7 +108,8 @@ fn a_file_that_changes_is_changed_and_not_damaged() {
     }
 }
 
-/// A file that cannot be read may be sound; one that is missing or has other contents makes the database damaged.
+/// A file that changes while it is read may be sound, so it counts as unreadable. One with damaged contents makes the
+/// database damaged. `verify` reads no logs.
 #[test]
 fn what_cannot_be_read_of_a_database_is_not_damage() {
     let outcome = |storage: Watched| {
@@ -136,7 +137,7 @@ fn what_cannot_be_read_of_a_database_is_not_damage() {
     }
 }
 
-/// A lookup reads no data block of a log.
+/// A log has no data blocks that a lookup could read, so the count of tables left out does not include it.
 #[test]
 fn a_log_that_cannot_be_read_is_no_table_left_out() {
     let keys = SoughtKeys::new(vec![b"item/0000/0".to_vec()]);

@@ -8,8 +8,8 @@ use std::path::Path;
 /// A module's path within its crate.
 type Module = Vec<String>;
 
-/// Adds the modules below `folder` with their code, but not the crate's root. `mod.rs` files, which only put other
-/// modules together, are added if `with_parents`.
+/// Adds the modules below `folder` with their code, but neither tests nor the crate's root. `mod.rs` files, which only
+/// put other modules together, are added if `with_parents`.
 fn modules(folder: &Path, path: &[String], with_parents: bool, found: &mut BTreeMap<Module, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().path();

@@ -223,7 +223,7 @@ fn a_table_that_is_given_singly_has_rates_and_no_reads() {
     assert!(!text.contains("Levels") && !text.contains("   stored"), "{text}");
 }
 
-/// Lookups of stored keys and of others, in each form in which keys are given.
+/// Lookups of stored keys and of others, from a file of keys in hexadecimal.
 #[test]
 fn lookups_are_the_users_own() {
     let folder = folder();
@@ -386,7 +386,7 @@ fn the_end_says_where_a_rebuild_pays() {
     assert!(found.ends_with("\nWhere a rebuild pays: 0 of 2 databases\n"), "{found}");
 }
 
-/// Tables of a policy that is not LevelDB's, which goleveldb made with one filter for 512 KiB.
+/// Tables that goleveldb made, with a filter for each 512 KiB, under LevelDB's old policy name.
 #[test]
 fn goleveldbs_databases_are_tuned_for_goleveldb() {
     let path = tables::testdata().join("goleveldb/base-lg-19");

@@ -66,7 +66,8 @@ fn a_table_with_filters_that_only_this_library_reads_is_tuned() {
     is_tried_with_all_policies(&args![table], "filterblock.CassandraBloomFilter1");
 }
 
-/// Filters of keys need the keys themselves, which a block of shared ones has a thousand times as many bytes of as are stored.
+/// Some filters are made from the keys themselves. The keys of a block that share bytes may be a thousand times as long
+/// as the block.
 #[test]
 fn long_keys_that_are_shared_are_not_held_for_filters_of_keys() {
     let options = WriteOptions::default().block_size(1 << 20).restart_interval(10_000);
@@ -90,7 +91,7 @@ fn long_keys_that_are_shared_are_not_held_for_filters_of_keys() {
     assert_eq!(tuning["faults"][0]["error"], error);
 }
 
-/// Has the filters of a table deny most of its keys: its `first` bytes have no bit set.
+/// Makes the filters of a table deny some of its keys: the first `first` bytes of the filter block have no bit set.
 fn deny(path: &Path, first: usize) {
     let mut bytes = std::fs::read(path).unwrap();
     let handle = Table::open_path(path, &ReadOptions::default()).unwrap().filter_handle().unwrap();
@@ -101,7 +102,7 @@ fn deny(path: &Path, first: usize) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// No other filters are as urgent as those that deny no stored key.
+/// Nothing is as urgent as new filters that deny no stored key.
 #[test]
 fn filters_that_deny_stored_keys_are_to_be_made_anew() {
     let copy = copy_of(&database("levels"));

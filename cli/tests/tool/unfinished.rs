@@ -119,8 +119,8 @@ fn folders_that_are_no_database_and_hold_no_table_are_not_sound() {
     }
 }
 
-/// Archives and compressed files as the programs of these names write them, and a pointer as Git LFS
-/// documents it.
+/// A pointer as Git LFS documents it, the beginnings of an archive and of a compressed file, text, zeros, and tables in
+/// which a transfer has put CR LF for LF.
 #[test]
 fn files_of_another_kind_are_called_that() {
     let crlf = |name: &str| {

@@ -382,7 +382,8 @@ fn filters_that_are_not_asked_have_no_rate() {
     assert_eq!((&report["measured_fpr"], &report["estimated_fpr"]), (&Value::Null, &Value::Null));
 }
 
-/// A block of more keys than are checked together. Keys are out of order where one group ends and the next begins.
+/// A block of more keys than are checked together. Keys are out of order where one group ends and the next begins, and
+/// at the end.
 #[test]
 fn a_block_of_many_keys_is_gone_through_whole() {
     let mut keys: Vec<_> = (0..1000).map(|at| format!("key {at:04}")).collect();

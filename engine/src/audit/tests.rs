@@ -113,8 +113,8 @@ fn check<T: Debug>(
     missing
 }
 
-/// The file, and damaged copies: a byte of a data block, of the filter, of the index or of the
-/// footer is changed, or the last byte is missing.
+/// The file, and damaged copies: one byte is changed, in a data block or at one of three places before the footer, or
+/// the last byte is missing.
 fn variants(file: &Bytes) -> Vec<Bytes> {
     let len = file.len();
     let mut variants = vec![file.clone(), file.slice(..len.saturating_sub(1))];

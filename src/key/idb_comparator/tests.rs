@@ -90,7 +90,8 @@ fn metadata_is_compared_by_type_and_parts() {
     ]);
 }
 
-/// The order of the specification: numbers, dates, strings, binary, arrays.
+/// The order of the specification: numbers, dates, strings, binary, arrays. Type 5 comes before all of them, and type 0
+/// after.
 #[test]
 fn values_are_compared_by_type_and_value() {
     let values = [

@@ -117,7 +117,7 @@ fn write_all(writer: &mut impl Write, offset: &mut u64, mut bytes: &[u8]) -> Res
 mod tests {
     use super::*;
 
-    /// Offsets around the limits of 32 bits, signed and unsigned.
+    /// Offsets around the limits of 32 bits, signed and unsigned, and beyond.
     #[test]
     fn blocks_beyond_4_gib_are_written_where_they_are() {
         for offset in [(1 << 31) - 5, (1 << 32) - 20, (1 << 32) - 5, 1 << 32, 1 << 40] {

@@ -65,7 +65,8 @@ pub enum Step {
 /// A folder and all steps that were made in it.
 #[derive(Debug, Clone)]
 pub struct History {
-    /// The folder before. All of it is durable. What is made later has its first mode here, but no name.
+    /// The folder before the steps. All of it is durable. The files and folders that the steps make have their first
+    /// modes here, but no names.
     pub before: Tree,
     /// The steps.
     pub steps: Vec<Step>,
@@ -82,7 +83,7 @@ impl History {
     ///
     /// # Errors
     ///
-    /// If an operation does not fit those before it, so that one is missing.
+    /// If an operation does not fit those before it, because one between them was not recorded.
     pub fn new(before: Tree, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
         let nothing =
             Self { after: before.clone(), before, steps: Vec::new(), words: Vec::new(), earlier: 0 };
@@ -96,7 +97,7 @@ impl History {
     ///
     /// # Errors
     ///
-    /// If an operation does not fit those before it, so that one is missing.
+    /// If an operation does not fit those before it, because one between them was not recorded.
     pub fn continued(&self, done: usize, inodes: Inodes, operations: &[Operation]) -> Result<Self> {
         let mut follower = Follower {
             first_modes: self.before.modes.clone(),
@@ -129,7 +130,8 @@ impl History {
         })
     }
 
-    /// For each file, the contents that are durable once `done` steps are done, and the later changes, which are not durable.
+    /// For each file, the contents that are durable once `done` steps are done, and the later changes, which are not
+    /// durable.
     pub fn contents(&self, done: usize) -> BTreeMap<NodeId, (Vec<u8>, Vec<&Change>)> {
         let mut files: BTreeMap<NodeId, (Vec<u8>, Vec<&Change>)> = self
             .before
@@ -157,7 +159,8 @@ impl History {
         files
     }
 
-    /// For each file and folder, the mode that is durable once `done` steps are done, and the later modes, which are not durable.
+    /// For each file and folder, the mode that is durable once `done` steps are done, and the later modes, which are
+    /// not durable.
     pub fn modes(&self, done: usize) -> BTreeMap<NodeId, (u32, Vec<u32>)> {
         let mut modes: BTreeMap<_, _> =
             self.before.modes.iter().map(|(node, mode)| (*node, (*mode, Vec::new()))).collect();
@@ -258,7 +261,7 @@ impl Follower {
         self.inodes.get(&inode).copied().context("an unknown inode")
     }
 
-    /// A path of the file that has this inode number, for reports.
+    /// For reports: a path of the file or folder with this inode number, or words for one without a path.
     fn name(&self, inode: u64) -> String {
         let Some(node) = self.inodes.get(&inode) else { return format!("inode {inode}") };
         let mut folders = vec![(super::tree::ROOT, PathBuf::new())];

@@ -1,4 +1,4 @@
-//! Every folder that a crash could leave while a program changes files.
+//! Folders that a crash could leave while a program changes files.
 //!
 //! A recorder gives the [`Operation`]s of the program, and the [`Tree`] before them. [`History`] follows the operations
 //! and knows what was durable at each time. [`sample`] makes the folders that a crash could leave. Each folder can be

@@ -17,7 +17,8 @@ pub enum Operation {
     Sync { inode: u64 },
     /// `fsync` of a folder.
     SyncFolder { inode: u64 },
-    /// A file or a folder gets another name, in the same folder or in another one. What had the new name before loses it.
+    /// A file or a folder gets another name, in the same folder or in another one. What had the new name before loses
+    /// it.
     Rename { from: PathBuf, to: PathBuf },
     /// A file gets a second name, a hard link.
     Link { from: PathBuf, to: PathBuf },

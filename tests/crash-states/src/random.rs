@@ -43,7 +43,8 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// A number that is small, middling or large with equal chance. It uses at most `bits` bits.
+    /// A random number below 2^n, where n is a random number from 0 to `bits`. Small numbers are as frequent as large
+    /// ones.
     pub fn skewed(&mut self, bits: u32) -> u64 {
         let used = self.between(0, u64::from(bits)) as u32;
         self.next_u64().checked_shr(64 - used).unwrap_or(0)

@@ -1,4 +1,4 @@
-//! The states that a crash can leave.
+//! States that a crash can leave.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -175,14 +175,14 @@ fn all(mut contents: Vec<u8>, changes: &[&Change]) -> Vec<u8> {
     contents
 }
 
-/// Returns contents as a crash may leave them: some of the changes did not reach the disk.
+/// Returns contents as a crash may leave them: some or all of the changes may not have reached the disk.
 fn torn(durable: Vec<u8>, changes: &[&Change], random: &mut Random) -> Vec<u8> {
     let sector = if random.one_in(2) { 512 } else { 4096 };
     let new = all(durable.clone(), changes);
     // Bytes that were durable stay.
     let floor = durable.len().min(new.len());
     match random.below(5) {
-        // The first writes only, the last of them up to a sector.
+        // The first changes only, and of the contents after them only whole sectors from the start.
         0 => {
             let mut contents = all(durable, &changes[..random.index(changes.len() + 1)]);
             let len = random.index(contents.len() + 1);
@@ -195,7 +195,7 @@ fn torn(durable: Vec<u8>, changes: &[&Change], random: &mut Random) -> Vec<u8> {
             contents.resize(new.len(), 0);
             contents
         }
-        // The first part, down to the byte.
+        // The first part of the new contents, cut at any byte.
         2 => new[..random.index(new.len() + 1).max(floor)].to_vec(),
         3 => durable,
         // Some of the sectors.

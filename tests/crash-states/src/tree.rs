@@ -56,7 +56,7 @@ impl Tree {
     ///
     /// # Errors
     ///
-    /// The folder holds something other than files and folders, or it cannot be read.
+    /// If the folder holds something other than files and folders, or cannot be read.
     pub fn read(folder: &Path) -> Result<(Self, Inodes)> {
         let (mut tree, mut inodes) = (Self::default(), Inodes::new());
         let metadata = fs::metadata(folder)?;

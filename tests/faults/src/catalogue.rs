@@ -115,13 +115,13 @@ pub(crate) enum Cpu {
 /// One of the two builds of the copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Build {
-    /// The library without features: no tables, and code for all processors.
+    /// The library without features: no tables, and only code that runs on any processor.
     Portable,
     /// Library and tool with all features of the library.
     Full,
 }
 
-/// The tests of one program. Their names contain `filter`.
+/// The tests of one program whose names contain `filter`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Selection {
     pub(crate) build: Build,

@@ -31,7 +31,8 @@ pub(crate) fn files(root: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Makes `copy` hold `files` and nothing else. Files that are the same already are not written, so that they are not built anew.
+/// Makes `copy` hold `files` and nothing else. Files that are already the same are not written, so that they are not
+/// built anew.
 pub(crate) fn update(copy: &Path, files: &[(PathBuf, Vec<u8>)]) -> io::Result<()> {
     fs::create_dir_all(copy)?;
     let wanted: BTreeSet<&PathBuf> = files.iter().map(|(path, _)| path).collect();

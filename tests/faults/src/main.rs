@@ -1,4 +1,5 @@
-//! Switches faults on in a copy of the project, one at a time, and sees whether the tests notice. See `tests/README.md`.
+//! Switches faults on in a copy of the project, one at a time, and sees whether the tests notice. See
+//! `tests/README.md`.
 
 mod catalogue;
 mod copy;

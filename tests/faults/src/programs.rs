@@ -25,7 +25,7 @@ pub(crate) struct Program {
 /// The test programs of a build, by name: that of the test target or, for unit tests, that of the crate.
 pub(crate) type Programs = BTreeMap<String, Program>;
 
-/// Builds all test programs of `copy`. On failure returns what cargo wrote.
+/// Builds the test programs of `copy` that these arguments of `cargo test` select. On failure returns what cargo wrote.
 pub(crate) fn build(copy: &Path, target: &Path, arguments: &[&str]) -> Result<Programs, String> {
     let output = Command::new("cargo")
         .args(["test", "--offline", "--no-run"])

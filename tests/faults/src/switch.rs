@@ -64,7 +64,8 @@ fn render(source: &str, range: Range<usize>, parts: &[Part<'_>], to: &mut String
     for part in parts {
         to.push_str(&source[at..part.range.start]);
         let original = source[part.range.clone()].trim_end();
-        // A part that ends like this is a statement. Any other is an expression, which may need parentheses where it stands.
+        // A part that ends like this is a statement. Any other is an expression, which may need parentheses where it
+        // stands.
         let (open, close) = if original.ends_with([';', '}']) { ("", "") } else { ("(", ")") };
         to.push_str(open);
         for (number, replacement) in &part.faults {

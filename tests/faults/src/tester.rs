@@ -30,7 +30,7 @@ impl Tester {
         }
     }
 
-    /// Returns an error if one of the files names a test that does not exist.
+    /// Returns an error if `tests.txt` or `faults.txt` names a test that does not exist.
     pub(crate) fn check_names(&self, rows: &[Row], faults: &[Fault]) -> Result<(), String> {
         let mut tests = Vec::new();
         for build in [Build::Portable, Build::Full] {
@@ -68,7 +68,7 @@ impl Tester {
         *time.get_or_init(|| self.run_without(selection))
     }
 
-    /// The tests that the files name, that were run, and that fail even without a fault.
+    /// The tests that `tests.txt` or `faults.txt` names, that were run, and that fail even without a fault.
     pub(crate) fn failing(rows: &[Row], faults: &[Fault], times: &Times) -> Vec<String> {
         let times = times.lock().unwrap_or_else(PoisonError::into_inner);
         let failing = times.iter().filter(|(_, time)| matches!(time.get(), Some(None)));

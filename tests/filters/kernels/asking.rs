@@ -63,7 +63,8 @@ fn answers_of_long_keys() {
     }
 }
 
-/// A key matches if only its own bits are set, and does not match if any one of them is missing.
+/// A key matches if only its own bits are set, and does not match if the first, the last or the middle one of them is
+/// missing.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn every_bit_is_where_it_belongs() {

@@ -188,7 +188,7 @@ fn every_bit_is_set_where_it_belongs() {
     let lens = (8..=300).chain(around).chain([3001, 33_333, 69_999, 70_001]);
     for len in lens.step_by(fewer(30)) {
         for hash in hashes_at_the_ends(len).into_iter().step_by(fewer(5)) {
-            // One key, so that its bits are those of the array.
+            // One key, so that the policy's bits a key are the bits of the array.
             let policy = BloomFilterPolicy::new(len as u32 * 8);
             let mut expected = vec![0; len + 1];
             positions_of(hash, policy.probes(), len).iter().for_each(|at| expected[at / 8] |= 1 << (at % 8));

@@ -1,12 +1,12 @@
-//! Filters and answers, compared with a plain reference at every level of the kernels that the CPU has: all key
-//! lengths, all k, all sizes.
+//! Filters and answers, compared with a plain reference at every level of the kernels that the CPU has: many lengths of
+//! keys, every k, and many sizes.
 
 mod asking;
 mod blocks;
 mod building;
 mod damage;
 mod levels;
-// Windows and interpreters have no such pages.
+// Needs calls of Unix that Miri does not have.
 #[cfg(all(unix, not(miri)))]
 mod pages;
 mod reference;

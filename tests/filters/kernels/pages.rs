@@ -1,4 +1,5 @@
-//! Filters and keys at either end of memory that has unreadable pages around it. A load that goes too far ends the process.
+//! Filters and keys at either end of memory that has unreadable pages around it. A load that goes too far ends the
+//! process.
 
 use std::process::Stdio;
 use std::ptr;
@@ -119,7 +120,7 @@ fn filters_are_read_to_their_ends_and_no_further() {
             let (at_end, at_start) = (behind.at_end(&filter), before.at_start(&filter));
             let ends = [at_end, at_start];
             let probes: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&key[..], at_end)).collect();
-            // The two copies of the filter in turns, each for a run of neighbouring keys.
+            // The two copies of the filter in turn, each for a run of neighbouring keys.
             let mixed = |run: usize| -> Vec<(&[u8], &[u8])> {
                 (0..).zip(&keys).map(|(at, key)| (&key[..], ends[at / run % 2])).collect()
             };

@@ -72,7 +72,8 @@ pub(super) fn key_of_hash(hash: u32) -> [u8; 4] {
     key
 }
 
-/// Hashes whose first bit is near either end of an array, for the smallest and for the greatest quotients of hash and array size.
+/// Hashes whose first bit is near either end of an array, for the smallest and for the greatest quotients of hash and
+/// array size.
 pub(super) fn hashes_at_the_ends(array_len: usize) -> Vec<u32> {
     let bits = array_len as u64 * 8;
     let most = (1 << 32) / bits * bits;

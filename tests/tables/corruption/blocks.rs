@@ -112,7 +112,7 @@ fn data_handles_that_lead_outside_or_are_none() {
     for place in impossible_handles(400) {
         let file = three_blocks(|_| handle(place));
         check_middle(file.clone(), "block handle at offset");
-        // Nor is the filter asked with an offset that cannot be.
+        // The filter is not asked about such a place either.
         assert!(open(file).unwrap().may_contain(b"c").is_err());
     }
     for value in [&b""[..], b"\x80", b"\x01"] {

@@ -207,7 +207,8 @@ fn filters_of_bashos_tables_are_not_trusted() {
     }
 }
 
-/// These names differ a little from LevelDB's: they are shorter or longer, or something is before them.
+/// These names differ a little from LevelDB's: they are shorter, longer or in another case, or something is before
+/// them.
 #[test]
 fn filters_are_told_by_their_whole_name() {
     let name = BloomFilterPolicy::new(10).name().to_owned();

@@ -90,7 +90,7 @@ fn one_block_named_again_and_again_stops_at_the_limit() {
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn copies_of_long_shared_keys_count_against_the_limit() {
-    // A thousand entries, each of which shares a key of a thousand bytes: a block of 4 KB, a megabyte of keys.
+    // A thousand entries, each of which shares a key of a thousand bytes: a block of 5 KB, a megabyte of keys.
     let mut contents = [&[0][..], &varint(1000), &[0], &[b'k'; 1000]].concat();
     (0..1000).for_each(|_| contents.extend([&varint(1000)[..], &[0, 0]].concat()));
     contents.extend([0, 0, 0, 0, 1, 0, 0, 0]);

@@ -100,7 +100,8 @@ fn a_key_with_newer_entries_only_is_no_false_positive() {
     let meter = FilterMeter::default();
     assert_eq!(table.get_at_metered(b"a", 8, &meter).unwrap(), Lookup::Absent);
     assert_eq!(counts(&meter), [1, 0, 1, 0]);
-    // The index excludes the last key as of that number, and the filter is not asked.
+    // The last key of the index is "c" with the greatest sequence number, which comes before "c" with 9, so the filter
+    // is not asked.
     assert_eq!(table.get_at_metered(b"c", 9, &meter).unwrap(), Lookup::Absent);
     assert_eq!(counts(&meter), [1, 0, 1, 0]);
     assert_eq!(table.get_at_metered(b"b", 9, &meter).unwrap(), Lookup::Value(Bytes::from_static(b"value")));

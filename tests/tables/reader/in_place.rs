@@ -22,7 +22,7 @@ impl ReadAt for ReadOnly {
     }
 }
 
-/// A source that shows a slice of a wrong length: this many bytes too long, or one byte too short.
+/// A source that shows a slice of a wrong length: this many bytes too long or, if `None`, one byte too short.
 struct Misshown(Bytes, Option<usize>);
 
 impl ReadAt for Misshown {
@@ -38,7 +38,8 @@ impl ReadAt for Misshown {
     }
 }
 
-/// The results of lookups of these keys, each with the counts of reads and bytes so far.
+/// The results of lookups of these keys: of one key at a time, with the counts of reads and bytes so far, then of all
+/// keys at once.
 fn told<R: ReadAt>(source: R, options: &ReadOptions, keys: &[&[u8]]) -> Result<Vec<String>> {
     let meter = Arc::new(Meter::default());
     let table = Table::open(source, &options.clone().meter(Arc::clone(&meter)))?;
@@ -56,7 +57,8 @@ fn told<R: ReadAt>(source: R, options: &ReadOptions, keys: &[&[u8]]) -> Result<V
     }
     let (mut values, mut lookups) = (Vec::new(), Vec::new());
     table.get_many(keys, &mut values);
-    // Blocks that are read are read again once those of a group exceed a limit, which needs none here.
+    // Without counts: blocks that are read may be read again, once those of a group exceed a limit. Blocks in memory
+    // need no second read.
     told.push(format!("{values:?}"));
     table.get_many_at(keys, u64::MAX, &mut lookups);
     told.push(format!("{lookups:?}"));

@@ -15,7 +15,8 @@ use super::absent;
 use crate::interpreted::fewer;
 use crate::tables::{Crafted, Recording, Reversed, handle, listing, sample, samples, testdata, unhex};
 
-/// The numbers of keys that are asked for at once: few, a whole group, and around the end of a group.
+/// The numbers of keys that are asked for at once: few, around half a group and around a whole group of 32, and several
+/// groups.
 const COUNTS: [usize; 8] = [0, 1, 15, 16, 31, 32, 33, 100];
 
 /// The result for each key as text, to be compared.
@@ -115,7 +116,7 @@ fn many_user_keys_are_looked_up_in_databases_of_all_kinds() {
     }
 }
 
-/// Basho's tables are compressed by LZ4.
+/// Basho's tables are compressed with LZ4.
 #[cfg(feature = "lz4")]
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
@@ -132,7 +133,8 @@ fn many_user_keys_are_looked_up_in_bashos_tables() {
     }
 }
 
-/// A table of entries in several blocks, with filters. It is small enough to be damaged in every bit. Returns the keys, too.
+/// A table of entries in several blocks, with filters. It is small enough to be damaged in every bit. Returns the keys,
+/// too.
 fn small_table(compression: Compression) -> (Vec<u8>, Vec<Vec<u8>>) {
     let policy = BloomFilterPolicy::new(10);
     let options = WriteOptions::default()

@@ -126,7 +126,7 @@ fn a_trailer_between_two_others_does_not_end_the_read() {
     assert_eq!(source.take(), [(8, 31)]);
 }
 
-/// The handles are in the order of the file, back and forth, each again and again, or beyond the end.
+/// The handles are in the order of the file, backwards, back and forth in several ways, or lead beyond the end.
 #[test]
 fn no_order_of_blocks_makes_their_trailers_take_more_than_the_file() {
     let step = |at: u64| (at * 1000, 995);

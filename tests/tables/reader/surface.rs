@@ -135,7 +135,8 @@ fn what_tools_ask_for() {
     assert!(matches!(table.compression_of(beyond), Err(Error::Corrupt { .. })));
 }
 
-/// One cursor enters blocks of each codec in turn, in memory that other blocks have used.
+/// One cursor enters all blocks of a table in turn, there and back, in memory that other blocks
+/// have used.
 #[test]
 fn one_block_cursor_enters_many_blocks() {
     let samples =

@@ -61,7 +61,7 @@ fn output_is_limited() {
     assert!(rewrite(&limited(0), &WriteOptions::default()).is_ok());
 }
 
-/// A thousand entries that share a key of a thousand bytes: a block of 4 KB, a megabyte of keys.
+/// A thousand entries that share a key of a thousand bytes: a block of 5 KB, a megabyte of keys.
 #[test]
 fn long_shared_keys_count_against_the_limit() {
     let mut contents = [&[0][..], &varint(1000), &[0], &[b'k'; 1000]].concat();

@@ -22,7 +22,7 @@ fn bloom(bits_per_key: u32) -> WriteOptions {
     WriteOptions::default().filter_policy(BloomFilterPolicy::new(bits_per_key))
 }
 
-/// Key and value number `i`. Their sizes differ by the number.
+/// Key and value number `i`. Their sizes depend on the number.
 fn entry(i: usize) -> (String, String) {
     (format!("key{i:06}{}", "-".repeat(i % 7)), format!("value of {i}; ").repeat(i % 5))
 }

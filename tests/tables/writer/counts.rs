@@ -1,4 +1,5 @@
-//! Counts and lengths around the ends of 7, 8, 14, 15 and 16 bits. The bytes are compared with those of a plain encoder.
+//! Counts and lengths around the ends of 7, 8, 14, 15 and 16 bits. The bytes are compared with those of a plain
+//! encoder.
 
 use std::sync::Arc;
 

@@ -55,8 +55,8 @@ fn an_estimate_is_never_below_what_comes() {
     }
 }
 
-/// Uncompressed and with filters, an estimate is at most 3 % too large: the metaindex and the last entry of the index
-/// are bounded, and all else is known.
+/// Without compression, an estimate is at most 3 % too large: the metaindex and the last entry of the index are
+/// bounded, and all else is known.
 #[test]
 fn an_estimate_is_close() {
     for (number, options) in OPTIONS[..5].iter().enumerate() {

@@ -54,7 +54,8 @@ fn restarts_of_metaindex_and_data_follow_the_option() {
 fn filters_lie_behind_the_data_as_the_filter_block_builder_makes_them() {
     for base_lg in [11, 8, 63] {
         let policy = BloomFilterPolicy::new(10);
-        // Blocks of 64 bytes in an uncompressed table: an entry takes 3 bytes, key and value, and each block 8 and 5 more.
+        // Blocks of 64 bytes in an uncompressed table: an entry takes 3 bytes, key and value, and each block 8 and 5
+        // more.
         let options =
             uncompressed().block_size(64).restart_interval(1 << 20).filter_policy(policy).base_lg(base_lg);
         let (table, summary) = write(options, entries(1000)).unwrap();

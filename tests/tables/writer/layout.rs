@@ -95,7 +95,8 @@ fn separators_are_short_and_one_that_is_out_of_place_is_not_taken() {
     };
     assert_eq!(index_of(uncompressed()), index("abd", "b"));
     assert_eq!(index_of(uncompressed().comparator(BytewiseComparator)), index("abd", "b"));
-    // A separator between the keys is taken, as is the former key itself; the latter key and all beyond are not.
+    // A separator between the keys is taken, as is the former key itself; the latter key and anything outside the two
+    // are not.
     for (made, first, second) in [
         ("abq", "abq", "abzz"),
         ("abcdef", "abcdef", "abzz"),

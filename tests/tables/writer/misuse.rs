@@ -127,7 +127,7 @@ impl FilterPolicy for Fickle {
     }
 }
 
-/// There are enough policies for a sort to notice that they have no order.
+/// Up to 1,000 policies, enough for a sort to notice that they have no order.
 #[test]
 fn a_policy_whose_name_changes_is_an_error() {
     const NAMES: [&str; 7] = ["d", "a", "f", "c", "b", "g", "e"];

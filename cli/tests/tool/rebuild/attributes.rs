@@ -1,4 +1,4 @@
-//! Modes, times and owners of the files that are written.
+//! Modes, times, owners and attributes of the files that are written.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::time::SystemTime;

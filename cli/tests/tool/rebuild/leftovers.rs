@@ -165,7 +165,7 @@ fn after_the_commit_another_run_goes_on() {
         assert_eq!(db.live()[0].1, "000048.ldb");
         db.is_sound();
     }
-    // There was more to do than the last commit did.
+    // The commit was not the last one of that run.
     let db = &after_the_commit()[2];
     let mut marker: Value = serde_json::from_slice(&db.read(MARKER)).unwrap();
     marker["is_last"] = false.into();
@@ -205,7 +205,7 @@ The tables before are in {db}.filterblock-undo, until
     }
 }
 
-/// A live table is missing. The leftovers may be all that there is of its data.
+/// A live table is missing or cut off. The leftovers may be all that there is of its data.
 #[test]
 fn nothing_is_removed_while_a_table_is_missing() {
     for is_new in [false, true] {

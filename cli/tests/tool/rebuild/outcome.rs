@@ -1,4 +1,5 @@
-//! The output as JSON: a line for each table, and one for the database, whatever the outcome.
+//! The output as JSON: a line for the database, whatever the outcome, and before it, unless the run
+//! fails, a line for each table.
 
 use serde_json::json;
 

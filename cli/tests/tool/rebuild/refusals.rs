@@ -333,7 +333,7 @@ fn a_folder_that_may_not_be_written_to() {
     assert!(kept.err.contains("000042.ldb: opening it: Permission denied"), "{kept:?}");
 }
 
-/// A table of 8 TiB, nearly all of it a hole: more than any file system here has room for.
+/// A table of 8 TiB, nearly all of it a hole: more than the file systems of a test run have room for.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_system_without_room() {

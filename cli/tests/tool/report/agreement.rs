@@ -93,7 +93,7 @@ impl Faces {
         self.tables.iter().any(|table| table["live"] == false)
     }
 
-    /// Returns true if a table has filters of an unknown kind, which one command judges and the other does not.
+    /// Returns true if a table has filters of an unknown kind, which only one of `inspect` and `tune` judges.
     fn has_unknown_filters(&self) -> bool {
         let is_unknown = |table: &Value| {
             let has_name = table["metaindex"].as_array().unwrap().iter().any(is_filter);
@@ -428,7 +428,7 @@ fn databases_made_elsewhere_agree() {
 fn all_tables_of_the_test_data_agree() {
     let mut wrong = Vec::new();
     let mut number = 0;
-    // To try other filters takes most of the time.
+    // Trying other filters takes most of the time.
     let step = if std::env::var_os("FILTERBLOCK_ALL_TABLES").is_some() { 1 } else { 20 };
     for below in ["tables", "basho", "bedrock", "constructed"] {
         let files = fs::read_dir(tables::testdata().join(below)).unwrap();

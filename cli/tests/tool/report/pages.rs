@@ -31,7 +31,7 @@ fn stepped(level: u8, number: u64, keys: std::ops::Range<u32>, step: usize, bits
     Spec { keys, ..table }.policy(BloomFilterPolicy::new(bits))
 }
 
-/// A database with tables on four levels, of which some have no filters.
+/// A database with tables on four levels. Some of the tables have no filters.
 fn grown() -> Db {
     let mut tables = vec![stepped(0, 90, 0..30_000, 60, 10), stepped(0, 91, 4000..29_000, 50, 10)];
     for at in 0..3 {

@@ -333,7 +333,8 @@ mod tests {
         }
     }
 
-    /// A thousand filters in the same 4,000 bytes, and a thousand filters one after the other.
+    /// A thousand filters one after the other; and a thousand of which every second has the same 4,000 bytes, while the
+    /// others end before they start.
     #[test]
     fn filters_that_share_bytes_are_not_described() {
         for shared in [false, true] {

@@ -325,7 +325,7 @@ mod tests {
             memory(1003),
             Memory { mapped_tables: 1000, heap_tables: 3, heap_bytes: 1000 + 1001 + 1002 }
         );
-        // A table that cannot be read takes no place.
+        // A table that cannot be read is none of the first thousand.
         let mut some: Survey = survey(1003).collect();
         some[7] = Err(TuneFailure { text: String::new(), kind: None });
         assert_eq!(memory_of(&some).heap_tables, 2);

@@ -109,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// Clears all bits of the first filters of a filter block, whose last bytes are their numbers of probes.
+    /// Clears all bits of the first filters of a filter block. The last byte of each, its number of probes, stays.
     fn clear(block: &mut [u8], filters: usize) {
         let array = block.len() - 5;
         let at = |place: usize, block: &[u8]| u32::from_le_bytes(block[place..place + 4].try_into().unwrap());

@@ -152,8 +152,9 @@ impl Node {
     }
 }
 
-/// Checks the rules for every page: nothing is run and nothing loaded, pictures have titles, and there is no
-/// control character or mark that changes the direction of text.
+/// Checks the rules for every page: there are only known elements, nothing is run and nothing loaded, pictures have
+/// titles and descriptions, no `id` occurs twice, and there is no control character or mark that changes the direction
+/// of text.
 #[track_caller]
 pub(crate) fn check(page: &str) -> Node {
     let root = read(page);

@@ -360,7 +360,7 @@ fn a_database_without_filters_is_not_shown_as_one_that_could_be_better() {
     assert!(html.contains("class=\"verdict good\""), "{html}");
 }
 
-/// Trying other filters finds such filters without a verification, too.
+/// Trying other filters finds filters that deny stored keys even without a verification.
 #[test]
 fn filters_that_deny_stored_keys_are_bad() {
     let mut advised = tuning(true);

@@ -20,7 +20,7 @@ struct State {
     operations: Vec<model::Operation>,
     /// The number of bytes written to each new file, by inode.
     written: BTreeMap<u64, u64>,
-    /// The file that is about to be removed exists.
+    /// True if the file that is about to be removed exists.
     is_there: bool,
 }
 

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 
-/// A home folder with these two files.
+/// A home folder with these contents of AWS's files `credentials` and `config`. A file without contents is not there.
 fn home(credentials: &str, config: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir(home.path().join(".aws")).unwrap();

@@ -121,7 +121,7 @@ fn a_call_that_fails_leaves_nothing_behind() {
     }
 }
 
-/// The user of the database may be another than the one who can write where the new one shall be.
+/// If no folder can be made where the new database is to be, the error advises another place.
 #[test]
 fn a_place_in_which_nobody_can_write_is_not_blamed_on_the_database() {
     for error in [rustix::io::Errno::ACCESS, rustix::io::Errno::ROFS] {

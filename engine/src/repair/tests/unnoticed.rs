@@ -60,7 +60,7 @@ fn a_newer_table_that_cannot_be_read_whole_may_have_had_anything() {
         let report = assert_unknown(&case, "000099.ldb is newer than the MANIFEST and cannot be read whole");
         let remark = report.files.iter().find(|file| file.name == NEWER).unwrap().remark.as_deref();
         assert!(remark.unwrap().starts_with("newer than the MANIFEST"), "{remark:?}");
-        // A table of a lower number was seen by the MANIFEST.
+        // A table whose number is below the MANIFEST's next one is not newer than the MANIFEST.
         fs::rename(case.path(NEWER), case.path("000013.ldb")).unwrap();
         assert_complete(&case);
     }
@@ -158,7 +158,7 @@ fn names_without_a_file_behind_them_are_missing_files() {
     let case = Case::new();
     fs::create_dir(case.path(NEWER_LOG)).unwrap();
     assert_unknown(&case, "000043.log is no file but a folder");
-    // A live table is told once, with its range of keys.
+    // A live table is reported once, with its range of keys.
     let case = Case::new();
     fs::remove_file(case.path(TABLES[3])).unwrap();
     symlink("nowhere", case.path(TABLES[3])).unwrap();
