@@ -39,7 +39,7 @@ pub(super) struct Stray {
     pub(super) kind: FileKind,
     pub(super) number: u64,
     pub(super) name: String,
-    /// What is there instead of a file.
+    /// The thing that is there instead of a file, in words.
     pub(super) why: &'static str,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Listing {
     pub(super) strays: Vec<Stray>,
 }
 
-/// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
+/// The maximum number of bytes of CURRENT to read: more than the name of a MANIFEST takes.
 pub(super) const MAX_CURRENT: usize = 64;
 
 impl Input for Folder {

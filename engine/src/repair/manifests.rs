@@ -21,7 +21,7 @@ pub(super) struct FoundManifest {
     pub(super) number: u64,
     pub(super) len: u64,
     pub(super) manifest: Manifest,
-    /// The file ends within a record, or in zeros, so what was written last may be lost.
+    /// The file ends within a record, or one of its blocks ends in zeros, so that records may be lost.
     pub(super) is_torn: bool,
     /// Wrong bits that were corrected.
     pub(super) patches: Vec<Patch>,
@@ -31,8 +31,8 @@ pub(super) struct FoundManifest {
     pub(super) passed_over: Option<String>,
 }
 
-/// The order in which MANIFESTs are preferred: no table is newer, CURRENT names it, next file number, last sequence
-/// number.
+/// The rank of a MANIFEST, the greatest of which is preferred: true if no table is newer, true if CURRENT names the
+/// MANIFEST, its next file number, and its last sequence number.
 type Rank = (bool, bool, u64, u64);
 
 /// All MANIFESTs of a database.
@@ -81,7 +81,7 @@ impl Manifests {
         Ok(Self { found, trusted: trusted.map(|(at, _)| at), current })
     }
 
-    /// Tells of a later MANIFEST than the trusted one, if the database may have used it last.
+    /// Returns a message about a MANIFEST that is later than the trusted one, if the database may have used it last.
     pub(super) fn later(&self, strays: &[Stray]) -> Option<String> {
         let trusted = self.trusted()?;
         if let Some((name, number)) = &self.current {
@@ -133,7 +133,7 @@ impl Manifests {
     }
 }
 
-/// Tells why the MANIFEST `chosen`, of rank `best`, is preferred to one of rank `rank`.
+/// The reason, in words, why the MANIFEST `chosen`, of rank `best`, is preferred to one of rank `rank`.
 fn passed_over(chosen: &str, best: Rank, rank: Rank) -> String {
     let (is_newest, is_current, next, last) = best;
     match rank {

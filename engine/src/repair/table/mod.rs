@@ -75,7 +75,7 @@ pub(super) struct SavedTable {
     pub(super) saved_partly: u64,
     /// The reason why blocks were searched for without the footer; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,
-    /// The file ends within the table, behind all blocks that were read: what a writer leaves that was stopped.
+    /// The file ends within the table, after all blocks that were read, as the file of a writer that was stopped does.
     pub(super) is_cut_off: bool,
     pub(super) facts: Facts,
     pub(super) filters: Option<FilterMeasures>,
