@@ -52,7 +52,7 @@ pub(super) struct Listing {
     pub(super) strays: Vec<Stray>,
 }
 
-/// The maximum number of bytes of CURRENT to read: more than the name of a MANIFEST takes.
+/// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
 pub(super) const MAX_CURRENT: usize = 64;
 
 impl Input for Folder {

@@ -10,7 +10,7 @@ use super::patched::Patch;
 
 /// The greatest length of a record in bytes. A longer record counts as damage.
 const MAX_RECORD: usize = 64 << 20;
-/// The greatest number of places of damage that are recorded.
+/// The greatest number of places of damage that are listed.
 const MAX_DAMAGE: usize = 1000;
 
 /// The parts of a log that can be salvaged.

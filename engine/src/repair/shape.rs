@@ -107,8 +107,8 @@ fn has_ambiguous_keys(members: &[Member]) -> bool {
     members.iter().filter(may_count).any(Member::has_ambiguous_keys)
 }
 
-/// The hash that the filters of sound tables reveal. If these reveal no hash, none is chosen, even if the two hashes of
-/// each of their keys are the same: the keys of damaged tables and of logs, which are not known yet, may have two.
+/// The hash that the filters of sound tables reveal. If they reveal no hash, returns a refusal, even if both hashes of
+/// each key of these tables are the same: the two hashes of keys of damaged tables and of logs may differ.
 fn hash_told(dir: &Folder, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
     let told = hash_of_all(dir, &found(live), true, watch)?.told;
     told.ok_or_else(|| needs_hash(dir, "no sound table has a filter and a key that tell which"))

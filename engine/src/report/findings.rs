@@ -282,7 +282,8 @@ fn code_of(structure: Structure) -> Code {
     }
 }
 
-/// The findings about a table or a folder: the first findings of each code, and the number of all findings of that code.
+/// The findings about a table or a folder: the first findings of each code, and the number of all findings of each
+/// code.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Findings {
     list: Vec<Finding>,

@@ -66,7 +66,7 @@ impl Renewal {
             Policy::Builtin(_) => match self.hashes.needed() {
                 HashNeeded::This(hash) => Some([arguments, hash_arguments(hash)].concat()),
                 HashNeeded::Either => {
-                    // The keys of other tables may have two.
+                    // A key of another table may have two different hashes.
                     if !self.all {
                         text += &format!(". {}", hash_if_asked_text());
                     }

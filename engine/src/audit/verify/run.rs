@@ -198,7 +198,7 @@ fn manifest(folder: &Folder) -> (&Path, Verdict) {
     (folder.path(), finding.map(Verdict::of_finding).unwrap_or_default())
 }
 
-/// Finds what LevelDB passes over in the MANIFEST, unless that is gone by now.
+/// Finds what LevelDB passes over in the MANIFEST, unless the MANIFEST can no longer be read.
 fn passed_over(folder: &Folder) -> Option<PassedOver> {
     let last = folder.database().manifest().ok()?.last_sequence();
     PassedOver::sequence(last).or_else(|| {

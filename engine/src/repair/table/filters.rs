@@ -64,8 +64,8 @@ fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, Blo
     Some(found)
 }
 
-/// The contents of a filter block. `None`: its type is not that of a block without compression, as that of every filter
-/// block is, or there is no type.
+/// The contents of a filter block. `None`: the block is compressed, which no filter block of a database is, or too
+/// short.
 fn contents(stored: &Bytes) -> Option<Bytes> {
     let len = stored.len().checked_sub(stored::TRAILER)?;
     (*stored.get(len)? == 0).then(|| stored.slice(..len))
