@@ -36,7 +36,7 @@ pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()
     }
 }
 
-/// The reason why a table is not of a database of LevelDB's or goleveldb's; `None`: it may be.
+/// The reason why a table is not of a database of LevelDB's or goleveldb's; `None`: the table may be of one.
 fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
     let of_another = |found: &str| {
         format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}")

@@ -9,8 +9,8 @@ use super::place::Place;
 
 /// The tag that follows the user key when a filter is asked. Filters ignore it.
 const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
-/// The tag of a separator that is not the key of an entry: entries of its user key, if there are any, come
-/// after it.
+/// The tag of a separator that is not the key of an entry. Entries of the separator's user key, if there are
+/// any, come after the separator.
 const SEEK_TAG: u64 = u64::MAX << 8 | 1;
 
 /// An end of a range of user keys.

@@ -34,7 +34,7 @@ pub(super) struct Survey {
     /// The comparator's name in the new MANIFEST.
     pub(super) comparator: Vec<u8>,
     pub(super) is_order_assumed: bool,
-    /// All keys are in Chromium's form and order, too, though another order was inferred.
+    /// All keys that were looked at have Chromium's form and order, too, though another order was inferred.
     pub(super) may_be_idb: bool,
     /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,

@@ -60,8 +60,8 @@ pub struct LevelOutcome {
     /// Shares of absent keys that pass on this level.
     pub rates: Rates,
     /// Mean number of data blocks of this level that a lookup of an absent key reads. The key is one of `--lookups` or,
-    /// if none of those is absent, of the kind that `worst` names. `None`: the order of keys is not known, a table was
-    /// given by itself, or no such key was asked for.
+    /// if all keys of `--lookups` have values, of the kind that `worst` names. `None`: the order of keys is not known,
+    /// a table was given by itself, or no such key was asked for.
     pub reads: Option<Estimate>,
 }
 

@@ -42,9 +42,9 @@ pub(super) struct Plan<'a> {
     pub(super) order: Order,
     /// The form of stored keys.
     pub(super) near: &'a NearKeys,
-    /// The number of random keys to ask for.
+    /// The number of random keys to ask for in each part of the table.
     pub(super) random: u64,
-    /// The number of keys of each kind to make from stored ones.
+    /// The number of keys of each kind to make from the stored ones of each part of the table.
     pub(super) made: u64,
     /// The maximum number of random keys to ask the filters in use for.
     pub(super) random_keys: u64,
