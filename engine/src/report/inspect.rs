@@ -42,8 +42,8 @@ pub struct Table {
     /// Entries of the table, including deletions and older versions of keys. Filters are sized by these.
     /// `None`: too few data blocks could be decoded, or no data block was looked at.
     pub entries: Option<EntryCount>,
-    /// Different keys among the entries: all versions of a key, including deletions, count once, as they set the same
-    /// bits of a filter. `None`: as for `entries`.
+    /// Different keys among the entries: all versions of a key, including deletions, count once, because they set the
+    /// same bits of a filter. `None`: as for `entries`.
     pub distinct_keys: Option<DistinctKeys>,
     /// Codecs of the data blocks that were looked at: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A
     /// compression type whose codec could not be determined is `type N`, with the candidates in parentheses if

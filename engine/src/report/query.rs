@@ -215,7 +215,7 @@ pub enum QueryLine<'a> {
         /// The keys, each with the maximum number of data blocks that a lookup of it reads. If only matches are wanted,
         /// keys whose lookups read no data block are left out.
         keys: &'a mut dyn Iterator<Item = (&'a [u8], u64)>,
-        /// The number of files that are not counted, as they are missing, cannot be opened, or have no index that
+        /// The number of files that are not counted because they are missing, cannot be opened, or have no index that
         /// can be used.
         tables_left_out: u64,
     },

@@ -140,8 +140,8 @@ pub struct RepairedFile {
     pub last_key: Option<Vec<u8>>,
     /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
-    /// Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. If sequence
-    /// numbers are missing there, operations are lost.
+    /// Offsets of the places in a log that are damaged or torn; only the first 1,000 are listed. If sequence numbers
+    /// are missing at such a place, operations are lost.
     pub damaged: Vec<u64>,
     /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
     /// MANIFEST, 1 if it is damaged or contradicts the other files, and otherwise 0.

@@ -139,9 +139,10 @@ pub struct Tuning {
     /// budget, or `status` is `error`.
     pub uniform: Option<Choice>,
     /// Of the filters whose bits a key may differ by level, the best within the budget. Level 0 keeps the bits a key
-    /// that are most in use, or 10 if these are not known, as the program writes level 0 anew with its own filters.
-    /// With these filters, lookups may read more than with those of `uniform` if the budget is large. `None`: there are
-    /// fewer than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
+    /// that are most in use, or 10 if these are not known, because the program writes level 0 anew with its own
+    /// filters. With these filters, lookups may read more than with those of `uniform` if the budget is large. `None`:
+    /// there are fewer than two levels, the order of keys is not known, no setting fits the budget, or `status` is
+    /// `error`.
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
@@ -319,7 +320,7 @@ pub struct Budget {
     /// The maximum size of all filter blocks together, in bytes.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-    /// is the size of filters with 10 bits a key, as some tables have no sound filters of the policy.
+    /// is the size of filters with 10 bits a key, because some tables have no sound filters of the policy.
     pub origin: BudgetOrigin,
 }
 
@@ -332,7 +333,7 @@ pub enum BudgetOrigin {
     Given,
     /// The size of the filters in use.
     InUse,
-    /// Ten bits a key, as some tables have no sound filters of the policy.
+    /// The size of filters with 10 bits a key, because some tables have no sound filters of the policy.
     TenBits,
 }
 

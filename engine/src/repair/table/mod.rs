@@ -168,7 +168,7 @@ impl SavedTable {
     /// Adds entries that no checksum covers, within the limits: they stay in memory until they are sorted.
     fn add_partial(&mut self, entries: Vec<PartialEntry>, limits: &Limits) {
         for entry in entries {
-            // Key and value count twice, as they are not only decoded but also kept.
+            // Key and value count twice, because they are not only decoded but also kept.
             let parts = [&entry.key, &entry.value, &entry.key, &entry.value];
             if !parts.into_iter().all(|part| limits.budget.take(part).is_some()) {
                 return;
