@@ -40,13 +40,15 @@ impl Bound {
         Self { user_key: user_key.to_vec(), is_inclusive: true }
     }
 
-    /// The lower bound after an entry that was read: of its key, only older versions can follow.
+    /// The lower bound after an entry that was read: of its key, only older versions can follow. `None`: the key is too
+    /// short for an internal key.
     pub(super) fn behind(internal_key: &[u8]) -> Option<Self> {
         let user_key = KeyFormat::LevelDb.user_key(internal_key)?;
         Some(Self { user_key: user_key.to_vec(), is_inclusive: false })
     }
 
-    /// The upper bound of the entries up to a separator of the index.
+    /// The upper bound of the entries up to a separator of the index. `None`: the separator is too short for an
+    /// internal key.
     pub(super) fn up_to(separator: &[u8]) -> Option<Self> {
         let (user_key, tag) = KeyFormat::LevelDb.split(separator)?;
         Some(Self { user_key: user_key.to_vec(), is_inclusive: tag != SEEK_TAG })

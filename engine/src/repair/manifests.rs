@@ -38,7 +38,7 @@ type Rank = (bool, bool, u64, u64);
 /// All MANIFESTs of a database.
 pub(super) struct Manifests {
     found: Vec<FoundManifest>,
-    /// The index of the MANIFEST that is trusted.
+    /// The index of the MANIFEST that is trusted. `None`: no MANIFEST is trusted.
     trusted: Option<usize>,
     /// The name and the number of the MANIFEST that CURRENT names. `None`: CURRENT is missing or damaged.
     current: Option<(String, u64)>,
@@ -96,7 +96,7 @@ impl Manifests {
         Some(format!("{later} is later than {}, and CURRENT names neither", trusted.name))
     }
 
-    /// The MANIFEST that is trusted.
+    /// The MANIFEST that is trusted. `None`: no MANIFEST is trusted.
     pub(super) fn trusted(&self) -> Option<&FoundManifest> {
         self.found.get(self.trusted?)
     }
@@ -113,7 +113,7 @@ impl Manifests {
     }
 
     /// The comparator that the trusted MANIFEST names, or else the one that the newest of the MANIFESTs with a
-    /// comparator names.
+    /// comparator names. `None`: no MANIFEST names a comparator.
     pub(super) fn comparator(&self) -> Option<&[u8]> {
         let all = self.trusted().into_iter().chain(self.found.iter().rev());
         all.filter_map(|one| one.manifest.comparator()).next()

@@ -127,7 +127,8 @@ struct Same {
     sequence: u64,
     /// One of the entries is in a file that the MANIFEST knows as live.
     is_known: bool,
-    /// The index of a table that the MANIFEST may have missed and that has one of the entries.
+    /// The index of a table that the MANIFEST may have missed and that has one of the entries. `None`: no such table
+    /// was found.
     missed: Option<usize>,
 }
 

@@ -17,9 +17,9 @@ pub struct DistinctSum(BTreeMap<TableLevel, LevelKeys>);
 #[derive(Clone, Default, Debug)]
 struct LevelKeys {
     tables: u64,
-    /// The keys of those tables all of whose keys were seen.
+    /// The keys of those tables whose keys were all noted.
     seen: KeySketch,
-    /// The number of tables whose keys were not all seen.
+    /// The number of tables whose keys were not all noted.
     unseen: u64,
     /// The number of keys of some table is not known.
     is_partial: bool,

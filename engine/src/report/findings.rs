@@ -338,7 +338,7 @@ impl Findings {
         self.list.is_empty()
     }
 
-    /// The first of all findings.
+    /// The first of all findings. `None`: there are no findings.
     pub fn first(&self) -> Option<&Finding> {
         self.list.first()
     }

@@ -113,7 +113,7 @@ pub struct Table {
     /// The filter error means that the filters are in an encoding that is not relied on.
     #[serde(skip)]
     pub filter_unsupported: bool,
-    /// The reason why `key_format` is not known.
+    /// The reason why `key_format` is not known. `None`: it is known, or there was no table to open.
     #[serde(skip)]
     pub no_key_format: Option<String>,
     /// The table or a part of it could not be read, which does not mean that it is damaged.
@@ -338,7 +338,8 @@ impl Table {
         self.metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }
 
-    /// The name of the policy of the table's filters, known or not. `None`: the table has no filters.
+    /// The name of the policy of the table's filters, known or not; of several unknown policies, the first that
+    /// `metaindex` lists. `None`: `metaindex` lists no filters.
     pub fn policy(&self) -> Option<&[u8]> {
         let known = self.filter.as_ref().map(|filter| filter.policy.as_bytes());
         known.or_else(|| self.filter_names().next())

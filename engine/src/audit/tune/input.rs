@@ -55,7 +55,7 @@ impl Input<'_> {
         Ok(Table::open(open_listed(self.storage.as_ref(), path)?, self.read)?)
     }
 
-    /// The level of a table.
+    /// The level of a table. `None`: the table was given by itself.
     pub(super) fn level(&self, table: usize) -> Option<u8> {
         self.tables.get(table).and_then(|table| table.level)
     }

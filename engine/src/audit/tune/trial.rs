@@ -60,7 +60,8 @@ pub(super) struct Trial {
     pub(super) keys: KeySketch,
     /// The answers of each setting's filters.
     pub(super) settings: Vec<Answers>,
-    /// The answers of the filters in use; `None` if the table has no filters that can be asked.
+    /// The answers of the filters in use. `None`: the table has no sound filters of the policy, or they deny stored
+    /// keys.
     pub(super) now: Option<Answers>,
     /// The number of stored keys that the filters in use deny.
     pub(super) denied: u64,

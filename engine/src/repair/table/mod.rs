@@ -106,9 +106,9 @@ pub(super) struct Facts {
     /// The size of the blocks, decompressed, in bytes.
     pub(super) block_bytes: u64,
     pub(super) snappy_blocks: u64,
-    /// The first internal key.
+    /// The first internal key. `None`: there are no entries.
     pub(super) smallest: Option<Vec<u8>>,
-    /// The last internal key.
+    /// The last internal key. `None`: there are no entries.
     pub(super) largest: Option<Vec<u8>>,
     pub(super) last_sequence: u64,
     /// The comparator may treat keys with other bytes as equal to one of these keys.
