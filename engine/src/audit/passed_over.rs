@@ -21,7 +21,7 @@ pub(crate) enum PassedOver {
 
 impl PassedOver {
     /// Finds the first zeros at which a record could begin. In a block with damage, only the bytes before the damage
-    /// are looked at.
+    /// are looked at. `None`: there are no such zeros.
     ///
     /// # Errors
     ///

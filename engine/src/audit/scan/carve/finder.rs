@@ -116,7 +116,7 @@ impl<R: ReadAt> BlockFinder<R> {
         Ok(None)
     }
 
-    /// The first block to end after the damage at `self.at`.
+    /// The first block to end after the damage at `self.at`. `None`: no block was found up to the end of the file.
     fn behind_damage(
         &mut self,
         is_block: &mut impl FnMut(&R, BlockHandle) -> bool,
