@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Find the data blocks of tables by their checksums, without footer and index
     ///
     /// For tables that were cut off or whose index is damaged, even within other files. Blocks of up to 16
-    /// MiB are found, after damage of up to 1 MiB. Tables and logs of a folder are shown one by one.
+    /// MiB are found; directly after damage, blocks of up to 1 MiB. Tables and logs of a folder are shown one by one.
     #[arg(long)]
     carve: bool,
     /// Correct one wrong bit of each data block, of the footer or index, and of each fragment of logs and

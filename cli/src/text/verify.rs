@@ -1,4 +1,4 @@
-//! The verdict on a table, as text.
+//! The verdicts of `verify`, as text.
 
 use std::io;
 

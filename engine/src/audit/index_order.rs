@@ -7,8 +7,8 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use crate::report::{ErrorKind, Fault};
 
-/// The faults of tables whose indexes are not in bytewise order, with the tables' numbers. Opens every table and reads its
-/// index.
+/// The faults of tables whose indexes are not in bytewise order, with the tables' numbers. Opens every table and reads
+/// its index.
 pub(crate) fn misordered<O: Opener>(
     database: &Database,
     opener: &mut O,

@@ -191,8 +191,8 @@ impl Shown<'_> {
     }
 }
 
-/// The path of the MANIFEST that CURRENT names. `None`: CURRENT cannot be read or names none, or the folder does not
-/// hold that MANIFEST.
+/// The path of the MANIFEST that CURRENT names. `None`: CURRENT cannot be read or does not name a MANIFEST, or the
+/// folder does not hold the MANIFEST of that name.
 pub(crate) fn current(folder: &Folder, storage: Option<&Arc<dyn Storage>>) -> Option<PathBuf> {
     let path = folder.path().join("CURRENT");
     let mut listing = DatabaseListing::new([("CURRENT", 0)]);

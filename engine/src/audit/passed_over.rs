@@ -1,4 +1,4 @@
-//! What LevelDB accepts in a MANIFEST without a word, though something is lost or wrong.
+//! Contents of a MANIFEST that LevelDB accepts without a word, though something is lost or wrong.
 
 use std::io::{self, Read};
 
@@ -13,14 +13,15 @@ pub(crate) const MAX_SEQUENCE: u64 = (1 << 56) - 1;
 pub(crate) enum PassedOver {
     /// Zeros from this offset to the end of the file.
     Zeros(u64),
-    /// Zeros at this offset with other bytes behind them, which LevelDB does not read up to the end of the block.
+    /// Zeros at this offset, with other bytes after them. LevelDB reads none of the block from this offset on.
     Hidden(u64),
     /// A last sequence number that no entry can have.
     Sequence(u64),
 }
 
 impl PassedOver {
-    /// Finds the first zeros at which a record could begin. Nothing behind damage in a block is looked at.
+    /// Finds the first zeros at which a record could begin. In a block with damage, only the bytes before the damage
+    /// are looked at. `None`: there are no such zeros.
     ///
     /// # Errors
     ///

@@ -32,7 +32,8 @@ impl<'a> PolicyCounts<'a> {
         Self(counts)
     }
 
-    /// The most frequent of the policies that are known here, whose hash is not looked at.
+    /// The most frequent of the policies that are known here. For the policy with two hashes, the unsigned one is
+    /// assumed. `None`: no policy is known here.
     pub(crate) fn most_frequent(&self) -> Option<Policy> {
         let known = self.0.iter().filter_map(|(name, count)| {
             Some((*count, Policy::of(std::str::from_utf8(name).ok()?, LegacyHash::Unsigned)?))

@@ -41,8 +41,8 @@ pub(crate) fn decode_limit_text(limit: u64) -> String {
     format!("at most {limit} bytes of blocks and keys to decode (--max-output)")
 }
 
-/// The reason why filters of a known policy are not used. An error about filters of an unknown
-/// policy is left out, because the metaindex names that policy.
+/// The reason why filters are not used though the table may have some. An error about filters of an
+/// unknown policy is left out, because the metaindex names that policy.
 pub(crate) fn filter_trouble<R>(table: &Table<R>) -> Option<&Error> {
     let is_unknown = |error: &Error| {
         let is_unsupported =

@@ -16,8 +16,8 @@ const FIRST: usize = 16;
 /// The greatest type that an internal key may have: that of a value.
 const VALUE: u64 = 1;
 
-/// Refuses a database if more than half of its tables are of another program or of no database. Their files only look
-/// like LevelDB's.
+/// Refuses a database if more than half of its tables are of another program or of no database. The files of such
+/// tables only look like those of LevelDB's databases.
 pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()> {
     let tables = files.iter().filter(|file| file.kind == FileKind::Table);
     let (mut all, mut foreign) = (0_usize, None);
@@ -36,7 +36,7 @@ pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()
     }
 }
 
-/// The reason why a table is not of a database of LevelDB's or goleveldb's; `None`: it may be.
+/// The reason why a table is not of a database of LevelDB's or goleveldb's; `None`: the table may be of one.
 fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
     let of_another = |found: &str| {
         format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}")

@@ -1,4 +1,4 @@
-//! The reasons why a trusted MANIFEST may not tell of everything that was in the database.
+//! The reasons why a trusted MANIFEST may not account for everything that was in the database.
 
 use filterblock::database::{FileKind, Manifest};
 
@@ -31,7 +31,7 @@ pub(super) fn reasons(survey: &Survey, trusted: &FoundManifest) -> Vec<String> {
     reasons
 }
 
-/// The reason, if any, that tables which the MANIFEST may have missed are not read to their end.
+/// The reason for doubt if there are tables that the MANIFEST may have missed and that cannot be read to their ends.
 fn unread_tables(survey: &Survey, manifest: &Manifest) -> Option<String> {
     let unread = survey.members.iter().filter(|member| is_unread(member, manifest));
     let strays = survey.strays.iter().filter(|stray| stray.kind == FileKind::Table);
@@ -48,8 +48,8 @@ fn unread_tables(survey: &Survey, manifest: &Manifest) -> Option<String> {
     ))
 }
 
-/// Returns true if this is a table that the MANIFEST may have missed, with parts that cannot be read. The beginning of
-/// a table whose writer was stopped has none, as the entries that are there show what it was made from.
+/// Returns true if this is a table that the MANIFEST may have missed, with parts that cannot be read. The missing end
+/// of a table whose writer was stopped is no such part: the entries at the beginning show what the table was made from.
 pub(super) fn is_unread(member: &Member, manifest: &Manifest) -> bool {
     let has_unread_parts = match &member.saved {
         Saved::Unreadable(..) => true,
@@ -62,7 +62,7 @@ pub(super) fn is_unread(member: &Member, manifest: &Manifest) -> bool {
     has_unread_parts && is_newer(manifest, member.number)
 }
 
-/// The reasons, if any, that live logs are not there.
+/// The reasons for doubt if live logs are missing.
 fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
     let mut reasons = Vec::new();
     let is_log = |stray: &&Stray| stray.kind == FileKind::Log && manifest.is_log_live(stray.number);
@@ -75,7 +75,8 @@ fn missing_logs(survey: &Survey, manifest: &Manifest) -> Vec<String> {
         reasons.push("there is no live log, so what was written last may be missing".to_owned());
         return reasons;
     }
-    // LevelDB and goleveldb make a log before they record its number, and remove it only after they recorded another.
+    // LevelDB and goleveldb make a log before they record its number, and remove the log only after they have recorded
+    // another number.
     for number in [manifest.prev_log_number(), manifest.log_number()] {
         let is_there = logs().any(|log| log.number == number)
             || survey.strays.iter().any(|stray| stray.kind == FileKind::Log && stray.number == number);

@@ -39,7 +39,7 @@ pub(super) struct Stray {
     pub(super) kind: FileKind,
     pub(super) number: u64,
     pub(super) name: String,
-    /// What is there instead of a file.
+    /// The thing that is there instead of a file, in words.
     pub(super) why: &'static str,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct KeyOrder {
     pub(super) order: Order,
     /// The comparator's name in the new MANIFEST.
     pub(super) comparator: Vec<u8>,
-    /// The order was inferred from tables.
+    /// The order was inferred from tables or, without keys in tables, taken to be bytewise.
     pub(super) is_assumed: bool,
     /// Chromium's order fits the tables as well as the one that was inferred.
     pub(super) may_be_idb: bool,
@@ -83,7 +83,7 @@ impl KeyOrder {
     }
 }
 
-/// What keys tell of their order.
+/// The orders that fit the keys seen so far.
 #[derive(Clone, Copy)]
 struct Fit {
     bytewise: bool,

@@ -10,7 +10,7 @@ use super::patched::Patch;
 
 /// The greatest length of a record in bytes. A longer record counts as damage.
 const MAX_RECORD: usize = 64 << 20;
-/// The greatest number of places of damage that are recorded one by one.
+/// The greatest number of places of damage that are listed.
 const MAX_DAMAGE: usize = 1000;
 
 /// The parts of a log that can be salvaged.
@@ -45,14 +45,14 @@ pub(super) enum Span {
     Partly(PartOfBatch),
 }
 
-/// What was read of a damaged batch.
+/// The part of a damaged batch that was read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct PartOfBatch {
     /// The number of the batch's first operation.
     first: u64,
     /// The number of operations that were read.
     saved: u64,
-    /// The number of the last operation that was read; 0: there is none.
+    /// The number of the last operation that was read; 0: no operation was read.
     last: u64,
     /// The log begins with the batch.
     is_start: bool,
@@ -221,7 +221,7 @@ impl LogLoss {
         let (saved, end) = self.saved;
         if part.saved > 0 {
             let follows = part.first > end && self.from.is_some_and(|from| from <= part.first);
-            // Numbers that do not ascend tell nothing.
+            // Numbers that do not ascend are wrong, and reveal nothing.
             self.saved = (saved.saturating_add(part.saved), if follows { part.last } else { u64::MAX });
         }
     }
@@ -235,7 +235,7 @@ impl LogLoss {
 }
 
 /// The losses in consecutive logs. `after`: the last sequence number in the trusted MANIFEST, after which the first log
-/// must leave no gap; `None`: no MANIFEST is trusted.
+/// must leave no gap; `None`: no MANIFEST is trusted, or the number is greater than any can be.
 pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogLoss> {
     // Tables may also have operations of the first log, so damage at its beginning is reported in any case.
     let (mut losses, mut last, mut is_of_log) = (Vec::new(), after, false);

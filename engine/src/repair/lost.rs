@@ -9,8 +9,8 @@ use super::place::Place;
 
 /// The tag that follows the user key when a filter is asked. Filters ignore it.
 const ANY_TAG: [u8; 8] = [1, 0, 0, 0, 0, 0, 0, 0];
-/// The tag of a separator that is not the key of an entry: entries of its user key, if there are any, come
-/// after it.
+/// The tag of a separator that is not the key of an entry. Entries of the separator's user key, if there are
+/// any, come after the separator.
 const SEEK_TAG: u64 = u64::MAX << 8 | 1;
 
 /// An end of a range of user keys.
@@ -40,13 +40,15 @@ impl Bound {
         Self { user_key: user_key.to_vec(), is_inclusive: true }
     }
 
-    /// The lower bound after an entry that was read: of its key, only older versions can follow.
+    /// The lower bound after an entry that was read: of its key, only older versions can follow. `None`: the key is too
+    /// short for an internal key.
     pub(super) fn behind(internal_key: &[u8]) -> Option<Self> {
         let user_key = KeyFormat::LevelDb.user_key(internal_key)?;
         Some(Self { user_key: user_key.to_vec(), is_inclusive: false })
     }
 
-    /// The upper bound of the entries up to a separator of the index.
+    /// The upper bound of the entries up to a separator of the index. `None`: the separator is too short for an
+    /// internal key.
     pub(super) fn up_to(separator: &[u8]) -> Option<Self> {
         let (user_key, tag) = KeyFormat::LevelDb.split(separator)?;
         Some(Self { user_key: user_key.to_vec(), is_inclusive: tag != SEEK_TAG })

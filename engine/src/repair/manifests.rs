@@ -21,7 +21,7 @@ pub(super) struct FoundManifest {
     pub(super) number: u64,
     pub(super) len: u64,
     pub(super) manifest: Manifest,
-    /// The file ends within a record, or in zeros, so what was written last may be lost.
+    /// The file ends within a record, or one of its blocks ends in zeros, so that records may be lost.
     pub(super) is_torn: bool,
     /// Wrong bits that were corrected.
     pub(super) patches: Vec<Patch>,
@@ -31,14 +31,14 @@ pub(super) struct FoundManifest {
     pub(super) passed_over: Option<String>,
 }
 
-/// The order in which MANIFESTs are preferred: no table is newer, CURRENT names it, next file number, last sequence
-/// number.
+/// The rank of a MANIFEST, the greatest of which is preferred: true if no table is newer, true if CURRENT names the
+/// MANIFEST, its next file number, and its last sequence number.
 type Rank = (bool, bool, u64, u64);
 
 /// All MANIFESTs of a database.
 pub(super) struct Manifests {
     found: Vec<FoundManifest>,
-    /// The index of the MANIFEST that is trusted.
+    /// The index of the MANIFEST that is trusted. `None`: no MANIFEST is trusted.
     trusted: Option<usize>,
     /// The name and the number of the MANIFEST that CURRENT names. `None`: CURRENT is missing or damaged.
     current: Option<(String, u64)>,
@@ -81,7 +81,7 @@ impl Manifests {
         Ok(Self { found, trusted: trusted.map(|(at, _)| at), current })
     }
 
-    /// Tells of a later MANIFEST than the trusted one, if the database may have used it last.
+    /// Returns a message about a MANIFEST that is later than the trusted one, if the database may have used it last.
     pub(super) fn later(&self, strays: &[Stray]) -> Option<String> {
         let trusted = self.trusted()?;
         if let Some((name, number)) = &self.current {
@@ -96,7 +96,7 @@ impl Manifests {
         Some(format!("{later} is later than {}, and CURRENT names neither", trusted.name))
     }
 
-    /// The MANIFEST that is trusted.
+    /// The MANIFEST that is trusted. `None`: no MANIFEST is trusted.
     pub(super) fn trusted(&self) -> Option<&FoundManifest> {
         self.found.get(self.trusted?)
     }
@@ -113,7 +113,7 @@ impl Manifests {
     }
 
     /// The comparator that the trusted MANIFEST names, or else the one that the newest of the MANIFESTs with a
-    /// comparator names.
+    /// comparator names. `None`: no MANIFEST names a comparator.
     pub(super) fn comparator(&self) -> Option<&[u8]> {
         let all = self.trusted().into_iter().chain(self.found.iter().rev());
         all.filter_map(|one| one.manifest.comparator()).next()
@@ -133,7 +133,7 @@ impl Manifests {
     }
 }
 
-/// Tells why the MANIFEST `chosen`, of rank `best`, is preferred to one of rank `rank`.
+/// The reason, in words, why the MANIFEST `chosen`, of rank `best`, is preferred to one of rank `rank`.
 fn passed_over(chosen: &str, best: Rank, rank: Rank) -> String {
     let (is_newest, is_current, next, last) = best;
     match rank {

@@ -68,8 +68,8 @@ impl Member {
             || self.table().is_some_and(|table| table.facts.has_ambiguous_keys)
     }
 
-    /// Returns true if the keys that were looked at have the form of Chromium's IndexedDB: all of a log, and the first and
-    /// the last one of a table.
+    /// Returns true if the keys that were looked at have the form of Chromium's IndexedDB: all keys of a log, and the
+    /// first and the last key of a table.
     pub(super) fn may_be_chromiums(&self) -> bool {
         let ends = self
             .ends()

@@ -3,17 +3,17 @@
 //! The damaged database is only read. The new one appears complete or not at all.
 //!
 //! ```text
-//! 1  tables of other programs, which are refused; all MANIFESTs, and   dialect, manifests, key_order
-//!    the one that can be trusted; the order of keys
-//! 2  the readable parts of each table and each log; a single wrong     table, log, batch; `audit::correct`
-//!    bit is corrected with the help of the checksum
+//! 1  databases of other programs, which are refused; all MANIFESTs,    dialect, manifests, key_order
+//!    and the one that can be trusted; the order of keys
+//! 2  the readable parts of each table and each log; one wrong bit      table, log, batch; `audit::correct`
+//!    under a checksum is corrected with its help
 //! 3  the live files, according to the MANIFEST or by entries that      survey, members
 //!    files share
 //! 4  the losses, and their places                                      lost, place
 //! 5  all entries in order; the newest version of each key, and         merge, decide
 //!    whether it is certain
 //! 6  new tables on one level, which are read back                      output, shape
-//! 7  the ledger, and whether it tells all                             ledger, doubt
+//! 7  the ledger, and the reasons why it may be incomplete              ledger, doubt
 //! ```
 
 mod batch;

@@ -183,7 +183,7 @@ impl RunCursor<'_> {
     }
 
     /// The index of the operation's file and whether the operation's checksum is correct, the value, and the offset of
-    /// the next operation.
+    /// the next operation. `None`: the bytes end before the operation does.
     fn parts(&self) -> Option<((usize, bool), &[u8], usize)> {
         let (&[a, b, c, d, is_right, len @ ..], rest) =
             self.cursor.value().get(self.at..)?.split_first_chunk::<PREFIX>()?;

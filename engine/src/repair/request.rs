@@ -36,7 +36,7 @@ pub struct RepairRequest {
 /// The treatment of keys of which a newer version may be lost, or whose version no checksum covers.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Prefer {
-    /// The newest version that was found is used.
+    /// The newest version that may be valid is used.
     #[default]
     Newest,
     /// Keys of which a newer version may be lost, or whose version no checksum covers, are left out.

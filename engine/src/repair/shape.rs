@@ -27,7 +27,8 @@ const MAX_BITS: u32 = 100;
 /// The smallest and the greatest size at which new tables end, in bytes.
 const TABLE_SIZES: (u64, u64) = (2 << 20, 64 << 20);
 
-/// The shape, the policy's name and bits a key if filters are made, and a note if filters cannot be made.
+/// The shape; the policy's name and the bits a key, if filters are made; and a note, such as the reason why no filters
+/// are made.
 pub(super) struct Chosen {
     pub(super) shape: Shape,
     pub(super) filters: Option<(String, u32)>,
@@ -106,8 +107,8 @@ fn has_ambiguous_keys(members: &[Member]) -> bool {
     members.iter().filter(may_count).any(Member::has_ambiguous_keys)
 }
 
-/// The hash that the filters of sound tables reveal. The keys of damaged tables and of logs are not known yet, so it is
-/// not known either whether both hashes of each of these keys are the same.
+/// The hash that the filters of sound tables reveal. If they reveal no hash, returns a refusal, even if both hashes of
+/// each key of these tables are the same: the two hashes of keys of damaged tables and of logs may differ.
 fn hash_told(dir: &Folder, live: &Live<'_>, watch: &dyn Watch) -> Result<LegacyHash> {
     let told = hash_of_all(dir, &found(live), true, watch)?.told;
     told.ok_or_else(|| needs_hash(dir, "no sound table has a filter and a key that tell which"))

@@ -34,7 +34,7 @@ pub(super) struct Survey {
     /// The comparator's name in the new MANIFEST.
     pub(super) comparator: Vec<u8>,
     pub(super) is_order_assumed: bool,
-    /// All keys are in Chromium's form and order, too, though another order was inferred.
+    /// All keys that were looked at have Chromium's form and order, too, though another order was inferred.
     pub(super) may_be_idb: bool,
     /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,
@@ -127,7 +127,8 @@ struct Same {
     sequence: u64,
     /// One of the entries is in a file that the MANIFEST knows as live.
     is_known: bool,
-    /// The index of a table that the MANIFEST may have missed and that has one of the entries.
+    /// The index of a table that the MANIFEST may have missed and that has one of the entries. `None`: no such table
+    /// was found.
     missed: Option<usize>,
 }
 

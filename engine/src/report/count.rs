@@ -22,8 +22,8 @@ pub struct EntryCount {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistinctKeys {
-    /// Number of different keys, an estimate unless `exact`. `None`: only its bounds are known, as several tables
-    /// may hold the same keys and not all of their entries were read.
+    /// Number of different keys, an estimate unless `exact`. `None`: only its bounds are known, because several tables
+    /// may hold the same keys and not all of these tables could be compared key by key.
     pub count: Option<u64>,
     /// Lower bound: with `count`, the lower end of an interval that holds the true number for 19 of 20
     /// tables.
@@ -58,7 +58,7 @@ pub struct BitsPerEntry {
 }
 
 impl BitsPerEntry {
-    /// `None`: there are no bits or no entries, or the number of entries is not known.
+    /// `bits` for each of `entries`. `None`: there are no bits or no entries, or the number of entries is not known.
     pub(super) fn of(bits: u64, entries: Option<EntryCount>) -> Option<Self> {
         let entries = entries.filter(|entries| entries.count > 0 && bits > 0)?;
         Some(Self { value: bits as f64 / entries.count as f64, exact: entries.exact })

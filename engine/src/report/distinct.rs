@@ -17,17 +17,17 @@ pub struct DistinctSum(BTreeMap<TableLevel, LevelKeys>);
 #[derive(Clone, Default, Debug)]
 struct LevelKeys {
     tables: u64,
-    /// The keys of those tables all of whose keys were seen.
+    /// The keys of those tables whose keys were all noted.
     seen: KeySketch,
-    /// The number of tables whose keys were not all seen.
+    /// The number of tables whose keys were not all noted.
     unseen: u64,
-    /// The number for some table is not known.
+    /// The number of keys of some table is not known.
     is_partial: bool,
-    /// The sum of the tables' numbers, with the squares of their errors.
+    /// The sum of the tables' numbers of keys, with the squares of the errors of these numbers.
     sum: EntrySum,
-    /// The greatest of the tables' lower bounds.
+    /// The greatest of the lower bounds of these numbers.
     least: u64,
-    /// The sum of the tables' upper bounds.
+    /// The sum of the upper bounds of these numbers.
     most: u64,
     /// No two tables have a key in common, except that a table may begin with further versions of the key that ends the
     /// table before it.
@@ -49,7 +49,7 @@ impl DistinctSum {
         Self(filterblock::map_of(meant.map(|(place, keys)| (*place, keys.clone()))))
     }
 
-    /// The number of different keys. `None`: there are no tables, or the number for some table is not known.
+    /// The number of different keys. `None`: there are no tables, or the number of keys of some table is not known.
     pub fn number(&self) -> Option<DistinctKeys> {
         let numbers: Vec<_> = self.0.values().map(LevelKeys::number).collect::<Option<_>>()?;
         if let [number] = &*numbers {

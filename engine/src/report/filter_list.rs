@@ -85,7 +85,7 @@ pub struct LargerRanges {
     pub rate: Option<f64>,
 }
 
-/// The cost of a filter block for a table that has none.
+/// The cost of a filter block for a table without a filter block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilterCost {
@@ -126,11 +126,13 @@ pub struct ListedFilter<'a> {
     pub bits: u64,
     /// Number of 1 bits in the filter.
     pub bits_set: u64,
-    /// Number of probes per key, *k*. `None`: the filter is empty or malformed, or has no known bits.
+    /// Number of probes per key, *k*. `None`: the filter is empty or malformed, its encoding is not known, or filters
+    /// of the block share bytes.
     #[cfg_attr(feature = "schema", schemars(range(max = 255)))]
     pub probes: Option<u32>,
     /// Share of absent keys expected to pass, 0 to 1. An empty filter lets no key pass; a malformed filter nearly
-    /// always lets all keys pass, and so does a filter whose bits are not known.
+    /// always lets all keys pass. A filter whose encoding is not known, or that shares bytes with other filters, counts
+    /// as 1.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1)))]
     pub estimated_fpr: f64,
     /// `ok`: the filter has bytes. `empty`: it has no bytes. `malformed`: its offsets contradict each other, or

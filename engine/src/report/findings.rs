@@ -282,7 +282,8 @@ fn code_of(structure: Structure) -> Code {
     }
 }
 
-/// The findings about a table or a folder: the first findings of each code, and the number of all of them.
+/// The findings about a table or a folder: the first findings of each code, and the number of all findings of each
+/// code.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Findings {
     list: Vec<Finding>,
@@ -337,7 +338,7 @@ impl Findings {
         self.list.is_empty()
     }
 
-    /// The first of all findings.
+    /// The first of all findings. `None`: there are no findings.
     pub fn first(&self) -> Option<&Finding> {
         self.list.first()
     }

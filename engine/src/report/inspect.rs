@@ -40,15 +40,15 @@ pub struct Table {
     /// not counted. `None`: the table could not be opened, or the file is a bare filter block.
     pub data_blocks: Option<u64>,
     /// Entries of the table, including deletions and older versions of keys. Filters are sized by these.
-    /// `None`: no data block could be decoded, or none was looked at.
+    /// `None`: too few data blocks could be decoded, or no data block was looked at.
     pub entries: Option<EntryCount>,
-    /// Different keys among the entries: all versions of a key, including deletions, count once, as they set the same
-    /// bits of a filter. `None`: as for `entries`.
+    /// Different keys among the entries: all versions of a key, including deletions, count once, because they set the
+    /// same bits of a filter. `None`: as for `entries`.
     pub distinct_keys: Option<DistinctKeys>,
-    /// Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
-    /// whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
-    /// Empty: there are no data blocks, or the table could not be opened. `None`: no data block was looked
-    /// at, as `depth` is `tail`.
+    /// Codecs of the data blocks that were looked at: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A
+    /// compression type whose codec could not be determined is `type N`, with the candidates in parentheses if
+    /// there are any. Empty: there is no data block whose type could be read, the table could not be opened, or
+    /// the file is a bare filter block. `None`: no data block was looked at, because `depth` is `tail`.
     pub compression: Option<Vec<Cow<'static, str>>>,
     /// Names in the metaindex, in the order of the file. The name of a filter block is `filter.` followed by the name
     /// of its policy. Of more than 16 names, only the first 16 are listed, and a last element counts the other names.
@@ -85,8 +85,8 @@ pub struct Table {
     /// The filter block. `None`: the table has no filter block of a known policy, or the filter block could not be
     /// read.
     pub filter: Option<FilterBlock>,
-    /// Estimated cost of a filter block for a table that has none. `None`: the table has a filter block of
-    /// any policy, or too little of the table was read for an estimate.
+    /// Estimated cost of a filter block for a table without a filter block. `None`: the table has, or may have, a
+    /// filter block of any policy, or too little of the table was read for an estimate.
     pub filter_cost: Option<FilterCost>,
     /// The cost of reading the table, if it is in object storage.
     #[serde(flatten)]
@@ -113,7 +113,7 @@ pub struct Table {
     /// The filter error means that the filters are in an encoding that is not relied on.
     #[serde(skip)]
     pub filter_unsupported: bool,
-    /// The reason why `key_format` is not known.
+    /// The reason why `key_format` is not known. `None`: it is known, or there was no table to open.
     #[serde(skip)]
     pub no_key_format: Option<String>,
     /// The table or a part of it could not be read, which does not mean that it is damaged.
@@ -163,7 +163,7 @@ pub struct Inspected {
 pub enum TableLevel {
     /// The level, 0 to 6.
     Level(u8),
-    /// The level is not known, as there is no MANIFEST that can be relied on.
+    /// The level is not known, because the table is in no database, or the MANIFEST cannot be relied on.
     Unknown,
     /// The database does not use the table any longer, or not yet.
     NotLive,
@@ -176,7 +176,7 @@ pub enum TableState {
     Filtered,
     /// The table has no filters.
     NoFilter,
-    /// The filters are of a policy, or in an encoding, that this program does not know.
+    /// The filters are of a policy that this program does not know, or in an encoding that it does not support.
     UnknownPolicy,
     /// The file is not a complete table, and the database does not use it.
     Unfinished,
@@ -338,7 +338,8 @@ impl Table {
         self.metaindex.iter().filter_map(|name| name.as_bytes().strip_prefix(b"filter."))
     }
 
-    /// The name of the policy of the table's filters, known or not. `None`: the table has no filters.
+    /// The name of the policy of the table's filters, known or not; of several unknown policies, the first that
+    /// `metaindex` lists. `None`: `metaindex` lists no filters.
     pub fn policy(&self) -> Option<&[u8]> {
         let known = self.filter.as_ref().map(|filter| filter.policy.as_bytes());
         known.or_else(|| self.filter_names().next())

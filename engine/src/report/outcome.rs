@@ -48,8 +48,7 @@ pub struct Outcome {
 #[derive(Clone, Copy, PartialEq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelOutcome {
-    /// The level. `None`: a table that was given by itself, or the tables of a folder whose levels are not
-    /// known.
+    /// The level. `None`: the table was given by itself.
     #[serde(rename = "level")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub number: Option<u8>,
@@ -61,8 +60,8 @@ pub struct LevelOutcome {
     /// Shares of absent keys that pass on this level.
     pub rates: Rates,
     /// Mean number of data blocks of this level that a lookup of an absent key reads. The key is one of `--lookups` or,
-    /// if none of those is absent, of the kind that `worst` names. `None`: the order of keys is not known, a table was
-    /// given by itself, or no such key was asked for.
+    /// if all keys of `--lookups` have values, of the kind that `worst` names. `None`: the order of keys is not known,
+    /// a table was given by itself, or no such key was asked for.
     pub reads: Option<Estimate>,
 }
 
@@ -101,7 +100,7 @@ pub struct Reads {
     pub worst: Option<NearKind>,
     /// Mean numbers of data blocks read for absent keys near stored ones, by kind.
     pub near: NearReads,
-    /// Mean number of data blocks read for those keys of `--lookups` that have no value, as they are absent or deleted.
+    /// Mean number of data blocks read for those keys of `--lookups` that have no value: absent and deleted keys.
     /// `None`: there is no such key.
     pub lookups: Option<Estimate>,
     /// Mean number of data blocks read for those keys of `--lookups` that are stored or, without that option, for
@@ -137,9 +136,9 @@ impl NearKind {
 pub struct NearRates {
     /// Stored keys with a byte changed. `None`: no such key was asked for.
     pub changed: Option<MeasuredRate>,
-    /// Stored keys with their number changed to a missing one: a decimal, hexadecimal, big-endian or
-    /// little-endian number or, where keys have none, their last bytes as a number. `None`: no number is
-    /// missing.
+    /// Stored keys whose number is changed to a missing one. The number may be decimal, hexadecimal, big-endian or
+    /// little-endian; in keys without a number, the last bytes are taken as the number. `None`: no such key was
+    /// asked for, as when no number is missing.
     pub between: Option<MeasuredRate>,
     /// Stored keys without their last bytes. `None`: no such key was asked for.
     pub cut: Option<MeasuredRate>,
@@ -153,9 +152,9 @@ pub struct NearRates {
 pub struct NearReads {
     /// Stored keys with a byte changed. `None`: no such key was asked for.
     pub changed: Option<Estimate>,
-    /// Stored keys with their number changed to a missing one: a decimal, hexadecimal, big-endian or
-    /// little-endian number or, where keys have none, their last bytes as a number. `None`: no number is
-    /// missing.
+    /// Stored keys whose number is changed to a missing one. The number may be decimal, hexadecimal, big-endian or
+    /// little-endian; in keys without a number, the last bytes are taken as the number. `None`: no such key was
+    /// asked for, as when no number is missing.
     pub between: Option<Estimate>,
     /// Stored keys without their last bytes. `None`: no such key was asked for.
     pub cut: Option<Estimate>,

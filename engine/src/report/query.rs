@@ -71,8 +71,8 @@ pub struct Answer<'a> {
     pub key_hex: Hex<'a>,
     /// False if the key is not in the table, or the log has no value for it; true if it may be there.
     pub may_match: bool,
-    /// Offsets of the data blocks that may hold the key. Also empty for a log, and if the table could not be
-    /// opened.
+    /// Offsets of the data blocks that may hold the key. Empty if no data block may hold it, for a log, and if the
+    /// table could not be opened.
     pub blocks: Vec<u64>,
     /// Reason why the key may be there whatever the filters or the writes say. `None`: the file was read
     /// without a fault.
@@ -215,7 +215,7 @@ pub enum QueryLine<'a> {
         /// The keys, each with the maximum number of data blocks that a lookup of it reads. If only matches are wanted,
         /// keys whose lookups read no data block are left out.
         keys: &'a mut dyn Iterator<Item = (&'a [u8], u64)>,
-        /// The number of files that are not counted, as they are missing, cannot be opened, or have no index that
+        /// The number of files that are not counted because they are missing, cannot be opened, or have no index that
         /// can be used.
         tables_left_out: u64,
     },

@@ -126,7 +126,7 @@ pub struct TableReport {
     /// The file's name before the rebuild.
     #[serde(skip)]
     pub old_name: String,
-    /// The kind of fault for which the table was left as it is.
+    /// The kind of fault for which the table was left as it is. `None`: the table was not left for a fault.
     #[serde(skip)]
     pub error_kind: Option<ErrorKind>,
 }

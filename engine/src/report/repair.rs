@@ -100,7 +100,7 @@ pub struct RepairSums {
     pub left_out: u64,
     /// Number of operations that are lost from logs. `None`: it is not known.
     pub lost_operations: Option<u64>,
-    /// Greatest sequence number found anywhere, which the new database takes over.
+    /// Greatest valid sequence number found anywhere, which the new database takes over.
     pub last_sequence: u64,
     /// Number of new tables. 0 in a dry run.
     pub tables: u64,
@@ -119,7 +119,8 @@ pub struct RepairedFile {
     /// `live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
     /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `trusted`: a
     /// MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a live table that does
-    /// not exist, any table that cannot be read, or the name of a live file without a file behind it.
+    /// not exist, any table that cannot be read, or the name of a table or log that may be live, without a file behind
+    /// it.
     pub standing: FileStanding,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,
@@ -139,15 +140,15 @@ pub struct RepairedFile {
     pub last_key: Option<Vec<u8>>,
     /// Offsets of the bytes in each of which one wrong bit was corrected.
     pub corrected: Vec<u64>,
-    /// Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. If sequence
-    /// numbers are missing there, operations are lost.
+    /// Offsets of the places in a log that are damaged or torn; only the first 1,000 are listed. If sequence numbers
+    /// are missing at such a place, operations are lost.
     pub damaged: Vec<u64>,
     /// Number of lost ranges of a table. For a log, number of damaged places, of which at most 1,000 are counted. For a
     /// MANIFEST, 1 if it is damaged or contradicts the other files, and otherwise 0.
     pub losses: u64,
     /// The reason why the blocks of a table were searched for without its footer, why a table may have had entries
-    /// though the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not trusted. `None`: none
-    /// of these applies.
+    /// though the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not trusted. `None`:
+    /// there is nothing of this kind to explain.
     pub remark: Option<String>,
     /// The file's name.
     #[serde(skip)]
@@ -189,7 +190,8 @@ pub enum FileStanding {
     Obsolete,
     /// The file's entries from which other tables were made count only where entries of live files are lost.
     PartlyObsolete,
-    /// A live table that does not exist, any table that cannot be read, or a name without a file behind it.
+    /// A live table that does not exist, any table that cannot be read, or the name of a table or log that may be live,
+    /// without a file behind it.
     Missing,
     /// The MANIFEST that decides which files are live.
     Trusted,
@@ -271,7 +273,8 @@ fn hex<S: Serializer>(key: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 impl RepairReport {
-    /// How the comparator was found if nothing names it, to be put behind its name. `None`: something names it.
+    /// If nothing names the comparator, the words on how it was found, to be put after its name. `None`: an option or a
+    /// MANIFEST names it.
     pub fn comparator_inferred(&self) -> Option<&'static str> {
         let has_order = |file: &RepairedFile| file.kind == RepairedKind::Table && file.entries > 0;
         self.is_comparator_assumed.then(|| match self.files.iter().any(has_order) {
@@ -280,7 +283,8 @@ impl RepairReport {
         })
     }
 
-    /// Writes a line of JSON for each file, each loss and each doubtful key, and then one for the database at `dir`.
+    /// Writes a line of JSON for each element of `files`, `losses` and `doubtful`, and then one for the database at
+    /// `dir`.
     ///
     /// # Errors
     ///

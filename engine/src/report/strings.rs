@@ -80,7 +80,7 @@ pub struct Hex<'a>(pub &'a [u8]);
 
 impl Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Several bytes are written in each step, as values may be long.
+        // Several bytes are written in each step because values may be long.
         for bytes in self.0.chunks(64) {
             let mut digits = [[0; 2]; 64];
             f.write_str(hex_in(digits.get_mut(..bytes.len()).unwrap_or_default(), bytes))?;

@@ -40,9 +40,9 @@ pub struct Totals {
     /// known for some table. `None`: it is known for no table.
     #[cfg_attr(feature = "schema", schemars(with = "Option<EntryCount>"))]
     pub entries: EntrySum,
-    /// Different keys of all tables: a key that several tables hold counts once. Tables of which all data blocks were
-    /// read are compared key by key; for other tables, the number is estimated, or only its bounds are known. `None`:
-    /// there are no tables, or the number for some table is not known.
+    /// Different keys of all tables: a key that several tables hold counts once. Tables with at most 65 data blocks,
+    /// all of which were read, are compared key by key; with other tables, the number is estimated, or only its bounds
+    /// are known. `None`: there are no tables, or the number of keys of some table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks that are of a known policy and could be read.
@@ -103,7 +103,7 @@ pub struct LevelTotals {
     pub entries: EntrySum,
     /// Different keys of the tables. On level 1 and higher, two tables of a level have at most one key in common, which
     /// is at their ends, so the numbers of the tables add up except for these keys. `None`: there are no tables, or the
-    /// number for some table is not known.
+    /// number of keys of some table is not known.
     #[cfg_attr(feature = "schema", schemars(with = "Option<DistinctKeys>"))]
     pub distinct_keys: DistinctSum,
     /// Bytes of all filter blocks that are of a known policy and could be read.

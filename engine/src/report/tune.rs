@@ -128,8 +128,8 @@ pub struct Tuning {
     pub policy_assumed: bool,
     /// The amount of data that was looked at.
     pub sample: SampleSize,
-    /// The levels that have tables, from the top. A table that was given by itself is on a level without a
-    /// number, as are tables whose levels are not known.
+    /// The levels that have tables that could be read, from the top. A table that was given by itself is on a level
+    /// without a number.
     pub levels: Vec<Level>,
     /// The effects of the filters in use.
     pub now: Outcome,
@@ -139,19 +139,19 @@ pub struct Tuning {
     /// budget, or `status` is `error`.
     pub uniform: Option<Choice>,
     /// Of the filters whose bits a key may differ by level, the best within the budget. Level 0 keeps the bits a key
-    /// that are most in use, or 10 if these are not known, as the program writes level 0 anew with its own filters.
-    /// With these filters, lookups may read more than with those of `uniform` if the budget is large. `None`: there are
-    /// fewer than two levels, the order of keys is not known, no setting fits the budget, or `status` is `error`.
+    /// that are most in use, or 10 if these are not known, because the program writes level 0 anew with its own
+    /// filters. With these filters, lookups may read more than with those of `uniform` if the budget is large. `None`:
+    /// there are fewer than two levels, the order of keys is not known, no setting fits the budget, or `status` is
+    /// `error`.
     pub by_level: Option<Choice>,
     /// The advice.
     pub advice: Advice,
     /// The keys of `--lookups`. `None`: no keys were given, or `status` is `error`.
     pub lookups: Option<Lookups>,
-    /// Tables whose filters LevelDB holds in the page cache, and tables whose filters it holds on the heap.
-    /// goleveldb holds all filters in its block cache.
+    /// The memory that the filters take in LevelDB. goleveldb holds all filters in its block cache.
     pub memory: Memory,
-    /// Tables that could not be read, which the other results leave out, though `memory` counts them; then tables
-    /// whose filters deny stored keys, which count as tables without filters.
+    /// Tables that could not be read completely, which the other results leave out, though `memory` may count them;
+    /// then tables whose filters deny stored keys, which count as tables without filters.
     pub faults: Vec<TuneFault>,
     /// The settings tried, by policy, then by `base_lg`, then by bits a key. Each is a line of its own.
     #[serde(skip)]
@@ -210,18 +210,17 @@ pub struct SampleSize {
     pub all: bool,
 }
 
-/// A level that has tables, a single table, or the tables of a folder whose levels are not known.
+/// A level that has tables that could be read, or a table that was given by itself.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
-    /// The level. `None`: a table that was given by itself, or the tables of a folder whose levels are not
-    /// known.
+    /// The level. `None`: the table was given by itself.
     #[serde(rename = "level")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub number: Option<u8>,
-    /// Number of tables.
+    /// Number of tables that could be read.
     pub tables: u64,
-    /// Number of tables without sound filters of the policy. Filters that deny a stored key are not sound.
+    /// Number of these tables without sound filters of the policy. Filters that deny a stored key are not sound.
     pub unfiltered: u64,
     /// Bytes of the files of the tables.
     pub size: u64,
@@ -292,8 +291,7 @@ pub struct Choice {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelBits {
-    /// The level. `None`: a table that was given by itself, or the tables of a folder whose levels are not
-    /// known.
+    /// The level. `None`: the table was given by itself.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 6)))]
     pub level: Option<u8>,
     /// Number of filter bits for each key.
@@ -322,7 +320,7 @@ pub struct Budget {
     /// The maximum size of all filter blocks together, in bytes.
     pub bytes: u64,
     /// `given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-    /// is the size of filters with 10 bits a key, as some tables have no sound filters of the policy.
+    /// is the size of filters with 10 bits a key, because some tables have no sound filters of the policy.
     pub origin: BudgetOrigin,
 }
 
@@ -335,7 +333,7 @@ pub enum BudgetOrigin {
     Given,
     /// The size of the filters in use.
     InUse,
-    /// Ten bits a key, as some tables have no sound filters of the policy.
+    /// The size of filters with 10 bits a key, because some tables have no sound filters of the policy.
     TenBits,
 }
 
@@ -383,9 +381,9 @@ pub struct Lookups {
     pub present: u64,
 }
 
-/// The tables whose filters LevelDB holds in the page cache, and those whose filters it holds on the heap.
-/// LevelDB maps the first 1,000 tables it opens, and holds the filters of other tables on the heap; goleveldb
-/// holds all filters in its block cache.
+/// The memory that the filters take in LevelDB, of those tables that could be opened. LevelDB maps the first 1,000
+/// tables it opens, so that their filters are in the page cache, and holds the filters of other tables on the heap;
+/// goleveldb holds all filters in its block cache.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {

@@ -91,7 +91,7 @@ pub enum Note {
         /// The comparator's name.
         comparator: Vec<u8>,
     },
-    /// No order of the keys is recorded, and the order is not bytewise: this finding is an example.
+    /// No order of the keys is recorded, and the keys are not in bytewise order. The finding is the first example.
     NotBytewise(Box<Finding>),
     /// The number of bytes of the file that are in none of its blocks.
     UnusedBytes(u64),

@@ -49,7 +49,8 @@ fn entries_of(block: Option<BlockCursor<'_>>) -> Vec<Entry> {
     entries
 }
 
-/// Calls `check` with tables of all shapes: number of entries, block size, compression, internal keys, range of a filter.
+/// Calls `check` with tables of many shapes: number of entries, block size, compression, internal keys, range of a
+/// filter.
 fn each_shape(mut check: impl FnMut(usize, bool, WriteOptions)) {
     for count in [0, 1, 30, 700] {
         for (block_size, compression) in [

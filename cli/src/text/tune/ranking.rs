@@ -10,7 +10,8 @@ use filterblock_engine::words::{count, counted, size};
 
 use crate::io::{Console, Tone};
 
-/// Collects the advised rebuilds of several databases, to list those first that save most reads.
+/// Collects the advised rebuilds of several databases, to list them: first those of filters that deny stored keys, then
+/// those that save most reads.
 #[derive(Default)]
 pub(crate) struct Ranking {
     rebuilds: Vec<Gain>,

@@ -22,7 +22,7 @@ pub(super) struct Settings<'a> {
     /// Set if all settings are shown.
     is_wide: bool,
     now: Option<Setting>,
-    /// The best setting that is within the budget and the same on all levels.
+    /// The best setting that is within the budget and the same on all levels. `None`: there is no such setting.
     best: Option<Setting>,
     /// The setting of the advice, if it has the same bits on all levels.
     advised: Option<Setting>,

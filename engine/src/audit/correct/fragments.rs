@@ -272,8 +272,8 @@ impl<R: ReadAt> Fragments<R> {
     }
 }
 
-/// The position of the space behind the sound fragments at the beginning of a block that was reserved and not written,
-/// as LevelDB sees it. `None`: there is no such space, or it has no room for a header.
+/// The position of the space that was reserved and not written, as LevelDB sees it, after the sound fragments at the
+/// beginning of a block. `None`: there is no such space, or it has no room for a header.
 pub(crate) fn reserved(block: &[u8]) -> Option<usize> {
     let mut at = 0_usize;
     loop {

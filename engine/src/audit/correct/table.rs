@@ -144,7 +144,8 @@ fn index_orders(
 }
 
 impl Search {
-    /// Corrects one bit of the data block at `offset`.
+    /// Corrects one bit of the data block at `offset`. `None`: no bit can be corrected, the index does not name the
+    /// block, or a limit is exceeded.
     fn correct(&mut self, offset: u64, bytes: &Bytes) -> Option<(Bytes, Patch)> {
         if self.budget.is_spent() {
             return None;
@@ -180,7 +181,7 @@ impl Search {
 }
 
 impl IndexWalk {
-    /// Starts a walk before the first block.
+    /// Starts a walk before the first block. `None`: the index does not decode.
     fn start(index: &Bytes, options: &ReadOptions) -> Option<Self> {
         Some(Self { entries: stored::entries(index, options)?, before: None, handle: None })
     }

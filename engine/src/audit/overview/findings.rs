@@ -104,7 +104,7 @@ impl OverviewFindings {
         self.total().saturating_sub((self.list.len() + self.seen.len()) as u64)
     }
 
-    /// Returns true if nothing is wrong but logs, which `verify` does not read.
+    /// Returns true if nothing is wrong except, perhaps, logs, which `verify` does not read.
     pub(crate) fn is_of_logs_alone(&self) -> bool {
         self.total() == self.damaged_logs
     }

@@ -19,7 +19,8 @@ pub(in crate::audit) struct BlockCandidates {
     filters: Option<FilterStats>,
     /// The answers of the index, if it can be used: one for each possible encoding of its keys.
     index: Option<Vec<BlockOfKey>>,
-    /// The reason why the index cannot be used although the order of the keys is known.
+    /// The reason why the index cannot be used although the order of the keys is known. `None`: the index can be used,
+    /// or the order is not known.
     pub no_index: Option<&'static str>,
     /// The reason why every key may be in the table.
     pub error: Option<Reason>,

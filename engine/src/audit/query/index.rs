@@ -17,8 +17,9 @@ const OTHER_FORMAT: &str = "the index holds keys that are not internal keys";
 /// or the handle of the block cannot be read.
 pub(super) type BlockOfKey = Vec<Option<u64>>;
 
-/// Looks the keys up in the index, and returns one answer for each possible encoding of the index's
-/// keys. Returns the reason if the index cannot be used; it has to be in bytewise order.
+/// Looks the keys up in the index, once for each possible encoding of the index's keys, and returns
+/// the blocks found each time. Returns a reason if the index cannot be used, such as an order other
+/// than the bytewise one.
 pub(super) fn look_up<R>(
     table: &Table<R>,
     keys: &SoughtKeys,

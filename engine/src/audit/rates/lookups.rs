@@ -84,8 +84,8 @@ impl LookupWeights {
         Self(Some(filterblock::map_of(tables.iter().map(weight))))
     }
 
-    /// The weight of a table with this number: its number of entries if the order of keys is not known, 0 if the
-    /// table is not live.
+    /// The weight of the table with this number and this number of entries. If the order of keys is not known, the
+    /// weight is `entries`; otherwise it is 0 for a table that is not live.
     pub(crate) fn of(&self, number: Option<u64>, entries: u64) -> f64 {
         match &self.0 {
             None => entries as f64,

@@ -21,7 +21,7 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Takes at most `most` keys from the index of a table with internal keys. Takes none if the index is damaged or
+    /// Takes at most `most` keys from the index of a table with internal keys. Takes no keys if the index is damaged or
     /// its keys are too short to be internal keys.
     pub(crate) fn of<R>(table: &Table<R>, most: u64) -> Self {
         let blocks = if most == 0 { 0 } else { table.data_blocks().count() as u64 };

@@ -1,8 +1,8 @@
 //! The rate of false positives among random keys.
 //!
 //! Each filter is asked in proportion to its weight: the more entries its data blocks have, the more lookups reach
-//! it. LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers: these
-//! filters are asked for random numbers, without making keys.
+//! it. LevelDB's filters look at nothing but a hash of 32 bits, and the hashes of random keys are random numbers. So
+//! these filters are asked for random numbers, without making keys.
 
 use std::ops::RangeInclusive;
 

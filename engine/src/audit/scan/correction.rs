@@ -84,7 +84,8 @@ impl Correction {
         })
     }
 
-    /// The offset of the byte that was corrected in the block or record at `offset`.
+    /// The offset of the byte that was corrected in the block or record at `offset`. `None`: no byte in it was
+    /// corrected.
     pub(super) fn bit(&self, path: &Path, offset: u64) -> Option<u64> {
         lock(&self.found).bits.get(path)?.get(&offset).copied()
     }

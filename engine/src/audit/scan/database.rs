@@ -30,12 +30,12 @@ pub(super) struct DatabaseRows<'d, O: Opener> {
     ended: bool,
 }
 
-/// What has been shown of a database.
+/// The progress of showing a database.
 #[derive(Default)]
 pub(super) struct Progress {
     /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
     pub(super) place: Option<ResumePoint>,
-    /// The numbers of the tables whose sizes or indexes have been reported.
+    /// The numbers of the tables whose faults of size or index have been reported.
     pub(super) contradicted: Vec<u64>,
 }
 
@@ -59,7 +59,8 @@ impl ResumePoint {
 }
 
 impl<'d, O: Opener> DatabaseRows<'d, O> {
-    /// `all`: shows all versions instead of the newest of each key. `shown`: what not to show again.
+    /// `all`: shows all versions instead of the newest of each key. `shown`: the progress so far; what it covers is not
+    /// shown again.
     ///
     /// # Errors
     ///
@@ -76,8 +77,8 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         let ordered = order.clone().map(|order| options.clone().comparator(order));
         let options = ordered.as_ref().unwrap_or(options);
         let mut contradicted = contradicted(database, &mut opener);
-        // The caller gives the order of a database without a sound MANIFEST, and a range is searched in that order. A scan of
-        // everything reports keys that are not in order in their turn.
+        // The caller gives the order of a database without a sound MANIFEST, and a range is searched in that order. A
+        // scan without a range reports keys that are not in order when it comes to them.
         let has_bounds = range.start().is_some() || range.to.is_some();
         if cfg!(feature = "fs") && database.manifest().is_err() && order.is_none() && has_bounds {
             contradicted.extend(misordered(database, &mut opener, options));
@@ -96,7 +97,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         Ok(Self { scan, contradicted, order, range, all, shown, is_resumed, ended: false })
     }
 
-    /// What has been shown, here and before.
+    /// The progress, including that before this scan.
     pub(super) fn into_shown(self) -> Progress {
         self.shown
     }

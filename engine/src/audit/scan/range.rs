@@ -1,6 +1,6 @@
 //! The range of keys to show, in bytewise order.
 
-/// The bounds of the keys to show. A key has to be within all of them.
+/// The bounds of the keys to show. A key has to be within all of them. `None`: there is no such bound.
 #[derive(Clone, Debug, Default)]
 pub struct KeyRange {
     /// The bytes that all keys begin with.

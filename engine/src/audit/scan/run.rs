@@ -222,7 +222,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             let (range, all) = (&request.range, request.all);
             let mut rows = match DatabaseRows::new(database, opener(), &self.options, range, all, progress) {
                 Ok(rows) => rows,
-                // Nothing else is wrong with these options.
+                // With these options, only an order of keys that is not known is an error.
                 Err(_) => {
                     return self.fault(subject, &unknown_order(&folder));
                 }

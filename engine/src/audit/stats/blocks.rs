@@ -84,7 +84,8 @@ pub(crate) struct Damage {
     first: Option<(String, ErrorKind)>,
     /// The offset of the data block that the first fault is in; `None` if it is in no data block.
     block: Option<u64>,
-    /// The keys that cannot be read because of the first fault.
+    /// The keys that cannot be read because of the first fault. `None`: the fault is in no data block, or these keys
+    /// are not known.
     pub lost: Option<LostKeys>,
     more: u64,
     /// A part of the table could not be read; its contents may be sound.

@@ -77,8 +77,8 @@ impl Clusters {
         Counts::new(entries, keys, sample.keys().clone(), is_internal)
     }
 
-    /// Estimates the sum, over all blocks, of the number that `of` returns for a block. `least`: the least such
-    /// number.
+    /// Estimates the sum, over all blocks, of the number that `of` returns for a block. `None`: not all blocks were
+    /// decoded, and of some place no block was. `least`: the least such number.
     fn estimate(
         &self,
         sample: &Sample,

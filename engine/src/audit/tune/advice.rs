@@ -51,8 +51,8 @@ pub(super) fn policy_of(
 }
 
 /// Advises for or against a rebuild. `choices`: the best choices with which lookups of no kind of key read more, the
-/// choice with the `base_lg` in use first. `has_tree`: block reads are known. `renewal`: the filters to make if some deny
-/// stored keys.
+/// choice with the `base_lg` in use first. `has_tree`: block reads are known. `renewal`: the filters to make if some
+/// filters deny stored keys.
 pub(super) fn advise(
     tuning: &Tuning,
     choices: impl IntoIterator<Item = Choice>,

@@ -33,7 +33,7 @@ pub(super) struct TuneResults<'a> {
     pub(super) faults: BTreeMap<usize, TuneFailure>,
     /// The numbers of stored keys that filters in use deny, by table.
     pub(super) denied: Vec<(usize, u64)>,
-    /// What the filters and keys of the tables tried reveal about the hash.
+    /// The facts about the hash that the filters and keys of the tables tried reveal.
     pub(super) hashes: HashEvidence,
     pub(super) bytes: u64,
     /// The different keys of the tables tried.

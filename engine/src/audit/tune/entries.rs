@@ -6,14 +6,15 @@ use super::sample_keys::MAX_KEY;
 use crate::audit::rates::{SplitMix, hash};
 use crate::report::{ErrorKind, TuneFailure};
 
-/// The number of entries after which a part of a table ends, with the block that reaches it. No more than twice as many
+/// A part of a table ends with the block in which it reaches this number of entries. No more than twice as many entries
 /// are held in memory.
 const PART_ENTRIES: usize = 4 << 20;
-/// The number of bytes of keys, for policies that need the keys, after which a part ends, with the block that reaches it.
-/// No more than twice as many are held here, and as many again in the builder of a filter block. Their buffers may be twice
-/// as large, since they double as they grow.
+/// If a policy needs the keys, a part ends, at the latest, with the block in which its keys reach this number of bytes.
+/// No more than twice as many bytes are held here, and as many again in the builder of a filter block. The buffers of
+/// these bytes may be twice as large, since they double as they grow.
 const PART_KEY_BYTES: usize = 16 << 20;
-/// The maximum number of bytes of keys to hold, as a multiple of the table's size: long keys may be stored in few bytes.
+/// The maximum number of bytes of keys to hold, as a multiple of the table's size: long keys may be stored in few
+/// bytes.
 const KEYS_PER_BYTE: u64 = 100;
 /// A table of any size may have this number of bytes of keys held.
 const LEAST_KEY_BYTES: usize = 1 << 20;

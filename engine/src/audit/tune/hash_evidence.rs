@@ -47,7 +47,8 @@ impl HashEvidence {
 
 /// Gathers the evidence of a table, block by block.
 pub(super) struct HashCheck<'a> {
-    /// The filters, read with the signed and with the unsigned hash; `None` if the table has none of that name.
+    /// The filters, read with the signed and with the unsigned hash; `None` if the table has no filters under the name
+    /// that two hashes share.
     filters: Option<[FilterBlockReader<SharedPolicy, &'a [u8]>; 2]>,
     offset: u64,
     /// All keys of the current data block pass, with the signed and with the unsigned hash.
@@ -88,8 +89,8 @@ impl<'a> HashCheck<'a> {
         }
     }
 
-    /// Filters that deny stored keys may be damaged, and let a key pass with the wrong hash only. So a filter counts that
-    /// denies no key of its block with one of the hashes.
+    /// Filters that deny stored keys may be damaged, and let a key pass with the wrong hash only. So a filter counts
+    /// only if there is a hash with which it denies no key of its block.
     fn end_block(&mut self) {
         let [signed, unsigned] = std::mem::replace(&mut self.fits, [true; 2]);
         self.evidence.signed |= signed && !unsigned;

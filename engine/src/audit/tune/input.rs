@@ -64,7 +64,7 @@ impl Input<'_> {
         Ok(Table::open(file, self.read)?)
     }
 
-    /// The level of a table.
+    /// The level of a table. `None`: the table was given by itself.
     pub(super) fn level(&self, table: usize) -> Option<u8> {
         self.tables.get(table).and_then(|table| table.level)
     }

@@ -75,8 +75,8 @@ pub(super) fn lookups_of(request: &Request, lookups: &[Lookup]) -> Option<Lookup
     })
 }
 
-/// For each table, true if its filters can be asked. `None`: the table could not be read, and is left out
-/// of all numbers.
+/// For each table, true if its filters can be asked. `None`: the table could not be read completely, and is
+/// left out of the numbers of its level.
 pub(super) fn usable(
     survey: &Survey,
     policy: Policy,

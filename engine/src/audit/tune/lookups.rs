@@ -80,7 +80,7 @@ pub(super) struct TableFilters {
     pub(super) marks: Marks,
 }
 
-/// The filters of each table, or the error that prevented reading it.
+/// The filters of each table, or the error that prevented reading the table.
 pub(super) type Survey = Vec<Result<TableFilters, TuneFailure>>;
 
 /// Sorts the lookups by key, finds the end of each, and learns which filters each table has.

@@ -49,7 +49,7 @@ pub(super) struct TuneModel {
     pub(super) entries: Estimate,
 }
 
-/// A sum of independent estimates: the squares of the distances from the values to the ends add up.
+/// A sum of independent estimates, for which the squares of the distances from the values to the ends add up.
 #[derive(Clone, Copy, Default)]
 pub(super) struct EstimateSum {
     value: f64,

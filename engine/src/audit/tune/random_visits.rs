@@ -19,7 +19,7 @@ pub(super) struct Waiting {
     entries: u64,
     /// The numbers of keys that passed and that were asked for, by setting.
     settings: Vec<[u32; 2]>,
-    /// The same numbers for the filters in use.
+    /// The same numbers for the filters in use. `None`: as for [`Trial::now`].
     now: Option<[u32; 2]>,
 }
 

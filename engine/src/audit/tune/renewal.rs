@@ -94,7 +94,7 @@ impl Renewal {
             HashNeeded::This(_) => "unsigned",
             HashNeeded::Either | HashNeeded::Unknown if self.is_goleveldb => "unsigned",
             HashNeeded::Either => {
-                // The keys of other tables may have two.
+                // A key of another table may have two different hashes.
                 if !self.all {
                     *text += &format!(". {}", hash_if_asked_text());
                 }

@@ -10,10 +10,10 @@ use crate::{audit::policies::Policy, report::Setting};
 pub(super) const USUAL_BASE_LG: u8 = 11;
 /// The bits a key that most programs use.
 pub(super) const USUAL_BITS: u32 = 10;
-/// The `base_lg` to try: that of LevelDB's filters, two larger ones, and that of one filter for a
-/// whole table.
+/// The values of `base_lg` to try: that of LevelDB's filters, two larger ones, and that of one filter
+/// for a whole table.
 const BASE_LGS: [u8; 4] = [USUAL_BASE_LG, 14, 16, 63];
-/// The bits a key to try.
+/// The numbers of bits a key to try.
 const BITS: RangeInclusive<u32> = 4..=20;
 /// The least `base_lg` in use that is tried: the offsets of smaller ranges could take more memory
 /// than the table.

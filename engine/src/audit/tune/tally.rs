@@ -7,7 +7,7 @@ use crate::{audit::rates::Clusters, audit::rates::student, report::Estimate};
 /// The quantile of the normal distribution for an interval of 95 %.
 pub(super) const Z: f64 = 1.96;
 
-/// For each kind of keys made from stored keys, the number of lookups that reach the table with the stored key.
+/// For each kind of keys made from the table's keys, the number of lookups of such keys that reach the table.
 pub(super) type Visits = [f64; 4];
 
 /// The trials of some tables of a level.
@@ -20,7 +20,7 @@ pub(super) struct LevelTally {
     pub(super) entries: Sum,
     /// The tally of each setting.
     pub(super) settings: Vec<SettingTally>,
-    /// The keys that passed the filters in use, by [`Question`].
+    /// The shares of keys that passed the filters in use, by [`Question`].
     pub(super) now: [Clusters; KINDS],
 }
 

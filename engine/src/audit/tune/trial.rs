@@ -42,9 +42,9 @@ pub(super) struct Plan<'a> {
     pub(super) order: Order,
     /// The form of stored keys.
     pub(super) near: &'a NearKeys,
-    /// The number of random keys to ask for.
+    /// The number of random keys to ask for in each part of the table.
     pub(super) random: u64,
-    /// The number of keys of each kind to make from stored ones.
+    /// The number of keys of each kind to make from the stored ones of each part of the table.
     pub(super) made: u64,
     /// The maximum number of random keys to ask the filters in use for.
     pub(super) random_keys: u64,
@@ -60,7 +60,8 @@ pub(super) struct Trial {
     pub(super) keys: KeySketch,
     /// The answers of each setting's filters.
     pub(super) settings: Vec<Answers>,
-    /// The answers of the filters in use; `None` if the table has no filters that can be asked.
+    /// The answers of the filters in use. `None`: the table has no sound filters of the policy, or they deny stored
+    /// keys.
     pub(super) now: Option<Answers>,
     /// The number of stored keys that the filters in use deny.
     pub(super) denied: u64,

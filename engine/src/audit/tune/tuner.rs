@@ -30,9 +30,11 @@ const FEWEST_DRAWN: u64 = 256;
 /// The approximate maximum number of visits of lookups to tables to keep in memory, once for the drawn keys and
 /// once for the user's keys.
 const MAX_VISITS: u64 = 4_000_000;
-/// The number of random keys to ask the filters of a level for.
+/// The approximate number of random keys to ask the filters of a level for, unless [`FEWEST`] keys for each table tried
+/// are more.
 const RANDOM: u64 = 1 << 16;
-/// The number of keys of each kind to make from stored ones, to ask the filters of a level for.
+/// The approximate number of keys of each kind to make from stored ones, to ask the filters of a level for, unless
+/// [`FEWEST`] keys for each table tried are more.
 const MADE: u64 = 1 << 14;
 /// The minimum number of keys, random or of one kind, to ask the filters of one table for.
 const FEWEST: u64 = 512;

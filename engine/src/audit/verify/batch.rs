@@ -39,6 +39,6 @@ impl Batch {
 pub(super) struct StoredKey<'k> {
     pub(super) key: &'k [u8],
     /// The part that filters are made from, in the first of the encodings; `None` if the key is too
-    /// short for it.
+    /// short for that encoding.
     pub(super) filtered: Option<&'k [u8]>,
 }

@@ -198,7 +198,8 @@ fn manifest(folder: &Folder) -> (&Path, Verdict) {
     (folder.path(), finding.map(Verdict::of_finding).unwrap_or_default())
 }
 
-/// Finds what LevelDB passes over in the MANIFEST, unless that is gone by now.
+/// Finds a part of the MANIFEST that LevelDB passes over, or a number that it takes as it is. `None`: there is neither,
+/// or the MANIFEST can no longer be read.
 fn passed_over(folder: &Folder) -> Option<PassedOver> {
     let last = folder.database().manifest().ok()?.last_sequence();
     PassedOver::sequence(last).or_else(|| {

@@ -22,7 +22,7 @@ const MAX_BEGINNING: u64 = 4 << 20;
 pub(super) struct Carved {
     /// Data blocks and gaps, in the order of the file.
     stretches: Vec<FileRun>,
-    /// The last block that can be an index, judging by its entries.
+    /// The last block that can be an index, judging by its entries. `None`: no block can be an index.
     index: Option<BlockHandle>,
     pub(super) metaindex: Option<BlockHandle>,
 }

@@ -28,8 +28,8 @@ pub(super) struct FoundFilters {
     pub(super) reader: Option<FilterBlockReader<SharedPolicy>>,
 }
 
-/// Reads the filters that the metaindex names first; `None`: it names no filters, or cannot be read. One bit of the
-/// metaindex and one of the filter block may be corrected.
+/// Reads the filters that the metaindex names first; `None`: the metaindex names no filters, or cannot be read. One bit
+/// of the metaindex and one of the filter block may be corrected.
 pub(super) fn read<R: ReadAt>(
     source: &R,
     metaindex: BlockHandle,
@@ -51,7 +51,7 @@ pub(super) fn read<R: ReadAt>(
 }
 
 /// The policy that a metaindex names first, and where its filters are. `Some(None)`: the metaindex names no
-/// policy. `None`: it cannot be read.
+/// policy. `None`: the metaindex cannot be read.
 fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, BlockHandle)>> {
     let mut entries = stored::entries(metaindex, options)?;
     let mut found = None;
@@ -64,7 +64,8 @@ fn named(metaindex: &Bytes, options: &ReadOptions) -> Option<Option<(String, Blo
     Some(found)
 }
 
-/// The contents of a filter block, which is never compressed.
+/// The contents of a filter block. `None`: the block is compressed, which no filter block of a database is, or too
+/// short.
 fn contents(stored: &Bytes) -> Option<Bytes> {
     let len = stored.len().checked_sub(stored::TRAILER)?;
     (*stored.get(len)? == 0).then(|| stored.slice(..len))

@@ -64,7 +64,7 @@ struct Walk {
     damaged: Vec<(BlockHandle, Option<Vec<u8>>, Vec<u8>)>,
     /// The numbers of the blocks that are lost.
     lost: Vec<u64>,
-    /// The separator of the preceding block.
+    /// The separator of the preceding block. `None`: there is no preceding block.
     separator: Option<Vec<u8>>,
     /// The lost blocks directly before the next block.
     run: Option<Run>,

@@ -75,7 +75,7 @@ pub(super) struct SavedTable {
     pub(super) saved_partly: u64,
     /// The reason why blocks were searched for without the footer; `None`: the footer leads to an index.
     pub(super) carved: Option<String>,
-    /// The file ends within the table, behind all blocks that were read: what a writer leaves that was stopped.
+    /// The file ends within the table, after all blocks that were read, as the file of a writer that was stopped does.
     pub(super) is_cut_off: bool,
     pub(super) facts: Facts,
     pub(super) filters: Option<FilterMeasures>,
@@ -106,9 +106,9 @@ pub(super) struct Facts {
     /// The size of the blocks, decompressed, in bytes.
     pub(super) block_bytes: u64,
     pub(super) snappy_blocks: u64,
-    /// The first internal key.
+    /// The first internal key. `None`: there are no entries.
     pub(super) smallest: Option<Vec<u8>>,
-    /// The last internal key.
+    /// The last internal key. `None`: there are no entries.
     pub(super) largest: Option<Vec<u8>>,
     pub(super) last_sequence: u64,
     /// The comparator may treat keys with other bytes as equal to one of these keys.
@@ -168,7 +168,7 @@ impl SavedTable {
     /// Adds entries that no checksum covers, within the limits: they stay in memory until they are sorted.
     fn add_partial(&mut self, entries: Vec<PartialEntry>, limits: &Limits) {
         for entry in entries {
-            // Key and value count twice, as they are not only decoded but also kept.
+            // Key and value count twice, because they are not only decoded but also kept.
             let parts = [&entry.key, &entry.value, &entry.key, &entry.value];
             if !parts.into_iter().all(|part| limits.budget.take(part).is_some()) {
                 return;

@@ -20,8 +20,9 @@ pub(super) struct Between<'b> {
     pub(super) up_to: Option<&'b [u8]>,
 }
 
-/// Reads all entries of a stored block whose checksum is correct. `None`: they are not entries of a database,
-/// not in order or not within the bounds, or the limits are exceeded.
+/// Reads all entries of a stored block whose checksum is correct, and returns the facts about them. `None`: the
+/// block cannot be decoded, its entries are not those of a database, not in order or not within the bounds, or
+/// the limits are exceeded.
 pub(super) fn facts(stored: &Bytes, between: &Between<'_>, limits: &Limits) -> Option<Facts> {
     if limits.budget.is_spent() {
         return None;

@@ -2,8 +2,8 @@
 //!
 //! A block is `[contents][type: 1][masked CRC-32C of contents and type: 4]`, and blocks follow each other.
 //! From a known start, one pass with a running checksum finds the end. If it finds no end, the block is
-//! damaged, and the next block may start anywhere: a second, slower pass keeps at least the starts of the last
-//! [`RESYNC`] bytes and finds each end's start among them.
+//! damaged, and the next block may start anywhere. A second, slower pass then keeps at least the starts of
+//! the last [`RESYNC`] bytes and, for each possible end, looks for the start of its block among them.
 
 use std::{collections::HashMap, io::Result, ops::Range};
 
@@ -116,7 +116,7 @@ impl<R: ReadAt> BlockFinder<R> {
         Ok(None)
     }
 
-    /// The first block to end after the damage at `self.at`.
+    /// The first block to end after the damage at `self.at`. `None`: no block was found up to the end of the file.
     fn behind_damage(
         &mut self,
         is_block: &mut impl FnMut(&R, BlockHandle) -> bool,

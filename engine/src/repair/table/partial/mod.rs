@@ -119,7 +119,8 @@ fn is_sound(bytes: &[Byte], between: &Between<'_>) -> bool {
     })
 }
 
-/// A varint of at most five bytes, and its length.
+/// The value of the varint of at most five bytes that `bytes` begin with, and its length in bytes. `None`: there is no
+/// such varint.
 fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
     let mut value = 0_u64;
     for (at, &byte) in bytes.iter().enumerate().take(5) {
