@@ -110,6 +110,11 @@ fn a_wrong_bit_of_the_manifest_costs_no_order() {
         assert!(out != whole && told.is_empty(), "{at}: {told:?}");
         assert!(!run(&args!["verify", copy.path()]).out.contains("which `repair` corrects"));
     }
+    // One wrong bit each in the first record and in the last one.
+    let copy = copy_of(&database("levels"));
+    flip(&copy.path().join(MANIFEST), &[(12, 2), (len - 1, 2)]);
+    assert_eq!(scan(&[], copy.path(), 0), (whole, vec!["12".into(), (len - 1).to_string()]));
+    assert!(!run(&args!["verify", copy.path()]).expect(1).out.contains("one bit at offset"));
 }
 
 #[test]

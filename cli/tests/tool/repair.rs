@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use filterblock::BloomFilterPolicy;
 use filterblock::database::DatabaseLock;
-use filterblock::table::{IdbComparator, TableBuilder, WriteOptions};
+use filterblock::table::{Compression, IdbComparator, TableBuilder, WriteOptions};
 
 use super::manifest::{Edit, copy_of, log};
 use super::*;
@@ -245,6 +246,23 @@ fn filters_are_those_of_the_tables_or_others() {
     let options = ["--json", "--policy=leveldb.BuiltinBloomFilter", "--hash=unsigned", "--bits-per-key=20"];
     let last = db.repair(&options, 0).all_json().pop().unwrap();
     assert_eq!((&last["policy"], &last["bits_per_key"]), (&"leveldb.BuiltinBloomFilter".into(), &20.into()));
+}
+
+/// A filter of one key has 64 bits, whatever its bits a key. Its probes show that these were six or seven.
+#[test]
+fn bits_of_small_filters_follow_from_their_probes() {
+    let place = folder();
+    let (old, new) = (place.path().join("old"), place.path().join("new"));
+    let options = WriteOptions::default().internal_keys(true).filter_policy(BloomFilterPolicy::new(6));
+    let mut builder = TableBuilder::new(Vec::new(), options.compression(Compression::None));
+    for number in 0..20 {
+        // Each value takes a block of its own, which has a filter of its own.
+        builder.add(&manifest::value_key(&format!("key{number:02}")), &[7; 5000]).unwrap();
+    }
+    std::fs::create_dir(&old).unwrap();
+    std::fs::write(old.join("000005.ldb"), builder.finish().unwrap().0).unwrap();
+    let last = run(&args!["repair", old, "--to", new, "--json"]).expect(5).all_json().pop().unwrap();
+    assert_eq!(last["bits_per_key"], 7);
 }
 
 /// A key of Chromium's IndexedDB: ids of one byte each, then a number.

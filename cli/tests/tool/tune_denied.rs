@@ -1,4 +1,4 @@
-//! `filterblock tune` where filters deny stored keys: what it advises is carried out.
+//! `filterblock tune` where filters deny stored keys, or stand for two hashes: what it advises is carried out.
 
 use std::path::Path;
 
@@ -35,8 +35,13 @@ fn of_high_bytes(number: u32) -> Vec<u8> {
 
 /// Makes a database with a table for each of `tables`.
 fn made(tables: &[Filters], key: impl Fn(u32) -> Vec<u8>) -> tempfile::TempDir {
+    made_in(BYTEWISE, tables, key)
+}
+
+/// Makes a database of which the MANIFEST names this comparator.
+fn made_in(comparator: &[u8], tables: &[Filters], key: impl Fn(u32) -> Vec<u8>) -> tempfile::TempDir {
     let dir = folder();
-    let mut edit = Edit::default().comparator(BYTEWISE).number(2, 4).number(3, 90).number(4, 100);
+    let mut edit = Edit::default().comparator(comparator).number(2, 4).number(3, 90).number(4, 100);
     for (at, (policy, cleared)) in (0..).zip(tables) {
         let options = WriteOptions::default().internal_keys(true).filter_policy(policy.clone());
         let options = options.compression(Compression::None);
@@ -175,4 +180,72 @@ fn a_hash_that_nothing_reveals_is_asked_for() {
 fn keys_with_one_hash_need_none_named() {
     let made = made(&[(old(12, LegacyHash::Signed), usize::MAX)], of_digits);
     is_carried_out(made.path(), &[], &["--bits-per-key", "12"]);
+}
+
+/// The order may take keys of different bytes for equal, so that filters deny some of them.
+#[test]
+fn an_order_that_is_not_known_has_no_command() {
+    let made = made_in(b"another", &[(new(12), 3)], of_digits);
+    is_refused(made.path(), "--assume-bytewise-equality");
+    let advice = advice(made.path(), &[]);
+    assert_eq!(advice["arguments"], Value::Null);
+    let remark = "Rebuild refuses an order of keys that is not known, unless --assume-bytewise-equality says that it \
+                  takes no keys of different bytes for equal";
+    assert!(advice["text"].as_str().unwrap().ends_with(remark), "{advice}");
+    carry_out(made.path(), &["--bits-per-key", "12", "--assume-bytewise-equality"]);
+}
+
+/// The advice to make other filters, none of which denies a key.
+#[track_caller]
+fn other_filters(database: &Path, arguments: &[&str]) -> (Value, Vec<String>) {
+    let arguments: Vec<_> = arguments.iter().map(Into::into).collect();
+    let always = args!["tune", "--json", "--min-size", "1", "--budget", "1M", database];
+    let run = run_long(&[&always[..], &arguments].concat()).expect(0);
+    let advice = run.all_json().pop().unwrap()["advice"].clone();
+    assert!(advice["action"] == "rebuild" && advice["choice"] != Value::Null, "{advice}");
+    let arguments = advice["arguments"].as_array().cloned().unwrap_or_default();
+    let arguments = arguments.iter().map(|word| word.as_str().unwrap().to_owned()).collect();
+    (advice, arguments)
+}
+
+/// Only the last table has keys whose two hashes differ. Tables that are looked at for the hash beforehand have none.
+#[test]
+fn the_hash_of_other_filters_is_not_guessed() {
+    let filters: Vec<_> = (0..18).map(|_| (old(4, LegacyHash::Signed), 0)).collect();
+    let made =
+        made(&filters, |number| if number < 17_000 { of_digits(number) } else { of_high_bytes(number) });
+    let (_, arguments) = other_filters(made.path(), &[]);
+    assert!(arguments.ends_with(&["--hash".to_owned(), "signed".to_owned()]), "{arguments:?}");
+    carry_out(made.path(), &arguments.iter().map(|word| &**word).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_hash_of_other_filters_that_nothing_reveals_is_asked_for() {
+    let (advice, _) = other_filters(made(&[(new(4), 0)], of_high_bytes).path(), &["--policy", OLD]);
+    assert_eq!(advice["arguments"], Value::Null);
+    let text = advice["text"].as_str().unwrap();
+    assert!(
+        text.contains("Rebuild has to be told the hash") && text.contains(&format!("--policy {OLD}")),
+        "{text}"
+    );
+
+    let made = made(&[(new(4), 0)], of_digits);
+    let (_, arguments) = other_filters(made.path(), &["--policy", OLD]);
+    assert!(!arguments.contains(&"--hash".to_owned()), "{arguments:?}");
+    carry_out(made.path(), &arguments.iter().map(|word| &**word).collect::<Vec<_>>());
+}
+
+/// Without the trial of other filters, the bits in use are not known to the page.
+#[test]
+fn a_page_without_advice_names_the_bits_that_filters_get() {
+    let made = made(&[(new(16), 0), (new(16), 3)], of_digits);
+    let beside = folder();
+    let page = beside.path().join("page.html");
+    run_long(&args!["report", "--no-tune", made.path(), "-o", page]).expect(1);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page.contains("They get 10 bits a key, as it is not known how many the others have."),
+        "{}",
+        &page[..3000]
+    );
 }

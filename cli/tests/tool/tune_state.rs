@@ -226,9 +226,53 @@ fn what_is_missing_or_damaged_is_restored_first() {
     std::fs::write(&table, &contents[..contents.len() / 2]).unwrap();
     assert!(advice(1).ends_with(words));
     rebuild(1);
+    // A table that is sound, but another one.
+    std::fs::copy(copy.path().join("000007.ldb"), &table).unwrap();
+    assert!(advice(1).ends_with(words));
+    rebuild(1);
     std::fs::write(&table, contents).unwrap();
     assert!(!advice(0).contains("Rebuild refuses"));
     rebuild(0);
+}
+
+/// The MANIFEST ends within a record, as after a power failure.
+#[test]
+fn a_database_whose_manifest_is_cut_off_is_not_advised_to_be_rebuilt_in_place() {
+    let copy = copy_of(&database("levels"));
+    let path = copy.path().join("MANIFEST-000008");
+    let mut manifest = std::fs::read(&path).unwrap();
+    manifest.extend([1, 2, 3, 4, 100, 0, 1, 9, 9]);
+    std::fs::write(path, manifest).unwrap();
+    let advice = tune(&args!["--min-size", "1", "--budget", "1M", copy.path()], 0).1["advice"].clone();
+    let words = "The end of the MANIFEST is lost: first, open the database once with its program, or rebuild it with --to \
+                 instead of --in-place";
+    assert!(advice["text"].as_str().unwrap().ends_with(words), "{advice}");
+    let beside = folder();
+    run(&args!["rebuild", copy.path(), "--to", beside.path().join("new")]).expect(0);
+    let refused = run(&args!["rebuild", copy.path(), "--in-place"]).expect(if cfg!(windows) { 2 } else { 1 });
+    assert!(cfg!(windows) || refused.err.contains("open the database once with its program"), "{refused:?}");
+}
+
+/// The blocks of a table have an unknown codec. Its filters deny nothing, and those of the other tables can be made.
+#[test]
+fn tables_in_an_unknown_codec_have_to_be_kept() {
+    let copy = copy_of(&database("levels"));
+    let path = copy.path().join("000005.ldb");
+    let mut file = std::fs::read(&path).unwrap();
+    let block =
+        Table::open(file.clone(), &ReadOptions::default()).unwrap().data_blocks().next().unwrap().unwrap();
+    let (start, end) = (block.offset as usize, (block.offset + block.size) as usize);
+    file[end] = 100;
+    let crc = crc32c::crc32c(&file[start..=end]).rotate_right(15).wrapping_add(0xa282_ead8);
+    file[end + 1..end + 5].copy_from_slice(&crc.to_le_bytes());
+    std::fs::write(path, file).unwrap();
+    let advice = tune(&args!["--min-size", "1", "--budget", "1M", copy.path()], 1).1["advice"].clone();
+    let words =
+        "Rebuild refuses tables that it cannot decode, unless --keep-undecodable leaves them as they are";
+    assert!(advice["text"].as_str().unwrap().ends_with(words), "{advice}");
+    let beside = folder();
+    run(&args!["rebuild", copy.path(), "--to", beside.path().join("new")]).expect(1);
+    run(&args!["rebuild", copy.path(), "--to", beside.path().join("new"), "--keep-undecodable"]).expect(0);
 }
 
 /// A rebuild is refused as long as the tables from before an earlier one are kept.

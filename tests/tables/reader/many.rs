@@ -302,6 +302,13 @@ fn blocks_of_one_place_are_shared_only_if_they_end_at_one_place() {
         let keys: Vec<&[u8]> = [&b"a"[..], b"c", b"d", b"e", b"a", b"b", b"bb", b"cc"].repeat(4);
         check("overlapping blocks", &table, &keys);
         check("overlapping blocks", &table, &mixed(&keys, 0));
+        // Blocks of a file are read before they are searched.
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.ldb");
+        fs::write(&path, &file).unwrap();
+        let table = Table::open_path(&path, &ReadOptions::default().verify_checksums(verify)).unwrap();
+        check("overlapping blocks of a file", &table, &keys);
+        check("overlapping blocks of a file", &table, &mixed(&keys, 0));
     }
 }
 

@@ -243,6 +243,11 @@ fn the_verdict_says_what_is_worst_first() {
         }
     };
     starts(verdict(&unknown), "The filters of 3 of 3 tables are not known here.", "nothing else is wrong.");
+    let unknown_and_none = |overview: &mut Overview| {
+        unknown(overview);
+        overview.tables[1] = unfiltered(overview.tables[1].clone());
+    };
+    starts(verdict(&unknown_and_none), "", "should have some.");
     starts(verdict(&|overview| overview.tables.clear()), "There are no tables.", "there is nothing to do.");
     let logs = |overview: &mut Overview| {
         overview.tables.clear();
