@@ -229,8 +229,9 @@ fn a_hash_of_other_filters_that_nothing_reveals_is_asked_for() {
         "{text}"
     );
 
-    let made = made(&[(new(4), 0)], of_digits);
-    let (_, arguments) = other_filters(made.path(), &["--policy", OLD]);
+    let filters = [(old(4, LegacyHash::Signed), 0), (old(4, LegacyHash::Signed), 0)];
+    let made = made(&filters, of_digits);
+    let (_, arguments) = other_filters(made.path(), &[]);
     assert!(!arguments.contains(&"--hash".to_owned()), "{arguments:?}");
     carry_out(made.path(), &arguments.iter().map(|word| &**word).collect::<Vec<_>>());
 }

@@ -350,8 +350,7 @@ pub struct Advice {
     /// made anew.
     pub choice: Option<Choice>,
     /// Arguments to append to `filterblock rebuild DB --in-place` (on Windows, to `filterblock rebuild DB --to NEW`).
-    /// `None`: `action` is not `rebuild`, or filters deny stored keys and a rebuild has to be told more than is known,
-    /// which `text` names.
+    /// `None`: `action` is not `rebuild`, or a rebuild has to be told more than is known, which `text` names.
     pub arguments: Option<Vec<String>>,
 }
 
