@@ -183,7 +183,7 @@ const ENGINE: [(&str, &[&str]); 9] = [
     ("audit", &["remote", "rebuild", "repair", "page", "object_store", "tokio", "serde_json", "maud"]),
     ("remote", &["rebuild", "repair", "words", "page", "engine", "serde_json", "maud"]),
     ("rebuild", &["repair", "page", "remote", "object_store", "maud"]),
-    ("repair", &["words", "page", "remote", "object_store", "maud"]),
+    ("repair", &["page", "remote", "object_store", "maud"]),
     (
         "words",
         &["rebuild", "repair", "page", "remote", "run", "engine", "object_store", "maud", "serde_json"],

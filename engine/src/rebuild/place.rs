@@ -9,7 +9,8 @@ use filterblock::escape_path;
 use super::failure::{Failure, REPAIR, Result};
 use super::files::{Folder, Purpose, is_root};
 use super::undo_folder::UndoFolder;
-use crate::{report::ErrorKind, words::path_word};
+use crate::report::{COPIES_ONLY, ErrorKind};
+use crate::words::path_word;
 
 /// A database that is changed in place, or read for a dry run of such a change.
 pub(super) struct DatabaseFolder {
@@ -102,7 +103,7 @@ fn check_owner(dir: &Folder, command: &str) -> Result<()> {
 
 /// Refuses a system or a file system on which locks, renames and links cannot be relied on.
 fn check_platform(dir: &Folder) -> Result<()> {
-    if cfg!(windows) {
+    if COPIES_ONLY {
         let why = "expected another system than Windows for this; --to makes a copy";
         return Err(Failure::refused(dir.path(), why));
     }

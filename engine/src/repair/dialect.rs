@@ -1,5 +1,7 @@
 //! Tables that are not of a database of LevelDB's or goleveldb's.
 
+use std::path::Path;
+
 use filterblock::database::FileKind;
 use filterblock::policy::Origin;
 use filterblock::table::{ReadAt, Table};
@@ -9,7 +11,7 @@ use super::input::{Input, InputFile};
 use crate::audit::read_options;
 use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};
-use crate::report::ErrorKind;
+use crate::{report::ErrorKind, words::scan_command};
 
 /// The number of entries that are looked at to find out whether a table is of a database.
 const FIRST: usize = 16;
@@ -51,11 +53,11 @@ fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
         Some(Origin::RocksDb) => return Some(of_another("RocksDB's, by the names in their metaindex")),
         _ => {}
     }
-    let ending = if name.ends_with(".sst") { "sst" } else { "ldb" };
     has_other_keys(table).then(|| {
         format!(
             "expected tables of a database, whose keys end with a sequence number and a type, found tables of other keys; \
-             these can be read one by one: filterblock scan DB/*.{ending}"
+             these can be read one by one: {}",
+            scan_command(Path::new("DB"), || [Path::new(name)].into_iter())
         )
     })
 }

@@ -41,7 +41,7 @@ impl KeyOrder {
         request: &RepairRequest,
     ) -> Result<Self> {
         let named = manifests.comparator();
-        let known = |name: &[u8]| Order::of(name).ok_or_else(|| unknown_order(input, name));
+        let known = |name: &[u8]| Order::of(name).ok_or_else(|| unknown_order(input, files, name));
         match (&request.comparator, named) {
             (Some(asked), named) => {
                 let name = if asked == "bytewise" { Order::Bytewise.name() } else { asked };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 
 use filterblock::database::{FileKind, LiveTable, Manifest};
 use filterblock::quote;
@@ -13,7 +14,7 @@ use super::patched::{Patch, Patched, Sequential};
 use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::audit::read_options;
 use crate::rebuild::{Failure, Result};
-use crate::report::ErrorKind;
+use crate::{report::ErrorKind, words::scan_command};
 
 /// A MANIFEST as far as it could be read.
 pub(super) struct FoundManifest {
@@ -205,12 +206,12 @@ fn is_whole(input: &dyn Input, file: &InputFile) -> bool {
 }
 
 /// A refusal of a comparator whose order is not known.
-pub(super) fn unknown_order(input: &dyn Input, name: &[u8]) -> Failure {
+pub(super) fn unknown_order(input: &dyn Input, files: &[InputFile], name: &[u8]) -> Failure {
     let why = format!(
         "expected a comparator whose order is known (leveldb.BytewiseComparator, idb_cmp1), found {}; if its order is one \
-         of these, --comparator names it; each file by itself can be read in any order: filterblock scan DB/*.ldb \
-         DB/*.log",
-        quote(name)
+         of these, --comparator names it; each file by itself can be read in any order: {}",
+        quote(name),
+        scan_command(Path::new("DB"), || files.iter().map(|file| Path::new(&file.name)))
     );
     Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported)
 }

@@ -64,11 +64,13 @@ macro_rules! codes {
 
 const RESTORE: &str = "Restore the file from a copy; failing that, filterblock repair DB --to NEW saves what can be read. Check \
      disk and memory.";
-const REBUILD: &str = match cfg!(windows) {
+/// True where a rebuild in place is not advised: on Windows, where it is refused, and in a browser, which does not tell the system.
+pub const COPIES_ONLY: bool = cfg!(any(windows, target_family = "wasm"));
+const REBUILD: &str = match COPIES_ONLY {
     true => "filterblock rebuild DB --to NEW writes new filters.",
     false => "filterblock rebuild DB --in-place writes new filters.",
 };
-const RENEW: &str = match cfg!(windows) {
+const RENEW: &str = match COPIES_ONLY {
     true => {
         "Write new filters: filterblock rebuild DB --to NEW. If it happens again, the policy of the program \
              that writes does not match its name."

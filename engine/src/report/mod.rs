@@ -32,7 +32,7 @@ pub use count::{BitsPerEntry, DistinctKeys, EntryCount, EntrySum};
 pub use distinct::DistinctSum;
 pub use error_kind::ErrorKind;
 pub use filter_list::{Dialect, FilterBlock, FilterCost, Filters, KeyFormat, LargerRanges, ListedFilter};
-pub use findings::{Code, Finding, Findings, Weight};
+pub use findings::{COPIES_ONLY, Code, Finding, Findings, Weight};
 pub use folder::{Folder, Unreadable};
 pub use frame::{Frame, Framed};
 pub use inspect::{InspectStatus, Inspected, Table, TableLevel, TableState, ends_of, name_of};

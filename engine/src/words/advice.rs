@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::numbers::{counted, size};
 use super::shell_word::{path_word, shell_word};
-use crate::report::{Budget, BudgetOrigin, Choice, FoundFilters, LevelBits, NearKind, Outcome, Reads};
+use crate::report::{
+    Budget, BudgetOrigin, COPIES_ONLY, Choice, FoundFilters, LevelBits, NearKind, Outcome, Reads,
+};
 
 /// The user is not asked for lookups if, for every kind of absent key, a lookup reads no more blocks than
 /// this on average.
@@ -207,11 +209,11 @@ pub fn loss_by_level(by_level: &Choice, uniform: &Choice) -> Option<&'static str
     is_loss.then_some(reason)
 }
 
-/// The command that carries out the advice: in place, or by a copy beside the database on Windows, where `rebuild` refuses to
-/// work in place, and in a browser, which does not tell the system.
+/// The command that carries out the advice: in place, or by a copy beside the database where `rebuild` makes
+/// [copies only](COPIES_ONLY).
 pub fn rebuild_command(database: &Path, arguments: &[String]) -> String {
     let mut command = format!("filterblock rebuild {} ", path_word(database));
-    if cfg!(any(windows, target_family = "wasm")) {
+    if COPIES_ONLY {
         command += &format!("--to {}", path_word(&copy_beside(database, "-rebuilt")));
     } else {
         command += "--in-place";
@@ -229,11 +231,13 @@ pub fn repair_command(database: &Path) -> String {
     format!("filterblock repair {} --to {}", path_word(database), path_word(&copy))
 }
 
-/// A path beside `database` with this ending of its name, or the word `NEW` if the path of the database ends in no name.
+/// A path beside `database` with this ending of its name, or with the name `NEW` if the path of the database ends in no name, as
+/// `.` does. Of a root, which nothing lies beside, it is the word `NEW`.
 fn copy_beside(database: &Path, ending: &str) -> PathBuf {
-    match database.file_name() {
-        Some(name) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
-        None => "NEW".into(),
+    match (database.file_name(), database.parent()) {
+        (Some(name), _) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
+        (None, Some(_)) => database.strip_prefix(".").unwrap_or(database).join("../NEW"),
+        (None, None) => "NEW".into(),
     }
 }
 
@@ -272,7 +276,7 @@ pub fn ranges_text(base_lg: u8) -> String {
 mod tests {
     use super::*;
     use crate::audit::policies::Policy;
-    use crate::report::{Estimate, Reads};
+    use crate::report::{Code, Estimate, Reads};
 
     fn choice(base_lg: u8, bits: &[(Option<u8>, u32)]) -> Choice {
         let bits = bits.iter().map(|&(level, bits_per_key)| LevelBits { level, bits_per_key }).collect();
@@ -356,11 +360,27 @@ mod tests {
         assert_eq!(rebuild_command(Path::new("-"), &[]), of_dash);
     }
 
+    /// The page shows both.
+    #[test]
+    fn remedies_name_the_rebuild_of_the_command() {
+        let command = rebuild_command(Path::new("DB"), &[]).replace("DB-rebuilt", "NEW");
+        for code in [Code::FilterDeniesKey, Code::FilterMalformed, Code::FilterUnusable] {
+            assert!(code.remedy().contains(&command), "{command}: {}", code.remedy());
+        }
+    }
+
     #[test]
     fn a_copy_lies_beside_its_database() {
-        for (database, copy) in
-            [("x/my db", "x/my db-rebuilt"), ("db/", "db-rebuilt"), (".", "NEW"), ("x/..", "NEW")]
-        {
+        for (database, copy) in [
+            ("x/my db", "x/my db-rebuilt"),
+            ("db/", "db-rebuilt"),
+            ("./db", "./db-rebuilt"),
+            (".", "../NEW"),
+            ("./.", "../NEW"),
+            ("..", "../../NEW"),
+            ("x/..", "x/../../NEW"),
+            ("/", "NEW"),
+        ] {
             assert_eq!(copy_beside(Path::new(database), "-rebuilt"), Path::new(copy));
         }
     }

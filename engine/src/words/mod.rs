@@ -7,6 +7,7 @@ mod fill;
 mod fill_bins;
 mod notes;
 mod numbers;
+mod scan_command;
 mod shell_word;
 #[cfg(any(test, feature = "examples"))]
 pub mod tune_examples;
@@ -27,4 +28,5 @@ pub use numbers::{
     bits_per_entry, count, counted, counted_as, distinct_keys, entries, entries_of_keys, measured, or_dash,
     percent, rate_interval, ratio, size,
 };
+pub(crate) use scan_command::scan_command;
 pub use shell_word::path_word;

@@ -20,29 +20,46 @@ fn posix_word(text: &str) -> String {
     }
 }
 
-/// A word for both cmd.exe and PowerShell, or for PowerShell alone if `text` has a character that it would take for more
-/// between double quotes.
+/// A word for both cmd.exe and PowerShell, in double quotes unless it is plain. Characters that one of them would replace within
+/// quotes, and those that no terminal shows, are written for PowerShell alone. To cmd.exe the word is then another text,
+/// but it does not end early in either.
 fn windows_word(text: &str) -> String {
     // PowerShell makes two arguments of `a,b`.
     let is_plain = |c: char| c.is_alphanumeric() || r"\/._-+:=".contains(c);
     if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else if text.contains(['$', '`', '"']) {
-        format!("'{}'", text.replace('\'', "''"))
-    } else {
-        // A program takes a single backslash before the closing quote for one that makes the quote part of the word.
-        let end = if text.ends_with('\\') { "\\" } else { "" };
-        format!("\"{text}{end}\"")
+        return text.to_owned();
     }
+    let (mut word, mut backslashes) = ("\"".to_owned(), 0);
+    for c in text.chars() {
+        match c {
+            // PowerShell takes these for double quotes, and a console turns the first two into such as they are pasted. Two of
+            // them stand for one, and end no word.
+            '“' | '”' | '„' => word.extend([c, c]),
+            // A program takes a single backslash before a quote for one that makes the quote part of the word.
+            '"' => word.extend([&*"\\".repeat(backslashes), "\"\""]),
+            // To cmd.exe, a backtick before the second `%` belongs to the name of a variable, which then does not exist.
+            '$' | '`' | '%' => word.extend(['`', c]),
+            _ if escape_path(c.encode_utf8(&mut [0; 4])).to_string().starts_with(c) => word.push(c),
+            _ => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    word += &format!("$([char]0x{unit:x})");
+                }
+            }
+        }
+        backslashes = if c == '\\' { backslashes + 1 } else { 0 };
+    }
+    word + &"\\".repeat(backslashes) + "\""
 }
 
-/// A path as one word of a command, and not as an option. A path that cannot be shown as it is stands in `$'…'`, which bash,
-/// zsh and ksh take for its bytes.
+/// A path as one word of a command, and not as an option. On Unix, a path that cannot be shown as it is stands in `$'…'`, which
+/// bash, zsh and ksh take for its bytes.
 pub fn path_word(path: &Path) -> String {
     let text = escape_path(path).to_string();
     let prefix = if text.starts_with('-') { "./" } else { "" };
     if path.to_str() == Some(&text) {
         shell_word(&format!("{prefix}{text}"))
+    } else if cfg!(windows) {
+        windows_word(&format!("{prefix}{}", path.to_str().unwrap_or(&text)))
     } else {
         byte_word(prefix, path)
     }
@@ -91,13 +108,100 @@ mod tests {
             (r"C:\a b\", r#""C:\a b\\""#),
             ("0=20,1=17", "\"0=20,1=17\""),
             ("it's", "\"it's\""),
+            (r"a b\\", r#""a b\\\\""#),
             ("~x", "\"~x\""),
-            ("it's $x", "'it''s $x'"),
+            ("it's $x", "\"it's `$x\""),
+            ("a%b%`", "\"a`%b`%``\""),
+            ("x” ; calc ; “’", "\"x”” ; calc ; ““’\""),
+            ("a\u{202e}b", "\"a$([char]0x202e)b\""),
             ("", "\"\""),
         ] {
             assert_eq!(windows_word(path), word);
             if cfg!(windows) {
                 assert_eq!(path_word(Path::new(path)), word);
+            }
+        }
+    }
+
+    /// The string that PowerShell takes a word in double quotes for.
+    fn of_powershell(word: &str) -> String {
+        let is_quote = |c: &char| "\"“”„".contains(*c);
+        let mut chars = word.chars().peekable();
+        let mut text = String::new();
+        assert_eq!(chars.next(), Some('"'));
+        while let Some(c) = chars.next() {
+            match c {
+                '`' => text.extend(chars.next()),
+                '$' => {
+                    let code: String = chars.by_ref().take_while(|c| *c != ')').collect();
+                    let code = code.strip_prefix("([char]0x").expect(word);
+                    text.extend(char::from_u32(u32::from_str_radix(code, 16).unwrap()));
+                }
+                c if is_quote(&c) => match chars.next_if(is_quote) {
+                    Some(second) => text.push(second),
+                    None => break,
+                },
+                c => text.push(c),
+            }
+        }
+        assert_eq!(chars.next(), None, "{word} {text}");
+        text
+    }
+
+    /// The argument that a program on Windows takes a word for.
+    fn of_program(word: &str) -> String {
+        let (mut text, mut rest) = (String::new(), word.strip_prefix('"').expect(word));
+        loop {
+            let end = rest.find('"').expect(word);
+            let (part, after) = (&rest[..end], &rest[end + 1..]);
+            let start = part.trim_end_matches('\\');
+            let backslashes = part.len() - start.len();
+            text += &part[..start.len() + backslashes / 2];
+            match after.strip_prefix('"').filter(|_| backslashes % 2 == 0) {
+                _ if backslashes % 2 == 1 => rest = after,
+                Some(after) => rest = after,
+                None => {
+                    assert_eq!(after, "", "{word}");
+                    return text;
+                }
+            }
+            text.push('"');
+        }
+    }
+
+    /// cmd.exe ends a word at a character that is not within quotes, and replaces names between `%`.
+    fn check_for_cmd(word: &str) {
+        let mut is_inside = false;
+        for c in word.chars() {
+            match c {
+                '"' => is_inside = !is_inside,
+                _ => assert!(is_inside, "{word}"),
+            }
+        }
+        assert!(!is_inside, "{word}");
+        let mut names: Vec<_> = word.split('%').skip(1).collect();
+        names.pop();
+        assert!(names.iter().all(|name| name.ends_with('`')), "{word}");
+    }
+
+    #[test]
+    fn no_text_ends_a_word_of_windows() {
+        let all: Vec<_> = "a &\\\"“”„'’$`%(\u{202e}".chars().collect();
+        let few = all.iter().flat_map(|a| all.iter().map(move |b| [*a, *b]));
+        let few: Vec<_> = few.collect();
+        for start in &few {
+            for end in &few {
+                let text: String = [' '].iter().chain(start).chain(end).collect();
+                let word = windows_word(&text);
+                check_for_cmd(&word);
+                check_for_cmd(&word.replace(['“', '”'], "\""));
+                if !text.contains(['“', '”', '„', '$', '`', '%', '\u{202e}']) {
+                    assert_eq!(of_program(&word), text);
+                }
+                if !text.contains('"') {
+                    let whole = |text: &str| text.trim_end_matches('\\').to_owned();
+                    assert_eq!(whole(&of_powershell(&word)), whole(&text), "{word}");
+                }
             }
         }
     }

@@ -143,6 +143,30 @@ fn a_damaged_log_is_a_finding() {
     run(&args!["inspect", copy.path()]).expect(1);
 }
 
+/// The copy has to lie outside the database, which is all that its path says here.
+#[test]
+fn the_command_for_the_folder_one_is_in_can_be_carried_out() {
+    let place = folder();
+    let dir = place.path().join("db");
+    fs::create_dir(&dir).unwrap();
+    for (path, mut bytes) in contents(&database("levels")) {
+        let name = path.file_name().unwrap();
+        if name == "000010.log" {
+            bytes[10] ^= 1;
+        }
+        fs::write(dir.join(name), bytes).unwrap();
+    }
+    let here = |arguments: &[&str]| finish(command(arguments).current_dir(&dir).spawn().unwrap());
+    let line = here(&["report", ".", "--no-tune", "-o", "../page.html"]).expect(1).quiet().out;
+    let (_, shown) = line.trim_end().rsplit_once(" Run: filterblock ").unwrap();
+    let words: Vec<_> = shown.split(' ').collect();
+    assert_eq!(words, ["repair", ".", "--to", "../NEW", "--dry-run"]);
+    here(&words).expect(0);
+    here(&words[..4]).expect(0);
+    let tables = run(&args!["verify", place.path().join("NEW")]).expect(0);
+    assert!(tables.out.contains("sound"), "{tables:?}");
+}
+
 #[test]
 fn without_filters_the_page_says_which_to_have() {
     let (line, page) = report(&database("unfiltered"), 0, &[]);

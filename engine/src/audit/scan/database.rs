@@ -14,7 +14,7 @@ use crate::audit::index_order::misordered;
 use crate::audit::table_size::contradicted;
 use crate::report::{ErrorKind, Fault, FileState, Row, Version};
 use crate::walk::Folder;
-use crate::words::path_word;
+use crate::words::scan_command;
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
@@ -112,16 +112,11 @@ fn order_of(database: &Database) -> Option<SharedComparator> {
 /// The reason why the entries of a database whose comparator is not known here cannot be shown in one order.
 pub(super) fn unknown_order(folder: &Folder) -> Fault {
     let name = quote(folder.comparator().unwrap_or_default()).to_string();
-    let mut message = format!(
-        "the order of keys is {name}, which is not known here, so files cannot be merged; give them one by one: \
-         filterblock scan"
-    );
     let files = || folder.tables().chain(folder.logs().map(|(log, _)| &*log.path));
-    for ending in ["ldb", "sst", "log"] {
-        if files().any(|path| path.extension().is_some_and(|of| of == ending)) {
-            message += &format!(" {}/*.{ending}", path_word(folder.path()));
-        }
-    }
+    let message = format!(
+        "the order of keys is {name}, which is not known here, so files cannot be merged; give them one by one: {}",
+        scan_command(folder.path(), files)
+    );
     Fault { found: Some(name), ..Fault::new(message, ErrorKind::Unsupported) }
 }
 
