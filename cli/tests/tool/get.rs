@@ -390,7 +390,7 @@ fn tables_in_another_order_than_the_given_one_may_hide_a_key() {
     }
     let folder = folder();
     file(&folder, "000005.ldb", &builder.finish().unwrap().0);
-    file(&folder, "000007.log", &fs::read(database("levels").join("000010.log")).unwrap());
+    file(&folder, "000007.log", fs::read(database("levels").join("000010.log")).unwrap());
     let found = run(&args!["get", folder.path(), "c", bytewise[0], bytewise[1]]).expect(2);
     let fault = "ldb: key-order: the keys are not in bytewise order, so keys of the range may be missed\n";
     assert_eq!(found.err.matches(fault).count(), 1, "{found:?}");
