@@ -1,5 +1,6 @@
 //! The work of iterators over a database that is kept, and over a table.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,13 +29,12 @@ pub(crate) fn database(kept: Arc<Kept>, first: Arc<Version>, wanted: Wanted, mut
     Box::pin(async move {
         let (mut wanted, mut version, mut rounds) = (wanted, first, 0);
         // The tables whose sizes have been reported to contradict the MANIFEST.
-        let mut told = Vec::new();
+        let mut told = HashSet::new();
         loop {
             for (number, fault) in &version.contradicted {
-                if told.contains(number) {
+                if !told.insert(*number) {
                     continue;
                 }
-                told.push(*number);
                 if producer.fault(&kept.path, fault).is_err() {
                     return Ok(());
                 }

@@ -9,7 +9,7 @@ use filterblock_engine::{Engine, Inputs};
 use crate::io::{Console, EXIT_ERROR};
 use crate::text;
 
-/// The exit status if the MANIFEST is damaged, or ends within a record.
+/// The exit status if the MANIFEST is damaged, ends within a record, or has a fault that LevelDB takes no notice of.
 const EXIT_DAMAGED: u8 = 1;
 
 /// Show the records of a database's MANIFEST and the tables that are live
@@ -36,8 +36,9 @@ Examples:
   filterblock manifest ~/db/MANIFEST-000004    of a MANIFEST that CURRENT does not name
   filterblock manifest --json ~/db | jq 'select(.object == \"table\") | .number'
 
-Exit status: 0 all is sound; 1 the MANIFEST is damaged or ends within a record, and what can be read
-is shown; 2 it cannot be read, and anything else; 141 the reader of the output went away.";
+Exit status: 0 all is sound; 1 the MANIFEST is damaged, ends within a record, or has a fault that LevelDB takes
+no notice of, and what can be read is shown; 2 it cannot be read, and anything else; 141 the reader of the output
+went away.";
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
     let inputs = Inputs { paths: vec![arguments.path.clone()], ..Inputs::default() };

@@ -297,6 +297,15 @@ pub(crate) fn all() -> Vec<Hostile> {
             }),
         },
         Hostile {
+            name: "many folders with the names of live tables".to_owned(),
+            make: Box::new(move |size, path| {
+                write(path, &records((0..size / 1024).map(table)), 1);
+                for number in 11..10 + size / 1024 {
+                    fs::create_dir(path.join(format!("000005.ldb/{number:06}.ldb"))).unwrap();
+                }
+            }),
+        },
+        Hostile {
             name: "many MANIFESTs and other files".to_owned(),
             make: Box::new(|size, path| {
                 write(path, &records([].into_iter()), 1);

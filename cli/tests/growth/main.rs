@@ -57,7 +57,7 @@ const OF_TABLES: [&[&str]; 15] = [
     &["scan", "--all", "--correct", "--max-output", "LIMIT", "DATABASE"],
     &["repair", "--dry-run", "--max-output", "LIMIT", "--to", "NEW", "DATABASE"],
 ];
-const OF_FOLDERS: [&[&str]; 15] = [
+const OF_FOLDERS: [&[&str]; 16] = [
     &["inspect", "FILE"],
     &["inspect", "--json", "FILE"],
     &["query", "FILE", "key"],
@@ -73,6 +73,7 @@ const OF_FOLDERS: [&[&str]; 15] = [
     &["manifest", "--json", "FILE"],
     &["scan", "--all", "--json", "FILE"],
     &["scan", "--all", "--json", "LOG"],
+    &["repair", "--dry-run", "--max-output", "LIMIT", "--to", "NEW", "FILE"],
 ];
 /// `LIMIT` in `--max-output LIMIT`, as a multiple of the file's size. The default is 256 MiB or more, which would let a
 /// file of 32 KiB be decoded to thousands of times its size.

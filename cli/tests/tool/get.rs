@@ -8,6 +8,7 @@ use filterblock::table::{TableBuilder, WriteOptions};
 use filterblock::{FilterPolicy, Keys};
 
 use super::manifest::{Edit, copy_of, log, value_key};
+use super::tables::Reversed;
 use super::*;
 
 fn hex(text: &Value) -> Vec<u8> {
@@ -381,6 +382,18 @@ fn tables_in_another_order_than_the_given_one_may_hide_a_key() {
     let found = run(&args!["scan", copy.path(), "--prefix", key, bytewise[0], bytewise[1]]).expect(1);
     assert_eq!(found.err.matches(fault).count(), 2, "{found:?}");
     assert!(!run(&args!["scan", copy.path(), bytewise[0], bytewise[1]]).expect(1).err.contains(fault));
+    // The index of a table of one block does not tell.
+    let options = WriteOptions::default().internal_keys(true).comparator(Reversed);
+    let mut builder = TableBuilder::new(Vec::new(), options);
+    for key in ["c", "b", "a"] {
+        builder.add(&[key.as_bytes(), &0x101_u64.to_le_bytes()].concat(), b"value").unwrap();
+    }
+    let folder = folder();
+    file(&folder, "000005.ldb", &builder.finish().unwrap().0);
+    file(&folder, "000007.log", fs::read(database("levels").join("000010.log")).unwrap());
+    let found = run(&args!["get", folder.path(), "c", bytewise[0], bytewise[1]]).expect(2);
+    let fault = "ldb: key-order: the keys are not in bytewise order, so keys of the range may be missed\n";
+    assert_eq!(found.err.matches(fault).count(), 1, "{found:?}");
     // A database in that order has no such fault.
     let sound = copy_of(&database("levels"));
     for name in ["CURRENT", "MANIFEST-000008", "000010.log"] {

@@ -1,12 +1,15 @@
 //! Files outside the local file system: which parts the program reads, and what it reports if they change.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::{io, ops::Range};
 
 use bytes::Bytes;
 use filterblock::table::{Compression, ReadAt, TableBuilder, WriteOptions};
-use filterblock_engine::report::{Depth, Entry, FaultAt, QueryLine, ScanLine, Verified, write_line};
+use filterblock_engine::report::{
+    Depth, Entry, FaultAt, ManifestLine, QueryLine, ScanLine, Verified, write_line,
+};
 use filterblock_engine::{
     Engine, Inputs, InspectLine, Memory, Question, ScanRequest, SoughtKeys, Storage, Wanted,
 };
@@ -135,6 +138,50 @@ fn what_cannot_be_read_of_a_database_is_not_damage() {
             "{name}"
         );
     }
+}
+
+/// Files in memory. The MANIFEST is gone when it has been opened a number of times.
+#[derive(Debug)]
+struct Vanishing {
+    memory: Memory,
+    opened: AtomicUsize,
+    most: usize,
+}
+
+impl Storage for Vanishing {
+    fn list(&self, path: &Path) -> io::Result<Option<Vec<(String, u64)>>> {
+        self.memory.list(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt + Send>> {
+        if path.ends_with("MANIFEST-000008") && self.opened.fetch_add(1, Relaxed) >= self.most {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.memory.open(path)
+    }
+}
+
+/// The program that uses the database removes a MANIFEST when it has written another.
+#[test]
+fn what_was_read_of_a_manifest_is_shown_though_it_vanishes() {
+    let read = |most: usize| {
+        let storage = Arc::new(Vanishing { memory: levels(), opened: AtomicUsize::new(0), most });
+        let of_engine: Arc<dyn Storage> = storage.clone();
+        let inputs = Inputs { paths: vec!["/db".into()], storage: Some(of_engine), ..Inputs::default() };
+        let mut text = Vec::new();
+        let mut show = |line: ManifestLine<'_>| line.write_json(&mut text);
+        let outcome = Engine::new().manifest(inputs, &mut show).unwrap();
+        (String::from_utf8(text).unwrap(), outcome.has_failed, storage.opened.load(Relaxed))
+    };
+    let (whole, has_failed, opened) = read(usize::MAX);
+    assert!(!has_failed && whole.contains(r#""object":"state""#) && opened > 3, "{whole}");
+    // Only the search for zeros opens it as late as that.
+    assert_eq!(read(opened - 1), (whole, false, opened));
+    let (text, has_failed, _) = read(opened - 2);
+    assert!(
+        has_failed && text.contains("MANIFEST-000008") && !text.contains(r#""object":"state""#),
+        "{text}"
+    );
 }
 
 /// A log has no data blocks that a lookup could read, so the count of tables left out does not include it.

@@ -8,6 +8,7 @@ use filterblock::table::{ReadAt, Table};
 use filterblock::{Error, KeyFormat};
 
 use super::input::{Input, InputFile};
+use super::table::VALUE;
 use crate::audit::read_options;
 use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};
@@ -15,8 +16,6 @@ use crate::{report::ErrorKind, words::scan_command};
 
 /// The number of entries that are looked at to find out whether a table is of a database.
 const FIRST: usize = 16;
-/// The greatest type that an internal key may have: that of a value.
-const VALUE: u64 = 1;
 
 /// Refuses a database if more than half of its tables are of another program or of no database. The files of such
 /// tables only look like those of LevelDB's databases.

@@ -55,6 +55,25 @@ pub(super) struct Listing {
 /// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
 pub(super) const MAX_CURRENT: usize = 64;
 
+/// What is there instead of a file if a link does not lead to any.
+const NOWHERE: &str = "a link that leads nowhere";
+
+/// What is there instead of a file if a link cannot be followed for this reason. `None`: the system failed, so there may
+/// be a file.
+fn why_not_behind(error: &io::Error) -> Option<&'static str> {
+    #[cfg(unix)]
+    match rustix::io::Errno::from_io_error(error) {
+        Some(rustix::io::Errno::LOOP) => return Some("a link that leads in a circle"),
+        Some(rustix::io::Errno::NAMETOOLONG) => return Some(NOWHERE),
+        _ => {}
+    }
+    match error.kind() {
+        io::ErrorKind::NotADirectory => Some(NOWHERE),
+        io::ErrorKind::PermissionDenied => Some("a link to where this user may not look"),
+        _ => None,
+    }
+}
+
 impl Input for Folder {
     fn files(&self) -> Result<Listing> {
         let mut listing = Listing::default();
@@ -64,18 +83,22 @@ impl Input for Folder {
             if !matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest) {
                 continue;
             }
-            let found = self.look_behind(name);
-            let found =
-                found.map_err(|error| Failure::system("looking at it", &self.path_of(name), &error))?;
             let name = name.to_owned();
-            let why = match found {
-                Some(found) if found.is_file() => {
+            let why = match self.look_behind(&name) {
+                Ok(Some(found)) if found.is_file() => {
                     listing.files.push(InputFile { kind, number, name, len: found.len });
                     continue;
                 }
-                Some(found) if found.is_folder() => "a folder",
-                Some(_) => "a device or a pipe",
-                None => "a link that leads nowhere",
+                Ok(Some(found)) if found.is_folder() => "a folder",
+                Ok(Some(_)) => "a device or a pipe",
+                Ok(None) => NOWHERE,
+                Err(error) => {
+                    // In a folder that may be listed only, no name can be looked at: the links are not to blame.
+                    let is_link =
+                        self.look(&name).is_ok_and(|found| found.is_some_and(|found| found.is_link()));
+                    let why = why_not_behind(&error).filter(|_| is_link);
+                    why.ok_or_else(|| Failure::system("looking at it", &self.path_of(&name), &error))?
+                }
             };
             listing.strays.push(Stray { kind, number, name, why });
         }
@@ -94,5 +117,28 @@ impl Input for Folder {
 
     fn current(&self) -> Option<Vec<u8>> {
         self.read("CURRENT", MAX_CURRENT).ok().flatten()
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    /// A link to an unreadable disk may be the live log.
+    #[test]
+    fn a_link_leads_nowhere_unless_the_system_fails() {
+        for (error, why) in [
+            (Errno::LOOP, Some("a link that leads in a circle")),
+            (Errno::NOTDIR, Some(NOWHERE)),
+            (Errno::NAMETOOLONG, Some(NOWHERE)),
+            (Errno::ACCESS, Some("a link to where this user may not look")),
+            (Errno::IO, None),
+            (Errno::NOMEM, None),
+            (Errno::STALE, None),
+        ] {
+            assert_eq!(why_not_behind(&error.into()), why, "{error}");
+        }
     }
 }

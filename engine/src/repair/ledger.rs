@@ -161,9 +161,7 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
 fn strays(survey: &Survey) -> impl Iterator<Item = RepairedFile> {
     let may_matter = |stray: &&Stray| {
         let trusted = survey.manifests.trusted().map(|trusted| &trusted.manifest);
-        let is_there = |member: &Member| member.table().is_some() && member.number == stray.number;
         match stray.kind {
-            FileKind::Table if survey.members.iter().any(is_there) => false,
             FileKind::Table => trusted.is_none_or(|trusted| is_newer(trusted, stray.number)),
             FileKind::Log => trusted.is_none_or(|trusted| trusted.is_log_live(stray.number)),
             _ => true,

@@ -1,6 +1,6 @@
 //! All MANIFESTs of a database, and the one that can be trusted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -102,10 +102,13 @@ impl Manifests {
         self.found.get(self.trusted?)
     }
 
-    /// Stops trusting the trusted MANIFEST, for the reason `why`.
+    /// Stops trusting the trusted MANIFEST, for the reason `why`. None is trusted then: the others were passed over.
     pub(super) fn distrust(&mut self, why: String) {
-        if let Some(one) = self.trusted.take().and_then(|at| self.found.get_mut(at)) {
-            one.distrust = Some(why);
+        let Some(one) = self.trusted.take().and_then(|at| self.found.get_mut(at)) else { return };
+        one.distrust = Some(why);
+        let reason = format!("{} was preferred, and is not trusted either", one.name);
+        for other in self.found.iter_mut().filter(|other| other.passed_over.is_some()) {
+            other.passed_over = Some(reason.clone());
         }
     }
 
@@ -184,12 +187,12 @@ fn disagreement(input: &dyn Input, manifest: &Manifest, files: &[InputFile]) -> 
     let tables = || files.iter().filter(|file| file.kind == FileKind::Table);
     // A compaction that was cut off leaves newer tables, and all tables that they were made from, so a
     // missing table contradicts the MANIFEST.
-    let newer = tables().find(|file| is_newer(manifest, file.number));
-    let is_missing = |live: &&LiveTable| !tables().any(|file| file.number == live.number);
-    if let Some(newer) = newer
-        && let Some(missing) = manifest.tables().iter().find(is_missing)
-    {
-        return Some(format!("{} is newer, and table {} is missing", newer.name, missing.number));
+    if let Some(newer) = tables().find(|file| is_newer(manifest, file.number)) {
+        let numbers: BTreeSet<u64> = tables().map(|file| file.number).collect();
+        let missing = manifest.tables().iter().find(|live| !numbers.contains(&live.number));
+        if let Some(missing) = missing {
+            return Some(format!("{} is newer, and table {} is missing", newer.name, missing.number));
+        }
     }
     for file in tables() {
         let Some(live) = manifest.table(file.number).filter(|live| live.size != file.len) else { continue };

@@ -1,6 +1,6 @@
 //! The survey of all files: their readable parts and their standing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,6 +38,7 @@ pub(super) struct Survey {
     pub(super) may_be_idb: bool,
     /// Tables by number, then logs by number, then tables that are missing.
     pub(super) members: Vec<Member>,
+    /// The names without a file behind them, other than those of tables among the members.
     pub(super) strays: Vec<Stray>,
     pub(super) operations: Operations,
 }
@@ -94,6 +95,9 @@ impl Survey {
             operations,
         };
         survey.decide(input, watch)?;
+        // The number of a table has either ending: a table that is there, or is told as missing, is the one.
+        let numbers = table_numbers(&survey.members);
+        survey.strays.retain(|stray| stray.kind != FileKind::Table || !numbers.contains(&stray.number));
         Ok(survey)
     }
 
@@ -201,17 +205,22 @@ fn by_manifest(members: &mut Vec<Member>, manifest: &Manifest, strays: &[Stray])
             member.standing = Standing::Obsolete;
         }
     }
-    let missing = manifest.tables().iter().filter(|live| {
-        !members.iter().any(|member| member.table().is_some() && member.number == live.number)
-    });
-    let missing: Vec<_> = missing.map(|live| missing_member(live, strays)).collect();
-    members.extend(missing);
+    // A MANIFEST may list a million tables, and a folder hold as many names.
+    let numbers = table_numbers(members);
+    let strays = strays.iter().rev().filter(|stray| stray.kind == FileKind::Table);
+    let strays: BTreeMap<u64, &str> = strays.map(|stray| (stray.number, stray.why)).collect();
+    let missing = manifest.tables().iter().filter(|live| !numbers.contains(&live.number));
+    members.extend(missing.map(|live| missing_member(live, strays.get(&live.number).copied())));
 }
 
-fn missing_member(live: &LiveTable, strays: &[Stray]) -> Member {
-    let mut strays = strays.iter().filter(|stray| stray.kind == FileKind::Table);
-    let stray = strays.find(|stray| stray.number == live.number);
-    let why = format!("expected a live table, found {}", stray.map_or("no such file", |stray| stray.why));
+/// The numbers of all tables, of those that are missing too.
+fn table_numbers(members: &[Member]) -> BTreeSet<u64> {
+    members.iter().filter(|member| member.table().is_some()).map(|member| member.number).collect()
+}
+
+/// `stray`: what is there instead of the table's file.
+fn missing_member(live: &LiveTable, stray: Option<&str>) -> Member {
+    let why = format!("expected a live table, found {}", stray.unwrap_or("no such file"));
     Member {
         name: FileKind::Table.file_name(live.number),
         number: live.number,

@@ -119,8 +119,8 @@ pub struct RepairedFile {
     /// `live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
     /// `partly-obsolete`: this is so only for those entries of the file from which other tables were made. `trusted`: a
     /// MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a live table that does
-    /// not exist, any table that cannot be read, or the name of a table or log that may be live, without a file behind
-    /// it.
+    /// not exist, any table that cannot be read, or a table's or log's name without a file behind it, unless the
+    /// MANIFEST that is relied on shows that the file was obsolete.
     pub standing: FileStanding,
     /// Level that a MANIFEST has the table on. `None`: no MANIFEST has it, or the file is not a table.
     pub level: Option<u8>,

@@ -463,8 +463,8 @@ class InspectTable(Report):
     @property
     def key_format(self) -> Literal["internal", "user"] | None:
         """Part of a stored key that filters are made from. `internal`: the user key within an internal key, as
-        databases write it. `user`: the whole key. None: there are no filters to try, the keys tried do not
-        decide it, or no data block was looked at.
+        databases write it. `user`: the whole key. None: the keys tried do not decide it, or no key was tried:
+        there are no filters that deny keys, or no data block was decoded.
         """
         return self["key_format"]  # type: ignore[no-any-return]
 
@@ -2207,8 +2207,8 @@ class RepairFile(Report):
         """`live`: the file's entries count. `obsolete`: they count only where entries of live files are lost.
         `partly-obsolete`: this is so only for those entries of the file from which other tables were made.
         `trusted`: a MANIFEST that is relied on. `distrusted`: a MANIFEST that is not relied on. `missing`: a
-        live table that does not exist, any table that cannot be read, or the name of a live file without a
-        file behind it.
+        live table that does not exist, any table that cannot be read, or a table's or log's name without a
+        file behind it, unless the MANIFEST that is relied on shows that the file was obsolete.
         """
         return self["standing"]  # type: ignore[no-any-return]
 
@@ -2559,7 +2559,7 @@ class RepairDatabase(Report):
 
     @property
     def losses(self) -> int:
-        """Number of lost ranges of tables and logs."""
+        """Number of lost ranges of live tables and live logs."""
         return self["losses"]  # type: ignore[no-any-return]
 
     @property

@@ -1,5 +1,6 @@
 //! The entries of a database.
 
+use std::collections::BTreeSet;
 use std::{cmp::Ordering, path::Path};
 
 use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
@@ -35,8 +36,8 @@ pub(super) struct DatabaseRows<'d, O: Opener> {
 pub(super) struct Progress {
     /// The last entry that was shown. After a resumption, entries up to it are skipped. `None`: no entry was shown.
     pub(super) place: Option<ResumePoint>,
-    /// The numbers of the tables whose faults of size or index have been reported.
-    pub(super) contradicted: Vec<u64>,
+    /// The numbers of the tables whose faults of size or order have been reported.
+    pub(super) contradicted: BTreeSet<u64>,
 }
 
 /// The place of an entry in the order of a database.
@@ -123,7 +124,7 @@ pub(super) fn unknown_order(folder: &Folder) -> Fault {
 impl<O: Opener> Rows for DatabaseRows<'_, O> {
     fn advance(&mut self) -> Result<Moved, Fault> {
         if let Some((number, fault)) = self.contradicted.next() {
-            self.shown.contradicted.push(number);
+            self.shown.contradicted.insert(number);
             return Err(fault);
         }
         for _ in 0..PASSED {

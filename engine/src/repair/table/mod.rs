@@ -24,6 +24,7 @@ use partial::Stored;
 pub(super) use cursor::TableCursor;
 pub(super) use filters::FilterMeasures;
 pub(super) use partial::PartialEntry;
+pub(super) use stored::VALUE;
 
 /// The facts about a table that are known before it is read.
 pub(super) struct Expected<'e> {

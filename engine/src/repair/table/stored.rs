@@ -9,7 +9,7 @@ pub(super) use crate::audit::correct::stored::{TRAILER, accept, entries, is_soun
 use crate::repair::order::Order;
 
 /// The greatest type that an internal key may have: that of a value.
-const VALUE: u64 = 1;
+pub(in crate::repair) const VALUE: u64 = 1;
 
 /// The bounds of the keys of a block.
 pub(super) struct Between<'b> {

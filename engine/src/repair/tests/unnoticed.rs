@@ -7,6 +7,7 @@ use filterblock::database::{LogWriter, Manifest, VersionEdit};
 
 use super::TARGET;
 use super::damage::{Case, LOG, MANIFEST, TABLES, sound};
+use crate::rebuild::tests::databases::Sample;
 use crate::report::{FileStanding, RepairReport};
 
 /// A table and a log that are newer than the MANIFEST, and a later MANIFEST.
@@ -158,6 +159,16 @@ fn names_without_a_file_behind_them_are_missing_files() {
     let case = Case::new();
     fs::create_dir(case.path(NEWER_LOG)).unwrap();
     assert_unknown(&case, "000043.log is no file but a folder");
+    // Links that cannot be followed.
+    for (to, why) in [
+        (NEWER_LOG.to_owned(), "a link that leads in a circle"),
+        (format!("{}/file", TABLES[3]), "a link that leads nowhere"),
+        ("x".repeat(300), "a link that leads nowhere"),
+    ] {
+        let case = Case::new();
+        symlink(to, case.path(NEWER_LOG)).unwrap();
+        assert_unknown(&case, &format!("000043.log is no file but {why}"));
+    }
     // A live table is reported once, with its range of keys.
     let case = Case::new();
     fs::remove_file(case.path(TABLES[3])).unwrap();
@@ -173,6 +184,29 @@ fn names_without_a_file_behind_them_are_missing_files() {
     fs::remove_file(case.path("elsewhere")).unwrap();
     let (report, _) = case.repair();
     assert!(report.unknown[0].contains("000041.log is no file"), "{report:?}");
+}
+
+/// A table has one of two endings.
+#[test]
+fn a_name_without_a_file_beside_a_whole_table_is_not_missing() {
+    let case = Case::new();
+    fs::copy(case.path(TABLES[3]), case.path("000099.sst")).unwrap();
+    fs::create_dir(case.path(NEWER)).unwrap();
+    let report = saved(&case);
+    assert!(report.is_complete && report.files.iter().all(|file| file.name != NEWER), "{report:?}");
+    // A live table is told by the name that its file has.
+    let case = Case::new();
+    fs::rename(case.path(TABLES[3]), case.path("000020.sst")).unwrap();
+    symlink("nowhere", case.path(TABLES[3])).unwrap();
+    let report = saved(&case);
+    assert!(report.is_complete && report.files.iter().all(|file| file.name != TABLES[3]), "{report:?}");
+    // Of two such names, the first one tells what is there.
+    let case = Case::new();
+    fs::remove_file(case.path(TABLES[3])).unwrap();
+    symlink("nowhere", case.path(TABLES[3])).unwrap();
+    fs::create_dir(case.path("000020.sst")).unwrap();
+    let (report, _) = case.repair();
+    assert!(report.losses[0].why.ends_with("found a link that leads nowhere"), "{report:?}");
 }
 
 #[test]
@@ -211,4 +245,23 @@ fn a_second_manifest_has_a_reason_for_not_being_used() {
         assert_eq!((file.standing, file.remark.as_deref()), (FileStanding::Distrusted, Some(why)));
         assert_eq!(file.losses, 0);
     }
+}
+
+/// A MANIFEST that was preferred turns out to have missed a table, as the others did.
+#[test]
+fn the_reason_for_not_using_a_manifest_holds_in_the_end() {
+    let case = Case::new();
+    write_manifest(&case, LATER, |edit| edit.next_file_number = Some(50));
+    let other = tempfile::tempdir().unwrap();
+    Sample::Damaged.make(other.path());
+    fs::copy(other.path().join("000035.ldb"), case.path(NEWER)).unwrap();
+    let (report, _) = case.repair();
+    assert_eq!(report.manifest, None);
+    let remark = |name: &str| {
+        let file = report.files.iter().find(|file| file.name == name).unwrap();
+        assert_eq!(file.standing, FileStanding::Distrusted);
+        file.remark.clone().unwrap()
+    };
+    assert!(remark(MANIFEST).starts_with("000099.ldb is newer, and has entries"), "{report:?}");
+    assert_eq!(remark(LATER), format!("{MANIFEST} was preferred, and is not trusted either"));
 }
