@@ -60,8 +60,8 @@ impl Verdict {
             let (advice, command) = match denied_by_tune(page) {
                 Some((advice, arguments)) => (advice, arguments.and_then(rebuild)),
                 None => {
-                    let (remark, arguments) = policy_to_choose(overview);
-                    (decide(format!("{advice}{remark} {}", sentence(USUAL_BITS_TEXT))), rebuild(&arguments))
+                    let (remark, arguments) = new_filters(overview);
+                    (decide(advice + &remark), rebuild(&arguments))
                 }
             };
             return Self { tone: Tone::Bad, state, advice, command };
@@ -89,9 +89,8 @@ impl Verdict {
                     (Tone::Good, decide(advice.to_owned()), rebuild(&arguments))
                 }
                 _ => {
-                    let (remark, arguments) = policy_to_choose(overview);
-                    let advice = format!("{advice}{remark} {}", sentence(USUAL_BITS_TEXT));
-                    (Tone::Better, decide(advice), rebuild(&arguments))
+                    let (remark, arguments) = new_filters(overview);
+                    (Tone::Better, decide(advice.to_owned() + &remark), rebuild(&arguments))
                 }
             }
         } else if sums.in_state(&[TableState::UnknownPolicy]) > 0 {
@@ -146,17 +145,16 @@ fn denied_by_tune<'a>(page: &Shown<'a>) -> Option<(String, Option<&'a [String]>)
     Some((sentence(advice), arguments.as_deref()))
 }
 
-/// If tables in use have filters of several policies, a remark on that, after a space, and the arguments that choose the
-/// most frequent one of those known.
-fn policy_to_choose(overview: &Overview) -> (String, Vec<String>) {
+/// A remark on new filters, after a space, and the arguments of `rebuild`: the number of bits a key and, if tables in use
+/// have filters of several policies, the choice of the most frequent one of those known.
+fn new_filters(overview: &Overview) -> (String, Vec<String>) {
     let counts = PolicyCounts::of(&mut overview.in_use().filter_map(Table::policy));
-    match counts.most_frequent() {
-        Some(policy) if counts.are_several() => (
-            format!(" {}", sentence(&several_policies_text(policy.name()))),
-            ["--policy", policy.name()].map(str::to_owned).to_vec(),
-        ),
-        _ => Default::default(),
+    let (mut remark, mut arguments) = (format!(" {}", sentence(USUAL_BITS_TEXT)), Vec::new());
+    if let Some(policy) = counts.most_frequent().filter(|_| counts.are_several()) {
+        remark += &format!(" {}", sentence(&several_policies_text(policy.name())));
+        arguments.extend(["--policy", policy.name()].map(str::to_owned));
     }
+    (remark, arguments)
 }
 
 /// The worst of the findings, and the advice on it. `None` if there are no findings.

@@ -177,6 +177,7 @@ fn tables_of_several_policies_are_rebuilt_with_one_that_is_named() {
     let (line, _) = page(&overview, None);
     let command = rebuild_command(Path::new("my db"), &words);
     assert!(line.ends_with(&format!("has to follow --policy instead. Run: {command}")), "{line}");
+    assert!(line.contains("bring them back. They get 10 bits a key, as it is not known how many"), "{line}");
     overview.found = OverviewFindings::default();
     overview.tables[0].filter = None;
     overview.tables[0] = unfiltered(overview.tables[0].clone());
