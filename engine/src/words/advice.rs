@@ -234,10 +234,11 @@ pub fn repair_command(database: &Path) -> String {
 /// A path beside `database` with this ending of its name, or with the name `NEW` if the path of the database ends in no name, as
 /// `.` does. Of a root, which nothing lies beside, it is the word `NEW`.
 fn copy_beside(database: &Path, ending: &str) -> PathBuf {
-    match (database.file_name(), database.parent()) {
-        (Some(name), _) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
-        (None, Some(_)) => database.strip_prefix(".").unwrap_or(database).join("../NEW"),
-        (None, None) => "NEW".into(),
+    match database.file_name() {
+        Some(name) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
+        // A folder that is chosen in a browser has a name.
+        None if cfg!(target_family = "wasm") || database.parent().is_none() => "NEW".into(),
+        None => database.strip_prefix(".").unwrap_or(database).join("../NEW"),
     }
 }
 
