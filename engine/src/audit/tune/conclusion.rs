@@ -91,7 +91,7 @@ impl TuneResults<'_> {
         let least_size = self.request.least_size;
         let choices = choices.into_iter().flatten();
         let bits = self.most_used.map(|(_, bits)| bits);
-        let hashes = (self.hashes, tuning.sample.all);
+        let hashes = (self.hashes, tuning.sample.all && self.faults.is_empty());
         let renewal = Renewal::new(
             self.request.policy,
             self.policy,
