@@ -46,8 +46,8 @@ class DistinctKeys(Report):
 
     @property
     def count(self) -> int | None:
-        """Number of different keys, an estimate unless `exact`. None: only its bounds are known, as several
-        tables may hold the same keys and not all of their entries were read.
+        """Number of different keys, an estimate unless `exact`. None: only its bounds are known, because several
+        tables may hold the same keys and not all of these tables could be compared key by key.
         """
         return self["count"]  # type: ignore[no-any-return]
 
@@ -191,13 +191,16 @@ class InspectOneFilter(Report):
 
     @property
     def probes(self) -> int | None:
-        """Number of probes per key, *k*. None: the filter is empty or malformed, or has no known bits."""
+        """Number of probes per key, *k*. None: the filter is empty or malformed, its encoding is not known, or
+        filters of the block share bytes.
+        """
         return self["probes"]  # type: ignore[no-any-return]
 
     @property
     def estimated_fpr(self) -> float:
         """Share of absent keys expected to pass, 0 to 1. An empty filter lets no key pass; a malformed filter
-        nearly always lets all keys pass, and so does a filter whose bits are not known.
+        nearly always lets all keys pass. A filter whose encoding is not known, or that shares bytes with
+        other filters, counts as 1.
         """
         return self["estimated_fpr"]  # type: ignore[no-any-return]
 
@@ -432,23 +435,24 @@ class InspectTable(Report):
     @property
     def entries(self) -> EntryCount | None:
         """Entries of the table, including deletions and older versions of keys. Filters are sized by these.
-        None: no data block could be decoded, or none was looked at.
+        None: too few data blocks could be decoded, or no data block was looked at.
         """
         return self["entries"]  # type: ignore[no-any-return]
 
     @property
     def distinct_keys(self) -> DistinctKeys | None:
-        """Different keys among the entries: all versions of a key, including deletions, count once, as they set
-        the same bits of a filter. None: as for `entries`.
+        """Different keys among the entries: all versions of a key, including deletions, count once, because they
+        set the same bits of a filter. None: as for `entries`.
         """
         return self["distinct_keys"]  # type: ignore[no-any-return]
 
     @property
     def compression(self) -> list[str] | None:
-        """Codecs of the data blocks: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A compression type
-        whose codec could not be determined is `type N`, with the candidates in parentheses if there are any.
-        Empty: there are no data blocks, or the table could not be opened. None: no data block was looked at,
-        as `depth` is `tail`.
+        """Codecs of the data blocks that were looked at: `none`, `snappy`, `zstd`, `zlib`, `deflate`, `lz4`. A
+        compression type whose codec could not be determined is `type N`, with the candidates in parentheses
+        if there are any. Empty: there is no data block whose type could be read, the table could not be
+        opened, or the file is a bare filter block. None: no data block was looked at, because `depth` is
+        `tail`.
         """
         return self["compression"]  # type: ignore[no-any-return]
 
@@ -535,8 +539,8 @@ class InspectTable(Report):
 
     @property
     def filter_cost(self) -> InspectFilterCost | None:
-        """Estimated cost of a filter block for a table that has none. None: the table has a filter block of any
-        policy, or too little of the table was read for an estimate.
+        """Estimated cost of a filter block for a table without a filter block. None: the table has, or may have,
+        a filter block of any policy, or too little of the table was read for an estimate.
         """
         return self["filter_cost"]  # type: ignore[no-any-return]
 
@@ -687,7 +691,7 @@ class InspectLevel(Report):
     def distinct_keys(self) -> DistinctKeys | None:
         """Different keys of the tables. On level 1 and higher, two tables of a level have at most one key in
         common, which is at their ends, so the numbers of the tables add up except for these keys. None: there
-        are no tables, or the number for some table is not known.
+        are no tables, or the number of keys of some table is not known.
         """
         return self["distinct_keys"]  # type: ignore[no-any-return]
 
@@ -810,9 +814,10 @@ class InspectTotals(Report):
 
     @property
     def distinct_keys(self) -> DistinctKeys | None:
-        """Different keys of all tables: a key that several tables hold counts once. Tables of which all data
-        blocks were read are compared key by key; for other tables, the number is estimated, or only its
-        bounds are known. None: there are no tables, or the number for some table is not known.
+        """Different keys of all tables: a key that several tables hold counts once. Tables with at most 65 data
+        blocks, all of which were read, are compared key by key; with other tables, the number is estimated,
+        or only its bounds are known. None: there are no tables, or the number of keys of some table is not
+        known.
         """
         return self["distinct_keys"]  # type: ignore[no-any-return]
 
@@ -1193,8 +1198,9 @@ class TuneNearRates(Report):
 
     @property
     def between(self) -> TunePassingRate | None:
-        """Stored keys with their number changed to a missing one: a decimal, hexadecimal, big-endian or little-
-        endian number or, where keys have none, their last bytes as a number. None: no number is missing.
+        """Stored keys whose number is changed to a missing one. The number may be decimal, hexadecimal, big-
+        endian or little-endian; in keys without a number, the last bytes are taken as the number. None: no
+        such key was asked for, as when no number is missing.
         """
         return self["between"]  # type: ignore[no-any-return]
 
@@ -1262,8 +1268,9 @@ class TuneNearReads(Report):
 
     @property
     def between(self) -> TuneEstimate | None:
-        """Stored keys with their number changed to a missing one: a decimal, hexadecimal, big-endian or little-
-        endian number or, where keys have none, their last bytes as a number. None: no number is missing.
+        """Stored keys whose number is changed to a missing one. The number may be decimal, hexadecimal, big-
+        endian or little-endian; in keys without a number, the last bytes are taken as the number. None: no
+        such key was asked for, as when no number is missing.
         """
         return self["between"]  # type: ignore[no-any-return]
 
@@ -1311,8 +1318,8 @@ class TuneReads(Report):
 
     @property
     def lookups(self) -> TuneEstimate | None:
-        """Mean number of data blocks read for those keys of `--lookups` that have no value, as they are absent
-        or deleted. None: there is no such key.
+        """Mean number of data blocks read for those keys of `--lookups` that have no value: absent and deleted
+        keys. None: there is no such key.
         """
         return self["lookups"]  # type: ignore[no-any-return]
 
@@ -1332,9 +1339,7 @@ class TuneLevelOutcome(Report):
 
     @property
     def level(self) -> int | None:
-        """The level. None: a table that was given by itself, or the tables of a folder whose levels are not
-        known.
-        """
+        """The level. None: the table was given by itself."""
         return self["level"]  # type: ignore[no-any-return]
 
     @property
@@ -1355,8 +1360,8 @@ class TuneLevelOutcome(Report):
     @property
     def reads(self) -> TuneEstimate | None:
         """Mean number of data blocks of this level that a lookup of an absent key reads. The key is one of
-        `--lookups` or, if none of those is absent, of the kind that `worst` names. None: the order of keys is
-        not known, a table was given by itself, or no such key was asked for.
+        `--lookups` or, if all keys of `--lookups` have values, of the kind that `worst` names. None: the
+        order of keys is not known, a table was given by itself, or no such key was asked for.
         """
         return self["reads"]  # type: ignore[no-any-return]
 
@@ -1569,19 +1574,19 @@ class TuneLevel(Report):
 
     @property
     def level(self) -> int | None:
-        """The level. None: a table that was given by itself, or the tables of a folder whose levels are not
-        known.
-        """
+        """The level. None: the table was given by itself."""
         return self["level"]  # type: ignore[no-any-return]
 
     @property
     def tables(self) -> int:
-        """Number of tables."""
+        """Number of tables that could be read."""
         return self["tables"]  # type: ignore[no-any-return]
 
     @property
     def unfiltered(self) -> int:
-        """Number of tables without sound filters of the policy. Filters that deny a stored key are not sound."""
+        """Number of these tables without sound filters of the policy. Filters that deny a stored key are not
+        sound.
+        """
         return self["unfiltered"]  # type: ignore[no-any-return]
 
     @property
@@ -1615,7 +1620,7 @@ class TuneBudget(Report):
     @property
     def origin(self) -> Literal["given", "in-use", "ten-bits"]:
         """`given`: the budget is from `--budget`. `in-use`: it is the size of the filters in use. `ten-bits`: it
-        is the size of filters with 10 bits a key, as some tables have no sound filters of the policy.
+        is the size of filters with 10 bits a key, because some tables have no sound filters of the policy.
         """
         return self["origin"]  # type: ignore[no-any-return]
 
@@ -1627,9 +1632,7 @@ class TuneLevelBits(Report):
 
     @property
     def level(self) -> int | None:
-        """The level. None: a table that was given by itself, or the tables of a folder whose levels are not
-        known.
-        """
+        """The level. None: the table was given by itself."""
         return self["level"]  # type: ignore[no-any-return]
 
     @property
@@ -1693,8 +1696,8 @@ class TuneAdvice(Report):
     @property
     def arguments(self) -> list[str] | None:
         """Arguments to append to `filterblock rebuild DB --in-place` (on Windows, to `filterblock rebuild DB
-        --to NEW`). None: `action` is not `rebuild`, or filters deny stored keys and a rebuild has to be told
-        more than is known, which `text` names.
+        --to NEW`). None: `action` is not `rebuild`, or a rebuild has to be told more than is known, which
+        `text` names.
         """
         return self["arguments"]  # type: ignore[no-any-return]
 
@@ -1837,8 +1840,8 @@ class Tuning(Report):
 
     @property
     def levels(self) -> list[TuneLevel] | None:
-        """The levels that have tables, from the top. A table that was given by itself is on a level without a
-        number, as are tables whose levels are not known.
+        """The levels that have tables that could be read, from the top. A table that was given by itself is on a
+        level without a number.
         """
         return self["levels"]  # type: ignore[no-any-return]
 
@@ -1862,10 +1865,10 @@ class Tuning(Report):
     @property
     def by_level(self) -> TuneChoice | None:
         """Of the filters whose bits a key may differ by level, the best within the budget. Level 0 keeps the
-        bits a key that are most in use, or 10 if these are not known, as the program writes level 0 anew with
-        its own filters. With these filters, lookups may read more than with those of `uniform` if the budget
-        is large. None: there are fewer than two levels, the order of keys is not known, no setting fits the
-        budget, or `status` is `error`.
+        bits a key that are most in use, or 10 if these are not known, because the program writes level 0 anew
+        with its own filters. With these filters, lookups may read more than with those of `uniform` if the
+        budget is large. None: there are fewer than two levels, the order of keys is not known, no setting
+        fits the budget, or `status` is `error`.
         """
         return self["by_level"]  # type: ignore[no-any-return]
 
@@ -1881,15 +1884,13 @@ class Tuning(Report):
 
     @property
     def memory(self) -> TuneMemory | None:
-        """Tables whose filters LevelDB holds in the page cache, and tables whose filters it holds on the heap.
-        goleveldb holds all filters in its block cache.
-        """
+        """The memory that the filters take in LevelDB. goleveldb holds all filters in its block cache."""
         return self["memory"]  # type: ignore[no-any-return]
 
     @property
     def faults(self) -> list[TuneLeftOut] | None:
-        """Tables that could not be read, which the other results leave out, though `memory` counts them; then
-        tables whose filters deny stored keys, which count as tables without filters.
+        """Tables that could not be read completely, which the other results leave out, though `memory` may count
+        them; then tables whose filters deny stored keys, which count as tables without filters.
         """
         return self["faults"]  # type: ignore[no-any-return]
 
@@ -2248,8 +2249,8 @@ class RepairFile(Report):
 
     @property
     def damaged(self) -> list[int]:
-        """Offsets in a log at which something is damaged or torn; only the first 1,000 of them are listed. If
-        sequence numbers are missing there, operations are lost.
+        """Offsets of the places in a log that are damaged or torn; only the first 1,000 are listed. If sequence
+        numbers are missing at such a place, operations are lost.
         """
         return self["damaged"]  # type: ignore[no-any-return]
 
@@ -2264,7 +2265,7 @@ class RepairFile(Report):
     def remark(self) -> str | None:
         """The reason why the blocks of a table were searched for without its footer, why a table may have had
         entries though the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not
-        trusted. None: none of these applies.
+        trusted. None: there is nothing of this kind to explain.
         """
         return self["remark"]  # type: ignore[no-any-return]
 
@@ -2586,7 +2587,7 @@ class RepairDatabase(Report):
 
     @property
     def last_sequence(self) -> int:
-        """Greatest sequence number found anywhere, which the new database takes over."""
+        """Greatest valid sequence number found anywhere, which the new database takes over."""
         return self["last_sequence"]  # type: ignore[no-any-return]
 
     @property
