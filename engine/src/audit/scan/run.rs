@@ -138,6 +138,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             self.fault(Subject { path, ..subject }, &fault)?;
         }
         if is_ordered && (folder.is_database() || self.has_internal_keys(folder)) {
+            #[cfg(any(feature = "fs", not(target_os = "unknown")))]
             let correction = self.correction().map(|correction| correction.of(folder.database()));
             return match self.storage {
                 #[cfg(not(feature = "fs"))]

@@ -10,7 +10,7 @@ use super::input::{Input, Request, TableInfo};
 use super::routes::Routes;
 use super::tuner::tune;
 use crate::engine::{Engine, Sink};
-use crate::report::{Action, ErrorKind, TuneFailure, TuneFault, Tuned, Tuning};
+use crate::report::{Action, COPIES_ONLY, ErrorKind, TuneFailure, TuneFault, Tuned, Tuning};
 use crate::run::{Threads, Watch};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
 use crate::words::{DECIDE, RESTORE, TORN, UNDECODABLE};
@@ -179,19 +179,25 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
 }
 
 /// The reasons for which `rebuild` refuses the database, each with what comes first.
-fn refusals(
-    folder: &Folder,
-    manifest: &Manifest,
-    faults: &[TuneFault],
-) -> impl Iterator<Item = &'static str> {
-    let is_left_out = |kind| faults.iter().any(|fault| fault.denied == 0 && fault.kind == Some(kind));
-    let refusals = [
-        (is_left_out(ErrorKind::Missing) || is_left_out(ErrorKind::Damaged), RESTORE),
-        (is_left_out(ErrorKind::Unsupported), UNDECODABLE),
-        (manifest.incomplete_tail().is_some(), TORN),
-        (folder.has_undo(), DECIDE),
-    ];
-    refusals.into_iter().filter(|(holds, _)| *holds).map(|(_, why)| why)
+fn refusals(folder: &Folder, manifest: &Manifest, faults: &[TuneFault]) -> Vec<&'static str> {
+    let mut refusals = Vec::new();
+    // The page in the browser has findings instead, and shows this advice only if there are none.
+    if cfg!(not(target_family = "wasm")) {
+        let is_left_out = |kind| faults.iter().any(|fault| fault.denied == 0 && fault.kind == Some(kind));
+        if is_left_out(ErrorKind::Missing) || is_left_out(ErrorKind::Damaged) {
+            refusals.push(RESTORE);
+        }
+        if is_left_out(ErrorKind::Unsupported) {
+            refusals.push(UNDECODABLE);
+        }
+    }
+    if !COPIES_ONLY && manifest.incomplete_tail().is_some() {
+        refusals.push(TORN);
+    }
+    if folder.has_undo() {
+        refusals.push(DECIDE);
+    }
+    refusals
 }
 
 /// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
