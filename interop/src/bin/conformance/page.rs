@@ -163,7 +163,7 @@ fn judged<'a>(case: &'a Value, asking: &mut Asking<'_>, leveldb: &mut Asking<'_>
     let (outcome, said) = match asking.ask(name, kind, &case["given"])? {
         Reply::Unsupported => (Outcome::NoInterface, String::new()),
         Reply::Crashed(said) => (Outcome::Crashed, said),
-        Reply::Hung => (Outcome::Crashed, "no answer within a minute".to_owned()),
+        Reply::Hung => (Outcome::Crashed, "no answer within ten minutes".to_owned()),
         Reply::Answer(answer) => match verdict(case, &answer, leveldb)? {
             Verdict::Passed => (Outcome::Passed, short(&answer)),
             Verdict::DiffersSafely => (Outcome::DiffersSafely, short(&answer)),
