@@ -190,7 +190,7 @@ fn an_order_that_is_not_known_has_no_command() {
     let advice = advice(made.path(), &[]);
     assert_eq!(advice["arguments"], Value::Null);
     let remark = "Rebuild refuses an order of keys that is not known, unless --assume-bytewise-equality says that it \
-                  takes no keys of different bytes for equal";
+                  takes no keys of different bytes for equal, besides --bits-per-key 12";
     assert!(advice["text"].as_str().unwrap().ends_with(remark), "{advice}");
     carry_out(made.path(), &["--bits-per-key", "12", "--assume-bytewise-equality"]);
 }

@@ -246,7 +246,8 @@ fn a_database_whose_manifest_is_cut_off_is_not_advised_to_be_rebuilt_in_place() 
     let advice = tune(&args!["--min-size", "1", "--budget", "1M", copy.path()], 0).1["advice"].clone();
     let words = "The end of the MANIFEST is lost: first, open the database once with its program, or rebuild it with --to \
                  instead of --in-place";
-    assert!(advice["text"].as_str().unwrap().ends_with(words), "{advice}");
+    // On Windows, the command has --to.
+    assert_ne!(advice["text"].as_str().unwrap().ends_with(words), cfg!(windows), "{advice}");
     let beside = folder();
     run(&args!["rebuild", copy.path(), "--to", beside.path().join("new")]).expect(0);
     let refused = run(&args!["rebuild", copy.path(), "--in-place"]).expect(if cfg!(windows) { 2 } else { 1 });

@@ -124,9 +124,13 @@ impl Shown<'_> {
             self.fault(subject, &damage.into())?;
         }
         // The MANIFEST may be gone by now. What was read of it holds all the same.
-        let zeros = self.open(subject.path, listed).map_or(Ok(None), PassedOver::zeros);
+        let zeros = match self.open(subject.path, listed) {
+            Ok(source) => PassedOver::zeros(source).map_err(|error| PathError::of_io(&error, listed)),
+            Err(error) if matches!(error.kind(), ErrorKind::Vanished | ErrorKind::Missing) => Ok(None),
+            Err(error) => Err(error),
+        };
         if let Err(error) = &zeros {
-            self.failed(subject, &PathError::of_io(error, listed))?;
+            self.failed(subject, error)?;
         }
         let sequence = PassedOver::sequence(scan.manifest.last_sequence());
         for found in zeros.ok().flatten().into_iter().chain(sequence) {

@@ -60,7 +60,7 @@ impl Verdict {
             let (advice, command) = match denied_by_tune(page) {
                 Some((advice, arguments)) => (advice, arguments.and_then(rebuild)),
                 None => {
-                    let (remark, arguments) = new_filters(overview);
+                    let (remark, arguments) = new_filters(page);
                     (decide(advice + &remark), rebuild(&arguments))
                 }
             };
@@ -89,7 +89,7 @@ impl Verdict {
                     (Tone::Good, decide(advice.to_owned()), rebuild(&arguments))
                 }
                 _ => {
-                    let (remark, arguments) = new_filters(overview);
+                    let (remark, arguments) = new_filters(page);
                     (Tone::Better, decide(advice.to_owned() + &remark), rebuild(&arguments))
                 }
             }
@@ -112,7 +112,7 @@ impl Verdict {
         // Filters help only if the program that opens the database uses them.
         let tone = match tuning.found {
             _ if tuning.denied() > 0 => Tone::Bad,
-            _ if arguments.is_none() => Tone::Good,
+            _ if tuning.advice.action != Action::Rebuild => Tone::Good,
             FoundFilters::OfPolicy => Tone::Better,
             FoundFilters::None | FoundFilters::OfOthers => Tone::Good,
         };
@@ -145,11 +145,17 @@ fn denied_by_tune<'a>(page: &Shown<'a>) -> Option<(String, Option<&'a [String]>)
     Some((sentence(advice), arguments.as_deref()))
 }
 
-/// A remark on new filters, after a space, and the arguments of `rebuild`: the number of bits a key and, if tables in use
-/// have filters of several policies, the choice of the most frequent one of those known.
-fn new_filters(overview: &Overview) -> (String, Vec<String>) {
-    let counts = PolicyCounts::of(&mut overview.in_use().filter_map(Table::policy));
-    let (mut remark, mut arguments) = (format!(" {}", sentence(USUAL_BITS_TEXT)), Vec::new());
+/// A remark on new filters, after a space, and the arguments of `rebuild`: the bits a key in use, if they are known, and,
+/// if tables in use have filters of several policies, the most frequent one of those known.
+fn new_filters(page: &Shown<'_>) -> (String, Vec<String>) {
+    let counts = PolicyCounts::of(&mut page.overview.in_use().filter_map(Table::policy));
+    let (mut remark, mut arguments) = (String::new(), Vec::new());
+    match page.tuned().and_then(|tuning| tuning.settings.iter().find(|tried| tried.in_use)) {
+        Some(tried) if !counts.are_several() => {
+            arguments.extend(["--bits-per-key".to_owned(), tried.setting.bits_per_key.to_string()]);
+        }
+        _ => remark += &format!(" {}", sentence(USUAL_BITS_TEXT)),
+    }
     if let Some(policy) = counts.most_frequent().filter(|_| counts.are_several()) {
         remark += &format!(" {}", sentence(&several_policies_text(policy.name())));
         arguments.extend(["--policy", policy.name()].map(str::to_owned));

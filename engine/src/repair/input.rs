@@ -67,6 +67,11 @@ fn why_not_behind(error: &io::Error) -> Option<&'static str> {
         Some(rustix::io::Errno::NAMETOOLONG) => return Some(NOWHERE),
         _ => {}
     }
+    // `ERROR_CANT_RESOLVE_FILENAME`.
+    #[cfg(windows)]
+    if error.raw_os_error() == Some(1921) {
+        return Some("a link that leads in a circle");
+    }
     match error.kind() {
         io::ErrorKind::NotADirectory => Some(NOWHERE),
         io::ErrorKind::PermissionDenied => Some("a link to where this user may not look"),

@@ -49,12 +49,14 @@ impl Manifests {
     /// Reads all MANIFESTs among `files`, and chooses the one to trust.
     pub(super) fn read(input: &dyn Input, files: &[InputFile]) -> Result<Self> {
         let mut found = Vec::new();
+        let tables = files.iter().filter(|file| file.kind == FileKind::Table);
+        let tables: BTreeSet<u64> = tables.map(|file| file.number).collect();
         for file in files.iter().filter(|file| file.kind == FileKind::Manifest) {
             let path = input.path_of(&file.name);
             let system = |error: io::Error| Failure::system("reading it", &path, &error);
             let mut one = read(input, file).map_err(system)?;
             if one.distrust.is_none() {
-                one.distrust = disagreement(input, &one.manifest, files);
+                one.distrust = disagreement(input, &one.manifest, files, &tables);
             }
             found.push(one);
         }
@@ -65,9 +67,9 @@ impl Manifests {
         });
         let rank = |one: &FoundManifest| -> Rank {
             let of = &one.manifest;
-            let newer = |file: &InputFile| file.kind == FileKind::Table && is_newer(of, file.number);
+            let is_newest = !tables.last().is_some_and(|&number| is_newer(of, number));
             let is_current = current.as_ref().is_some_and(|(name, _)| *name == one.name);
-            (!files.iter().any(newer), is_current, of.next_file_number(), of.last_sequence())
+            (is_newest, is_current, of.next_file_number(), of.last_sequence())
         };
         let ranks = found.iter().enumerate().filter(|(_, one)| one.distrust.is_none());
         let ranks: Vec<_> = ranks.map(|(at, one)| (at, rank(one))).collect();
@@ -182,13 +184,18 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     })
 }
 
-/// The evidence, if any, that the MANIFEST does not describe the present state of the folder.
-fn disagreement(input: &dyn Input, manifest: &Manifest, files: &[InputFile]) -> Option<String> {
+/// The evidence, if any, that the MANIFEST does not describe the present state of the folder. `numbers`: those of the
+/// tables among `files`.
+fn disagreement(
+    input: &dyn Input,
+    manifest: &Manifest,
+    files: &[InputFile],
+    numbers: &BTreeSet<u64>,
+) -> Option<String> {
     let tables = || files.iter().filter(|file| file.kind == FileKind::Table);
     // A compaction that was cut off leaves newer tables, and all tables that they were made from, so a
     // missing table contradicts the MANIFEST.
     if let Some(newer) = tables().find(|file| is_newer(manifest, file.number)) {
-        let numbers: BTreeSet<u64> = tables().map(|file| file.number).collect();
         let missing = manifest.tables().iter().find(|live| !numbers.contains(&live.number));
         if let Some(missing) = missing {
             return Some(format!("{} is newer, and table {} is missing", newer.name, missing.number));

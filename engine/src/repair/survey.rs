@@ -95,8 +95,14 @@ impl Survey {
             operations,
         };
         survey.decide(input, watch)?;
-        // The number of a table has either ending: a table that is there, or is told as missing, is the one.
-        let numbers = table_numbers(&survey.members);
+        // The number of a table has either ending: a whole table that is there, or one that is reported, is the one.
+        let is_the_one = |member: &&Member| match &member.saved {
+            Saved::Table(table) => table.lost.is_empty(),
+            Saved::Missing(_) | Saved::Unreadable(..) => true,
+            Saved::Log(_) => false,
+        };
+        let numbers: BTreeSet<u64> =
+            survey.members.iter().filter(is_the_one).map(|member| member.number).collect();
         survey.strays.retain(|stray| stray.kind != FileKind::Table || !numbers.contains(&stray.number));
         Ok(survey)
     }

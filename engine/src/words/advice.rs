@@ -40,10 +40,6 @@ pub(crate) const UNDECODABLE: &str =
 pub(crate) const TORN: &str = "The end of the MANIFEST is lost: first, open the database once with its program, or rebuild it with --to instead \
      of --in-place";
 
-/// A remark that a rebuild has to be told that the order of keys permits filters, without its last full stop.
-pub(crate) const EQUALITY: &str = "Rebuild refuses an order of keys that is not known, unless --assume-bytewise-equality says that it takes no \
-     keys of different bytes for equal";
-
 /// The factor below which a saving of reads is negligible.
 pub const LEAST_GAIN: f64 = 1.05;
 
@@ -123,11 +119,19 @@ pub(crate) fn several_policies_text(name: &str) -> String {
 
 /// A remark that a rebuild also has to be told the hash, besides these arguments, without its last full stop.
 pub(crate) fn hash_text(arguments: &[String]) -> String {
-    let mut text = format!("Rebuild has to be told the hash, which the filters do not reveal: {HASHES}");
-    if !arguments.is_empty() {
-        text += &format!(", besides {}", arguments.join(" "));
-    }
-    text
+    besides(format!("Rebuild has to be told the hash, which the filters do not reveal: {HASHES}"), arguments)
+}
+
+/// A remark that a rebuild has to be told that the order of keys permits filters, besides these arguments, without its last
+/// full stop.
+pub(crate) fn equality_text(arguments: &[String]) -> String {
+    let text = "Rebuild refuses an order of keys that is not known, unless --assume-bytewise-equality says that it takes no \
+                keys of different bytes for equal";
+    besides(text.to_owned(), arguments)
+}
+
+fn besides(text: String, arguments: &[String]) -> String {
+    if arguments.is_empty() { text } else { format!("{text}, besides {}", arguments.join(" ")) }
 }
 
 /// A remark that a rebuild may have to be told the hash, without its last full stop.

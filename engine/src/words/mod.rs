@@ -17,7 +17,7 @@ pub use advice::{
     ranges_text, rebuild_command, rebuild_text, renew_text, repair_command, small_text,
 };
 pub(crate) use advice::{
-    EQUALITY, RESTORE, TORN, UNDECODABLE, USUAL_BITS_TEXT, hash_if_asked_text, hash_text,
+    RESTORE, TORN, UNDECODABLE, USUAL_BITS_TEXT, equality_text, hash_if_asked_text, hash_text,
     several_policies_text,
 };
 pub(crate) use compression::compression_names;

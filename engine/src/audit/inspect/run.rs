@@ -36,7 +36,7 @@ pub enum InspectLine {
 /// The outcome of an inspection.
 #[derive(Clone, Default, Debug)]
 pub struct InspectOutcome {
-    /// A table, a filter block, a log or a MANIFEST is damaged or missing.
+    /// A table, a filter block, a log or a MANIFEST is damaged or missing, or a table cannot be read.
     pub damage: bool,
     /// A path, a log, a MANIFEST or a part of a table could not be read, or no threads could be started.
     pub unreadable: bool,

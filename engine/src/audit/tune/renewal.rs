@@ -7,7 +7,7 @@ use super::lookups::Survey;
 use crate::audit::policies::{Policy, PolicyCounts};
 use crate::report::{Action, Advice};
 use crate::words::{
-    EQUALITY, USUAL_BITS_TEXT, hash_if_asked_text, hash_text, renew_text, several_policies_text,
+    USUAL_BITS_TEXT, equality_text, hash_if_asked_text, hash_text, renew_text, several_policies_text,
 };
 
 /// The filters to make in place of those that deny stored keys.
@@ -72,7 +72,7 @@ impl Renewal {
         }
         let mut arguments = self.with_hash(self.policy, arguments, &mut text);
         if !is_order_known {
-            text += &format!(". {EQUALITY}");
+            text += &format!(". {}", equality_text(arguments.as_deref().unwrap_or_default()));
             arguments = None;
         }
         Advice { action: Action::Rebuild, text, choice: None, arguments }

@@ -145,6 +145,13 @@ fn the_command_against_denied_keys_is_that_of_tune() {
     let finding = Finding::new(Code::FilterDeniesKey, 7, "this", "that");
     overview.found.add(b"1", TableVerdict { denied: 7, ..TableVerdict::of_finding(finding) }, true);
     let mut tuning = tuning(false);
+    // The filters tried deny nothing, but show the bits in use.
+    tuning.faults.clear();
+    let in_use = ["--bits-per-key", "10"].map(str::to_owned);
+    let line = page(&overview, Some(&tuning)).0;
+    assert!(line.ends_with(&rebuild_command(Path::new("my db"), &in_use)), "{line}");
+    assert!(!line.contains("as it is not known"), "{line}");
+    tuning.faults.push(fault("000009.ldb", "denied"));
     tuning.faults[0].denied = 3;
     let words = ["--bits-per-key", "16", "--policy", "leveldb.BuiltinBloomFilter2"].map(str::to_owned);
     tuning.advice = Advice {
