@@ -29,7 +29,7 @@ use crate::with::closed_by_with;
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Database {
     kept: Arc<Kept>,
-    /// The database as it was at first.
+    /// The database as it was when it was opened.
     first: Arc<filterblock::database::Database>,
 }
 
@@ -238,12 +238,12 @@ impl Database {
         self.kept.is_closed()
     }
 
-    /// All tables: the live ones by level and number, then the others.
+    /// All tables that were there when the database was opened: the live ones by level and number, then the others.
     fn tables(&self, py: Python<'_>) -> Vec<TableFile> {
         self.first.tables().map(|table| TableFile::new(py, &table)).collect()
     }
 
-    /// All logs, oldest first.
+    /// All logs that were there when the database was opened, oldest first.
     fn logs(&self) -> Vec<LogFile> {
         let logs = self.first.logs().map(|log| LogFile {
             number: log.number,
