@@ -161,7 +161,7 @@ fn asking(c: &mut Criterion) {
 }
 
 /// Asks about a gigabyte of filters, most of which are in no cache. One block stands for a thousand
-/// tables: random places in it are as far apart.
+/// tables: random places in the block are as far apart as the filters of different tables.
 fn asking_from_memory(c: &mut Criterion) {
     const PER_FILTER: usize = 40;
     const FILTERS: usize = 18_000_000;

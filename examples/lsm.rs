@@ -101,7 +101,7 @@ impl Store {
         let in_memory = keys.iter().map(|key| self.memtable.get(key)?.as_deref().map(Bytes::copy_from_slice));
         let mut values: Vec<_> = in_memory.collect();
         let mut open: Vec<_> = (0..keys.len()).filter(|&at| !self.memtable.contains_key(&keys[at])).collect();
-        // Keys in one data block then follow each other, so that the block is read once.
+        // Keys in one data block then follow each other, so that most of them share one read of the block.
         open.sort_by_key(|&at| &keys[at]);
         let mut lookups = Vec::new();
         for table in &self.tables {

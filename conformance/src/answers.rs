@@ -59,7 +59,7 @@ pub struct Asking<'a> {
 
 #[derive(Debug)]
 struct Running {
-    /// The folder for temporary files. If the runner crashes, those that it leaves are removed with it.
+    /// The folder for temporary files. If the runner crashes, the files that it leaves are removed with the folder.
     _temporary: TempDir,
     child: Child,
     input: ChildStdin,

@@ -13,7 +13,7 @@ use filterblock_fuzz::Input;
 use filterblock_fuzz::database::{DamagedDatabase, Files, Written};
 use filterblock_fuzz::hostile::{self, Hostile};
 
-/// The number of bytes that may be decoded for each byte of the files. It is so small that inputs reach this limit.
+/// The limit on decoded bytes of a table, for each byte of all files. It is so small that inputs reach it.
 const MOST_A_BYTE: u64 = 64;
 
 /// Runs an input: a kind, then a damaged database as `filterblock_fuzz` makes it, a hostile structure, or files of

@@ -52,7 +52,7 @@ pub(crate) struct Job {
 
 /// The reply to a reader that asks for its work.
 pub(crate) enum Asked {
-    /// Nobody has begun: the reader has to do it.
+    /// No thread has begun the step: the reader has to take it.
     Yours(Work),
     Done(Stepped),
     Running,

@@ -29,7 +29,7 @@ use crate::with::closed_by_with;
 #[pyclass(frozen, module = "filterblock")]
 pub(crate) struct Database {
     kept: Arc<Kept>,
-    /// The database as it was at first.
+    /// The database as it was when it was opened.
     first: Arc<filterblock::database::Database>,
 }
 
@@ -44,13 +44,13 @@ pub(crate) struct TableFile {
     state: &'static str,
     /// Size of the file in bytes, if it is known.
     size: Option<u64>,
-    /// Level by the MANIFEST; None if the table is not live, as with `recorded_size`, `smallest` and `largest`.
+    /// Level that the MANIFEST records; None if the table is not live.
     level: Option<u8>,
-    /// Size in bytes that the MANIFEST records.
+    /// Size in bytes that the MANIFEST records; None if the table is not live.
     recorded_size: Option<u64>,
-    /// First user key.
+    /// First user key; None if the table is not live, or if the MANIFEST has no sound keys of it.
     smallest: Option<Py<PyBytes>>,
-    /// Last user key.
+    /// Last user key; None if the table is not live, or if the MANIFEST has no sound keys of it.
     largest: Option<Py<PyBytes>>,
 }
 
@@ -238,12 +238,12 @@ impl Database {
         self.kept.is_closed()
     }
 
-    /// All tables: the live ones by level and number, then the others.
+    /// All tables that were there when the database was opened: the live ones by level and number, then the others.
     fn tables(&self, py: Python<'_>) -> Vec<TableFile> {
         self.first.tables().map(|table| TableFile::new(py, &table)).collect()
     }
 
-    /// All logs, oldest first.
+    /// All logs that were there when the database was opened, oldest first.
     fn logs(&self) -> Vec<LogFile> {
         let logs = self.first.logs().map(|log| LogFile {
             number: log.number,
@@ -260,7 +260,7 @@ impl Database {
         self.kept.path.as_os_str()
     }
 
-    /// Name of the comparator; None without a MANIFEST that can be relied on.
+    /// Name of the comparator; None if the MANIFEST has no such name or cannot be relied on.
     #[getter]
     fn comparator(&self) -> Option<String> {
         self.first.comparator().map(|name| escape(name).to_string())

@@ -71,7 +71,8 @@ pub(crate) fn lock<'a>(stream: &'a Mutex<Stream>, py: Python<'_>) -> MutexGuard<
     stream.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gathers up to `count` entries. Faults come first if there are no entries before them, else with the next call.
+/// Gathers up to `count` entries, or all. A fault before the first entry is raised. A later fault ends the entries, and
+/// is raised by the next call.
 fn columns(stream: &Mutex<Stream>, py: Python<'_>, count: Option<usize>) -> PyResult<Columns> {
     let mut stream = lock(stream, py);
     let mut gathered = Gathered::default();

@@ -210,8 +210,8 @@ impl Version {
         KeptOpener { files: FILES.clone(), tables: self.tables.clone(), options: self.table_options() }
     }
 
-    /// The fault of a table whose size contradicts the MANIFEST, if the error of a lookup is about such a table. The library
-    /// refuses it when the lookup comes to it, as it does a missing table.
+    /// The fault of a table whose size contradicts the MANIFEST, if the error of a lookup is about such a table. When a
+    /// lookup comes to such a table, the library refuses the table, as it refuses a missing one.
     pub(crate) fn contradiction(&self, error: &Error) -> Option<&Fault> {
         let path = error.path()?;
         let of_table = |(_, fault): &&(u64, Fault)| fault.path.as_deref() == Some(path);

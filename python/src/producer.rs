@@ -143,7 +143,7 @@ impl Producer {
         number
     }
 
-    /// Returns true right after a batch was sent.
+    /// Returns true if no entry has been added since the last batch was sent, or at all.
     #[inline]
     pub(crate) fn has_flushed(&self) -> bool {
         self.batch.items.is_empty()

@@ -153,7 +153,7 @@ pub(crate) fn report<'py>(
     }
 }
 
-/// Makes the engine with its limits, and what it is to look at.
+/// Makes the engine with its limits, and the inputs that the engine is to look at.
 fn begin(
     path: &Bound<'_, PyAny>,
     recursive: bool,

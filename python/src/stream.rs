@@ -17,7 +17,7 @@ use crate::producer::{Batch, MOST_ENTRIES, Message, Place, Producer, Work};
 /// The time after which Python is asked whether a signal came.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The place where the work is.
+/// The state of the work: here, handed to another thread, at its end, or given up because the iterator was closed.
 enum Doing {
     Here(Work),
     Away(Arc<Job>),

@@ -62,7 +62,7 @@ pub struct FilterBlockBuilder<P: FilterPolicy> {
     pending: Pending,
     /// `GUARD`, then the filter being made.
     scratch: Vec<u8>,
-    /// Facts about the keys that the current range began with, if one call of `add_keys` added them.
+    /// Facts about calls of `add_keys`: the one that the current range began with, and those of the last range.
     run: Run,
 }
 

@@ -13,9 +13,9 @@ pub(super) struct Rows<const N: usize>(#[expect(dead_code, reason = "room")] [u8
 
 impl<const N: usize> Rows<N> {
     /// Returns a pointer to N positions within `room`, not yet initialized. Modulo 4 KiB, their addresses differ from
-    /// those of `area`, unless the two, aligned to 64 bytes, take more than 4 KiB together. Otherwise a load of a
-    /// position could wait for the store of a bit at the same address modulo 4 KiB. In some processes, this would
-    /// happen all the time, depending on where stack and heap lie.
+    /// those of `area`, unless the two, aligned to 64 bytes, take more than 4 KiB together. If the addresses were equal
+    /// modulo 4 KiB, a load of a position could wait for the store of a bit. In some processes, this would happen all
+    /// the time, depending on where stack and heap lie.
     #[inline]
     pub(super) fn beside(room: &mut MaybeUninit<Self>, area: &[u8]) -> *mut u32 {
         let end = area.as_ptr_range().end.addr().next_multiple_of(64);

@@ -69,8 +69,9 @@ impl Murmur3BloomPolicy {
         Self { bits_per_key, probes: best_probes(bits_per_key) }
     }
 
-    /// Returns a policy for filters of the fewest bits a key that are expected to let at most the
-    /// share `p` of absent keys pass, before rounding up to a power of two.
+    /// Returns a policy for filters of the fewest bits a key with which at most the share `p` of absent
+    /// keys is expected to pass. A filter's number of bits is then rounded up to a power of two, so even
+    /// fewer keys may pass.
     ///
     /// # Errors
     ///

@@ -12,8 +12,8 @@ impl<'a> Record<'a> {
         Some(taken)
     }
 
-    /// Takes the next number, of at most ten bytes with seven bits each. `None` if it does not end
-    /// within them.
+    /// Takes the next number, which has seven bits in each byte. `None` if it does not end within ten bytes, or within
+    /// the record.
     pub(crate) fn varint(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {

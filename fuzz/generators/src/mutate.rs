@@ -26,8 +26,8 @@ impl Random {
 /// Limit to which an input is lengthened, in bytes.
 pub const MAX_LEN: usize = 64 << 10;
 
-/// Makes `input` a copy of one of the inputs with one to eight changes, sometimes lengthened, or
-/// random bytes: with a probability of one eighth, and always if there are no inputs.
+/// Makes `input` a copy of one of the inputs with one to eight changes, sometimes lengthened. With a probability of one
+/// eighth, and always if there are no inputs, `input` gets random bytes instead.
 pub fn next_input(inputs: &[Vec<u8>], random: &mut Random, input: &mut Vec<u8>) {
     input.clear();
     let len = random.below(200);

@@ -248,7 +248,8 @@ fn the_older_state_was_written() {
     assert!(damager.older(both.clone()).written().holds(b"key100", b"third 100"));
 }
 
-/// Damage does what its page says. Files are counted by name, without those that hold nothing of the database.
+/// Damage does what its documentation says. Files are numbered in the order of their names; those that hold nothing of
+/// the database count only for `CurrentNames::File` and `Older`.
 #[test]
 fn damage_to_a_folder_does_what_it_says() {
     let mut files = samples()[0].files.clone();
@@ -275,7 +276,7 @@ fn damage_to_a_folder_does_what_it_says() {
     let current = |names| damaged(DatabaseDamage::Current(names))["CURRENT"].clone();
     assert_eq!(current(CurrentNames::Manifest(12)), b"MANIFEST-000012\n");
     assert_eq!(current(CurrentNames::Any(b"x")), b"x");
-    // 000005.ldb, 000006.log, 000007.ldb, 000008.log, CURRENT, LOCK, LOG, MANIFEST-000004
+    // The files of both states: 000005.ldb, 000006.log, 000007.ldb, 000008.log, CURRENT, LOCK, LOG, MANIFEST-000004.
     assert_eq!(current(CurrentNames::File(1, false)), b"000006.log\n");
     assert_eq!(current(CurrentNames::File(8 + 7, true)), b"MANIFEST-000004");
     assert!(differing(&damaged(DatabaseDamage::Older(1 | 1 << 8))).is_empty());

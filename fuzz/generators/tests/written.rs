@@ -35,7 +35,7 @@ fn found_by_another(files: &Files) -> Entries {
     found
 }
 
-/// The samples are sound for a reader that is not ours, and hold what their pages say.
+/// The samples are sound for a reader that is not ours, and hold what their documentation says.
 #[test]
 fn samples_are_databases() {
     let key = |number: u32| format!("key{number:03}").into_bytes();

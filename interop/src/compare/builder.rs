@@ -34,7 +34,7 @@ pub struct Report {
     pub long_keys: u64,
     /// Bytes of the blocks built.
     pub bytes: u64,
-    /// The largest block.
+    /// Size of the largest block in bytes.
     pub largest: usize,
 }
 

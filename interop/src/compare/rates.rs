@@ -1,7 +1,7 @@
 //! Compares the false-positive rate that `filterblock inspect` shows with LevelDB's.
 //!
 //! LevelDB answers for random keys. It is asked for as many keys in each data block as the block has entries: absent
-//! keys that are distributed like the stored ones come to a block as often. Keys, lengths and order are drawn
+//! keys that are distributed like the stored ones come to a block as often. Keys and their lengths are drawn
 //! independently of the program.
 
 use std::collections::{BTreeMap, BTreeSet};

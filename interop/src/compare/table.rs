@@ -75,8 +75,8 @@ pub fn run(tables: u64, seed: u64) -> Result<Report> {
     Ok(report)
 }
 
-/// Compares tables of one data block with 65,537 or 131,075 entries, at restart intervals at which
-/// a counter of 8 or 16 bits would wrap.
+/// Compares tables of one data block with 65,537 or 131,075 entries, at restart intervals of 1 and
+/// around those at which a counter of 8 or 16 bits would wrap.
 pub fn run_long_blocks() -> Result<Report> {
     let mut report = Report::default();
     for restart_interval in [1, 255, 256, 257, 65_535, 65_536, 65_537] {

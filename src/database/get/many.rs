@@ -25,8 +25,9 @@ impl Database {
     ///
     /// The live logs are read once. In nearly all databases, each table is opened at most once, unless opening it
     /// fails. All keys sought in a table are looked up in one call of
-    /// [`Table::get_many_at`](crate::table::Table::get_many_at), in ascending order, so that keys in one data block
-    /// share one read. Without a sound MANIFEST each key takes as long as a [`get`](Self::get).
+    /// [`Table::get_many_at`](crate::table::Table::get_many_at), in ascending order, so that most keys in one data
+    /// block share one read if 16 keys or more are sought in the table. Without a sound MANIFEST each key takes as
+    /// long as a [`get`](Self::get).
     ///
     /// Apart from the results, this first takes memory for the writes of the live logs, then a few hundred
     /// bytes for each key and one table at a time.

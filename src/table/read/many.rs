@@ -21,13 +21,13 @@ impl<R: ReadAt> Table<R> {
     /// filled with one result for each key, in the order of the keys.
     ///
     /// With 16 keys or more, this is faster than a call for each key if index, filters or blocks are not in the
-    /// processor's caches, since the memory accesses of several keys overlap. The blocks that up to 32 keys need are
-    /// [announced](ReadAt::will_need) to the source beforehand, so that a disk can read these blocks at the same time.
-    /// Keys that follow each other and are in the same data block share it: if the keys are sorted, nearly every block
-    /// is read and decompressed only once.
+    /// processor's caches, since the memory accesses of several keys overlap. The keys are then looked up in groups of
+    /// 32. The blocks that a group needs are [announced](ReadAt::will_need) to the source beforehand, so that a disk
+    /// can read these blocks at the same time. Keys of a group that follow each other and are in the same data block
+    /// share it: if the keys are sorted, each group reads and decompresses nearly every block that it needs only once.
     ///
-    /// In addition to the values that are returned, the blocks of up to 32 keys are in memory together, or those of
-    /// fewer keys if the blocks take more than 1 MiB.
+    /// In addition to the values that are returned, the blocks of a group are in memory together, or those of fewer
+    /// keys if the blocks take more than 1 MiB.
     ///
     /// ```
     /// use filterblock::table::{ReadOptions, Table, TableBuilder, WriteOptions};

@@ -250,8 +250,9 @@ impl<R: ReadAt> Table<R> {
 }
 
 impl<R> Table<R> {
-    /// The filters, if the table has any that can be read and whose policy was asked for. In one case,
-    /// which [`filter_error`](Self::filter_error) describes, every key may match these filters.
+    /// The filters, if the table has any that can be read and whose policy was asked for. Filters that
+    /// would be misread by that policy come with an [`OpaquePolicy`](crate::OpaquePolicy) instead, for
+    /// which every key may match: see [`filter_error`](Self::filter_error).
     ///
     /// The filters may be malformed ([`FilterBlockReader::check`]). Their answers are then those of
     /// LevelDB.

@@ -142,7 +142,7 @@ impl DatabaseDamager {
     }
 
     /// Replaces a file by what its damager makes of it, if that differs from the sound file. With checksums put
-    /// right, each MANIFEST gets a damaged table's new size.
+    /// right, each MANIFEST that is not damaged gets a damaged table's new size.
     fn structure(&self, name: &str, damager: &Damager, bytes: &[u8], files: &mut Files) {
         let damaged = damager.damage_by(&mut Unstructured::new(bytes)).ok();
         let Some(damaged) = damaged.filter(|damaged| damaged != damager.sound()) else { return };

@@ -26,8 +26,8 @@ type Version = (Vec<u8>, u64, Option<Vec<u8>>);
 /// table is not yet written. The second database is that older state; in its own older state, there
 /// is no table yet.
 ///
-/// Keys and values of both are text. Level 1 has 40 keys, of which level 0 and the log replace and
-/// delete some. One value in the log is as long as a block of a log.
+/// Keys and values of both are text. Level 1 of both has 40 keys. Level 0 and the log of the first, and the log of the
+/// second, replace and delete some of them. One value in the log of the first is as long as a block of a log.
 pub fn samples() -> &'static [Sample] {
     static SAMPLES: OnceLock<Vec<Sample>> = OnceLock::new();
     SAMPLES.get_or_init(|| {

@@ -9,9 +9,10 @@ use crate::edit::Edit;
 /// A handle that points elsewhere.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Elsewhere {
-    /// Any place.
+    /// Any offset and size.
     At(u64, u64),
-    /// The block of this number in the file, or near it.
+    /// The handle of the block of this number in the file, with the other two numbers added to its offset and its size.
+    /// The block's number is taken modulo the number of blocks.
     Near(u8, i8, i8),
 }
 
@@ -32,7 +33,7 @@ impl Elsewhere {
 /// A name in the metaindex.
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Name<'a> {
-    /// One of nine names that LevelDB and its relatives write. The number is taken modulo nine.
+    /// One of nine names that LevelDB, its relatives or this library write. The number is taken modulo nine.
     Known(u8),
     /// These bytes.
     Any(&'a [u8]),

@@ -16,7 +16,8 @@ pub struct DataBlock {
     pub stored: Vec<u8>,
     /// The compression type.
     pub kind: u8,
-    /// The decompressed contents. For a codec other than Snappy, a block of the same entries with a restart at each.
+    /// The decompressed contents. If the block is compressed by a codec other than Snappy, a block of the same entries
+    /// with a restart at each.
     pub contents: Vec<u8>,
     /// The block's entries.
     pub entries: Vec<Entry>,

@@ -1,5 +1,5 @@
 //! Times `filterblock verify` and LevelDB's iteration with checksums, over tables that LevelDB wrote. Each run is a
-//! process of its own, and the two programs take turns. Processor time and memory are measured.
+//! process of its own, and the two programs take turns. Processor time and memory are measured as well.
 //!
 //! LevelDB opens each table through its own `Env`, which maps the file into memory, and iterates over it. The tables
 //! are read one by one, not merged as in a database. Linux only.
