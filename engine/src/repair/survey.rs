@@ -95,7 +95,8 @@ impl Survey {
             operations,
         };
         survey.decide(input, watch)?;
-        // The number of a table has either ending: a table that is there, or is told as missing, is the one.
+        // A table may have either of two endings, so a name without a file does not matter if a table with its number
+        // is there, or is reported as missing.
         let numbers = table_numbers(&survey.members);
         survey.strays.retain(|stray| stray.kind != FileKind::Table || !numbers.contains(&stray.number));
         Ok(survey)

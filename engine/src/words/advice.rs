@@ -136,7 +136,7 @@ pub(crate) fn hash_if_asked_text() -> String {
 }
 
 /// Advice to rebuild with the filters of `choice` in place of those of `now`, without its last full stop.
-/// `found`: the filters that tables have. If none are of the policy, the advice depends on the program.
+/// `found`: the filters that tables have. If no table has filters of the policy, the advice depends on the program.
 pub fn rebuild_text(now: &Outcome, choice: &Choice, found: FoundFilters) -> String {
     let (bits, ranges) = (bits_text(choice), ranges_text(choice.base_lg));
     let what = format!("rebuild with {bits} and {ranges}");
@@ -231,8 +231,8 @@ pub fn repair_command(database: &Path) -> String {
     format!("filterblock repair {} --to {}", path_word(database), path_word(&copy))
 }
 
-/// A path beside `database` with this ending of its name, or with the name `NEW` if the path of the database ends in no name, as
-/// `.` does. Of a root, which nothing lies beside, it is the word `NEW`.
+/// A path beside `database`, whose name is that of the database followed by `ending`, or `NEW` if the path of the
+/// database ends in no name, as `.` does. Of a root, which nothing lies beside, it is the word `NEW`.
 fn copy_beside(database: &Path, ending: &str) -> PathBuf {
     match database.file_name() {
         Some(name) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(rebuild_command(Path::new("-"), &[]), of_dash);
     }
 
-    /// The page shows both.
+    /// The page shows the remedy for a finding and the command.
     #[test]
     fn remedies_name_the_rebuild_of_the_command() {
         let command = rebuild_command(Path::new("DB"), &[]).replace("DB-rebuilt", "NEW");
