@@ -43,7 +43,7 @@ pub struct Source {
     host: Arc<dyn Host>,
     file: u32,
     len: u64,
-    /// The bytes in the windows of all files.
+    /// The number of bytes in the windows of all files.
     held: Arc<AtomicUsize>,
     /// True if all of the file will be read: then each of its parts is read in one large piece.
     is_whole: bool,
@@ -59,7 +59,7 @@ struct State {
 }
 
 impl Source {
-    /// The file with this number and length. `held`: the bytes in the windows of all files.
+    /// The file with this number and length. `held`: the number of bytes in the windows of all files.
     pub fn new(host: Arc<dyn Host>, file: u32, len: u64, held: Arc<AtomicUsize>) -> Self {
         Self { host, file, len, held, is_whole: false, state: RefCell::default() }
     }

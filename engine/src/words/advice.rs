@@ -83,7 +83,7 @@ pub fn small_text(taken: u64, least: u64) -> String {
 /// Advice to leave the filters as they are, without its last full stop. `ten_bits`: the outcome of ten bits a
 /// key, if they would save many reads at the cost of more space.
 ///
-/// `is_at_a_price`: other filters save enough, but make keys of some kind read more.
+/// `is_at_a_price`: other filters save enough, but make lookups of some kind of key read more.
 pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>, is_at_a_price: bool) -> String {
     let within = match budget.origin {
         BudgetOrigin::Given => format!("of at most {}", size(budget.bytes)),
