@@ -18,7 +18,7 @@ use crate::source::{Host, Source};
 pub struct Files {
     files: BTreeMap<PathBuf, (u32, u64)>,
     host: Arc<dyn Host>,
-    /// The bytes in the windows of all files.
+    /// The number of bytes in the windows of all files.
     held: Arc<AtomicUsize>,
     /// True if files that are opened from now on will be read as a whole.
     is_whole: AtomicBool,
@@ -49,7 +49,7 @@ impl Files {
         }
     }
 
-    /// Says whether the files that are opened from now on will be read as a whole.
+    /// Sets whether the files that are opened from now on will be read as a whole.
     pub fn read_whole(&self, is_whole: bool) {
         self.is_whole.store(is_whole, Ordering::Relaxed);
     }

@@ -11,15 +11,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use filterblock::table::ReadAt;
 
-/// The bytes to read at a time: a read costs about as much as copying a megabyte.
+/// The number of bytes to read at a time: a read costs about as much as copying a megabyte.
 const WINDOW: usize = 64 << 10;
 /// The most bytes to read at a time where a read goes on from the one before.
 const LARGEST_WINDOW: usize = 1 << 20;
-/// The bytes of each part of a file that is read as a whole. The usual table is one part.
+/// The size in bytes of each part of a file that is read as a whole. The usual table is one part.
 const PART: usize = 4 << 20;
-/// The windows kept of a file: more than the usual table has, because a table may be walked through twice.
+/// The number of windows kept of a file: more than the usual table has, because a table may be walked through twice.
 const MAX_WINDOWS: usize = 8;
-/// The bytes in the windows of all files beyond which no window is made larger than [`WINDOW`] and the bytes asked for.
+/// Once the windows of all files hold this number of bytes, a new window is no larger than [`WINDOW`] or what is asked
+/// for, unless ranges were announced.
 const MAX_HELD: usize = 32 << 20;
 /// The largest gap between ranges that are read together, and between reads that count as going on.
 const MAX_GAP: u64 = 4 << 10;
@@ -42,7 +43,7 @@ pub struct Source {
     host: Arc<dyn Host>,
     file: u32,
     len: u64,
-    /// The bytes in the windows of all files.
+    /// The number of bytes in the windows of all files.
     held: Arc<AtomicUsize>,
     /// True if all of the file will be read: then each of its parts is read in one large piece.
     is_whole: bool,
@@ -58,7 +59,7 @@ struct State {
 }
 
 impl Source {
-    /// The file with this number and length. `held`: the bytes in the windows of all files.
+    /// The file with this number and length. `held`: the number of bytes in the windows of all files.
     pub fn new(host: Arc<dyn Host>, file: u32, len: u64, held: Arc<AtomicUsize>) -> Self {
         Self { host, file, len, held, is_whole: false, state: RefCell::default() }
     }

@@ -7,8 +7,8 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 
 use crate::report::{ErrorKind, Fault};
 
-/// The faults of tables whose index or first block is not in bytewise order, with the tables' numbers. Opens every table,
-/// and reads its index and that block.
+/// The faults of tables whose index or first block is not in bytewise order, with the tables' numbers. Opens every
+/// table, and reads its index and that block.
 pub(crate) fn misordered<O: Opener>(
     database: &Database,
     opener: &mut O,
@@ -54,8 +54,8 @@ fn is_bytewise<R: ReadAt>(table: &Table<R>) -> bool {
     true
 }
 
-/// Returns true if the first block begins before it ends, as far as it can be read. The index of a table that has only
-/// this block does not tell.
+/// Returns true unless the first user key of the first block comes after the block's last one, as far as the block can
+/// be read. The index of a table that has only this block does not reveal the order of keys.
 fn begins_bytewise<R: ReadAt>(table: &Table<R>) -> bool {
     let first = table.data_blocks().next().and_then(Result::ok);
     let Some(mut block) = first.and_then(|first| table.block_cursor(first).ok()) else { return true };

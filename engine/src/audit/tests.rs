@@ -106,7 +106,7 @@ fn check<T: Debug>(
     let whole = format!("{:?}", audit(file, &read_options()).unwrap());
     let (resumed, missing) = resume(path, file, |source| audit(source, &small_tail()));
     assert_eq!(format!("{resumed:?}"), whole, "{}", path.display());
-    // The result is the same if more is at hand to begin with, as the end of the file usually is.
+    // The result is the same if more of the file's end is read at once, as it usually is.
     let (resumed, fewer) = resume(path, file, |source| audit(source, &read_options()));
     assert_eq!(format!("{resumed:?}"), whole, "{}", path.display());
     assert!(fewer <= missing, "{}: {fewer} {missing}", path.display());

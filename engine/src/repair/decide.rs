@@ -25,8 +25,8 @@ struct Newest {
 
 impl Newest {
     fn offer(&mut self, entry: &Entry<'_>) {
-        // Among entries with the same sequence number, one with a correct checksum is preferred. Otherwise
-        // the first entry is used, which is a value if one of these entries is.
+        // Among entries with the same sequence number, those with correct checksums are preferred. Of the entries
+        // that are left, the first is used, which is a value if one of them is.
         if self.is_set && (self.sequence, self.is_right) >= (entry.sequence, entry.is_right) {
             return;
         }

@@ -55,11 +55,11 @@ pub(super) struct Listing {
 /// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
 pub(super) const MAX_CURRENT: usize = 64;
 
-/// What is there instead of a file if a link does not lead to any.
+/// The thing that is there instead of a file, in words, if a link leads to nothing.
 const NOWHERE: &str = "a link that leads nowhere";
 
-/// What is there instead of a file if a link cannot be followed for this reason. `None`: the system failed, so there may
-/// be a file.
+/// The thing that is there instead of a file, in words, if a link cannot be followed for this reason. `None`: the
+/// system failed, so there may be a file.
 fn why_not_behind(error: &io::Error) -> Option<&'static str> {
     #[cfg(unix)]
     match rustix::io::Errno::from_io_error(error) {

@@ -206,7 +206,8 @@ pub(super) struct LogLoss {
     pub(super) why: &'static str,
     /// The first number that may be of a lost operation. `None`: it is not known.
     from: Option<u64>,
-    /// The number of operations that were read of damaged batches, and the last of their numbers.
+    /// The number of operations that were read of damaged batches, and the last of their sequence numbers, or
+    /// `u64::MAX` if these are wrong.
     saved: (u64, u64),
 }
 

@@ -32,8 +32,8 @@ pub(super) struct FoundManifest {
     pub(super) passed_over: Option<String>,
 }
 
-/// The rank of a MANIFEST, the greatest of which is preferred: true if no table is newer, true if CURRENT names the
-/// MANIFEST, its next file number, and its last sequence number.
+/// The rank of a MANIFEST, the greatest of which is preferred: true if no table is newer than the MANIFEST, true if
+/// CURRENT names it, its next file number, and its last sequence number.
 type Rank = (bool, bool, u64, u64);
 
 /// All MANIFESTs of a database.
@@ -104,7 +104,8 @@ impl Manifests {
         self.found.get(self.trusted?)
     }
 
-    /// Stops trusting the trusted MANIFEST, for the reason `why`. None is trusted then: the others were passed over.
+    /// Stops trusting the trusted MANIFEST, for the reason `why`. No MANIFEST is trusted then: the others were passed
+    /// over.
     pub(super) fn distrust(&mut self, why: String) {
         let Some(one) = self.trusted.take().and_then(|at| self.found.get_mut(at)) else { return };
         one.distrust = Some(why);

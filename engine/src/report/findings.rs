@@ -64,7 +64,8 @@ macro_rules! codes {
 
 const RESTORE: &str = "Restore the file from a copy; failing that, filterblock repair DB --to NEW saves what can be read. Check \
      disk and memory.";
-/// True where a rebuild in place is not advised: on Windows, where it is refused, and in a browser, which does not tell the system.
+/// True where a rebuild in place is not advised: on Windows, where it is refused, and in a browser, which does not
+/// reveal the user's system.
 pub const COPIES_ONLY: bool = cfg!(any(windows, target_family = "wasm"));
 const REBUILD: &str = match COPIES_ONLY {
     true => "filterblock rebuild DB --to NEW writes new filters.",

@@ -256,7 +256,7 @@ mod tests {
 
     use super::*;
 
-    /// LevelDB's names of comparators are short, so a longer one than 4 KiB is not read.
+    /// LevelDB's names of comparators are short, so a name of more than 4 KiB is not read.
     #[test]
     fn a_limit_has_what_was_expected_and_found() {
         let mut edit = VersionEdit::default();

@@ -25,7 +25,7 @@ pub(crate) fn threads(jobs: Option<u16>) -> Result<ThreadPool, String> {
 pub(crate) struct Threads(ThreadPool);
 
 impl Threads {
-    /// Starts `jobs` threads, or as many as there are processors if `jobs` is `None`.
+    /// Starts `jobs` threads, or as many as there are processors if `jobs` is `None` or 0.
     ///
     /// # Errors
     ///

@@ -306,8 +306,8 @@ impl Folder {
     }
 }
 
-/// The first folder that has tables below `folder`: the one the fewest levels below `folder` and, of several on that
-/// level, the first by name. `None` if there is no such folder among a limited number of names, or without the feature
+/// The first folder below `folder` that has tables: the one the fewest levels below `folder` and, of several on that
+/// level, the first by path. `None` if there is no such folder among a limited number of names, or without the feature
 /// `fs`.
 fn tables_below(folder: &Path) -> Option<PathBuf> {
     if cfg!(not(feature = "fs")) {

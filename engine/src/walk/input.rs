@@ -77,7 +77,7 @@ impl PathError {
         }
     }
 
-    /// The reason in words for people. `None`: it says what was expected and found.
+    /// The reason in words for people. `None`: the error consists of what was expected and what was found.
     pub(crate) fn in_words(&self) -> Option<String> {
         let Self::Failed { message, kind } = self else { return None };
         Some(match kind {

@@ -79,7 +79,7 @@ pub fn small_text(taken: u64, least: u64) -> String {
 /// Advice to leave the filters as they are, without its last full stop. `ten_bits`: the outcome of ten bits a
 /// key, if they would save many reads at the cost of more space.
 ///
-/// `is_at_a_price`: other filters save enough, but make keys of some kind read more.
+/// `is_at_a_price`: other filters save enough, but make lookups of some kind of key read more.
 pub fn leave_text(budget: Budget, now: &Outcome, ten_bits: Option<&Outcome>, is_at_a_price: bool) -> String {
     let within = match budget.origin {
         BudgetOrigin::Given => format!("of at most {}", size(budget.bytes)),
@@ -140,7 +140,7 @@ pub(crate) fn hash_if_asked_text() -> String {
 }
 
 /// Advice to rebuild with the filters of `choice` in place of those of `now`, without its last full stop.
-/// `found`: the filters that tables have. If none are of the policy, the advice depends on the program.
+/// `found`: the filters that tables have. If no table has filters of the policy, the advice depends on the program.
 pub fn rebuild_text(now: &Outcome, choice: &Choice, found: FoundFilters) -> String {
     let (bits, ranges) = (bits_text(choice), ranges_text(choice.base_lg));
     let what = format!("rebuild with {bits} and {ranges}");
@@ -235,8 +235,8 @@ pub fn repair_command(database: &Path) -> String {
     format!("filterblock repair {} --to {}", path_word(database), path_word(&copy))
 }
 
-/// A path beside `database` with this ending of its name, or with the name `NEW` if the path of the database ends in no name, as
-/// `.` does. Of a root, which nothing lies beside, it is the word `NEW`.
+/// A path beside `database`, whose name is that of the database followed by `ending`, or `NEW` if the path of the
+/// database ends in no name, as `.` does. Of a root, which nothing lies beside, it is the word `NEW`.
 fn copy_beside(database: &Path, ending: &str) -> PathBuf {
     match database.file_name() {
         Some(name) => database.with_file_name([name, ending.as_ref()].join(OsStr::new(""))),
@@ -365,7 +365,7 @@ mod tests {
         assert_eq!(rebuild_command(Path::new("-"), &[]), of_dash);
     }
 
-    /// The page shows both.
+    /// The page shows the remedy for a finding and the command.
     #[test]
     fn remedies_name_the_rebuild_of_the_command() {
         let command = rebuild_command(Path::new("DB"), &[]).replace("DB-rebuilt", "NEW");

@@ -8,9 +8,8 @@ use crate::audit::stats::TableStats;
 
 /// The names of the codecs.
 ///
-/// For most blocks, only the trailer was read. A compression type that may mean several codecs is
-/// shown as the codecs that its sampled blocks turned out to need. If no such block could be read,
-/// it is shown as a type, with its possible meanings.
+/// A compression type that may mean several codecs is shown as the codecs that its sampled blocks turned out to need.
+/// If no such block could be read, it is shown as a type, with its possible meanings.
 pub(crate) fn compression_names(stats: &TableStats) -> Vec<Cow<'static, str>> {
     let mut names: Vec<Cow<'static, str>> = Vec::new();
     for &id in &stats.compression {

@@ -7,8 +7,8 @@ use super::shell_word::path_word;
 /// The endings of tables and logs.
 const ENDINGS: [&str; 3] = ["ldb", "sst", "log"];
 
-/// The command that shows the entries of tables and logs in `folder`, each by itself. `files` has their names or paths. On
-/// Windows, where neither the shells nor the program replace a `*`, one of them is an example.
+/// The command that shows the entries of tables and logs in `folder`, each by itself. `files` has their names or paths.
+/// On Windows, where neither the shells nor the program replace a `*`, the command names one file as an example.
 pub(crate) fn scan_command<'a, I: Iterator<Item = &'a Path>>(folder: &Path, files: impl Fn() -> I) -> String {
     if cfg!(windows) { scan_first(folder, files) } else { scan_all(folder, files) }
 }

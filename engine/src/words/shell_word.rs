@@ -32,8 +32,8 @@ fn windows_word(text: &str) -> String {
     let (mut word, mut backslashes) = ("\"".to_owned(), 0);
     for c in text.chars() {
         match c {
-            // PowerShell takes these for double quotes, and a console turns the first two into such as they are pasted. Two of
-            // them stand for one, and end no word.
+            // PowerShell takes these for double quotes, and a console turns the first two into such quotes when they
+            // are pasted. Two in a row stand for one, and end no word.
             '“' | '”' | '„' => word.extend([c, c]),
             // A program takes a single backslash before a quote for one that makes the quote part of the word.
             '"' => word.extend([&*"\\".repeat(backslashes), "\"\""]),

@@ -78,9 +78,9 @@ pub(crate) fn may_end_otherwise(data: &[u8], len: usize, stored: u32) -> bool {
     (before ^ !crc32c::crc32c(rest)) >> (8 * len) == 0
 }
 
-/// Corrects the one bit of a stored block, trailer included, whose correction makes `accept` return `Some`. Returns
-/// what `accept` returned, the position of the byte, and the bit in the byte. Returns `None` if there is no such bit,
-/// or more than one.
+/// Corrects the one bit of a stored block, trailer included, that alone explains its wrong checksum and whose
+/// correction makes `accept` return `Some`. Returns what `accept` returned, the position of the byte, and the mask of
+/// the bit in the byte. Returns `None` if there is no such bit, or more than one.
 pub(crate) fn corrected<T>(
     stored: &[u8],
     mut accept: impl FnMut(Bytes) -> Option<T>,

@@ -31,8 +31,8 @@ pub(crate) fn is_sound(stored: &[u8]) -> bool {
 }
 
 /// Reads the block at `handle`, and returns the result of `accept` for it. If the block's checksum is wrong, the one
-/// bit whose correction makes `accept` return `Some` is corrected, and added to `patches`. `None` if [`read`] or
-/// `accept` returns `None`, or no such bit is found.
+/// bit that alone explains that, and whose correction makes `accept` return `Some`, is corrected, and added to
+/// `patches`. `None` if [`read`] or `accept` returns `None`, or no such bit is found.
 pub(crate) fn accept<R: ReadAt, T>(
     source: &R,
     handle: BlockHandle,

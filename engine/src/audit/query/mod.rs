@@ -1,5 +1,5 @@
-//! The questions that `query` answers: which data blocks of a table may hold a key, and what logs
-//! last wrote for it.
+//! The questions that `query` answers: which data blocks of a table may hold a key, and what was
+//! last written for it in a log.
 
 mod candidates;
 mod index;

@@ -19,8 +19,8 @@ use crate::words::scan_command;
 
 pub(super) struct DatabaseRows<'d, O: Opener> {
     scan: Scan<'d, O>,
-    /// The faults of tables whose sizes contradict the MANIFEST or whose indexes are not in order, with the tables'
-    /// numbers, as far as these faults are yet to be reported. They are reported first.
+    /// The faults of tables whose sizes contradict the MANIFEST, or whose index or first block is not in order, with
+    /// the tables' numbers, as far as these faults are yet to be reported. They are reported first.
     contradicted: std::vec::IntoIter<(u64, Fault)>,
     /// The order of the keys, if it is known and not bytewise. Ranges are bytewise, so no key can be skipped then.
     order: Option<SharedComparator>,
@@ -195,7 +195,7 @@ mod tests {
 
     type Shown = (PathBuf, u64, Vec<u8>, u64);
 
-    /// Up to `most` entries, and the place after them.
+    /// Up to `most` entries, and the place of the last of them.
     fn shown(
         database: &Database,
         range: &KeyRange,
@@ -271,8 +271,8 @@ mod tests {
         }
     }
 
-    /// Tables that contradict the MANIFEST are found anew when the database is read again: in the first round, or in a later
-    /// one.
+    /// A table may contradict the MANIFEST from the first round on, or from a later one. It is found anew whenever the
+    /// database is read again.
     #[test]
     fn each_size_that_contradicts_is_reported_once_however_often_the_scan_is_resumed() {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/databases/levels");

@@ -87,7 +87,7 @@ mod tests {
     /// Sends what it gets, and wants a pause after each line.
     struct Every(Sender<(bool, String)>);
 
-    /// Returns true if the line is an entry, and its text.
+    /// Returns true if the line is an entry, otherwise false, and the text of the line.
     fn told(line: &ScanLine<'_>) -> (bool, String) {
         let text = match line {
             ScanLine::Entry(_, Row { path, offset, state, key, version, value, .. }) => {

@@ -138,8 +138,8 @@ pub(super) fn over_limit(text: &str) -> TuneFailure {
     TuneFailure { text: text.to_owned(), kind: Some(ErrorKind::Unsupported) }
 }
 
-/// Adds the hash of `key` with each of the policies. Returns false if a policy has no hash, but needs the key. A policy
-/// has hashes either for all keys or for none.
+/// Adds the hash of `key` with each of the policies, each of which has to have hashes for all keys or for none. Returns
+/// false if a policy has no hash, but needs the key.
 pub(super) fn push_hashes(key: &[u8], policies: &[SharedPolicy], hashes: &mut [Vec<KeyHash>]) -> bool {
     let mut all = true;
     for (hashes, policy) in hashes.iter_mut().zip(policies) {

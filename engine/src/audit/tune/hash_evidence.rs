@@ -51,7 +51,7 @@ pub(super) struct HashCheck<'a> {
     /// that two hashes share.
     filters: Option<[FilterBlockReader<SharedPolicy, &'a [u8]>; 2]>,
     offset: u64,
-    /// All keys of the current data block pass, with the signed and with the unsigned hash.
+    /// For the signed and for the unsigned hash, true if all keys of the current data block so far pass with it.
     fits: [bool; 2],
     evidence: HashEvidence,
 }

@@ -178,7 +178,7 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
     Ok(tuning)
 }
 
-/// The reasons for which `rebuild` refuses the database, each with what comes first.
+/// Remarks on the reasons for which `rebuild` refuses the database, each with what the user can do about it.
 fn refusals(folder: &Folder, manifest: &Manifest, faults: &[TuneFault]) -> Vec<&'static str> {
     let mut refusals = Vec::new();
     // The page in the browser has findings instead, and shows this advice only if there are none.

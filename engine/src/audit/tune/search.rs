@@ -26,7 +26,8 @@ struct State {
 }
 
 /// Chooses an item for each level. Of the combinations that stay within the budget and that `is_allowed` returns true
-/// for, the chosen one reads the least. Among nearly equal choices, takes the smallest. `None` if nothing fits.
+/// for, the chosen one reads the least. Among nearly equal choices, takes the smallest. `None` if there is no such
+/// combination.
 ///
 /// Tries all combinations. If there are more than `MAX_STATES` after a level, combinations that are no smaller than
 /// another one and read no less are left out, and if too many remain, they are thinned out. Monkey (Dayan,

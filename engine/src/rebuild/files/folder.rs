@@ -298,7 +298,7 @@ impl Folder {
         removed.map_err(|error| Failure::system("removing the folder", &self.path_of(name), &error))
     }
 
-    /// On Unix, gives the folder the owner, mode, attributes and times of `like`.
+    /// On Unix, gives the folder the owner, group, mode, attributes and times of `like`.
     pub(crate) fn copy_attributes(&self, like: &Self) -> io::Result<()> {
         // Elsewhere, folders cannot be opened as files.
         #[cfg(unix)]

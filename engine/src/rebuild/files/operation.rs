@@ -16,7 +16,7 @@ pub(crate) enum Operation<'a> {
     Write {
         file: &'a File,
     },
-    /// Sets owner, mode, attributes or times.
+    /// Sets owner, group, mode, attributes or times.
     Attributes {
         file: &'a File,
     },

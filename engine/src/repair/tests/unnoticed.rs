@@ -90,7 +90,7 @@ fn a_later_manifest_that_is_lost_may_have_had_more() {
         bytes.iter().for_each(|bytes| fs::write(case.path(LATER), bytes).unwrap());
         let how = if bytes.is_none() { "which is missing" } else { "which is not trusted" };
         assert_unknown(&case, &format!("CURRENT names {LATER}, {how}"));
-        // The later one was not complete yet if CURRENT names the earlier one.
+        // The later MANIFEST was not complete yet if CURRENT names an earlier one.
         fs::write(case.path("CURRENT"), format!("{MANIFEST}\n")).unwrap();
         assert_complete(&case);
         fs::write(case.path("CURRENT"), "MANIFEST-000003\n").unwrap();
@@ -194,13 +194,13 @@ fn a_name_without_a_file_beside_a_whole_table_is_not_missing() {
     fs::create_dir(case.path(NEWER)).unwrap();
     let report = saved(&case);
     assert!(report.is_complete && report.files.iter().all(|file| file.name != NEWER), "{report:?}");
-    // A live table is told by the name that its file has.
+    // A live table is reported under the name that its file has.
     let case = Case::new();
     fs::rename(case.path(TABLES[3]), case.path("000020.sst")).unwrap();
     symlink("nowhere", case.path(TABLES[3])).unwrap();
     let report = saved(&case);
     assert!(report.is_complete && report.files.iter().all(|file| file.name != TABLES[3]), "{report:?}");
-    // Of two such names, the first one tells what is there.
+    // Of two names without a file, the first one decides what is reported.
     let case = Case::new();
     fs::remove_file(case.path(TABLES[3])).unwrap();
     symlink("nowhere", case.path(TABLES[3])).unwrap();

@@ -49,9 +49,9 @@ pub(super) fn zeroed(bytes: &[u8], offset: u64) -> Vec<Range<usize>> {
     runs
 }
 
-/// Returns the entries of a block outside the ranges `damage`, which ascend. Of a Snappy block, only entries before the
-/// first range are returned. If zeros turn out to be part of the entries, no entry is returned. `contents`: the block
-/// as stored, without its trailer. `is_whole`: the contents end where the block ends.
+/// Returns the entries of a block outside the ranges `damage`, which ascend. Of a Snappy block, and of one that is not
+/// whole, only entries before the first range are returned. If zeros turn out to be part of the entries, no entry is
+/// returned. `contents`: the block as stored, without its trailer. `is_whole`: the contents end where the block ends.
 pub(super) fn entries(
     contents: &[u8],
     damage: &[Range<usize>],
