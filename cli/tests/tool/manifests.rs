@@ -160,7 +160,6 @@ fn what_leveldb_passes_over_is_told() {
     }
 }
 
-/// Records after damage are shown, and do not count.
 #[test]
 fn records_behind_damage_are_shown_and_do_not_count() {
     let folder = folder();

@@ -248,7 +248,8 @@ fn filters_are_those_of_the_tables_or_others() {
     assert_eq!((&last["policy"], &last["bits_per_key"]), (&"leveldb.BuiltinBloomFilter".into(), &20.into()));
 }
 
-/// A filter of one key has 64 bits, whatever its bits a key. Its probes show that these were six or seven.
+/// A filter of one key has 64 bits with any number of bits a key up to 64. Its probes show that the number was six or
+/// seven.
 #[test]
 fn bits_of_small_filters_follow_from_their_probes() {
     let place = folder();

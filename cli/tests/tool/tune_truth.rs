@@ -131,7 +131,7 @@ impl Store {
         Self { tables: specs.into_iter().map(open).collect() }
     }
 
-    /// The number of data blocks that a lookup reads, and the type of the entry that it finds.
+    /// The number of data blocks that a lookup reads, and the type of the entry that it finds, if any.
     fn read(&self, key: &[u8]) -> (u64, Option<u8>) {
         let mut blocks_read = 0;
         for (spec, table, blocks) in &self.tables {
