@@ -103,7 +103,7 @@ fn write(specs: &[Spec], folder: &Path) {
     std::fs::write(folder.join("MANIFEST-000005"), manifest::log(&[edit.0]).0).unwrap();
 }
 
-/// The index of a table: the user key that ends each data block, and the block's offset.
+/// The index of a table: for each data block, the user key in the index, and the block's offset.
 type Blocks = Vec<(Vec<u8>, u64)>;
 
 /// The tables as written, to count what lookups read of them.
