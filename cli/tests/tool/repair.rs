@@ -352,7 +352,7 @@ fn no_filters_are_made_of_keys_that_equal_others() {
         let found = run(&args!["query", "--hex", place.path().join("new"), hex]);
         assert_eq!(found.out.contains("may be there"), !is_made, "{found:?}");
     }
-    // An obsolete file counts where something is lost.
+    // The keys of an obsolete file count only if something is lost.
     let (dir, other, place) =
         (idb_with(&[1.0, 2.0], &[3.0]), idb_with(&[-0.0, 2.0], &[3.0]), [folder(), folder()]);
     fs::copy(other.path().join("000005.ldb"), dir.path().join("000003.ldb")).unwrap();
