@@ -79,7 +79,7 @@ fn tables_of_other_bytes_are_judged_by_what_leveldb_reads() {
         assert_eq!(verdict(&table(&other, form, Compression::None)), Verdict::Wrong);
         other[8] = ("grapes", ENTRIES[8].1);
         assert_eq!(verdict(&table(&other, form, Compression::None)), Verdict::Wrong);
-        // A filter that denies one block's keys, which a walk does not notice.
+        // A filter that denies every key, which a walk does not notice.
         let denying = Damage {
             filter: Some(Box::new(|block| {
                 let end = block.contents.len() - 10;

@@ -58,8 +58,8 @@ fn less_care_is_noticed() {
     }
 }
 
-/// Databases of several tables: by LevelDB and goleveldb, with filters and without, with tables named `.ldb` and
-/// `.sst`.
+/// The seeds of databases of several tables: by LevelDB and goleveldb, with filters and without, with tables named
+/// `.ldb` and `.sst`.
 const SEEDS: [u64; 3] = [0, 1, 11];
 
 /// Calls `what` for each database in each mode that is disturbed, from two threads, each of which takes every second

@@ -11,7 +11,7 @@ use filterblock_interop::crash::race::{Place, Setting, races};
 
 const MODES: [Mode; 5] = [Mode::InPlace, Mode::Undo, Mode::Discard, Mode::To, Mode::Repair];
 
-/// A database of few small tables.
+/// The seed of a database of few small tables.
 const SEED: u64 = 0;
 
 #[test]

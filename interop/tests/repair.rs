@@ -8,7 +8,7 @@ use std::time::Duration;
 use filterblock_interop::compare::judges::Judge;
 use filterblock_interop::compare::{idb, repaired};
 
-/// `compare repaired` goes on for longer.
+/// `compare repaired` does the same for longer.
 #[test]
 fn repair_invents_nothing_and_saves_no_less_than_leveldbs_own() {
     let judges = Judge::all(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap();

@@ -181,8 +181,8 @@ fn other_encodings_may_match_in_ours() {
     }
 }
 
-/// The originals' 32-bit integers reach to the end of the smaller of these arrays, but not of the larger ones. Their
-/// bytes are zero pages, nearly all of which are never touched.
+/// For each policy, the original's 32-bit integers reach to the end of the smaller array, but not to that of the larger
+/// one. The arrays are zero pages, nearly all of which are never touched.
 #[test]
 #[cfg(all(target_pointer_width = "64", not(miri)))]
 fn larger_arrays_than_the_originals_can_ask_match() {

@@ -13,7 +13,7 @@ fn policy() -> PrefixPolicy<BloomFilterPolicy, impl Fn(&[u8]) -> Option<usize> +
     PrefixPolicy::new("test.User", BloomFilterPolicy::new(20), user)
 }
 
-/// The filter is the one that the inner policy makes of each prefix once.
+/// The filter is the one that the inner policy makes of the prefixes, each given once.
 #[test]
 fn a_filter_is_made_of_each_prefix_once() {
     let keys: KeyBuf = ["ada:1", "ada:2", "bob:1", "none", "bob:3", "eve:"].into_iter().collect();

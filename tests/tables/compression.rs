@@ -201,7 +201,7 @@ fn walk(stored: &[u8], id: u8, limit: usize) -> Result<(usize, Vec<Entry>)> {
 }
 
 /// One bit of a block is wrong, though its checksum is right. The result is an error, or what a reference decoder makes
-/// of the block. If the data have a checksum of their own, that finds the damage.
+/// of the block. If the data have a checksum of their own, the result is an error or the sound contents.
 #[cfg_attr(miri, ignore = "compresses, which takes large tables")]
 #[test]
 fn every_bit_flipped_within_a_block_is_an_error_or_what_a_reference_decoder_gives() {

@@ -20,7 +20,7 @@ fn open(name: &str, options: &ReadOptions) -> Table<Bytes> {
     Table::open(file, options).unwrap().with_path(name)
 }
 
-/// The number of stored keys, and the number of those that a lookup does not find because the filter denies them.
+/// The number of entries, and the number of those that a lookup of their key does not return.
 fn denied(table: &Table<Bytes>) -> (usize, usize) {
     let entries: Vec<_> = table.iter().collect::<Result<_, _>>().unwrap();
     let denied = entries.iter().filter(|(key, value)| match table.get(key).unwrap() {

@@ -346,7 +346,7 @@ fn each_part_counts_against_the_limit() {
     }
 }
 
-/// The keys of data blocks and of the index share nearly all of the block's contents.
+/// Two keys of a data block, or of the index, share nearly all of the block's contents.
 #[test]
 fn keys_that_are_put_together_keep_to_the_bound() {
     const LIMIT: usize = 8 << 20;

@@ -16,7 +16,7 @@ const EXIT_DAMAGE: u8 = 1;
 /// Show what tables and their filters are like
 ///
 /// Reads the index, the metaindex and the filter block of each table, and some of its data blocks, so that
-/// even large databases can be looked at: all blocks where there are at most 65, otherwise one in 32, but
+/// even large databases can be looked at: all blocks where there are at most 65, otherwise up to one in 32, but
 /// at least 17 and at most 1,025.
 /// Numbers that this leaves uncertain are shown with their intervals; --depth all counts exactly.
 ///

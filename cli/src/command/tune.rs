@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// Decode every table
     #[arg(long)]
     all: bool,
-    /// The policy that the program is set to; that of the tables if not given
+    /// The policy that the database's program is set to; that of the tables if not given
     #[arg(long, value_name = "NAME", value_enum)]
     policy: Option<PolicyName>,
     #[command(flatten)]

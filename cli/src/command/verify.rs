@@ -20,7 +20,7 @@ const EXIT_FINDINGS: u8 = 1;
 /// the MANIFEST's records of a database's tables are right. Measures how often the filters let
 /// absent keys pass.
 ///
-/// Logs are not checked: `scan` reports damage in them, and `repair --dry-run` what it loses.
+/// Logs are not checked: `scan` reports damage in them, and `repair --dry-run` what is lost.
 ///
 /// Nothing is written and nothing locked. A database may be in use at the same time: instead of tables that
 /// vanish, those that the MANIFEST lists by then are checked.

@@ -53,8 +53,8 @@ fn string(bytes: &[u8]) -> Vec<u8> {
     [varint(bytes.len() as u64), bytes.to_vec()].concat()
 }
 
-/// The version edit that each MANIFEST of this file begins with: comparator, log number, next file number, last
-/// sequence.
+/// The version edit with which `records` and `fragments` begin a MANIFEST: comparator, log number, next file number,
+/// last sequence.
 fn sound_edit() -> Vec<u8> {
     let mut edit = vec![1];
     edit.extend(string(b"leveldb.BytewiseComparator"));

@@ -1,4 +1,5 @@
-//! Makes tables of any size, a few bytes of which refer to much data. At most one thing in a table is wrong.
+//! Makes tables of any size, a few bytes of which refer to much data. In most of them, at most one thing is
+//! wrong.
 
 use std::path::Path;
 

@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::server::{Reply, Server, part};
 use super::table;
 
-/// The command for the program, without the environment variables of cloud services, and with a home folder that does
-/// not exist.
+/// The command for the program, without the environment variables of cloud services and proxies, and with a home folder
+/// that does not exist.
 pub(crate) fn program(arguments: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_filterblock"));
     let is_about_clouds = |name: &str| {

@@ -18,8 +18,8 @@ fn flip(path: &Path, places: &[(usize, u8)]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The places of one byte for each data block and for the index, in turn the first byte of the block and the last one
-/// of its trailer, and of one byte in the footer.
+/// The place of one byte in each data block, in the index and in the footer. In the blocks, this is by turns the first
+/// byte and the last byte of the trailer.
 fn places(path: &Path) -> Vec<usize> {
     let table = Table::open_path(path, &ReadOptions::default()).unwrap();
     let blocks: Vec<_> = table.data_blocks().map(Result::unwrap).chain([table.index_handle()]).collect();

@@ -122,7 +122,7 @@ fn indexed(handles: impl Iterator<Item = Place>) -> Vec<u8> {
     crafted.with_index(handles).to_vec()
 }
 
-/// The one data block of [`indexed`].
+/// The place of the only data block of [`indexed`].
 fn data() -> Place {
     (0, entry_block(&[(b"key", b"value")]).len() as u64)
 }
@@ -150,7 +150,7 @@ fn a_million_handles_that_lead_nowhere() {
 
 #[test]
 fn names_that_share_a_long_start() {
-    // Each entry takes a few bytes and stands for a name of this length.
+    // Each entry but the first takes a few bytes, and all have names of this length.
     let table = |len: usize| {
         let mut crafted = Crafted::default();
         let shared = varint(len as u64);

@@ -236,7 +236,7 @@ fn advice_and_pages_come_from_wherever_files_are() {
         let inputs = Inputs { paths: vec![path.to_owned()], storage: storage.cloned(), ..Inputs::default() };
         let mut lines = Vec::new();
         engine.tune(inputs, &Request::default(), &mut |tuned: Tuned| tuned.write_json(&mut lines)).unwrap();
-        // Advice has a test of its own, and takes a long time.
+        // A page with advice would try all filters again, which takes a long time.
         let request = PageRequest { tune: None, ..PageRequest::default() };
         let page = engine.page(path, storage, &request).unwrap();
         [str::from_utf8(&lines).unwrap(), &page.html].map(|text| text.replace(path.to_str().unwrap(), "DB"))

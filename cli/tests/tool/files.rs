@@ -185,7 +185,7 @@ mod unix {
         run(&args!["inspect", broken]).expect(2);
     }
 
-    /// A file that cannot be looked at, and whose name is not a table's, does not keep the MANIFEST from being used.
+    /// An old LOG, a temporary file or a LOCK that cannot be looked at does not keep the MANIFEST from being used.
     #[test]
     fn one_name_that_cannot_be_looked_at_hides_nothing_else() {
         let folder = folder();

@@ -254,7 +254,7 @@ fn a_table_of_leveldbs_needs_no_metaindex() {
     }
 }
 
-/// Filters without a bit set, which deny every key.
+/// A policy whose filters have no bit set and deny every key.
 struct Empty;
 
 impl FilterPolicy for Empty {
@@ -382,7 +382,7 @@ fn tables_in_another_order_than_the_given_one_may_hide_a_key() {
     let found = run(&args!["scan", copy.path(), "--prefix", key, bytewise[0], bytewise[1]]).expect(1);
     assert_eq!(found.err.matches(fault).count(), 2, "{found:?}");
     assert!(!run(&args!["scan", copy.path(), bytewise[0], bytewise[1]]).expect(1).err.contains(fault));
-    // The index of a table of one block does not tell.
+    // The index of a table of one block does not show its order.
     let options = WriteOptions::default().internal_keys(true).comparator(Reversed);
     let mut builder = TableBuilder::new(Vec::new(), options);
     for key in ["c", "b", "a"] {
@@ -394,7 +394,7 @@ fn tables_in_another_order_than_the_given_one_may_hide_a_key() {
     let found = run(&args!["get", folder.path(), "c", bytewise[0], bytewise[1]]).expect(2);
     let fault = "ldb: key-order: the keys are not in bytewise order, so keys of the range may be missed\n";
     assert_eq!(found.err.matches(fault).count(), 1, "{found:?}");
-    // A database in that order has no such fault.
+    // A database in bytewise order has no such fault.
     let sound = copy_of(&database("levels"));
     for name in ["CURRENT", "MANIFEST-000008", "000010.log"] {
         fs::remove_file(sound.path().join(name)).unwrap();

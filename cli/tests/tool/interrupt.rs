@@ -86,7 +86,7 @@ fn a_signal_leaves_no_temporary_file_and_ends_the_program_as_it_would_have() {
     }
 }
 
-/// The program is started as `nohup` starts programs, or a shell in the background.
+/// The program is started with signals ignored, as `nohup` starts programs and a shell those in the background.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_stays_ignored() {

@@ -146,7 +146,8 @@ fn the_last_block_counts_for_itself_alone() {
     assert_eq!((report["data_blocks"].as_u64(), keys(&report).0), (Some(2001), 4001));
 }
 
-/// Blocks of one key are where each of 32 equal parts of the index begins. All others hold ten keys.
+/// The blocks at the start of each of 32 equal parts of the index hold one key each, and so does the last block. All
+/// other blocks hold ten keys.
 #[test]
 fn blocks_that_repeat_in_step_with_the_parts_are_no_trouble() {
     let block = |number: u64| {

@@ -39,7 +39,7 @@ fn tables_with_values_of_40_mib_are_looked_at_by_all_commands() {
     }
 }
 
-/// A Zstandard frame of an entry whose value is `blocks` times 128 KiB of zeros.
+/// A Zstandard frame of a data block with one entry, whose value is `blocks` times 128 KiB of zeros.
 pub(super) fn zeros(key: &[u8], blocks: usize) -> Vec<u8> {
     let block = |kind: u32, len: usize, last: bool| {
         ((len as u32) << 3 | kind << 1 | u32::from(last)).to_le_bytes()[..3].to_vec()

@@ -33,7 +33,7 @@ mod query;
 mod query_database;
 mod query_many;
 mod query_riak;
-// On other systems, `rebuild` makes copies only.
+// On systems other than Unix, `rebuild` makes copies only.
 #[cfg(unix)]
 mod rebuild;
 mod repair;

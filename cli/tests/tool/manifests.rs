@@ -44,8 +44,8 @@ fn records_tables_and_state_are_shown() {
     assert!(tables.ends_with(end), "{tables}");
 }
 
-/// The live tables of every database are those of the library. The MANIFEST by itself gives the same output as its
-/// folder.
+/// The live tables shown for each database are those that the library reads. The MANIFEST by itself gives the same
+/// output as its folder.
 #[test]
 fn the_live_tables_are_those_of_the_library() {
     let mut seen = 0;
@@ -160,7 +160,6 @@ fn what_leveldb_passes_over_is_told() {
     }
 }
 
-/// Records after damage are shown, and do not count.
 #[test]
 fn records_behind_damage_are_shown_and_do_not_count() {
     let folder = folder();

@@ -17,7 +17,7 @@ fn run_unread<A: AsRef<std::ffi::OsStr>>(arguments: &[A]) -> Run {
     finish(child)
 }
 
-/// Runs the program, whose output is more than a pipe holds, and reads `len` bytes of it.
+/// Runs the program, whose output is more than a pipe holds, reads `len` bytes of it, and closes the pipe.
 #[track_caller]
 fn run_and_read<A: AsRef<std::ffi::OsStr>>(arguments: &[A], len: usize) -> Run {
     let mut child = command(arguments).spawn().unwrap();

@@ -326,7 +326,7 @@ fn the_writes_of_a_log_answer_for_their_keys() {
     };
     assert_eq!(answer("item/0450/550", 0), ("value".to_owned(), true));
     assert_eq!(answer("item/0450/551", 1), ("absent".to_owned(), false));
-    // More writes in the log: the key is deleted, another is set, deleted and set again.
+    // A log with other writes: `new` is deleted, `both` is set, deleted and set again, and `gone` is deleted.
     let batch = |sequence: u8, writes: &[u8], count: u8| {
         [&[sequence, 9, 0, 0, 0, 0, 0, 0, count, 0, 0, 0][..], writes].concat()
     };

@@ -254,7 +254,8 @@ fn filters_are_those_of_the_tables_or_others() {
     assert_eq!((&last["policy"], &last["bits_per_key"]), (&"leveldb.BuiltinBloomFilter".into(), &20.into()));
 }
 
-/// A filter of one key has 64 bits, whatever its bits a key. Its probes show that these were six or seven.
+/// A filter of one key has 64 bits with any number of bits a key up to 64. Its probes show that the number was six or
+/// seven.
 #[test]
 fn bits_of_small_filters_follow_from_their_probes() {
     let place = folder();
@@ -357,7 +358,7 @@ fn no_filters_are_made_of_keys_that_equal_others() {
         let found = run(&args!["query", "--hex", place.path().join("new"), hex]);
         assert_eq!(found.out.contains("may be there"), !is_made, "{found:?}");
     }
-    // An obsolete file counts where something is lost.
+    // The keys of an obsolete file count only if something is lost.
     let (dir, other, place) =
         (idb_with(&[1.0, 2.0], &[3.0]), idb_with(&[-0.0, 2.0], &[3.0]), [folder(), folder()]);
     fs::copy(other.path().join("000005.ldb"), dir.path().join("000003.ldb")).unwrap();

@@ -334,7 +334,7 @@ fn a_small_database_is_left_as_it_is() {
     assert!(advice["arguments"].is_null() && advice["choice"].is_null());
 }
 
-/// goleveldb uses no filters under another policy name.
+/// goleveldb's own filters have the name `leveldb.BuiltinBloomFilter`, and it uses no filters of another name.
 #[test]
 fn a_database_that_goleveldb_opened_is_advised_its_name() {
     let copy = copy_of(&database("unfiltered"));

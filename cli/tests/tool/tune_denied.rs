@@ -195,7 +195,7 @@ fn an_order_that_is_not_known_has_no_command() {
     carry_out(made.path(), &["--bits-per-key", "12", "--assume-bytewise-equality"]);
 }
 
-/// The advice to make other filters, none of which denies a key.
+/// The advice to make other filters, and its arguments. None of the filters that are there denies a key.
 #[track_caller]
 fn other_filters(database: &Path, arguments: &[&str]) -> (Value, Vec<String>) {
     let arguments: Vec<_> = arguments.iter().map(Into::into).collect();

@@ -254,7 +254,8 @@ fn a_database_whose_manifest_is_cut_off_is_not_advised_to_be_rebuilt_in_place() 
     assert!(cfg!(windows) || refused.err.contains("open the database once with its program"), "{refused:?}");
 }
 
-/// The blocks of a table have an unknown codec. Its filters deny nothing, and those of the other tables can be made.
+/// A block of one table has an unknown codec. The table's filters deny nothing, and new filters can be made for the
+/// other tables.
 #[test]
 fn tables_in_an_unknown_codec_have_to_be_kept() {
     let copy = copy_of(&database("levels"));

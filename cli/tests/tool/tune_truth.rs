@@ -103,7 +103,7 @@ fn write(specs: &[Spec], folder: &Path) {
     std::fs::write(folder.join("MANIFEST-000005"), manifest::log(&[edit.0]).0).unwrap();
 }
 
-/// The index of a table: the user key that ends each data block, and the block's offset.
+/// The index of a table: for each data block, the user key in the index, and the block's offset.
 type Blocks = Vec<(Vec<u8>, u64)>;
 
 /// The tables as written, to count what lookups read of them.
@@ -131,7 +131,7 @@ impl Store {
         Self { tables: specs.into_iter().map(open).collect() }
     }
 
-    /// The number of data blocks that a lookup reads, and the type of the entry that it finds.
+    /// The number of data blocks that a lookup reads, and the type of the entry that it finds, if any.
     fn read(&self, key: &[u8]) -> (u64, Option<u8>) {
         let mut blocks_read = 0;
         for (spec, table, blocks) in &self.tables {

@@ -216,7 +216,7 @@ fn another_k_denies_keys() {
     // More probes than were made.
     let report = verify(filtered(|filter| filter[50] = 12), 1);
     assert_eq!(codes(&report), ["filter-denies-key"]);
-    // Fewer probes only raise the rate; with more than 30, there is no filter.
+    // Fewer probes only raise the rate; with more than 30, every key passes.
     for k in [1, 31] {
         let report = verify(filtered(move |filter| filter[50] = k), 0);
         assert!(report["measured_fpr"]["low"].as_f64().unwrap() > 0.15, "{report}");

@@ -280,7 +280,7 @@ fn tables_that_overlap_on_a_level_below_0() {
     assert_eq!(entries(&new), expected);
 }
 
-/// A folder of tables, one for each of these: number, level, first and last user key. Each holds
+/// A database with a table for each of these: number, level, first and last user key. Each holds
 /// both keys, the first with the sequence number that is given, the last with 1.
 fn tables_at(places: &[(u64, u64, (&str, u64), &str)]) -> tempfile::TempDir {
     let folder = folder();

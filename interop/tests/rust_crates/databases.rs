@@ -45,7 +45,7 @@ fn value(number: u64, round: u64) -> Vec<u8> {
     format!("value of {number} in round {round}").repeat(2).into_bytes()
 }
 
-/// Writes all keys, then overwrites some and deletes others, and leaves the last ones in the log.
+/// Writes all keys, then overwrites some and deletes others, and leaves the last writes in the log.
 fn write(folder: &Path, options: Options) -> Model {
     let mut database = DB::open(folder, options).unwrap();
     let mut model = Model::new();

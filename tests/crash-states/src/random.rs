@@ -43,8 +43,8 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// A random number below 2^n, where n is a random number from 0 to `bits`. Small numbers are as frequent as large
-    /// ones.
+    /// A random number below 2^n, where n is a random number from 0 to `bits`: numbers of few bits are about as
+    /// frequent as numbers of many bits.
     pub fn skewed(&mut self, bits: u32) -> u64 {
         let used = self.between(0, u64::from(bits)) as u32;
         self.next_u64().checked_shr(64 - used).unwrap_or(0)

@@ -207,7 +207,8 @@ fn ranges_that_are_missing_can_be_fetched_meanwhile() {
     assert_eq!(summary.num_entries, Some(2000));
 }
 
-/// A policy that counts the filters that it makes. It fails at the filter whose number is given second.
+/// A policy that counts the filters that it makes. It fails at the filter whose number, counted from 0, is
+/// given second.
 struct Moody(AtomicUsize, usize);
 
 impl FilterPolicy for Moody {

@@ -17,8 +17,8 @@ enum Step {
     Fail,
 }
 
-/// A writer that does `step` in call number `at`, or in each call if that is `None`. In other calls, it takes
-/// everything.
+/// A writer that does `step` in call number `at`, counted from 0, or in each call if `at` is `None`. In other calls, it
+/// takes everything.
 #[derive(Debug)]
 struct Faulty {
     written: Vec<u8>,

@@ -78,7 +78,7 @@ fn root_makes_a_copy_only_where_nobody_else_can_exchange_a_folder() {
     copy().expect(0).quiet();
 }
 
-/// The new file gets another group, so the group loses its rights.
+/// The group of the old files cannot be given to the new ones, so the group of the new ones has no rights.
 #[test]
 fn a_group_that_cannot_be_given_loses_its_rights() {
     let db = usual();

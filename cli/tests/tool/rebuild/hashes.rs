@@ -92,7 +92,7 @@ fn keys_with_one_hash_by_both_need_none() {
     db.done(&["--in-place", "--policy", OLD]);
     assert_eq!(filters_of(&db.file("000043.ldb")).unwrap().0, OLD);
     db.is_sound();
-    // One key with two hashes is enough, even in a table without filters.
+    // For a single key whose two hashes differ, the hash has to be given, even if the key's table has no filters.
     let without = Spec { policy: None, ..old(6, LegacyHash::Signed, true) };
     let db = plan([old(5, LegacyHash::Signed, false), without]).make();
     db.refused(1, &["--in-place"], "{db}: expected --hash signed (LevelDB up to 1.17 on x86) or --hash unsigned (goleveldb, and LevelDB up \

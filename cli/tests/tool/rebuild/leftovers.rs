@@ -55,8 +55,8 @@ impl Db {
 }
 
 /// The databases that a run leaves if it is cut off before its commit, each with its name. They differ in how many
-/// tables are written, how many have their names, whether there is a new MANIFEST, and whether there is an undo folder,
-/// complete or not.
+/// tables are written, how many of these have their final names, whether there is a new MANIFEST, and whether there is
+/// an undo folder, complete or not.
 fn before_the_commit() -> Vec<(String, Db)> {
     let new = rebuilt();
     let mut states = Vec::new();

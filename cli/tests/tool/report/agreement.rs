@@ -93,7 +93,8 @@ impl Faces {
         self.tables.iter().any(|table| table["live"] == false)
     }
 
-    /// Returns true if a table has filters of an unknown kind, which only one of `inspect` and `tune` judges.
+    /// Returns true if a table has filters for which `inspect` gives no rate of random keys. The sizes and rates of
+    /// filters are then not compared with those of `tune`.
     fn has_unknown_filters(&self) -> bool {
         let is_unknown = |table: &Value| {
             let has_name = table["metaindex"].as_array().unwrap().iter().any(is_filter);
@@ -114,6 +115,7 @@ fn cell<'a>(grid: &'a BTreeMap<String, Vec<String>>, line: &str, title: &str) ->
 }
 
 /// Reads a number as it is shown. Returns the two numbers between which it lies, which may be equal.
+/// `None`: the text is not a number.
 fn shown_number(text: &str) -> Option<[u64; 2]> {
     let number = |text: &str| text.trim().trim_start_matches('~').replace(',', "").parse().ok();
     match text.split_once(" to ") {
