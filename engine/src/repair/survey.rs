@@ -95,7 +95,8 @@ impl Survey {
             operations,
         };
         survey.decide(input, watch)?;
-        // The number of a table has either ending: a whole table that is there, or one that is reported, is the one.
+        // A table may have either of two endings, so a name without a file does not matter if a whole table with its number
+        // is there, or if one is reported as missing or unreadable.
         let is_the_one = |member: &&Member| match &member.saved {
             Saved::Table(table) => table.lost.is_empty(),
             Saved::Missing(_) | Saved::Unreadable(..) => true,

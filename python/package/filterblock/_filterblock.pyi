@@ -243,15 +243,15 @@ class Database:
         /,
     ) -> None: ...
     def tables(self) -> list[TableFile]:
-        """Returns all tables: the live ones by level and number, then the others."""
+        """Returns all tables of the time when the database was opened: live ones by level and number, then others."""
     def logs(self) -> list[LogFile]:
-        """Returns all logs, oldest first."""
+        """Returns all logs of the time when the database was opened, oldest first."""
     @property
     def path(self) -> str:
         """Path of the folder."""
     @property
     def comparator(self) -> str | None:
-        """Name of the comparator; None without a MANIFEST that can be relied on."""
+        """Name of the comparator; None if the MANIFEST has no such name or cannot be relied on."""
     @property
     def manifest_error(self) -> Error | None:
         """The reason why the MANIFEST cannot be relied on; None if it can."""
