@@ -42,7 +42,7 @@ impl Verdict {
         let sums = overview.sums();
         let is_database = overview.kind == Kind::Database && overview.has_records;
         let rebuild = |arguments: &[String]| is_database.then(|| rebuild_command(page.path, arguments));
-        let decide = |advice: String| match overview.has_undo {
+        let decide = |advice: String| match cfg!(feature = "fs") && overview.has_undo {
             true => format!("{advice} {}", sentence(DECIDE)),
             false => advice,
         };

@@ -14,9 +14,13 @@ pub(crate) fn scan_command<'a, I: Iterator<Item = &'a Path>>(folder: &Path, file
 }
 
 fn scan_all<'a, I: Iterator<Item = &'a Path>>(folder: &Path, files: impl Fn() -> I) -> String {
-    let there = ENDINGS.iter().filter(|ending| files().any(|file| has_ending(file, ending)));
-    let words: String = there.map(|ending| format!(" {}/*.{ending}", path_word(folder))).collect();
-    format!("filterblock scan{words}")
+    let mut command = "filterblock scan".to_owned();
+    for ending in ENDINGS {
+        if files().any(|file| has_ending(file, ending)) {
+            command += &format!(" {}/*.{ending}", path_word(folder));
+        }
+    }
+    command
 }
 
 fn scan_first<'a, I: Iterator<Item = &'a Path>>(folder: &Path, files: impl Fn() -> I) -> String {

@@ -113,14 +113,11 @@ fn order_of(database: &Database) -> Option<SharedComparator> {
 /// The reason why the entries of a database whose comparator is not known here cannot be shown in one order.
 pub(super) fn unknown_order(folder: &Folder) -> Fault {
     let name = quote(folder.comparator().unwrap_or_default()).to_string();
-    let mut message = format!(
-        "the order of keys is {name}, which is not known here, so files cannot be merged; give them one by one"
+    let files = || folder.tables().chain(folder.logs().map(|(log, _)| &*log.path));
+    let message = format!(
+        "the order of keys is {name}, which is not known here, so files cannot be merged; give them one by one: {}",
+        scan_command(folder.path(), files)
     );
-    // The page in the browser has no commands.
-    if cfg!(not(target_family = "wasm")) {
-        let files = || folder.tables().chain(folder.logs().map(|(log, _)| &*log.path));
-        message += &format!(": {}", scan_command(folder.path(), files));
-    }
     Fault { found: Some(name), ..Fault::new(message, ErrorKind::Unsupported) }
 }
 

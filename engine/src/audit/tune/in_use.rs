@@ -17,8 +17,6 @@ use crate::{
 
 /// The greatest number of tables of a level whose bits a key are determined.
 const SURVEYED: usize = 2;
-/// The greatest number of tables whose filters are asked for the hash.
-const HASHES_SOUGHT: usize = 16;
 
 /// Returns true if the filters are sound and of this policy.
 pub(super) fn is_usable(filters: &TableFilters, policy: Policy) -> bool {
@@ -56,15 +54,12 @@ pub(super) fn in_use(
     counts
 }
 
-/// The hash of filters under the name that two hashes share; `None` if none of the tables looked at, up to 16, reveals
-/// it.
+/// The hash of filters under the name that two hashes share; `None` if none of the first 16 tables with such filters
+/// reveals it.
 pub(super) fn hash_in(input: &Input<'_>, survey: &Survey) -> Option<LegacyHash> {
     let is_named = |filters: &TableFilters| filters.sound && filters.name.as_deref() == Some(OLD_NAME);
     let named = survey.iter().enumerate().filter(|(_, filters)| filters.as_ref().is_ok_and(is_named));
-    let named: Vec<usize> = named.map(|(table, _)| table).collect();
-    let step = named.len().div_ceil(HASHES_SOUGHT).max(1);
-    let mut spread = named.into_iter().step_by(step);
-    spread.find_map(|table| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
+    named.take(16).find_map(|(table, _)| hash_in_use(&input.open(table).ok()?, input.encoding).ok()?)
 }
 
 /// The bits a key of a table's filters. `None` if the table has no filters of this policy, if no number of
