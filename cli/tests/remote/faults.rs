@@ -294,11 +294,7 @@ fn a_log_that_went_after_the_listing_is_no_fault() {
     }
     let found = run(["inspect", "--json", "memory://gone-log/d/"]);
     let folder = found.one("folder");
-    assert_eq!(
-        (found.status, &folder["logs"], &folder["notes"]),
-        (0, &json!([]), &json!([])),
-        "{folder:#}"
-    );
+    assert_eq!((found.status, &folder["logs"], &folder["notes"]), (0, &json!([]), &json!([])), "{folder:#}");
     assert_eq!(found.all("table").len(), 3);
 }
 
