@@ -359,9 +359,8 @@ impl Error {
         Self::Corrupt { what, offset, expected: expected.into(), found: found.into() }
     }
 
-    /// The same error without its path, with `note` at its end. Only [`Io`](Self::Io) and [`Corrupt`](Self::Corrupt)
-    /// have room for a note. Any other error becomes a `Corrupt` one, without the note: a metaindex, expected to be
-    /// `wanted`, of which the text of the error is found.
+    /// The same error without its path, with `note` at its end. An error other than [`Io`](Self::Io) and
+    /// [`Corrupt`](Self::Corrupt) becomes a `Corrupt` one about a metaindex, expected to be `wanted`, without the note.
     #[cfg(feature = "table")]
     pub(crate) fn noted(&self, note: &str, wanted: &'static str) -> Self {
         match self.without_path() {
