@@ -120,11 +120,10 @@ fn name_in(dir: &Folder, found: &[(String, Option<FiltersReport>)]) -> Result<St
             Err(Failure::refused(dir.path(), why))
         }
         (None, _) => {
-            let why = "expected --policy NAME, as no table has filters to go by. The program uses filters only \
-                       under the name of its own policy: leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on \
-                       (Bitcoin Core, Chromium, Minecraft, golang/leveldb), leveldb.BuiltinBloomFilter for \
-                       goleveldb (go-ethereum, Syncthing) and LevelDB up to 1.17. `filterblock inspect` shows the \
-                       name in a table that the program wrote with filters";
+            let why = "no table has filters, so the policy has to be named. Use that of the program, which ignores all \
+                       others: --policy leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on (Bitcoin Core, Minecraft, \
+                       Chromium's IndexedDB, Foundry VTT), --policy leveldb.BuiltinBloomFilter for goleveldb (go-ethereum, \
+                       Syncthing) and LevelDB up to 1.17";
             Err(Failure::refused(dir.path(), why))
         }
     }

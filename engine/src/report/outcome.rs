@@ -60,8 +60,8 @@ pub struct LevelOutcome {
     /// Shares of absent keys that pass on this level.
     pub rates: Rates,
     /// Mean number of data blocks of this level that a lookup of an absent key reads. The key is one of `--lookups` or,
-    /// if all keys of `--lookups` have values, of the kind that `worst` names. `None`: the order of keys is not known,
-    /// a table was given by itself, or no such key was asked for.
+    /// if all keys of `--lookups` have values, of the kind that `worst` names, or random. `None`: the order of keys is
+    /// not known, a table was given by itself, or no such key was asked for.
     pub reads: Option<Estimate>,
 }
 
@@ -96,7 +96,8 @@ pub struct Reads {
     /// the kinds of key that a program with such stored keys is likely to ask for. 0 if no such key was asked
     /// for.
     pub neighbours: Estimate,
-    /// Kind of key that `neighbours` is for. `None`: no key of the kinds that are likely was asked for.
+    /// Kind of key that `neighbours` is for. `None`: random keys read more, or no key of the kinds that are likely was asked
+    /// for.
     pub worst: Option<NearKind>,
     /// Mean numbers of data blocks read for absent keys near stored ones, by kind.
     pub near: NearReads,
@@ -171,8 +172,9 @@ impl NearReads {
 
 impl Reads {
     /// The reads of absent keys on which advice is based: those of the user's lookups, if any of them is of an
-    /// absent key, or else those of keys near stored ones.
+    /// absent key, or else those of keys near stored ones or of random keys, whichever are more.
     pub fn absent(&self) -> Estimate {
-        self.lookups.unwrap_or(self.neighbours)
+        let is_random = self.random.value > self.neighbours.value;
+        self.lookups.unwrap_or(if is_random { self.random } else { self.neighbours })
     }
 }

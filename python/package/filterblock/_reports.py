@@ -1308,7 +1308,9 @@ class TuneReads(Report):
 
     @property
     def worst(self) -> Literal["changed", "between", "cut", "longer"] | None:
-        """Kind of key that `neighbours` is for. None: no key of the kinds that are likely was asked for."""
+        """Kind of key that `neighbours` is for. None: random keys read more, or no key of the kinds that are
+        likely was asked for.
+        """
         return self["worst"]  # type: ignore[no-any-return]
 
     @property
@@ -1360,8 +1362,8 @@ class TuneLevelOutcome(Report):
     @property
     def reads(self) -> TuneEstimate | None:
         """Mean number of data blocks of this level that a lookup of an absent key reads. The key is one of
-        `--lookups` or, if all keys of `--lookups` have values, of the kind that `worst` names. None: the
-        order of keys is not known, a table was given by itself, or no such key was asked for.
+        `--lookups` or, if all keys of `--lookups` have values, of the kind that `worst` names, or random.
+        None: the order of keys is not known, a table was given by itself, or no such key was asked for.
         """
         return self["reads"]  # type: ignore[no-any-return]
 

@@ -151,7 +151,8 @@ impl<'a> Settings<'a> {
              worst"
         ))?;
         if self.has_reads() {
-            let of = if self.tuning.lookups.is_some() { "among your lookups" } else { "as in near" };
+            let of =
+                if self.tuning.lookups.is_some() { "among your lookups" } else { "as in near or random" };
             note(&format!("absent, stored: data blocks read by an absent key {of}, and by a stored key"))?;
         }
         note(ranges_note(self.tuning.policy))?;

@@ -107,11 +107,10 @@ fn of_two_policies_one_has_to_be_chosen() {
 #[test]
 fn a_database_without_filters_needs_a_policy() {
     let db = plan([Spec { policy: None, ..spec(1, 10, 0..300) }]).make();
-    let message = "{db}: expected --policy NAME, as no table has filters to go by. The program uses filters only \
-                   under the name of its own policy: leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on (Bitcoin \
-                   Core, Chromium, Minecraft, golang/leveldb), leveldb.BuiltinBloomFilter for goleveldb \
-                   (go-ethereum, Syncthing) and LevelDB up to 1.17. `filterblock inspect` shows the name in a table \
-                   that the program wrote with filters";
+    let message = "{db}: no table has filters, so the policy has to be named. Use that of the program, which ignores all \
+                   others: --policy leveldb.BuiltinBloomFilter2 for LevelDB from 1.18 on (Bitcoin Core, Minecraft, \
+                   Chromium's IndexedDB, Foundry VTT), --policy leveldb.BuiltinBloomFilter for goleveldb \
+                   (go-ethereum, Syncthing) and LevelDB up to 1.17";
     db.refused(1, &["--in-place"], message);
     db.refused(1, &["--in-place", "--dry-run"], message);
     let target = db.path.join("new");

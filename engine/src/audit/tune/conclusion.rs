@@ -67,8 +67,11 @@ impl TuneResults<'_> {
             same_bits(None, &no_rise),
             self.by_level(budget.bytes, lookups, &no_rise),
         ];
-        let worst = now.reads.and_then(|reads| reads.worst).unwrap_or(NearKind::Changed);
-        let absent = if lookups.is_some() { Question::Own } else { Question::Near(worst) };
+        let worst = now.reads.map_or(Some(NearKind::Changed), |reads| reads.worst);
+        let absent = match lookups {
+            Some(_) => Question::Own,
+            None => worst.map_or(Question::Random, Question::Near),
+        };
         let mut tuning = Tuning {
             policy: self.policy,
             policy_assumed: self.policy_assumed,
@@ -193,9 +196,10 @@ impl TuneResults<'_> {
                 of_lookups(lookups, of_kind(Question::Own), of_kind(Question::Present))
             }
             _ => {
-                // On each level, the worst of the likely kinds bounds the reads of all likely kinds.
+                // On each level, the worst of random keys and the likely kinds bounds the reads of them all.
                 let near = NearKind::ALL.map(|kind| Some(of_kind(Question::Near(kind))));
-                self.facts.likely(near).map(|(_, reads)| reads).fold(0.0, f64::max)
+                let near = self.facts.likely(near).map(|(_, reads)| reads);
+                near.fold(of_kind(Question::Random), f64::max)
             }
         }
     }

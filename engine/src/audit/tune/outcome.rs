@@ -177,7 +177,7 @@ impl TuneModel {
         let told = self.has_tree.then(|| self.reads(&reads));
         let kind = told.and_then(|told| match told.lookups {
             Some(_) => Some(Question::Own),
-            None => told.worst.map(Question::Near),
+            None => Some(told.worst.map_or(Question::Random, Question::Near)),
         });
         for (level, reads) in levels.iter_mut().zip(&by_level) {
             level.reads = kind.map(|kind| kind.of(reads).plus(0.0));
@@ -211,10 +211,13 @@ impl TuneModel {
         let near = NearKind::ALL.map(|kind| read(Question::Near(kind), 0.0));
         let [changed, between, cut, longer] = near;
         let worst = self.likely(near).max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+        let random = read(Question::Random, 0.0).unwrap_or_default();
+        // Most keys near stored ones may lie outside of the tables' ranges of keys.
+        let is_worse = |(_, near): &(NearKind, Estimate)| near.value >= random.value;
         Reads {
-            random: read(Question::Random, 0.0).unwrap_or_default(),
+            random,
             neighbours: worst.map(|(_, reads)| reads).unwrap_or_default(),
-            worst: worst.map(|(kind, _)| kind),
+            worst: worst.filter(is_worse).map(|(kind, _)| kind),
             near: NearReads { changed, between, cut, longer },
             lookups: read(Question::Own, self.deleted),
             present: read(Question::Present, 1.0).unwrap_or(Estimate::exact(1.0)),

@@ -162,6 +162,16 @@ fn levels_add_up() {
     let sum: f64 = outcome.levels.iter().map(|level| level.reads.unwrap().value).sum();
     assert_eq!(reads.worst, Some(NearKind::Changed));
     assert!((sum - reads.neighbours.value).abs() < 1e-9 && sum > 2.0 * reads.random.value, "{sum} {reads:?}");
+    // Keys near stored ones that are in no table's range of keys say nothing about a lookup of another key.
+    let near = NearKind::ALL.map(|kind| Question::Near(kind).place());
+    for level in &mut model.levels {
+        near.iter().for_each(|&kind| level.visits[kind] = VisitSum::default());
+    }
+    let outcome = model.now();
+    let reads = outcome.reads.unwrap();
+    let sum: f64 = outcome.levels.iter().map(|level| level.reads.unwrap().value).sum();
+    assert_eq!((reads.worst, reads.absent()), (None, reads.random));
+    assert!((sum - reads.random.value).abs() < 1e-9 && sum > 0.1, "{sum} {reads:?}");
 }
 
 /// Without filters every visit reads a block: nothing but the visits is left to chance.

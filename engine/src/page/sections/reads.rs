@@ -87,11 +87,12 @@ fn by_level(page: &Shown<'_>) -> Vec<ReadsPair> {
 
 /// The kind of keys that the reads of each level are about.
 fn headline(reads: &Reads) -> &'static str {
-    let [own, between, changed, cut, longer, ..] = kinds(reads).map(|(name, _)| name);
+    let [own, between, changed, cut, longer, random, _] = kinds(reads).map(|(name, _)| name);
     match reads.worst {
         _ if reads.lookups.is_some() => own,
         Some(NearKind::Between) => between,
-        Some(NearKind::Changed) | None => changed,
+        Some(NearKind::Changed) => changed,
+        None => random,
         Some(NearKind::Cut) => cut,
         Some(NearKind::Longer) => longer,
     }

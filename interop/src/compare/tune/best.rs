@@ -146,8 +146,8 @@ impl Reads {
 struct OnLevel {
     bits: u64,
     size: f64,
-    /// The reads for the kinds near stored keys, smoothed.
-    reads: [f64; 4],
+    /// The reads for each kind of key, smoothed.
+    reads: [f64; KINDS],
     told: Reads,
 }
 
@@ -155,7 +155,7 @@ struct OnLevel {
 /// and the reads with the filters in use.
 struct Model {
     levels: Vec<u64>,
-    counts: [bool; 4],
+    counts: [bool; KINDS],
     ranges: BTreeMap<u64, Vec<Vec<OnLevel>>>,
     program_bits: u64,
     now: Reads,
@@ -175,10 +175,11 @@ impl Model {
         let in_use = own.iter().find(|line| line["in_use"] == true);
         let program_bits = in_use.and_then(|line| line["bits_per_key"].as_u64()).unwrap_or(USUAL_BITS);
         let mut ranges: BTreeMap<u64, Vec<Vec<OnLevel>>> = BTreeMap::new();
-        let mut counts = [true; 4];
+        let mut counts = [true; KINDS];
         for line in own {
             let reads = &line["outcome"]["reads"];
             let worst = number(&reads["neighbours"]["value"], "reads")?;
+            // The last kind, random keys, always counts.
             for (counts, kind) in counts.iter_mut().zip(NEAR) {
                 // A kind that is worse than the worst likely one is not likely.
                 *counts &= reads["near"][kind]["value"].as_f64().is_none_or(|reads| reads <= worst + 1e-12);
@@ -188,13 +189,13 @@ impl Model {
             let on_levels = line["outcome"]["levels"].as_array().context("levels of an outcome")?;
             ensure!(on_levels.len() == visits.len(), "{} levels of {}", on_levels.len(), visits.len());
             for ((level, visits), settings) in on_levels.iter().zip(&visits).zip(of_range) {
-                let rate = |kind: &str| {
-                    let rate = &level["rates"]["near"][kind];
+                let rate = |kind: usize| {
+                    let rate = by_kind(&level["rates"])[kind];
                     let (rate, asked) = (rate["rate"].as_f64()?, rate["asked"].as_f64()?);
                     // If none of a few keys passed, that does not mean that none ever does.
                     Some((rate * asked + 0.5) / (asked + 1.0))
                 };
-                let reads = |kind: usize| visits[kind] * rate(NEAR[kind]).unwrap_or_default();
+                let reads = |kind: usize| visits[kind] * rate(kind).unwrap_or_default();
                 settings.push(OnLevel {
                     bits: level["bits_per_key"].as_u64().context("bits_per_key")?,
                     size: number(&level["size"]["value"], "a size")?,
@@ -213,7 +214,7 @@ impl Model {
     }
 
     /// Returns the reads of the worst of the kinds that count.
-    fn worst(&self, reads: [f64; 4]) -> f64 {
+    fn worst(&self, reads: [f64; KINDS]) -> f64 {
         reads
             .into_iter()
             .zip(self.counts)
@@ -227,7 +228,7 @@ impl Model {
         let levels = self.ranges.get(&base_lg).context("a range that was not tried")?;
         let chosen = choice["bits_per_key"].as_array().context("bits by level")?;
         ensure!(chosen.len() == levels.len(), "{} levels of {}", chosen.len(), levels.len());
-        let mut sum = [0.0; 4];
+        let mut sum = [0.0; KINDS];
         for (settings, bits) in levels.iter().zip(chosen) {
             let found = settings.iter().find(|setting| bits["bits_per_key"] == setting.bits);
             add(&mut sum, found.context("bits that were not tried")?.reads);
@@ -257,7 +258,7 @@ struct Range<'a> {
 struct Sum {
     bits: Vec<u64>,
     size: f64,
-    reads: [f64; 4],
+    reads: [f64; KINDS],
     told: Reads,
 }
 
@@ -272,7 +273,7 @@ impl Sum {
     }
 }
 
-fn add(sum: &mut [f64; 4], of: [f64; 4]) {
+fn add(sum: &mut [f64; KINDS], of: [f64; KINDS]) {
     sum.iter_mut().zip(of).for_each(|(sum, of)| *sum += of);
 }
 
@@ -326,6 +327,11 @@ impl Search<'_> {
     }
 }
 
+fn reads_now(reads: &Value) -> Result<f64> {
+    let [near, random] = ["neighbours", "random"].map(|kind| number(&reads[kind]["value"], "reads now"));
+    Ok(near?.max(random?))
+}
+
 /// Compares what `tune` chose and advised with the best. `None`: nothing fits into the budget.
 pub(super) fn compare(settings: &[Value], tuning: &Value) -> Result<Option<Best>> {
     let model = Model::of(settings, tuning)?;
@@ -337,7 +343,7 @@ pub(super) fn compare(settings: &[Value], tuning: &Value) -> Result<Option<Best>
     let chosen = chosen.into_iter().collect::<Result<Vec<_>>>()?;
     let chosen = chosen.into_iter().flatten().min_by(f64::total_cmp).context("a choice within the budget")?;
     Ok(Some(Best {
-        now: number(&tuning["now"]["reads"]["neighbours"]["value"], "reads now")?,
+        now: reads_now(&tuning["now"]["reads"])?,
         advised: choice(&tuning["advice"]["choice"])?,
         chosen,
         best,

@@ -171,7 +171,7 @@ fn compare(case: &Case, number: u64, options: &Options, goleveldb: Option<&Path>
     let now = tuned.now()?;
     let compared = asked.compare(&before, &now, size)?;
     let absent = now.absent().value;
-    let absent_of = now.worst;
+    let absent_of = now.worst.unwrap_or("random");
     let filters = String::new();
     database.rows.push(Row { what: "now", filters, compared, absent, absent_of, is_repeated: false });
     drop(before);
@@ -219,7 +219,7 @@ fn rebuild(asked: &Asked<'_>, folder: &Path, choice: &Choice) -> Result<Row> {
     let (size, _) = measure::filter_bytes(&to)?;
     let compared = asked.compare(&Reader::open(&to, filter)?, &choice.predicted, size)?;
     let absent = choice.predicted.absent().value;
-    let (filters, absent_of) = (choice.filters.clone(), choice.predicted.worst);
+    let (filters, absent_of) = (choice.filters.clone(), choice.predicted.worst.unwrap_or("random"));
     Ok(Row { what: "", filters, compared, absent, absent_of, is_repeated: false })
 }
 

@@ -80,9 +80,10 @@ impl Predicted {
         })
     }
 
-    /// The reads of the user's absent keys, or else of neighbours.
+    /// The reads of the user's absent keys, or else of neighbours or random keys, whichever are more.
     pub(super) fn absent(&self) -> Estimate {
-        self.lookups.unwrap_or(self.neighbours)
+        let is_random = self.random.value > self.neighbours.value;
+        self.lookups.unwrap_or(if is_random { self.random } else { self.neighbours })
     }
 }
 

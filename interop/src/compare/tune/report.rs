@@ -41,7 +41,7 @@ pub(super) struct Row {
     /// The predicted reads of an absent key, by which the advice goes.
     pub(super) absent: f64,
     /// The kind of that absent key, if no lookups of the user's are known.
-    pub(super) absent_of: Option<&'static str>,
+    pub(super) absent_of: &'static str,
     /// True if the same filters were measured before under another name.
     pub(super) is_repeated: bool,
 }
@@ -63,7 +63,7 @@ impl Row {
 
     fn measured_absent(&self) -> f64 {
         let of = |what: &str| self.compared.iter().find(|compared| compared.what == what);
-        of("lookups").or_else(|| of(self.absent_of?)).map_or(f64::NAN, |compared| compared.measured)
+        of("lookups").or_else(|| of(self.absent_of)).map_or(f64::NAN, |compared| compared.measured)
     }
 }
 
