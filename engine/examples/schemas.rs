@@ -1,0 +1,89 @@
+//! Writes the JSON schemas of what commands print with `--json` to a folder, `docs/schema` in the repository:
+//! `cargo run -p filterblock-engine --features schema --example schemas -- docs/schema`
+
+use std::path::Path;
+use std::{env, fs};
+
+use filterblock_engine::report::{
+    AddedTable, Answer, Count, DoubtfulKey, End, Entry, FaultAt, Folder, Framed, LossReport, ManifestEdit,
+    ManifestState, RepairReport, RepairedFile, Report, Table, TableReport, Totals, Tried, TuningLine,
+    Unreadable, Verified,
+};
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+type Kind = fn(&mut SchemaGenerator) -> Schema;
+
+/// A kind of line.
+const fn line<T: JsonSchema>() -> Kind {
+    SchemaGenerator::subschema_for::<T>
+}
+
+/// The commands, each with the kinds of its lines.
+const COMMANDS: [(&str, &[Kind]); 9] = [
+    ("inspect", &[line::<Table>(), line::<Folder>(), line::<Totals>(), line::<Unreadable>()]),
+    ("query", &[line::<Answer>(), line::<Folder>()]),
+    ("query --count", &[line::<Count>(), line::<Folder>()]),
+    ("scan", &[line::<Entry>(), line::<FaultAt>(), line::<End>()]),
+    (
+        "manifest",
+        &[
+            line::<Framed<ManifestEdit>>(),
+            line::<FaultAt>(),
+            line::<Framed<AddedTable>>(),
+            line::<Framed<ManifestState>>(),
+        ],
+    ),
+    ("verify", &[line::<Verified>()]),
+    ("tune", &[line::<Framed<Tried>>(), line::<TuningLine>()]),
+    ("rebuild", &[line::<Framed<TableReport>>(), line::<Framed<Report>>()]),
+    (
+        "repair",
+        &[
+            line::<Framed<RepairedFile>>(),
+            line::<Framed<LossReport>>(),
+            line::<Framed<DoubtfulKey>>(),
+            line::<Framed<RepairReport>>(),
+        ],
+    ),
+];
+
+fn main() -> std::io::Result<()> {
+    let Some(folder) = env::args_os().nth(1) else {
+        return Err(std::io::Error::other("a folder is expected"));
+    };
+    for (command, kinds) in COMMANDS {
+        let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let kinds: Vec<_> = kinds.iter().map(|kind| kind(&mut generator)).collect();
+        let mut schema = json!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": format!("A line of filterblock {command} --json"),
+            "oneOf": kinds,
+            "$defs": generator.take_definitions(true),
+        });
+        describe(&mut schema);
+        let file = format!("{}.json", command.replace(" --", "-"));
+        fs::write(Path::new(&folder).join(file), serde_json::to_string_pretty(&schema)? + "\n")?;
+    }
+    Ok(())
+}
+
+/// Turns comments of the code into descriptions: each in one line, and with null for `None`.
+fn describe(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if name == "description" => {
+                        let words: Vec<_> = text.split_whitespace().collect();
+                        *text = words.join(" ").replace("`None`", "null");
+                    }
+                    value => describe(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(describe),
+        _ => {}
+    }
+}
