@@ -30,7 +30,7 @@ pub(crate) fn inspect(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyList>> {
     let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
-    let (reports, outcome) = work::run(py, "inspect", progress.as_ref(), |watch, found| {
+    let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
         engine.watch(watch).inspect(inputs, &mut |line| match line {
             InspectLine::Folder(folder) => found.add(&folder),
             InspectLine::Table(mut inspected) => {
@@ -68,7 +68,7 @@ pub(crate) fn verify(
     };
     let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
     let engine = engine.seed(seed).bytewise(is_bytewise);
-    let (reports, outcome) = work::run(py, "verify", progress.as_ref(), |watch, found| {
+    let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
         engine.watch(watch).verify(inputs, &mut |verified: Verified| found.add(&verified))
     })?;
     end(reports, outcome?.not_started)
@@ -97,7 +97,7 @@ pub(crate) fn tune(
     let lookups = lookups.transpose()?.unwrap_or_default();
     let request = Request { lookups, budget, all, policy: policy.map(policy_of).transpose()?, least_size };
     let (engine, inputs) = begin(&path, recursive, jobs, max_output)?;
-    let (reports, outcome) = work::run(py, "tune", progress.as_ref(), |watch, found| {
+    let (reports, outcome) = work::run(py, progress.as_ref(), |watch, found| {
         engine.watch(watch).tune(inputs, &request, &mut |tuned: Tuned| {
             let mut lines = Vec::new();
             tuned.write_json(&mut lines)?;
@@ -135,7 +135,7 @@ pub(crate) fn report<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (engine, inputs) = begin(&path, false, jobs, max_output)?;
     let is_one = paths(&path)?.1;
-    let (_, pages) = work::run(py, "inspect", progress.as_ref(), |watch, _found| {
+    let (_, pages) = work::run(py, progress.as_ref(), |watch, _found| {
         let engine = engine.watch(Arc::clone(&watch) as Arc<dyn Watch>);
         let page = |path: &PathBuf| {
             let request = PageRequest { verify, tune: tune.then(Request::default) };

@@ -67,7 +67,7 @@ pub(crate) fn rebuild(
         None if discard => Request::Discard,
         None => Request::InPlace(options, InPlace { batch, keeps_undo: keep_undo }),
     };
-    each(py, "rebuild", paths, progress.as_ref(), |path, watch, found| {
+    each(py, paths, progress.as_ref(), |path, watch, found| {
         let report = filterblock_engine::rebuild::rebuild(path, &request, watch)?;
         let mut lines = Vec::new();
         let _ = report.write_json(path, &mut lines).and_then(|()| found.add_lines(&lines));
@@ -133,7 +133,7 @@ pub(crate) fn repair(
         max_output,
         meter: Default::default(),
     };
-    each(py, "repair", vec![one_path(&path)?], progress.as_ref(), |path, watch, found| {
+    each(py, vec![one_path(&path)?], progress.as_ref(), |path, watch, found| {
         let report = filterblock_engine::repair::repair(path, &request, watch)?;
         let mut lines = Vec::new();
         let _ = report.write_json(path, &mut lines).and_then(|()| found.add_lines(&lines));
@@ -144,12 +144,11 @@ pub(crate) fn repair(
 /// Does `work` with one database after another. The first failure ends the work, and is raised.
 fn each(
     py: Python<'_>,
-    command: &str,
     paths: Vec<PathBuf>,
     progress: Option<&Py<PyAny>>,
     work: impl Fn(&Path, &Progress, &Found) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Py<PyList>> {
-    let (reports, result) = work::run(py, command, progress, |watch, found| {
+    let (reports, result) = work::run(py, progress, |watch, found| {
         paths
             .iter()
             .try_for_each(|path| work(path, &watch, &found).map_err(|failure| (path.clone(), failure)))

@@ -72,16 +72,15 @@ impl Found {
     }
 }
 
-/// Does the work of a command. Returns what it found, as objects of the command's classes, and the result of `work`.
+/// Does the work of a command. Returns what it found, as reports, and the result of `work`.
 ///
 /// An exception of `callback`, or one for a signal, ends the work.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
-    command: &str,
     callback: Option<&Py<PyAny>>,
     work: impl FnOnce(Arc<Progress>, Found) -> T + Send,
 ) -> PyResult<(Py<PyList>, T)> {
-    let classes = py.import("filterblock._reports")?.getattr("_LINES")?.get_item(command)?.unbind();
+    let class = py.import("filterblock._reports")?.getattr("Report")?.unbind();
     let progress = Arc::<Progress>::default();
     let list = PyList::empty(py).unbind();
     let (sender, receiver) = channel();
@@ -89,9 +88,7 @@ pub(crate) fn run<T: Send>(
         Python::attach(|py| {
             py.check_signals()?;
             for value in found.drain(..) {
-                let class =
-                    value.get("object").and_then(Value::as_str).map(|name| classes.bind(py).get_item(name));
-                list.bind(py).append(to_python(py, value, class.and_then(Result::ok).as_ref())?)?;
+                list.bind(py).append(to_python(py, value, class.bind(py))?)?;
             }
             progress.tell(py, callback)
         })
@@ -127,12 +124,11 @@ pub(crate) fn run<T: Send>(
     Ok((list, result))
 }
 
-/// Turns a JSON value into a Python value. An object becomes an instance of `class`, or a plain `dict` if `class` is
-/// `None`.
+/// Turns a JSON value into a Python value. Objects become instances of `class`.
 pub(crate) fn to_python<'py>(
     py: Python<'py>,
     value: Value,
-    class: Option<&Bound<'py, PyAny>>,
+    class: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     match value {
         Value::Null => Ok(py.None().into_bound(py)),
@@ -149,17 +145,9 @@ pub(crate) fn to_python<'py>(
             Ok(list.into_any())
         }
         Value::Object(fields) => {
-            let (dict, parts) = match class {
-                Some(class) => (
-                    class.call0()?.cast_into::<PyDict>().map_err(PyErr::from)?,
-                    Some(class.getattr("_parts")?),
-                ),
-                None => (PyDict::new(py), None),
-            };
-            let parts = parts.map(Bound::cast_into::<PyDict>).transpose()?;
+            let dict = class.call0()?.cast_into::<PyDict>().map_err(PyErr::from)?;
             for (name, value) in fields {
-                let part = parts.as_ref().map(|parts| parts.get_item(&name)).transpose()?.flatten();
-                dict.set_item(PyString::intern(py, &name), to_python(py, value, part.as_ref())?)?;
+                dict.set_item(PyString::intern(py, &name), to_python(py, value, class)?)?;
             }
             Ok(dict.into_any())
         }

@@ -6,21 +6,7 @@ from typing import Any, Generic, Literal, Self, SupportsIndex, TypeVar, final, o
 from typing_extensions import Buffer
 
 from ._errors import Error
-from ._reports import (
-    InspectFolder,
-    InspectTable,
-    InspectTotals,
-    InspectUnreadable,
-    RebuildDatabase,
-    RebuildTable,
-    RepairDatabase,
-    RepairFile,
-    RepairKey,
-    RepairLoss,
-    TuneSetting,
-    Tuning,
-    Verdict,
-)
+from ._reports import Report
 
 _Path = str | os.PathLike[str]
 _AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -535,7 +521,7 @@ def inspect(
     jobs: int | None = None,
     max_output: int | None = None,
     progress: _Progress | None = None,
-) -> list[InspectTable | InspectFolder | InspectTotals | InspectUnreadable]:
+) -> list[Report]:
     """Finds out what tables and their filters are like, as `filterblock inspect --json` does: of one path or many.
 
     Returns an object for each line that the program prints: for a table, one; for a database, one for the folder, one
@@ -562,7 +548,7 @@ def verify(
     jobs: int | None = None,
     max_output: int | None = None,
     progress: _Progress | None = None,
-) -> list[Verdict]:
+) -> list[Report]:
     """Checks every block, entry and filter, and the MANIFEST, as `filterblock verify --json` does: of one path or many.
 
     Returns a verdict for each line that the program prints: one for each table, and one for a folder. Damage is in
@@ -585,7 +571,7 @@ def tune(
     jobs: int | None = None,
     max_output: int | None = None,
     progress: _Progress | None = None,
-) -> list[TuneSetting | Tuning]:
+) -> list[Report]:
     """Finds the filters that would serve databases best, as `filterblock tune --json` does: of one path or many.
 
     Returns for each path an object for each setting that was tried, and then one for what follows, with `advice`. What
@@ -645,7 +631,7 @@ def rebuild(
     verify: bool = True,
     keep_undo: bool = True,
     progress: _Progress | None = None,
-) -> list[RebuildTable | RebuildDatabase]:
+) -> list[Report]:
     """Gives all tables of a closed database new filters, without touching an entry, as `filterblock rebuild` does.
 
     Returns an object for each table, and then one for the database. `to` makes a second database in a new folder.
@@ -675,7 +661,7 @@ def repair(
     dry_run: bool = False,
     max_output: int | None = None,
     progress: _Progress | None = None,
-) -> list[RepairFile | RepairLoss | RepairKey | RepairDatabase]:
+) -> list[Report]:
     """Makes a new database, in the folder `to`, of what can be read of a damaged one, as `filterblock repair` does.
 
     The damaged database is only read. Returns an object for each file, each loss and each doubtful key, and then one
