@@ -1,8 +1,6 @@
 //! Makes the page one file: `filterblock-web-make ENGINE.wasm OUTPUT`, in the folder `web`. Prints the sizes, and fails
 //! if one is larger than it may be. The same input gives the same bytes.
 
-mod order;
-
 use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
@@ -14,9 +12,9 @@ use wasm_bindgen_cli_support::Bindgen;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The greatest size of the engine, compressed, in bytes.
-const MAX_ENGINE: usize = 450_000;
+const MAX_ENGINE: usize = 600_000;
 /// The greatest size of the page in bytes.
-const MAX_PAGE: usize = 650_000;
+const MAX_PAGE: usize = 900_000;
 
 /// The modules of the page, each after those that it imports.
 const MODULES: [&str; 5] = ["dom.js", "files.js", "engine.js", "entries.js", "page.js"];
@@ -27,7 +25,6 @@ fn main() -> Result<()> {
     let arguments: Vec<String> = env::args().collect();
     let [_, engine, output] = &*arguments else { return Err("expected ENGINE.wasm and OUTPUT".into()) };
     let (glue, engine) = bindings(Path::new(engine))?;
-    let engine = order::reordered(&engine)?;
     let compressed = gzip(&engine)?;
     let page = page(&glue, &compressed)?;
     fs::write(output, &page)?;
