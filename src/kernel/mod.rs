@@ -176,24 +176,30 @@ pub(crate) fn matches_each(probes: &[(&[u8], &[u8])], hashes: &[u32], answers: &
         }
         if !matches!(chosen, Chosen::Portable) {
             return runs(probes, |run, filter| {
-                let (hashes, answers) = (&hashes[run.clone()], &mut answers[run]);
-                if answers.len() >= MIN_RUN
-                    && match chosen {
-                        Chosen::Avx512(avx512) => avx512.matches_all(filter, hashes, answers),
-                        Chosen::Avx2(avx2) => avx2.matches_all(filter, hashes, answers),
-                        Chosen::Portable => false,
-                    }
-                {
-                    return;
-                }
-                for (&h, answer) in hashes.iter().zip(answers) {
-                    *answer = matches(h, filter);
-                }
+                matches_all(&hashes[run.clone()], filter, &mut answers[run]);
             });
         }
     }
     for ((&(_, filter), &h), answer) in probes.iter().zip(hashes).zip(answers) {
         *answer = portable(h, filter);
+    }
+}
+
+/// Answers for each of these hashes whether `filter` may have its key. There have to be as many answers as hashes.
+#[inline]
+pub(crate) fn matches_all(hashes: &[u32], filter: &[u8], answers: &mut [bool]) {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if answers.len() >= MIN_RUN
+        && match level::chosen() {
+            Chosen::Avx512(avx512) => avx512.matches_all(filter, hashes, answers),
+            Chosen::Avx2(avx2) => avx2.matches_all(filter, hashes, answers),
+            Chosen::Portable => false,
+        }
+    {
+        return;
+    }
+    for (&h, answer) in hashes.iter().zip(answers) {
+        *answer = matches(h, filter);
     }
 }
 

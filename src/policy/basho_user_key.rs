@@ -56,6 +56,10 @@ impl<P: FilterPolicy> FilterPolicy for BashoInternalFilterPolicy<P> {
         self.policy.hash_may_match(hash, filter)
     }
 
+    fn hashes_may_match(&self, hashes: &[KeyHash], filter: &[u8], answers: &mut [bool]) {
+        self.policy.hashes_may_match(hashes, filter, answers);
+    }
+
     fn filter_len(&self, num_keys: usize) -> Option<usize> {
         self.policy.filter_len(num_keys)
     }

@@ -131,6 +131,17 @@ pub trait FilterPolicy: Send + Sync {
         true
     }
 
+    /// Answers for many [hashes](Self::hash_key) whether their keys may be among those that one filter was made
+    /// for: `answers[i]` is the answer to `hashes[i]`, the same as from [`hash_may_match`](Self::hash_may_match). If
+    /// the slices differ in length, the rest of the longer slice is ignored.
+    ///
+    /// By default, hashes are checked one by one.
+    fn hashes_may_match(&self, hashes: &[KeyHash], filter: &[u8], answers: &mut [bool]) {
+        for (&hash, answer) in hashes.iter().zip(answers) {
+            *answer = self.hash_may_match(hash, filter);
+        }
+    }
+
     /// Returns the length in bytes of a filter for `num_keys` keys, repeated keys included: the exact length,
     /// or the greatest possible length if it depends on the keys. `None` (the default) if the length is not
     /// known, or there is no filter for this number of keys.

@@ -39,6 +39,9 @@ macro_rules! forward {
             fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
                 (**self).hash_may_match(hash, filter)
             }
+            fn hashes_may_match(&self, hashes: &[KeyHash], filter: &[u8], answers: &mut [bool]) {
+                (**self).hashes_may_match(hashes, filter, answers);
+            }
             fn filter_len(&self, num_keys: usize) -> Option<usize> {
                 (**self).filter_len(num_keys)
             }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::bloom::{BATCH, hash_some};
+use super::bloom::{BATCH, hash_some, matches_hashes};
 use super::{BloomFilterPolicy, FilterPolicy, FilterShape, KeyHash, SharedPolicy, bit_array};
 use crate::hash::{self, BLOOM_SEED, hash_signed_tail, to_signed_tail};
 use crate::kernel::MAX_PROBES;
@@ -211,6 +211,18 @@ impl FilterPolicy for LegacyBloomPolicy {
             LegacyHash::Unsigned => matches(unsigned, filter),
             LegacyHash::Signed => matches(signed, filter),
             LegacyHash::Either => matches(unsigned, filter) || signed != unsigned && matches(signed, filter),
+        }
+    }
+
+    fn hashes_may_match(&self, hashes: &[KeyHash], filter: &[u8], answers: &mut [bool]) {
+        match self.hash {
+            LegacyHash::Unsigned => matches_hashes(hashes, filter, answers, |hash| hash.pair().0),
+            LegacyHash::Signed => matches_hashes(hashes, filter, answers, |hash| hash.pair().1),
+            LegacyHash::Either => {
+                for (&hash, answer) in hashes.iter().zip(answers) {
+                    *answer = self.hash_may_match(hash, filter);
+                }
+            }
         }
     }
 

@@ -101,6 +101,17 @@ proptest! {
                 let mut answers = [!answer];
                 policy.keys_may_match(&[(&key, &filter)], &mut answers);
                 prop_assert_eq!(answers, [answer]);
+                // Many hashes for one filter: more than are checked together, and one more or fewer than answers.
+                let mut others: Vec<Vec<u8>> = (0..150_u8).map(|n| [&key[..], &[n]].concat()).collect();
+                others.push(key.clone());
+                let hashes: Vec<_> = others.iter().filter_map(|key| policy.hash_key(key)).collect();
+                let expected: Vec<_> = hashes.iter().map(|hash| policy.hash_may_match(*hash, &filter)).collect();
+                for len in [hashes.len(), hashes.len().saturating_sub(1), hashes.len() + 1] {
+                    let mut answers: Vec<_> = expected.iter().map(|answer| !answer).chain([true]).take(len).collect();
+                    policy.hashes_may_match(&hashes, &filter, &mut answers);
+                    prop_assert_eq!(&answers[..len.min(expected.len())], &expected[..len.min(expected.len())]);
+                    prop_assert!(answers[len.min(expected.len())..].iter().all(|answer| *answer));
+                }
             }
         }
     }

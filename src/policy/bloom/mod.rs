@@ -23,3 +23,4 @@ pub(super) use array::BATCH;
 pub use policy::BloomFilterPolicy;
 pub(super) use policy::hash_some;
 pub(crate) use probe::PREFETCHED;
+pub(super) use probe::matches_hashes;

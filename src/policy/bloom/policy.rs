@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::array::{BATCH, BloomArray};
-use super::probe::matches_many;
+use super::probe::{matches_hashes, matches_many};
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel::{self, MAX_PROBES, matches, matches_key, prefetch};
 use crate::policy::{FilterPolicy, FilterShape, KeyHash, SharedPolicy, bit_array};
@@ -262,6 +262,10 @@ impl FilterPolicy for BloomFilterPolicy {
     #[inline]
     fn hash_may_match(&self, hash: KeyHash, filter: &[u8]) -> bool {
         matches(hash.get() as u32, filter)
+    }
+
+    fn hashes_may_match(&self, hashes: &[KeyHash], filter: &[u8], answers: &mut [bool]) {
+        matches_hashes(hashes, filter, answers, |hash| hash.get() as u32);
     }
 
     fn filter_len(&self, num_keys: usize) -> Option<usize> {

@@ -1,7 +1,9 @@
 //! Lookups in LevelDB's Bloom filter, of one key or of many together.
 
+use super::array::BATCH;
 use crate::hash::{self, BLOOM_SEED};
 use crate::kernel;
+use crate::policy::KeyHash;
 
 /// The number of filters that are prefetched before the first of them is probed.
 pub(crate) const PREFETCHED: usize = 128;
@@ -18,6 +20,21 @@ pub(in crate::policy) fn matches_many(probes: &[(&[u8], &[u8])], answers: &mut [
         for (probes, answers) in probes.chunks(GROUP).zip(answers.chunks_mut(GROUP)) {
             matches_group(probes, answers);
         }
+    }
+}
+
+/// Answers for many hashes whether one filter may have their keys. `of`: LevelDB's hash in a policy's hash.
+pub(in crate::policy) fn matches_hashes(
+    hashes: &[KeyHash],
+    filter: &[u8],
+    answers: &mut [bool],
+    of: impl Fn(KeyHash) -> u32,
+) {
+    for (hashes, answers) in hashes.chunks(BATCH).zip(answers.chunks_mut(BATCH)) {
+        let mut some = [0; BATCH];
+        let len = hashes.len().min(answers.len());
+        some.iter_mut().zip(hashes).for_each(|(h, &hash)| *h = of(hash));
+        kernel::matches_all(&some[..len], filter, &mut answers[..len]);
     }
 }
 

@@ -32,6 +32,7 @@ fn answers_of_long_keys() {
             let internal: Vec<Vec<u8>> = keys.iter().map(|key| [key, &[7; 8][..]].concat()).collect();
             let internal: Vec<(&[u8], &[u8])> =
                 internal.iter().zip(&probes).map(|(key, (_, filter))| (&key[..], *filter)).collect();
+            let of_first: Vec<_> = keys.iter().map(|key| reference_match(key, probes[0].1)).collect();
             // One key of another length.
             let mut unlike = probes.clone();
             unlike[11].0 = b"of another length than any";
@@ -43,6 +44,10 @@ fn answers_of_long_keys() {
                 let by_hash: Vec<bool> =
                     probes.iter().map(|(key, filter)| policy.hash_may_match(hash(key), filter)).collect();
                 assert_eq!(by_hash, expected, "{} by hash", what());
+                let hashes: Vec<_> = keys.iter().map(|key| hash(key)).collect();
+                let mut answers = vec![false; hashes.len()];
+                policy.hashes_may_match(&hashes, probes[0].1, &mut answers);
+                assert_eq!(answers, of_first, "{} by hashes for one filter", what());
                 // The probes from each place of a sixteen on, or, where keys are long, from some of the places.
                 for from in (0..17).step_by(if len > 200 { 5 } else { fewer(3) }) {
                     let mut answers = vec![false; probes.len() - from];

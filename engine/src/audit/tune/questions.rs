@@ -1,5 +1,7 @@
 //! The keys that the filters of one table are asked for.
 
+use std::ops::Range;
+
 use filterblock::{FilterPolicy as _, KeyBuf, KeyHash, SharedPolicy, table::Table};
 
 use super::entries::push_hashes;
@@ -91,18 +93,25 @@ impl Questions {
         }
     }
 
-    /// Returns true if `filter`, of the policy at the index `of_policy`, lets the key of question number `at` pass.
-    pub(super) fn may_match(
+    /// The number of the questions in this range whose keys `filter`, of the policy at the index `of_policy`, lets pass.
+    pub(super) fn passed(
         &self,
-        at: usize,
+        range: Range<usize>,
         policy: &SharedPolicy,
         of_policy: usize,
         filter: &[u8],
-    ) -> bool {
-        match self.hashes.get(of_policy).and_then(|hashes| hashes.get(at)) {
-            Some(&hash) => policy.hash_may_match(hash, filter),
-            None => self.keys.as_keys().get(at).is_none_or(|key| policy.key_may_match(key, filter)),
+    ) -> u64 {
+        let mut answers = vec![true; range.len()];
+        match self.hashes.get(of_policy).and_then(|hashes| hashes.get(range.clone())) {
+            Some(hashes) => policy.hashes_may_match(hashes, filter, &mut answers),
+            None => {
+                let keys = self.keys.as_keys();
+                for (at, answer) in range.zip(&mut answers) {
+                    *answer = keys.get(at).is_none_or(|key| policy.key_may_match(key, filter));
+                }
+            }
         }
+        answers.into_iter().map(u64::from).sum()
     }
 
     /// Adds a random key of 16 bytes.

@@ -305,28 +305,26 @@ fn ask<B: AsRef<[u8]>>(
                 break;
             }
             *asked += offsets.len() as u64;
-            // Consecutive keys may be of one data block: its filter is then looked up once.
-            let mut current: Option<(u64, Option<&[u8]>)> = None;
-            for (at, &offset) in (round * ROUND..).zip(offsets) {
-                let filter = match current {
-                    Some((before, filter)) if before == offset => filter,
-                    _ => filter_at(reader, offset - start),
+            let mut from = round * ROUND;
+            let index = |offset: u64| index_at(reader, offset - start);
+            for run in offsets.chunk_by(|one, next| index(*one) == index(*next)) {
+                let to = from + run.len();
+                let filter = run.first().and_then(|offset| reader.filter(index(*offset)?));
+                *passed += match filter {
+                    // If there is no filter, all keys pass; an empty filter lets no key pass.
+                    None => run.len() as u64,
+                    Some([]) => 0,
+                    Some(filter) => questions.passed(from..to, reader.policy(), of_policy, filter),
                 };
-                current = Some((offset, filter));
-                // If there is no filter, all keys pass; an empty filter lets no key pass.
-                let may_match = |filter: &[u8]| {
-                    !filter.is_empty() && questions.may_match(at, reader.policy(), of_policy, filter)
-                };
-                *passed += u64::from(filter.is_none_or(may_match));
+                from = to;
             }
         }
     }
 }
 
-/// The filter of the data block at `offset`; `None` if the block has no filter that can be read.
-fn filter_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset: u64) -> Option<&[u8]> {
-    let index = offset.checked_shr(reader.base_lg().into()).unwrap_or(0);
-    reader.filter(usize::try_from(index).ok()?)
+/// The index of the filter of the data block at `offset`; `None` if no block has so many filters.
+fn index_at<B: AsRef<[u8]>>(reader: &FilterBlockReader<SharedPolicy, B>, offset: u64) -> Option<usize> {
+    usize::try_from(offset.checked_shr(reader.base_lg().into()).unwrap_or(0)).ok()
 }
 
 /// Asks the filters in use for random keys, as `inspect` does, so that `tune` gives the same rate for the same filters.
