@@ -268,6 +268,7 @@ fn read_with(current: &[u8], manifest: &[u8]) -> Error {
     Manifest::read(folder.path()).unwrap_err()
 }
 
+/// Promise: A6.
 #[test]
 fn current_has_to_name_a_manifest_beside_it() {
     for (current, found) in [

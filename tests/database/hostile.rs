@@ -57,6 +57,7 @@ fn a_manifest_cut_anywhere_is_the_one_before_the_cut_record() {
     }
 }
 
+/// Promise: A3.
 #[cfg_attr(miri, ignore = "takes minutes")]
 #[test]
 fn no_flipped_bit_gives_another_list_of_tables() {

@@ -11,6 +11,7 @@ use crate::filters::random_key;
 use crate::policies;
 use crate::tables::{Answering, Crafted, handle, samples};
 
+/// Promise: A2.
 #[test]
 fn malformed_filters_deny_nothing() {
     // One filter that by itself denies every key: bits, k, its offset, the array's offset, base_lg.
@@ -39,6 +40,7 @@ fn malformed_filters_deny_nothing() {
 }
 
 /// Whatever the bytes are, four reads are enough, unless a read of several parts at once fails.
+/// Promise: A5.
 #[test]
 fn opening_takes_at_most_four_reads() {
     let mut most = 0;
@@ -66,6 +68,7 @@ fn opening_takes_at_most_four_reads() {
 }
 
 /// Messages quote the contents of a file, and terminals act on some bytes.
+/// Promise: A7.
 #[test]
 fn messages_hold_no_control_characters() {
     const EVIL: &[u8] = b"\x1b]0;owned\x07\r\n\x9b31m\xe2\x80\xae";

@@ -1,4 +1,4 @@
-//! The promises of SECURITY.md, as far as no other test shows them. Each test has the name that SECURITY.md gives.
+//! The promises of SECURITY.md, as far as no other test shows them.
 #![cfg(feature = "table")]
 
 mod answers;

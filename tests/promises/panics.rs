@@ -58,6 +58,7 @@ fn damaged(file: &[u8], seed: u64) -> Vec<u8> {
     damaged
 }
 
+/// Promise: A1.
 #[test]
 fn no_bytes_panic() {
     let mut files: Vec<Vec<u8>> = samples().into_iter().map(|sample| sample.file.to_vec()).collect();

@@ -143,6 +143,7 @@ fn bound(file: &[u8], limit: usize) -> usize {
     2 * file.len() + (64 << 10) + limit
 }
 
+/// Promise: A4.
 #[test]
 fn opening_and_reading_keep_to_the_bound_on_memory() {
     let limit = 1 << 20;

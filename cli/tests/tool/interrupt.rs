@@ -61,6 +61,7 @@ fn a_file_that_appears_while_a_table_is_built_is_not_replaced() {
     assert_eq!(names(folder.path()), ["new.ldb"]);
 }
 
+/// Promise: B1.
 #[test]
 fn a_signal_leaves_no_temporary_file_and_ends_the_program_as_it_would_have() {
     let signals = [("HUP", 1), ("INT", 2), ("TERM", TERM)];

@@ -29,6 +29,7 @@ mod larger_ranges;
 mod lost_keys;
 mod manifests;
 mod output;
+mod promises;
 mod query;
 mod query_database;
 mod query_many;

@@ -44,6 +44,7 @@ fn flipped(file: &[u8], bit: usize) -> Vec<u8> {
     file
 }
 
+/// Promise: A3.
 #[cfg_attr(miri, ignore = "reads large test data")]
 #[test]
 fn every_bit_flip_gives_an_error_or_the_right_answer() {

@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// Promise: B3.
 #[test]
 fn tables_get_new_filters_and_numbers_and_keep_their_data() {
     let db = usual();

@@ -88,6 +88,7 @@ fn a_damaged_manifest() {
     }
 }
 
+/// Promise: B7.
 #[test]
 fn tables_that_are_missing_or_of_another_size() {
     let db = usual();

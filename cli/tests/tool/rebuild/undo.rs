@@ -34,6 +34,7 @@ impl Db {
     }
 }
 
+/// Promise: B8.
 #[test]
 fn all_is_as_before() {
     let before = usual().contents();

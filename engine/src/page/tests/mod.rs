@@ -306,6 +306,7 @@ fn findings_stand_with_what_they_mean() {
     assert!(root.words().contains("300 findings in 300 files with 3,000 entries"));
 }
 
+/// Promise: B9.
 #[test]
 fn hostile_names_are_text() {
     const SCRIPT: &str = "<script>alert(1)</script>\"'&amp;";

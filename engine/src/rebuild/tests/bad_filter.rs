@@ -31,6 +31,7 @@ impl FilterPolicy for Forgetful {
     }
 }
 
+/// Promise: B7.
 #[test]
 fn a_filter_that_denies_a_key_is_a_fault_of_this_program() {
     let root = Root::with(Sample::Levels, Mode::InPlace);

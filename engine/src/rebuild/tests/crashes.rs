@@ -164,6 +164,7 @@ fn crash(sample_of: Sample, mode: Mode) {
     }
 }
 
+/// Promise: B4.
 #[test]
 fn nothing_is_lost_of_a_database_of_several_levels() {
     Mode::ALL.into_iter().for_each(|mode| crash(Sample::Levels, mode));

@@ -139,6 +139,7 @@ fn exchange_all(mode: Mode) {
     }
 }
 
+/// Promise: B6.
 #[test]
 fn in_place_nothing_is_led_elsewhere() {
     exchange_all(Mode::InPlace);

@@ -30,6 +30,7 @@ impl Hook for Locking {
     fn after(&self, _: &Operation<'_>) {}
 }
 
+/// Promise: B5.
 #[test]
 fn nobody_else_can_lock_the_database_between_the_first_change_and_the_last() {
     for mode in Mode::ALL {

@@ -71,6 +71,7 @@ fn check(root: &Path, held: &Held) -> Result<bool, String> {
     }
 }
 
+/// Promise: B2.
 #[test]
 fn a_crash_leaves_a_whole_new_database_or_none() {
     let root = root();
