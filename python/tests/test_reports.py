@@ -185,7 +185,7 @@ def test_a_rebuild_is_as_the_program_says(program, tmp_path):
     planned = filterblock.rebuild(path, in_place=True, dry_run=True, bits_per_key={0: 20, 2: 7})
     assert planned == program("rebuild", "--in-place", "--dry-run", "--json", "--bits-per-key", "0=20,2=7", path)[0]
     *tables, database = filterblock.rebuild(path, to=tmp_path / "new", bits_per_key=12)
-    assert isinstance(database, filterblock.RebuildDatabase) and database.status == "rebuilt" and database.verified
+    assert database.object == "database" and database.status == "rebuilt" and database.verified
     assert [table.new_filter.bits_per_key for table in tables] == [12] * len(tables) != []
     with pytest.raises(filterblock.RefusedError, match="new") as caught:
         filterblock.rebuild(path, to=tmp_path / "new")
@@ -222,8 +222,8 @@ def test_a_repair_is_as_the_program_says(program, tmp_path):
     planned = filterblock.repair(folder, tmp_path / "new", dry_run=True)
     assert planned == program("repair", "--json", "--dry-run", folder, "--to", tmp_path / "new")[0]
     *parts, database = filterblock.repair(folder, tmp_path / "new")
-    assert isinstance(database, filterblock.RepairDatabase) and database.status == "repaired"
-    assert {type(part) for part in parts} >= {filterblock.RepairFile, filterblock.RepairLoss}
+    assert database.object == "database" and database.status == "repaired"
+    assert {part.object for part in parts} >= {"file", "loss"}
     assert len(list(filterblock.Database(tmp_path / "new"))) == database["keys"] == database.keys_ > 0
     with pytest.raises(filterblock.RefusedError):
         filterblock.repair(folder, tmp_path / "new")
