@@ -6,6 +6,7 @@ use filterblock::table::ReadAt;
 
 use super::batch::{BatchSpan, Operation, Record};
 use super::fragments::{FIRST, FULL, Fragment, Fragments, LAST, MIDDLE, Piece};
+use super::manifests::End;
 use super::patched::Patch;
 
 /// The greatest length of a record in bytes. A longer record counts as damage.
@@ -26,8 +27,7 @@ pub(super) struct SavedLog {
     /// The file ends within the record at this offset.
     pub(super) torn: Option<u64>,
     pub(super) last_sequence: u64,
-    /// A block ends in zeros, where more records could have been.
-    pub(super) is_blank: bool,
+    pub(super) end: End,
     /// The comparator may treat keys with other bytes as equal to one of the operations' keys.
     pub(super) has_ambiguous_keys: bool,
     /// All keys have the form of Chromium's IndexedDB.
@@ -70,6 +70,7 @@ pub(super) fn read<R: ReadAt>(
     let mut reader = Reader { add: &mut add, log: SavedLog::default(), record: None, failed: None };
     let mut fragments = Fragments::new(source)?;
     while let Some(piece) = fragments.next()? {
+        reader.log.end = reader.log.end.add(&piece);
         match piece {
             Piece::Fragment(fragment) => reader.fragment(&fragment),
             Piece::Lost(range) => {
@@ -81,14 +82,16 @@ pub(super) fn read<R: ReadAt>(
                 reader.log.torn = Some(start);
                 reader.damage(start);
             }
-            Piece::Blank => reader.log.is_blank = true,
+            Piece::Blank => {}
         }
         if let Some(error) = reader.failed.take() {
             return Err(error);
         }
     }
     if let Some(record) = reader.record.take() {
-        reader.log.torn = Some(record.offset);
+        if reader.log.end == End::Whole {
+            (reader.log.end, reader.log.torn) = (End::Cut, Some(record.offset));
+        }
         reader.damage(record.offset);
     }
     Ok(reader.log)
@@ -206,6 +209,9 @@ pub(super) struct LogLoss {
     pub(super) why: &'static str,
     /// The first number that may be of a lost operation. `None`: it is not known.
     from: Option<u64>,
+    /// A log ends within a record, and nothing else is wrong. If no later log has operations, the record was never
+    /// written completely, as far as is known.
+    is_torn: bool,
     /// The number of operations that were read of damaged batches, and the last of their sequence numbers, or
     /// `u64::MAX` if these are wrong.
     saved: (u64, u64),
@@ -214,7 +220,7 @@ pub(super) struct LogLoss {
 impl LogLoss {
     fn new(log: &str, offset: Option<u64>, last: Option<u64>, why: &'static str) -> Self {
         let (after, from) = (last.unwrap_or_default(), last.map(|last| last.saturating_add(1)));
-        Self { log: log.to_owned(), offset, after, before: None, why, from, saved: (0, 0) }
+        Self { log: log.to_owned(), offset, after, before: None, why, from, is_torn: false, saved: (0, 0) }
     }
 
     /// Takes account of a batch within the loss that was read in part.
@@ -245,13 +251,14 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
         for span in &log.spans {
             match *span {
                 Span::Damage(offset) => {
-                    let why =
-                        if log.torn == Some(offset) { "the log ends within a record" } else { "damage" };
-                    open.get_or_insert_with(|| {
+                    let is_torn = log.torn == Some(offset);
+                    let why = if is_torn { "the log ends within a record" } else { "damage" };
+                    let open = open.get_or_insert_with(|| {
                         let loss = LogLoss::new(name, Some(offset), last, why);
                         // The first log may begin with operations that tables have, of any lower numbers.
-                        LogLoss { from: loss.from.filter(|_| is_of_log), ..loss }
+                        LogLoss { from: loss.from.filter(|_| is_of_log), is_torn, ..loss }
                     });
+                    open.is_torn &= is_torn;
                 }
                 Span::Partly(part) => {
                     let Some(loss) = &mut open else { continue };
@@ -282,7 +289,7 @@ pub(super) fn losses(logs: &[(&str, &SavedLog)], after: Option<u64>) -> Vec<LogL
         }
     }
     let is_short = is_of_log && last < after;
-    losses.extend(open.or_else(|| {
+    losses.extend(open.filter(|loss| !loss.is_torn).or_else(|| {
         let (log, _) = logs.last().filter(|_| is_short)?;
         let why = "the MANIFEST knows later sequence numbers";
         Some(LogLoss::new(log, None, last, why))
@@ -311,7 +318,7 @@ mod tests {
             saved.push((operation.sequence, operation.value.unwrap_or_default().to_vec(), is_right));
             Ok(())
         };
-        assert_eq!(read(&file[..], add).unwrap().is_blank, behind > 0);
+        assert_eq!(read(&file[..], add).unwrap().end == End::Zeros, behind > 0);
         saved
     }
 
