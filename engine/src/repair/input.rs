@@ -55,9 +55,9 @@ pub(super) struct Renamed {
 }
 
 impl Renamed {
-    /// Whether this is a copy of a file of this kind; `None`: it is not known of what it is a copy.
-    pub(super) fn is_copy_of(&self, kind: FileKind) -> Option<bool> {
-        self.of.map(|(of, _)| of == kind)
+    /// Whether the name is like one that a copy gets, and not only like that of a table.
+    pub(super) const fn is_copy(&self) -> bool {
+        self.of.is_some()
     }
 }
 

@@ -88,7 +88,7 @@ impl KeyOrder {
             _ if fits(fit.bytewise) => Order::Bytewise,
             _ => {
                 let why = "expected keys in an order that is known (leveldb.BytewiseComparator, idb_cmp1), found \
-                           another, and no MANIFEST that names it";
+                           another, and no MANIFEST that names it; if it is one of these, --comparator names it";
                 return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Unsupported));
             }
         };

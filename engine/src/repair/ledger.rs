@@ -6,7 +6,7 @@ use filterblock::database::FileKind;
 use super::decide::Decider;
 use super::doubt;
 use super::input::{LOST, Stray};
-use super::log::LogLoss;
+use super::log_loss::{self, LogLoss};
 use super::lost::{Bound, Loss};
 use super::manifests::{End, FoundManifest, is_newer};
 use super::members::{Member, Saved, Standing};
@@ -55,7 +55,7 @@ pub(super) fn log_losses(survey: &Survey) -> Vec<LogLoss> {
     let logs: Vec<_> = live.filter_map(|member| Some((&*member.name, member.log()?))).collect();
     let after = survey.manifests.trusted().map(|trusted| trusted.manifest.last_sequence());
     let after = after.filter(|last| *last <= MAX_SEQUENCE);
-    super::log::losses(&logs, after)
+    log_loss::losses(&logs, after)
 }
 
 /// Fills the report.
@@ -190,7 +190,13 @@ fn files(survey: &Survey) -> Vec<RepairedFile> {
         let kind = if log.is_some() { FileKind::Log } else { FileKind::Table };
         let unsorted = table.is_some_and(|table| table.facts.unsorted >= Some(Unsorted::InBlocks));
         let unsorted = unsorted.then(|| "keys are out of order, and were sorted".to_owned());
-        let remark = joined([renamed(&member.name, kind, member.number), remark, unsorted]);
+        let overlapped =
+            trusted.filter(|_| member.standing == Standing::Live && table.is_some()).and_then(|one| {
+                let live = one.manifest.table(member.number)?;
+                let other = one.manifest.overlapped_by(live)?;
+                Some(format!("overlaps {} on level {}", FileKind::Table.file_name(other.number), live.level))
+            });
+        let remark = joined([renamed(&member.name, kind, member.number), remark, unsorted, overlapped]);
         let user_key =
             |key: Option<&Vec<u8>>| key.and_then(|key| KeyFormat::LevelDb.user_key(key)).map(<[u8]>::to_vec);
         let level = table.and_then(|_| records.get(&member.number)).map(|record| record.level);

@@ -94,10 +94,10 @@ impl Survey {
         add_unsorted(input, &members, &mut operations, (scratch, watch))?;
         operations.sort();
         may_be_idb = may_be_idb && members.iter().all(Member::may_be_chromiums);
-        let is_ours = |one: &Renamed| match one.is_copy_of(FileKind::Table) {
-            Some(false) => true,
-            _ => input.open(&one.name).is_ok_and(|file| footer::is_there(&file).unwrap_or_default()),
+        let is_table = |one: &Renamed| {
+            input.open(&one.name).is_ok_and(|file| footer::is_there(&file).unwrap_or_default())
         };
+        let is_ours = |one: &Renamed| one.is_copy() || is_table(one);
         let unread = listing.renamed.into_iter().filter(is_ours).map(|one| one.name).collect();
         let mut survey = Self {
             manifests,
