@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use filterblock::Error;
 use filterblock::database::FileKind;
 use filterblock::policy::Origin;
 use filterblock::table::{ReadAt, Table};
-use filterblock::{Error, KeyFormat};
 
+use super::fragments::{Fragments, Piece};
 use super::input::{Input, InputFile};
-use super::table::VALUE;
+use super::table::split;
 use crate::audit::read_options;
 use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};
@@ -21,11 +22,12 @@ const FIRST: usize = 16;
 /// tables only look like those of LevelDB's databases.
 pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()> {
     let tables = files.iter().filter(|file| file.kind == FileKind::Table);
+    let is_proven = files.iter().any(|file| file.kind != FileKind::Table && has_record(input, &file.name));
     let (mut all, mut foreign) = (0_usize, None);
     for file in tables {
         all = all.saturating_add(1);
         let Ok(source) = input.open(&file.name) else { continue };
-        let Some(why) = why_foreign(&file.name, &source) else { continue };
+        let Some(why) = why_foreign(&file.name, &source, is_proven) else { continue };
         let (_, count) = foreign.get_or_insert((why, 0_usize));
         *count = count.saturating_add(1);
     }
@@ -37,8 +39,16 @@ pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()
     }
 }
 
+/// Whether a log or a MANIFEST begins with a record of a correct checksum, so that the tables beside it are those of a
+/// database, whatever some of their keys are.
+fn has_record(input: &dyn Input, name: &str) -> bool {
+    let first = input.open(name).and_then(|source| Fragments::new(source)?.next());
+    matches!(first, Ok(Some(Piece::Fragment(fragment))) if fragment.is_sound)
+}
+
 /// The reason why a table is not of a database of LevelDB's or goleveldb's; `None`: the table may be of one.
-fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
+/// `is_proven`: other files are of a database.
+fn why_foreign<R: ReadAt>(name: &str, source: &R, is_proven: bool) -> Option<String> {
     let of_another = |found: &str| {
         format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}")
     };
@@ -52,7 +62,7 @@ fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
         Some(Origin::RocksDb) => return Some(of_another("RocksDB's, by the names in their metaindex")),
         _ => {}
     }
-    has_other_keys(table).then(|| {
+    (!is_proven && has_other_keys(table)).then(|| {
         format!(
             "expected tables of a database, whose keys end with a sequence number and a type, found tables of other keys; \
              these can be read one by one: {}",
@@ -61,21 +71,21 @@ fn why_foreign<R: ReadAt>(name: &str, source: &R) -> Option<String> {
     })
 }
 
-/// Returns true if one of the first keys of a table is not that of a database.
+/// Returns true if half of the first keys of a table, or more, are not those of a database.
 fn has_other_keys<R: ReadAt>(table: Table<R>) -> bool {
     let mut cursor = table.into_cursor();
+    let (mut all, mut others) = (0_usize, 0_usize);
     for _ in 0..FIRST {
         match cursor.next() {
             Ok(true) => {}
-            Ok(false) => return false,
+            Ok(false) => break,
             Err(_) => {
                 cursor.skip_block();
                 continue;
             }
         }
-        if KeyFormat::LevelDb.split(cursor.key()).is_none_or(|(_, tag)| tag & 0xff > VALUE) {
-            return true;
-        }
+        all = all.saturating_add(1);
+        others = others.saturating_add(usize::from(split(cursor.key()).is_none()));
     }
-    false
+    others > 0 && others.saturating_mul(2) >= all
 }

@@ -2265,9 +2265,10 @@ class RepairFile(Report):
 
     @property
     def remark(self) -> str | None:
-        """The reason why the blocks of a table were searched for without its footer, why a table may have had
-        entries though the MANIFEST does not list it, why the file cannot be read, or why a MANIFEST is not
-        trusted. None: there is nothing of this kind to explain.
+        """The file that a copy of another name is taken for; the reason why the blocks of a table were searched
+        for without its footer, why a table may have had entries though the MANIFEST does not list it, why the
+        file cannot be read, or why a MANIFEST is not trusted; that the keys of a table are out of order, or
+        overlap those of another on its level. None: there is nothing of this kind to explain.
         """
         return self["remark"]  # type: ignore[no-any-return]
 
