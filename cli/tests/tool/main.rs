@@ -2,7 +2,10 @@
 
 #[allow(dead_code, reason = "not all of it is used here")]
 #[path = "../../../tests/common/databases.rs"]
-mod manifest;
+mod databases;
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../../tests/common/reports.rs"]
+mod reports;
 #[path = "../../../tests/common/tables.rs"]
 mod tables;
 
@@ -29,6 +32,7 @@ mod larger_ranges;
 mod lost_keys;
 mod manifests;
 mod output;
+mod public_format;
 mod query;
 mod query_database;
 mod query_many;
@@ -58,6 +62,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use databases as manifest;
 use serde_json::Value;
 
 /// The end of an advised `filterblock rebuild` without options, for a path that needs no quotes.

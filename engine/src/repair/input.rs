@@ -18,9 +18,6 @@ pub(super) trait Input: Sync {
 
     /// The path of a file, for messages.
     fn path_of(&self, name: &str) -> PathBuf;
-
-    /// The contents of CURRENT, if they can be read.
-    fn current(&self) -> Option<Vec<u8>>;
 }
 
 /// A file of the damaged database, of the kind and number that its name gives.
@@ -50,10 +47,9 @@ pub(super) struct Listing {
     pub(super) files: Vec<InputFile>,
     /// The names without a file, in the same order.
     pub(super) strays: Vec<Stray>,
+    /// The names of files that LevelDB does not have, and databases of other formats have.
+    pub(super) foreign: Vec<String>,
 }
-
-/// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
-pub(super) const MAX_CURRENT: usize = 64;
 
 /// The thing that is there instead of a file, in words, if a link leads to nothing.
 const NOWHERE: &str = "a link that leads nowhere";
@@ -85,6 +81,9 @@ impl Input for Folder {
         for name in self.names()? {
             let Some(name) = name.to_str() else { continue };
             let Some((kind, number)) = FileKind::parse(name) else { continue };
+            if kind == FileKind::Foreign {
+                listing.foreign.push(name.to_owned());
+            }
             if !matches!(kind, FileKind::Table | FileKind::Log | FileKind::Manifest) {
                 continue;
             }
@@ -118,10 +117,6 @@ impl Input for Folder {
 
     fn path_of(&self, name: &str) -> PathBuf {
         Self::path_of(self, name)
-    }
-
-    fn current(&self) -> Option<Vec<u8>> {
-        self.read("CURRENT", MAX_CURRENT).ok().flatten()
     }
 }
 
