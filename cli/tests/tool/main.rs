@@ -32,6 +32,7 @@ mod larger_ranges;
 mod lost_keys;
 mod manifests;
 mod output;
+mod public_current;
 mod public_format;
 mod query;
 mod query_database;

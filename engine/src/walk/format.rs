@@ -58,8 +58,10 @@ impl FoundFormat {
     pub(crate) fn of_database(database: &Database, open: &Open<'_>) -> Option<Self> {
         let manifest = database.manifest();
         let told = manifest.err().and_then(told_by);
-        let files: Vec<_> =
-            database.files().iter().map(|file| (file.kind, file.number, &*file.path)).collect();
+        // With a sound MANIFEST, CURRENT has been read.
+        let files = database.files().iter();
+        let files = files.filter(|file| file.kind != FileKind::Current || manifest.is_err());
+        let files: Vec<_> = files.map(|file| (file.kind, file.number, &*file.path)).collect();
         Self::of_files(manifest.ok(), told, &files, open)
     }
 
@@ -126,8 +128,7 @@ enum Vote {
 impl Evidence<'_> {
     fn format(&self) -> Option<OtherFormat> {
         let current = || OtherFormat::of_start(&self.start(self.of_kind(FileKind::Current).next()?)?);
-        let told = self.told.or_else(|| if self.manifest.is_some() { None } else { current() });
-        let found = told.or_else(|| {
+        let found = self.told.or_else(current).or_else(|| {
             let (own, others) = self.votes();
             let most = others.into_iter().max_by_key(|(_, votes)| *votes);
             let voted = most.filter(|(format, votes)| *votes > own && (*votes > 1 || !format.is_encrypted()));
