@@ -14,7 +14,7 @@ use filterblock::table::{
 };
 use filterblock::{Error, Result};
 use filterblock_engine::report::{ErrorKind, Fault};
-use filterblock_engine::{InOrder, SharedFile, SharedFiles, contradicted, read_options};
+use filterblock_engine::{InOrder, KeyOrder, SharedFile, SharedFiles, contradicted, read_options};
 
 use crate::lookup::value_of;
 use crate::stream::{Stream, Streams};
@@ -34,8 +34,8 @@ pub(crate) static FILES: LazyLock<SharedFiles> = LazyLock::new(SharedFiles::defa
 /// A database, and what is known of it.
 pub(crate) struct Kept {
     pub(crate) path: PathBuf,
-    /// True if the caller says that keys are in bytewise order, whatever a MANIFEST says.
-    pub(crate) is_bytewise: bool,
+    /// The order that the caller says keys are in, for a database without a sound MANIFEST.
+    pub(crate) order: Option<KeyOrder>,
     state: Mutex<State>,
 }
 
@@ -86,8 +86,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Kept {
-    pub(crate) fn new(path: PathBuf, is_bytewise: bool) -> Self {
-        Self { path, is_bytewise, state: Mutex::default() }
+    pub(crate) fn new(path: PathBuf, order: Option<KeyOrder>) -> Self {
+        Self { path, order, state: Mutex::default() }
     }
 
     /// Returns the database as it is now. `None` if it is closed.
@@ -101,7 +101,7 @@ impl Kept {
         if let Some(version) = before.as_ref().filter(|version| version.stamp.is_current()) {
             return Ok(Some(Arc::clone(version)));
         }
-        let version = Arc::new(Version::open(&self.path, before.as_deref())?);
+        let version = Arc::new(Version::open(&self.path, before.as_deref(), self.order)?);
         let mut state = lock(&self.state);
         if !state.is_closed {
             state.now = Some(Arc::clone(&version));
@@ -139,7 +139,7 @@ impl Kept {
         let mut rounds = 0;
         loop {
             let Some(version) = self.now()? else { return Ok(Found::Closed) };
-            if version.database.manifest().is_err() && !self.is_bytewise {
+            if version.database.manifest().is_err() && self.order.is_none() {
                 return Ok(Found::NoManifest(version));
             }
             match version.get(key) {
@@ -159,7 +159,7 @@ impl Kept {
 }
 
 impl Version {
-    fn open(path: &Path, before: Option<&Self>) -> Result<Self> {
+    fn open(path: &Path, before: Option<&Self>, order: Option<KeyOrder>) -> Result<Self> {
         // The stamp is made first, so that all that is read is at least as new.
         let mut stamp =
             Stamp::of(before.map_or_else(|| vec![path.to_owned()], |before| before.stamp.paths()));
@@ -176,12 +176,13 @@ impl Version {
                 // Files come and go: the database is read anew the next time.
                 stamp.is_settled = false;
             }
-            return Ok(Self::new(database, stamp));
+            return Ok(Self::new(database, stamp, order));
         }
     }
 
-    fn new(database: Database, stamp: Stamp) -> Self {
-        let known = database.comparator().and_then(known_comparator);
+    fn new(database: Database, stamp: Stamp, order: Option<KeyOrder>) -> Self {
+        let claimed = || order.map(|order| order.comparator());
+        let known = database.comparator().map_or_else(claimed, known_comparator);
         let is_bytewise = known.as_ref().is_none_or(|order| order.name() == BytewiseComparator.name());
         let is_ordered = database.manifest().is_ok()
             && (known.is_some()

@@ -20,11 +20,13 @@ pub enum FileKind {
     /// `NUMBER.dbtmp`; goleveldb's `NUMBER.tmp`, `CURRENT.NUMBER` and `CURRENT.bak`: left over from
     /// writing another file.
     Temporary,
+    /// `OPTIONS-NUMBER` and `IDENTITY` of RocksDB, and `marker.NAME.NUMBER.VALUE` of Pebble, which LevelDB does not have.
+    Foreign,
 }
 
 impl FileKind {
     /// The kind of a file with this name, and the number in the name, or 0 if the name has no number.
-    /// `None` for all names that are neither LevelDB's nor goleveldb's.
+    /// `None` for all other names than those of LevelDB, goleveldb, and [`Foreign`](Self::Foreign) ones.
     ///
     /// ```
     /// use filterblock::database::FileKind;
@@ -37,6 +39,7 @@ impl FileKind {
             "LOCK" => return Some((Self::Lock, 0)),
             "LOG" | "LOG.old" => return Some((Self::InfoLog, 0)),
             "CURRENT.bak" => return Some((Self::Temporary, 0)),
+            "IDENTITY" => return Some((Self::Foreign, 0)),
             _ => {}
         }
         if let Some(digits) = name.strip_prefix("MANIFEST-") {
@@ -44,6 +47,12 @@ impl FileKind {
         }
         if let Some(digits) = name.strip_prefix("CURRENT.") {
             return Some((Self::Temporary, number(digits)?));
+        }
+        if let Some(digits) = name.strip_prefix("OPTIONS-") {
+            return number(digits).map(|_| (Self::Foreign, 0));
+        }
+        if let Some(rest) = name.strip_prefix("marker.") {
+            return number(rest.split('.').nth(1)?).map(|_| (Self::Foreign, 0));
         }
         let (digits, extension) = name.split_once('.')?;
         let kind = match extension {
@@ -101,6 +110,7 @@ impl FileKind {
             Self::Lock => "LOCK".to_owned(),
             Self::InfoLog => "LOG".to_owned(),
             Self::Temporary => format!("{number:06}.dbtmp"),
+            Self::Foreign => "IDENTITY".to_owned(),
         }
     }
 }
@@ -220,6 +230,10 @@ mod tests {
             ("000007.tmp", FileKind::Temporary, 7),
             ("CURRENT.7", FileKind::Temporary, 7),
             ("CURRENT.bak", FileKind::Temporary, 0),
+            ("IDENTITY", FileKind::Foreign, 0),
+            ("OPTIONS-000007", FileKind::Foreign, 0),
+            ("marker.format-version.000001.013", FileKind::Foreign, 0),
+            ("marker.manifest.000001.MANIFEST-000001", FileKind::Foreign, 0),
         ] {
             assert_eq!(FileKind::parse(name), Some((kind, number)), "{name}");
         }
@@ -235,6 +249,12 @@ mod tests {
             "MANIFES",
             "MANIFEST",
             "MANIFEST-",
+            "OPTIONS",
+            "OPTIONS-",
+            "OPTIONS-3.dbtmp",
+            "identity",
+            "marker.txt",
+            "marker.a.txt",
             "XMANIFEST-3",
             "MANIFEST-3x",
             "MANIFEST-+3",

@@ -68,8 +68,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         KeyRange { from: Some(key.clone()), to: Some([&key[..], &[0]].concat()), ..KeyRange::default() };
     let internal_keys = arguments.key_format.map(StoredKeys::are_internal);
     let request = ScanRequest { all: arguments.all, range, internal_keys, ..ScanRequest::default() };
-    let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
-    let engine = arguments.limits.engine(None, console).bytewise(is_bytewise);
+    let engine = arguments.limits.engine(None, console).order(arguments.comparator.map(KeyOrder::known));
     let mut entries = Entries::new(ValuePart::Whole, true, arguments.hex);
     let mut newest: Option<(Option<u64>, Vec<u8>)> = None;
     let mut show = |line: ScanLine<'_>| {

@@ -110,8 +110,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         return Err("entries as they are stored are not text: redirect them".to_owned());
     }
     let request = arguments.request()?;
-    let is_bytewise = arguments.comparator == Some(KeyOrder::Bytewise);
-    let engine = arguments.limits.engine(None, console).bytewise(is_bytewise);
+    let engine = arguments.limits.engine(None, console).order(arguments.comparator.map(KeyOrder::known));
     let mut entries = arguments.entries();
     let mut show = |line: ScanLine<'_>| match line {
         ScanLine::Entry(input, row) if arguments.json => {

@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> u8 {
         .limits
         .engine(arguments.jobs, console)
         .seed(arguments.seed)
-        .bytewise(arguments.comparator == Some(KeyOrder::Bytewise))
+        .order(arguments.comparator.map(KeyOrder::known))
         .watch(progress.clone());
     #[cfg(feature = "remote")]
     let engine = engine.fleet(arguments.remote.fleet(filterblock_engine::report::Depth::All));

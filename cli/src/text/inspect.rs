@@ -3,11 +3,11 @@
 use std::{io, path::PathBuf};
 
 use filterblock::escape_path;
-use filterblock_engine::report::{Folder, Inspected, Totals};
+use filterblock_engine::report::{Folder, Inspected, Totals, Unreadable};
 use filterblock_engine::{InspectLine, words::counted};
 
 use super::list::{self, Listing, ListingKind, table_name};
-use super::{columns::width, detail, levels};
+use super::{columns::width, detail, levels, other_format};
 use crate::io::{Console, Tone};
 
 /// The consequence of a MANIFEST that cannot be relied on.
@@ -41,6 +41,11 @@ impl TextInspect {
         match line {
             InspectLine::Folder(folder) => self.begin_folder(folder, console),
             InspectLine::Table(found) => self.table(found, console),
+            InspectLine::Unreadable(Unreadable { path, other_format: Some(found), .. }) => {
+                self.end(console)?;
+                self.begin_part(console)?;
+                other_format::write(path, found, console)
+            }
             InspectLine::Unreadable(unreadable) => {
                 console.message_about(&unreadable.path, &unreadable.error);
                 Ok(())

@@ -6,13 +6,16 @@ use filterblock::escape_path;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
 use filterblock_engine::words::{count, counted, counted_as, measured, percent};
 
-use super::{columns::width, labelled::terminal_lines};
+use super::{columns::width, labelled::terminal_lines, other_format};
 use crate::io::{Console, Tone};
 
 pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;
     if verified.about == About::Folder && *status == VerifyStatus::Sound {
         return Ok(());
+    }
+    if let Some(found) = verdict.findings.first().and_then(|finding| finding.other_format.as_ref()) {
+        return other_format::write(&verified.path, found, console);
     }
     let tone = match status {
         VerifyStatus::Sound => Tone::Good,

@@ -2,7 +2,7 @@
 
 #[allow(dead_code, reason = "not all of it is used here")]
 #[path = "../../../tests/common/databases.rs"]
-mod manifest;
+mod databases;
 #[allow(dead_code, reason = "not all of it is used here")]
 #[path = "../../../tests/common/reports.rs"]
 mod reports;
@@ -32,6 +32,8 @@ mod larger_ranges;
 mod lost_keys;
 mod manifests;
 mod output;
+mod public_current;
+mod public_format;
 mod public_repair;
 mod query;
 mod query_database;
@@ -62,7 +64,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use manifest as databases;
+use databases as manifest;
 use serde_json::Value;
 
 /// The end of an advised `filterblock rebuild` without options, for a path that needs no quotes.

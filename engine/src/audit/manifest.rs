@@ -14,6 +14,7 @@ use super::passed_over::PassedOver;
 use crate::engine::{Engine, Sink};
 use crate::report::{AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Subject};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_file, open_log};
+use crate::words::remedy_of_current;
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
 const MAX_FAULTS: u64 = 64;
@@ -100,6 +101,7 @@ impl Shown<'_> {
             };
             message.push_str(&format!("; there is {newest}{others}, which can be given by itself"));
         }
+        message.push_str(&remedy_of_current(folder));
         self.fault(Subject { path, ..subject }, &Fault { message, ..error.into() })
     }
 

@@ -6,6 +6,7 @@ use std::{io, path::Path};
 use filterblock::{Error, escape_path};
 
 use crate::report::{ErrorKind, RebuildStatus, Report};
+use crate::walk::FoundFormat;
 
 /// The reason why a run did not finish. The database is as it was before the run, or as it was after one of the run's
 /// commits.
@@ -39,6 +40,12 @@ impl Failure {
     /// A refusal that names `path` and the reason.
     pub(crate) fn refused(path: &Path, why: impl Display) -> Self {
         Self { status: RebuildStatus::Refused, ..Self::failed(format!("{}: {why}", escape_path(path)), None) }
+    }
+
+    /// The refusal of a database of another format. `done`: what is not done then.
+    pub(crate) fn other_format(path: &Path, found: &FoundFormat, done: &str) -> Self {
+        let not = if found.format().is_encrypted() { ", not damaged" } else { "" };
+        Self::refused(path, format_args!("{found}{not}; nothing was {done}")).of_kind(ErrorKind::Unsupported)
     }
 
     pub(crate) const fn failed(text: String, kind: Option<ErrorKind>) -> Self {

@@ -141,6 +141,10 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
         }
         odd.extend(names.odd.iter().map(|(name, error)| (url::join(url, name), error.clone())));
         let folder = Folder::of_listing(database, odd);
+        // Without a request for each table and MANIFEST.
+        if let Some(found) = folder.other_format(&|_| None) {
+            return Err(PathError::OtherFormat(found));
+        }
         if folder.is_nothing() {
             if is_empty && is_first {
                 return Err(PathError::failed(ErrorKind::Missing, "no such object or folder"));

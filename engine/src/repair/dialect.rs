@@ -2,25 +2,48 @@
 
 use std::path::Path;
 
-use filterblock::Error;
 use filterblock::database::FileKind;
 use filterblock::policy::Origin;
 use filterblock::table::{ReadAt, Table};
 
 use super::fragments::{Fragments, Piece};
 use super::input::{Input, InputFile};
+use super::manifests::Manifests;
 use super::table::split;
 use crate::audit::read_options;
 use crate::audit::reading::limit_walks;
 use crate::rebuild::{Failure, Result};
+use crate::walk::FoundFormat;
 use crate::{report::ErrorKind, words::scan_command};
 
 /// The number of entries that are looked at to find out whether a table is of a database.
 const FIRST: usize = 16;
 
+/// Refuses a database of another format, and one that is encrypted. `foreign`: the names of files that LevelDB does not
+/// have.
+pub(super) fn check_format(
+    input: &dyn Input,
+    files: &[InputFile],
+    foreign: &[String],
+    manifests: &Manifests,
+) -> Result<()> {
+    let current = (FileKind::Current, 0, Path::new("CURRENT"));
+    let foreign = foreign.iter().map(|name| (FileKind::Foreign, 0, Path::new(name)));
+    let files = files.iter().map(|file| (file.kind, file.number, Path::new(&file.name)));
+    let files: Vec<_> = files.chain(foreign).chain([current]).collect();
+    let open = |path: &Path| input.open(path.to_str()?).ok();
+    let manifest = manifests.trusted().map(|trusted| &trusted.manifest);
+    match FoundFormat::of_files(manifest, manifests.other_format(), &files, &open) {
+        Some(found) => {
+            Err(Failure::other_format(input.path_of("").components().as_path(), &found, "written"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses a database if more than half of its tables are of another program or of no database. The files of such
 /// tables only look like those of LevelDB's databases.
-pub(super) fn check_dialect(input: &dyn Input, files: &[InputFile]) -> Result<()> {
+pub(super) fn check_tables(input: &dyn Input, files: &[InputFile]) -> Result<()> {
     let tables = files.iter().filter(|file| file.kind == FileKind::Table);
     let is_proven = files.iter().any(|file| file.kind != FileKind::Table && has_record(input, &file.name));
     let (mut all, mut foreign) = (0_usize, None);
@@ -52,11 +75,7 @@ fn why_foreign<R: ReadAt>(name: &str, source: &R, is_proven: bool) -> Option<Str
     let of_another = |found: &str| {
         format!("expected a database of LevelDB's or goleveldb's, found tables of another: {found}")
     };
-    let table = match Table::open(source, &limit_walks(read_options(), None)) {
-        Ok(table) => table,
-        Err(Error::Unsupported { found, .. }) => return Some(of_another(&found)),
-        Err(_) => return None,
-    };
+    let table = Table::open(source, &limit_walks(read_options(), None)).ok()?;
     match table.origin() {
         Some(Origin::Basho) => return Some(of_another("Riak's")),
         Some(Origin::RocksDb) => return Some(of_another("RocksDB's, by the names in their metaindex")),

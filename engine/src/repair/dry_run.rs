@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use filterblock::table::ReadAt;
 
 use super::decide::{SavedKey, Sink};
-use super::input::{Input, LOST, Listing, MAX_CURRENT};
+use super::input::{Input, LOST, Listing};
 use super::request::RepairRequest;
 use super::run::{decide, has_entries};
 use super::survey::Survey;
@@ -68,11 +68,5 @@ impl Input for Stored<'_> {
 
     fn path_of(&self, name: &str) -> PathBuf {
         self.dir.join(name)
-    }
-
-    fn current(&self) -> Option<Vec<u8>> {
-        let file = self.open("CURRENT").ok()?;
-        let len = usize::try_from(file.len().ok()?).ok()?.min(MAX_CURRENT);
-        file.read_at(0, len).ok().map(|bytes| bytes.to_vec())
     }
 }

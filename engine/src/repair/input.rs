@@ -19,9 +19,6 @@ pub(super) trait Input: Sync {
 
     /// The path of a file, for messages.
     fn path_of(&self, name: &str) -> PathBuf;
-
-    /// The contents of CURRENT, if they can be read.
-    fn current(&self) -> Option<Vec<u8>>;
 }
 
 /// A file of the damaged database, of the kind and number that its name gives.
@@ -72,6 +69,8 @@ pub(super) struct Listing {
     pub(super) renamed: Vec<Renamed>,
     /// There is a folder `lost`, to which LevelDB's RepairDB moves files.
     pub(super) has_lost_folder: bool,
+    /// The names of files that LevelDB does not have, and databases of other formats have.
+    pub(super) foreign: Vec<String>,
 }
 
 /// The name of the folder to which LevelDB's RepairDB moves files.
@@ -91,6 +90,11 @@ fn is_like_one(name: &str) -> bool {
             && name.rsplit_once('.').is_some_and(|(_, ending)| is_table(ending))
 }
 
+/// Whether this is the name of a file that LevelDB does not have, and databases of other formats have.
+fn is_foreign(name: &str) -> bool {
+    FileKind::parse(name).is_some_and(|(kind, _)| kind == FileKind::Foreign)
+}
+
 impl Listing {
     /// Adds a file, if its name is that of a table, a log or a MANIFEST, or like one.
     pub(super) fn add(&mut self, name: String, len: u64) {
@@ -99,6 +103,7 @@ impl Listing {
             None if is_like_one(&name) => {
                 self.renamed.push(Renamed { of: FileKind::parse_copy(&name), name, len });
             }
+            None if is_foreign(&name) => self.foreign.push(name),
             None => {}
         }
     }
@@ -126,9 +131,6 @@ impl Listing {
         self.files.sort();
     }
 }
-
-/// The maximum length of CURRENT in bytes: more than the name of a MANIFEST takes.
-pub(super) const MAX_CURRENT: usize = 64;
 
 /// The thing that is there instead of a file, in words, if a link leads to nothing.
 const NOWHERE: &str = "a link that leads nowhere";
@@ -160,7 +162,7 @@ impl Input for Folder {
         for name in self.names()? {
             let Some(name) = name.to_str() else { continue };
             let Some((kind, number)) = named(name) else {
-                if name == LOST || is_like_one(name) {
+                if name == LOST || is_like_one(name) || is_foreign(name) {
                     let found = self.look_behind(name).ok().flatten();
                     listing.has_lost_folder |=
                         name == LOST && found.as_ref().is_some_and(|it| it.is_folder());
@@ -198,10 +200,6 @@ impl Input for Folder {
 
     fn path_of(&self, name: &str) -> PathBuf {
         Self::path_of(self, name)
-    }
-
-    fn current(&self) -> Option<Vec<u8>> {
-        self.read("CURRENT", MAX_CURRENT).ok().flatten()
     }
 }
 

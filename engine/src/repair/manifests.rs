@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
-use filterblock::database::{FileKind, LiveTable, Manifest};
-use filterblock::quote;
+use filterblock::database::{FileKind, LiveTable, Manifest, manifest_in_current};
 use filterblock::table::Table;
+use filterblock::{OtherFormat, quote};
 
 use super::fragments::{Fragments, Piece};
 use super::input::{Input, InputFile, Listing, Stray};
@@ -14,6 +14,7 @@ use super::patched::{Patch, Patched, Sequential};
 use crate::audit::passed_over::MAX_SEQUENCE;
 use crate::audit::read_options;
 use crate::rebuild::{Failure, Result};
+use crate::walk::format::told_by;
 use crate::{report::ErrorKind, words::scan_command};
 
 /// A MANIFEST as far as it could be read.
@@ -31,6 +32,8 @@ pub(super) struct FoundManifest {
     pub(super) distrust: Option<String>,
     /// The reason why another MANIFEST is preferred, if one is.
     pub(super) passed_over: Option<String>,
+    /// The format that the file is of, if that is not LevelDB's.
+    other_format: Option<OtherFormat>,
 }
 
 /// What is known of the end of a MANIFEST or a log.
@@ -66,6 +69,8 @@ impl FoundManifest {
         is_newer(&self.manifest, number) || self.end != End::Whole && self.manifest.table(number).is_none()
     }
 }
+/// The number of bytes of CURRENT that are read: more than a sound one has.
+const MAX_CURRENT: usize = 256;
 
 /// The rank of a MANIFEST, the greatest of which is preferred: true if no table is newer than the MANIFEST, true if
 /// CURRENT names it, its next file number, and its last sequence number.
@@ -103,14 +108,15 @@ impl Manifests {
         for one in found.iter_mut().filter(|one| one.distrust.is_none()) {
             one.distrust = disagreement(input, &one.manifest, files, &tables);
         }
-        let current = input.current().and_then(|contents| {
-            let name = str::from_utf8(contents.strip_suffix(b"\n")?).ok()?;
-            let (kind, number) = FileKind::parse(name)?;
+        let current = input.open("CURRENT").ok().and_then(|file| {
+            let len = usize::try_from(file.len().ok()?).ok()?.min(MAX_CURRENT);
+            let contents = file.read_at(0, len).ok()?;
+            let name = manifest_in_current(&contents).ok()?;
+            let (_, number) = FileKind::parse(name)?;
             // A copy is taken for the MANIFEST that is missing.
             let is_it = |one: &&FoundManifest| one.name == name;
             let one = found.iter().find(is_it).or(found.iter().find(|one| one.number == number));
-            let name = one.map_or(name, |one| &one.name);
-            (kind == FileKind::Manifest).then(|| (name.to_owned(), number))
+            Some((one.map_or(name, |one| &one.name).to_owned(), number))
         });
         let rank = |one: &FoundManifest| -> Rank {
             let of = &one.manifest;
@@ -166,6 +172,12 @@ impl Manifests {
         for other in self.found.iter_mut().filter(|other| other.passed_over.is_some()) {
             other.passed_over = Some(reason.clone());
         }
+    }
+
+    /// The format that one of the MANIFESTs is of, if that is not LevelDB's. `None` also if a MANIFEST is trusted.
+    pub(super) fn other_format(&self) -> Option<OtherFormat> {
+        let found = self.found.iter().filter(|_| self.trusted.is_none());
+        found.filter_map(|one| one.other_format).next()
     }
 
     pub(super) fn all(&self) -> &[FoundManifest] {
@@ -229,6 +241,7 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
     if end == End::Whole && scan.manifest.incomplete_tail().is_some() {
         end = End::Cut;
     }
+    let other_format = scan.damage.as_ref().and_then(told_by);
     let lost = lost.map(|offset| format!("a record at offset {offset} is damaged"));
     Ok(FoundManifest {
         name: file.name.clone(),
@@ -239,6 +252,7 @@ fn read(input: &dyn Input, file: &InputFile) -> io::Result<FoundManifest> {
         patches,
         distrust: lost.or(damage),
         passed_over: None,
+        other_format,
     })
 }
 

@@ -10,7 +10,7 @@ use filterblock::database::{FileKind, LiveTable, Manifest};
 use filterblock::table::IdbComparator;
 use rayon::prelude::*;
 
-use super::dialect::check_dialect;
+use super::dialect::{check_format, check_tables};
 use super::input::{Input, InputFile, Listing, Renamed, Stray};
 use super::key_order::KeyOrder;
 use super::log;
@@ -61,11 +61,12 @@ impl Survey {
         listing.take_copies(FileKind::Log, |_, _| true);
         let manifests = Manifests::read(input, &mut listing)?;
         let files = &listing.files;
+        check_format(input, files, &listing.foreign, &manifests)?;
         if !files.iter().any(|file| file.kind != FileKind::Manifest && file.len > 0) {
             let why = "expected tables or logs to save, found none";
             return Err(Failure::refused(&input.path_of(""), why).of_kind(ErrorKind::Missing));
         }
-        check_dialect(input, files)?;
+        check_tables(input, files)?;
         let KeyOrder { order, comparator, is_assumed, mut may_be_idb, is_by_name } =
             KeyOrder::find(input, files, &manifests, request)?;
         watch.expect(files.iter().map(|file| file.len).sum(), false);

@@ -2,11 +2,12 @@
 
 use std::fmt::{self, Display};
 
-use filterblock::{Error, Structure};
+use filterblock::{Error, OtherFormat, Structure};
 use serde::{Serialize, Serializer};
 
 use super::{error_kind::ErrorKind, strings::words};
-use crate::{audit::LostKeys, walk::PathError};
+use crate::audit::LostKeys;
+use crate::walk::{FoundFormat, PathError};
 
 /// The greatest number of findings of one code that are kept. Further findings are only counted.
 const MAX_OF_A_CODE: u64 = 16;
@@ -91,6 +92,12 @@ codes! {
     Unsupported = "unsupported", Hides, Unsupported,
         "A compression or an encoding of filters that is not known here.",
         "Use a newer version, or the program that wrote the file.";
+    Encrypted = "encrypted", Hides, Unsupported,
+        "The files are encrypted, as Minecraft's are in some worlds. They are not damaged.",
+        "Decrypt them with what encrypted them.";
+    OtherFormat = "other-format", Hides, Unsupported,
+        "A database of RocksDB or Pebble, which LevelDB does not read either.",
+        "Use the tools of its own program.";
     Limit = "limit", Hides, Unsupported,
         "Something decodes to more than the limit allows.",
         "If the file can be trusted, a larger --max-output.";
@@ -159,6 +166,10 @@ impl Code {
     pub const fn hides(self) -> bool {
         matches!(self.weight(), Weight::Hides)
     }
+
+    const fn of_format(format: OtherFormat) -> Self {
+        if format.is_encrypted() { Self::Encrypted } else { Self::OtherFormat }
+    }
 }
 
 /// A fault, or a part that could not be looked at.
@@ -183,6 +194,9 @@ pub struct Finding {
     /// not the system's.
     #[serde(skip)]
     pub plain: Option<String>,
+    /// The other format, if that is what was found.
+    #[serde(skip)]
+    pub other_format: Option<Box<FoundFormat>>,
 }
 
 impl Display for Finding {
@@ -214,7 +228,8 @@ impl Finding {
     ) -> Self {
         let kind = code.kind();
         let (expected, found) = (expected.into(), found.into());
-        Self { code, kind, offset: offset.into(), expected, found, lost: None, plain: None }
+        let offset = offset.into();
+        Self { code, kind, offset, expected, found, lost: None, plain: None, other_format: None }
     }
 
     /// Sets the kind of fault, for a finding about which more is known than its code says.
@@ -240,8 +255,10 @@ impl Finding {
     /// one of its own.
     pub fn unreadable(wanted: &str, error: PathError) -> Self {
         let (kind, plain) = (error.kind(), error.in_words());
+        let other_format = error.other_format().cloned().map(Box::new);
+        let code = other_format.as_ref().map_or(Code::Unreadable, |found| Code::of_format(found.format()));
         let (expected, found) = error.into_parts(wanted);
-        Self { plain, ..Self::new(Code::Unreadable, None, expected, found).of_kind(kind) }
+        Self { plain, other_format, ..Self::new(code, None, expected, found).of_kind(kind) }
     }
 
     /// The finding that corresponds to an error of the library.
@@ -254,10 +271,16 @@ impl Finding {
                 Self { plain, ..finding.of_kind(ErrorKind::of_io(source)) }
             }
             Error::Corrupt { what, offset, expected, found, .. } => {
-                Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref())
+                let plain = (*what == Structure::Current).then(|| format!("{what} has {found}"));
+                Self { plain, ..Self::new(code_of(*what), *offset, expected.as_ref(), found.as_ref()) }
             }
             Error::Unsupported { offset, expected, found, .. } => {
                 Self::new(Code::Unsupported, *offset, expected.as_ref(), found.as_ref())
+            }
+            Error::OtherFormat { offset, format, .. } => {
+                let plain = Some(format.to_string());
+                let expected = "a file of LevelDB's";
+                Self { plain, ..Self::new(Code::of_format(*format), *offset, expected, format.to_string()) }
             }
             Error::Limit { what, offset, limit, found, .. } => {
                 // The option `--max-output` limits blocks, not the tables of a MANIFEST.

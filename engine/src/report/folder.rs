@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 use super::strings::{Name, json_path};
 use super::subject::{Remark, Subject};
 use super::{error_kind::ErrorKind, frame::Frame, inspect::InspectStatus};
-use crate::walk::{Folder as Listed, PathError};
+use crate::walk::{Folder as Listed, FoundFormat, PathError};
+use crate::words::remedy_of_current;
 
 /// A folder, reported before its tables.
 #[derive(Clone, Debug, Serialize)]
@@ -59,6 +60,9 @@ pub struct Unreadable {
     /// The path.
     #[serde(skip)]
     pub path: PathBuf,
+    /// The other format, if that is the reason.
+    #[serde(skip)]
+    pub other_format: Option<FoundFormat>,
 }
 
 impl Folder {
@@ -70,7 +74,8 @@ impl Folder {
             frame: Frame::new("folder", subject, kind).into_owned(),
             database: folder.is_database(),
             comparator: folder.comparator().map(Name::cut),
-            error: fault.map(|(path, error)| format!("{}: {error}", escape_path(path))),
+            error: fault
+                .map(|(path, error)| format!("{}: {error}{}", escape_path(path), remedy_of_current(folder))),
             tables: folder.tables().count() as u64,
             logs,
             path: subject.path.to_owned(),
@@ -88,6 +93,7 @@ impl Unreadable {
             status: InspectStatus::Error,
             error: error.to_string(),
             path: subject.path.to_owned(),
+            other_format: error.other_format().cloned(),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::frame::{Frame, Framed};
 use super::outcome::{Estimate, Outcome};
 use super::tune_failure::{TuneFailure, TuneFault};
 use super::{strings::write_line, subject::Subject};
-use crate::audit::Policy;
+use crate::{audit::Policy, walk::FoundFormat};
 
 /// The results for one of the paths given.
 #[derive(Debug)]
@@ -25,6 +25,11 @@ pub struct Tuned {
 }
 
 impl Tuned {
+    /// The other format, if that is the reason why there are no results.
+    pub fn other_format(&self) -> Option<&FoundFormat> {
+        self.result.as_ref().err()?.other_format.as_ref()
+    }
+
     /// Writes a line of JSON for each setting tried, and then one for the conclusions. If there are no results,
     /// writes one line with the reason.
     ///
@@ -36,7 +41,7 @@ impl Tuned {
         let subject = Subject { path: &self.path, ..Subject::of(&self.input) };
         let tuning = match &self.result {
             Ok(tuning) => tuning,
-            Err(TuneFailure { text, kind }) => {
+            Err(TuneFailure { text, kind, .. }) => {
                 let frame = Frame::new("tuning", &subject, *kind);
                 let found = TuningOrNothing::Nothing(Nothing::default());
                 return write_line(

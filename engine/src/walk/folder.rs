@@ -8,11 +8,13 @@ use filterblock::database::{
     Database, DatabaseFile, FileKind, FileState, LiveTable, Manifest, StrayFile, TableStatus, UnreadableFile,
     batch_has_writes, log_has_writes,
 };
+use filterblock::table::ReadAt;
 use filterblock::{Error, escape_path};
 
-use super::input::{PathError, kind, refuse_url};
+use super::format::{FoundFormat, Open};
+use super::input::{PathError, kind, open_file, refuse_url};
 use super::into_local;
-use super::storage::{Storage, database_in, open_log};
+use super::storage::{Storage, database_in, open_listed, open_log};
 use crate::report::ErrorKind;
 
 /// The search for tables below a folder ends at this number of names.
@@ -31,17 +33,38 @@ pub(crate) enum PathKind {
 
 /// Finds the file or folder that `path` leads to. Symbolic links are followed. `storage`: the storage of the files;
 /// `None`: the local file system.
+///
+/// # Errors
+///
+/// Also if the folder is a database of another format, or if the folder or the file is encrypted.
 pub(crate) fn resolve(path: &Path, storage: Option<&Arc<dyn Storage>>) -> Result<PathKind, PathError> {
-    if let Some(storage) = storage {
-        let folder = Folder::stored(path, storage)?;
-        return Ok(folder.map_or(PathKind::File, |folder| PathKind::Folder(Arc::new(folder))));
+    let open = |path: &Path| open_listed(storage, path).ok().map(|file| -> Box<dyn ReadAt> { file });
+    let folder = match storage {
+        Some(storage) => Folder::stored(path, storage)?,
+        None => {
+            refuse_url(path)?;
+            match fs::metadata(path)?.file_type() {
+                file_type if file_type.is_dir() => Some(Folder::open(path)?),
+                file_type if file_type.is_file() => None,
+                file_type => {
+                    return Err(PathError::unexpected("a table or a database folder", kind(file_type)));
+                }
+            }
+        }
+    };
+    let other_format = match &folder {
+        Some(folder) => folder.other_format(&open),
+        None => open(path).and_then(|file| FoundFormat::of_file(path, &*file)),
+    };
+    match other_format {
+        Some(found) => Err(PathError::OtherFormat(found)),
+        None => Ok(folder.map_or(PathKind::File, |folder| PathKind::Folder(Arc::new(folder)))),
     }
-    refuse_url(path)?;
-    match fs::metadata(path)?.file_type() {
-        file_type if file_type.is_dir() => Ok(PathKind::Folder(Arc::new(Folder::open(path)?))),
-        file_type if file_type.is_file() => Ok(PathKind::File),
-        file_type => Err(PathError::unexpected("a table or a database folder", kind(file_type))),
-    }
+}
+
+/// The other format of a database in a folder of the local file system.
+pub fn other_format(database: &Database) -> Option<FoundFormat> {
+    FoundFormat::of_database(database, &|path| Some(Box::new(open_file(path, true).ok()?)))
 }
 
 /// Returns true if `path` leads to a file, a database, a folder with tables, or a folder with tables or logs
@@ -50,7 +73,7 @@ pub fn is_input(path: &Path) -> bool {
     match resolve(&into_local(path.to_owned()), None) {
         Ok(PathKind::File) => true,
         Ok(PathKind::Folder(folder)) => !folder.is_nothing(),
-        Err(_) => false,
+        Err(error) => error.other_format().is_some(),
     }
 }
 
@@ -116,6 +139,12 @@ impl Folder {
     /// empty nor a link.
     pub fn is_database(&self) -> bool {
         self.database.files().is_database() || self.logs().next().is_some()
+    }
+
+    /// The other format of the database, if it is not one of LevelDB's, or is encrypted. Without `open`, only names and
+    /// what has been read so far tell it.
+    pub(crate) fn other_format(&self, open: &Open<'_>) -> Option<FoundFormat> {
+        FoundFormat::of_database(&self.database, open).filter(|_| !self.is_nothing())
     }
 
     /// Returns true if there is a MANIFEST that can be relied on.

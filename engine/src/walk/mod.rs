@@ -2,6 +2,7 @@
 
 pub(crate) mod folder;
 pub(crate) mod folder_cache;
+pub(crate) mod format;
 mod in_order;
 pub(crate) mod input;
 pub(crate) mod paths;
@@ -11,13 +12,13 @@ pub(crate) mod sources;
 pub(crate) mod storage;
 pub(crate) mod url;
 
-pub use folder::is_input;
 pub(crate) use folder::{Folder, TableRecord, reopen};
 #[cfg(feature = "fs")]
 pub(crate) use folder::{UNDO_RECORD, UNDO_SUFFIX};
+pub use folder::{is_input, other_format};
+pub use format::FoundFormat;
 pub use in_order::InOrder;
-pub(crate) use input::PathError;
-pub use input::open_file;
+pub use input::{PathError, open_file};
 pub use paths::Inputs;
 pub(crate) use paths::{InputPath, into_local};
 pub(crate) use read_ahead::ReadAhead;

@@ -5,6 +5,7 @@ mod compression;
 mod estimates;
 mod fill;
 mod fill_bins;
+mod folder;
 mod notes;
 mod numbers;
 mod scan_command;
@@ -24,6 +25,8 @@ pub(crate) use compression::compression_names;
 pub use estimates::{about_count, about_size, estimate, interval, number, size_interval};
 pub use fill::versions_text;
 pub use fill_bins::{Fill, FillBin, FillBins};
+pub use folder::format_details;
+pub(crate) use folder::remedy_of_current;
 pub use numbers::{
     bits_per_entry, count, counted, counted_as, distinct_keys, entries, entries_of_keys, measured, or_dash,
     percent, rate_interval, ratio, size,

@@ -28,8 +28,8 @@ impl Display for Note {
             }
             Self::NotBytewise(first) => write!(
                 f,
-                "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
-                 --comparator bytewise"
+                "the order of the keys is not bytewise and was not checked ({first}); --comparator names the order that \
+                 they should be in"
             ),
             Self::UnusedBytes(bytes) => {
                 let bytes = counted_as(*bytes, "byte of the file is", "bytes of the file are");

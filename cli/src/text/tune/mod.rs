@@ -178,7 +178,8 @@ mod tests {
 
     #[test]
     fn a_table_is_shown_without_levels_and_what_failed_as_a_message() {
-        let failure = TuneFailure { text: "expected a table, found a folder".to_owned(), kind: None };
+        let failure =
+            TuneFailure { text: "expected a table, found a folder".to_owned(), ..TuneFailure::default() };
         let (table, empty) = (tune_examples::table(), tune_examples::empty());
         let results =
             [tuned("x.ldb", Ok(table)), tuned("missing", Err(failure)), tuned("empty db", Ok(empty))];

@@ -37,17 +37,18 @@ fn a_database_without_current_is_one_to_repair() {
 #[test]
 fn a_missing_or_strange_manifest() {
     let db = usual();
-    db.write("CURRENT", "MANIFEST-000040");
-    let found = "{db}/CURRENT: expected the name of a MANIFEST in it";
-    db.refused(1, &["--in-place"], found);
-    db.write("CURRENT", "../MANIFEST-000040\n");
-    db.refused(1, &["--in-place"], found);
-    db.write("CURRENT", "000012.ldb\n");
-    db.refused(1, &["--in-place"], found);
-    db.write("CURRENT", vec![b'0'; 1 << 20]);
-    db.refused(1, &["--in-place"], found);
-    db.write("CURRENT", "MANIFEST-000039\n");
     let repair = "`filterblock repair DB --to NEW` makes a new database of what is there";
+    for (current, found) in [
+        (&b"MANIFEST-000040"[..], "no line feed at its end, as a text editor or a shell may write it"),
+        (b"../MANIFEST-000040\n", "\"../MANIFEST-000040\\x0a\""),
+        (b"000012.ldb\n", "\"000012.ldb\\x0a\""),
+        (&[b'0'; 1 << 20], "more than 64 bytes"),
+    ] {
+        db.write("CURRENT", current);
+        let expected = "expected MANIFEST-, a number and a line feed";
+        db.refused(1, &["--in-place"], &format!("{{db}}/CURRENT: CURRENT has {found}; {expected}; {repair}"));
+    }
+    db.write("CURRENT", "MANIFEST-000039\n");
     let missing = format!("{{db}}/MANIFEST-000039: CURRENT names it, and it is missing; {repair}");
     db.refused(2, &["--in-place"], &missing);
 }
@@ -66,8 +67,9 @@ fn a_manifest_with_fields_that_are_not_leveldbs() {
         &["--in-place", "--drop", "--keep-undecodable"],
     ] {
         let run = db.run(options).expect(1);
-        assert!(run.err.starts_with(&db.fill("filterblock: {db}/MANIFEST-000040: ")), "{run:?}");
-        assert!(run.err.contains("100"), "{run:?}");
+        let refusal =
+            db.fill("filterblock: {db}: a RocksDB database; filterblock reads LevelDB; nothing was ");
+        assert!(run.err.starts_with(&refusal), "{run:?}");
         db.is_as(&before);
     }
 }

@@ -22,7 +22,7 @@ impl Engine {
     /// # Errors
     ///
     /// The reason why there is nothing to show, or why the work cannot be started.
-    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, String> {
+    pub(crate) fn overview(&self, inputs: Inputs, verify: bool) -> std::result::Result<Overview, PathError> {
         let survey = OverviewSurvey {
             inspect: InspectSurvey::of(self),
             verify: verify.then(|| VerifySurvey { engine: self.clone(), notes_keys: true }),
@@ -34,7 +34,7 @@ impl Engine {
             fold.take(event);
             Ok(())
         });
-        result.map_err(|error| error.to_string())?;
+        result?;
         fold.failed.map_or(Ok(fold.overview), Err)
     }
 }
@@ -89,17 +89,19 @@ struct Fold {
     /// The folder as it was when it was first listed.
     begun: Option<ListedFolder>,
     /// The reason why there is nothing to show.
-    failed: Option<String>,
+    failed: Option<PathError>,
 }
 
 impl Fold {
     fn take(&mut self, event: Event<Looked>) {
         match event {
-            Event::ListFailed { error, .. } => self.failed = Some(error.to_string()),
+            Event::ListFailed { error, .. } => self.failed = Some(error),
             // A listed path is reported at the beginning of its folder.
             Event::Failed { target, .. } if target.listed => {}
-            Event::Failed { error, .. } => self.failed = Some(error.to_string()),
-            Event::NotStarted(reason) => self.failed = Some(reason),
+            Event::Failed { error, .. } => self.failed = Some(error),
+            Event::NotStarted(reason) => {
+                self.failed = Some(PathError::failed(ErrorKind::Unreadable, reason));
+            }
             Event::Begin { place, logs, unread, .. } => self.begin(place, &logs, unread),
             Event::Log { .. } => {}
             Event::Table { target, result, .. } => self.table(&target, result),

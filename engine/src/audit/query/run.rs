@@ -113,7 +113,7 @@ impl Survey for QuerySurvey {
         match target.record() {
             // The database does not use the table, which is reported at the beginning of the folder.
             Some(record) if target.listed && record.live.is_none() => Fetch::Nothing,
-            record if TableRecord::is_bytewise_or(record, self.engine.is_bytewise) => Fetch::Sample,
+            record if TableRecord::is_bytewise_or(record, self.engine.is_bytewise()) => Fetch::Sample,
             _ => Fetch::Tail,
         }
     }
@@ -125,12 +125,11 @@ impl Survey for QuerySurvey {
         depth: Option<Depth>,
         _: &dyn Observer,
     ) -> Result<Asked, Error> {
-        let Engine { read, is_bytewise, .. } = &self.engine;
         match candidates::table(
             source,
-            read,
+            &self.engine.read,
             &self.keys,
-            *is_bytewise,
+            self.engine.is_bytewise(),
             target.record(),
             depth.unwrap_or(Depth::All),
         ) {

@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::{cmp::Ordering, path::Path};
 
 use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
-use filterblock::table::{
-    BytewiseComparator, Comparator as _, ReadOptions, SharedComparator, known_comparator,
-};
+use filterblock::table::{Comparator as _, ReadOptions, SharedComparator};
 use filterblock::{Error, InternalKey, quote};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::index_order::misordered;
+use crate::audit::order::Order;
 use crate::audit::table_size::contradicted;
 use crate::report::{ErrorKind, Fault, FileState, Row, Version};
 use crate::walk::Folder;
@@ -61,7 +60,7 @@ impl ResumePoint {
 
 impl<'d, O: Opener> DatabaseRows<'d, O> {
     /// `all`: shows all versions instead of the newest of each key. `shown`: the progress so far; what it covers is not
-    /// shown again.
+    /// shown again. `claimed`: the order if no MANIFEST names it.
     ///
     /// # Errors
     ///
@@ -73,8 +72,9 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         range: &'d KeyRange,
         all: bool,
         shown: Progress,
+        claimed: Option<Order>,
     ) -> Result<Self, Error> {
-        let order = order_of(database);
+        let order = order_of(database, claimed);
         let ordered = order.clone().map(|order| options.clone().comparator(order));
         let options = ordered.as_ref().unwrap_or(options);
         let mut contradicted = contradicted(database, &mut opener);
@@ -104,10 +104,11 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
     }
 }
 
-/// The order of the keys according to the MANIFEST, if it is known and not bytewise.
-fn order_of(database: &Database) -> Option<SharedComparator> {
-    let order = known_comparator(database.comparator()?)?;
-    (order.name() != BytewiseComparator.name()).then_some(order)
+/// The order of the keys according to the MANIFEST or, if that names none, to the user (`claimed`), if it is known and
+/// not bytewise.
+fn order_of(database: &Database, claimed: Option<Order>) -> Option<SharedComparator> {
+    let order = database.comparator().map_or(claimed, Order::of)?;
+    (order != Order::Bytewise).then(|| order.comparator())
 }
 
 /// The reason why the entries of a database whose comparator is not known here cannot be shown in one order.
@@ -201,7 +202,7 @@ mod tests {
         most: usize,
     ) -> (Vec<Shown>, Option<ResumePoint>) {
         let (options, before) = (ReadOptions::default(), Progress { place, ..Progress::default() });
-        let mut rows = DatabaseRows::new(database, FileOpener, &options, range, all, before).unwrap();
+        let mut rows = DatabaseRows::new(database, FileOpener, &options, range, all, before, None).unwrap();
         let mut shown = Vec::new();
         while shown.len() < most {
             match rows.advance().unwrap() {
@@ -262,7 +263,8 @@ mod tests {
             std::fs::write(&path, contents).unwrap();
             let options = ReadOptions::default();
             let before = Progress::default();
-            let mut rows = DatabaseRows::new(&database, FileOpener, &options, &range, false, before).unwrap();
+            let mut rows =
+                DatabaseRows::new(&database, FileOpener, &options, &range, false, before, None).unwrap();
             let first = rows.advance().err().filter(|fault| fault.message.starts_with("table-size: "));
             assert_eq!(first.iter().filter(|fault| fault.path.as_deref() == Some(&*path)).count(), faults);
         }
@@ -292,7 +294,8 @@ mod tests {
                 _ => {}
             }
             let database = Database::open(folder.path()).unwrap();
-            let mut rows = DatabaseRows::new(&database, FileOpener, &options, &range, false, before).unwrap();
+            let mut rows =
+                DatabaseRows::new(&database, FileOpener, &options, &range, false, before, None).unwrap();
             while rows.contradicted.len() > 0 {
                 let fault = rows.advance().unwrap_err();
                 assert!(fault.message.starts_with("table-size: "), "{fault:?}");

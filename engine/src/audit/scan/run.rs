@@ -16,6 +16,8 @@ use super::rows::{LogRows, Moved, Rows};
 use super::steps::{finish, pause};
 use super::table::{TableRows, has_internal_keys};
 use crate::audit::file_type::explain;
+use crate::audit::likely_order::likely_orders;
+use crate::audit::order::Order;
 use crate::audit::reading::{decode_limit, limit_walks};
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
@@ -28,8 +30,8 @@ const MAX_ROUNDS: u32 = 16;
 const MAX_ERRORS: u64 = 64;
 
 impl Engine {
-    /// Gives `sink` the entries of the databases, tables and logs that `inputs` lead to. With
-    /// [`bytewise`](Self::bytewise), databases without a sound MANIFEST are merged as well.
+    /// Gives `sink` the entries of the databases, tables and logs that `inputs` lead to. With an
+    /// [`order`](Self::order), databases without a sound MANIFEST are merged as well.
     ///
     /// # Errors
     ///
@@ -124,14 +126,16 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         if self.request.carves() {
             return self.files(subject, folder).await;
         }
-        let is_ordered = folder.has_records() || self.engine.is_bytewise;
+        let is_ordered = folder.has_records() || self.engine.order.is_some();
         if let Some((path, error)) = folder.manifest_error() {
             let how = match is_ordered {
-                true => "all tables and logs are scanned; `repair` makes a database of what can be saved",
-                false => {
-                    "tables and logs come one by one, with older versions of keys and keys that were deleted; \
-                     --comparator bytewise merges them, and `repair` makes a database of them"
-                }
+                true => "all tables and logs are scanned; `repair` makes a database of what can be saved"
+                    .to_owned(),
+                false => format!(
+                    "tables and logs come one by one, with older versions of keys and keys that were deleted; {}`repair` \
+                     makes a database of them",
+                    self.order_hint(folder)
+                ),
             };
             self.outcome.has_failed = true;
             let fault = Fault { message: format!("{error}; {how}"), ..error.into() };
@@ -186,6 +190,21 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         correct().map_or_else(|| Arc::clone(&folder), |manifest| Arc::new(folder.with_manifest(manifest)))
     }
 
+    /// The option that merges the tables and logs of a folder, in words; empty if no order is likely.
+    fn order_hint(&self, folder: &Folder) -> &'static str {
+        let tables = folder.tables().filter_map(|path| {
+            Table::open(self.open(path, true).ok()?, &self.options.clone().internal_keys(true)).ok()
+        });
+        match *likely_orders(folder.path(), tables) {
+            [Order::Bytewise] => "--comparator bytewise merges them, and ",
+            [Order::Idb] => "--comparator idb_cmp1 merges them, and ",
+            [_, ..] => {
+                "--comparator bytewise, or idb_cmp1 if they are of Chromium's IndexedDB, merges them, and "
+            }
+            [] => "",
+        }
+    }
+
     /// Returns true if the tables of a folder have internal keys: as the request says, or else if there are
     /// tables that can be opened, and all of these seem to have internal keys.
     fn has_internal_keys(&self, folder: &Folder) -> bool {
@@ -221,7 +240,15 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         loop {
             let database = folder.database();
             let (range, all) = (&request.range, request.all);
-            let mut rows = match DatabaseRows::new(database, opener(), &self.options, range, all, progress) {
+            let mut rows = match DatabaseRows::new(
+                database,
+                opener(),
+                &self.options,
+                range,
+                all,
+                progress,
+                self.engine.order,
+            ) {
                 Ok(rows) => rows,
                 // With these options, only an order of keys that is not known is an error.
                 Err(_) => {

@@ -29,7 +29,7 @@ type Result<T> = std::result::Result<T, TuneFailure>;
 
 impl From<PathError> for TuneFailure {
     fn from(error: PathError) -> Self {
-        Self { text: error.to_string(), kind: Some(error.kind()) }
+        Self { other_format: error.other_format().cloned(), ..Self::new(error.to_string(), error.kind()) }
     }
 }
 
@@ -90,7 +90,7 @@ impl Engine {
             Ok(())
         });
         let text = outcome.ok().and_then(|outcome| outcome.not_started).unwrap_or_default();
-        result.unwrap_or(Err(TuneFailure { text, kind: None }))
+        result.unwrap_or(Err(TuneFailure::new(text, None)))
     }
 }
 
@@ -139,11 +139,11 @@ fn folder_once(folder: &Folder, request: &Request, read: &ReadOptions, watch: &d
     let database = folder.database();
     if !folder.is_database() {
         let text = "expected a database, found tables without a MANIFEST: give them one by one".to_owned();
-        return Err(TuneFailure { text, kind: Some(ErrorKind::Missing) });
+        return Err(TuneFailure::new(text, ErrorKind::Missing));
     }
-    let manifest = database
-        .manifest()
-        .map_err(|error| TuneFailure { text: error.to_string(), kind: Some(ErrorKind::of(error)) })?;
+    let manifest = database.manifest().map_err(|error| {
+        TuneFailure::new(format!("{error}{}", crate::words::remedy_of_current(folder)), ErrorKind::of(error))
+    })?;
     let path = |number| match database.files().table(number) {
         Ok(Some(file)) => file.path.clone(),
         _ => database.table_path(number),

@@ -181,11 +181,14 @@ impl<R: ReadAt> OpenTable<'_, R> {
     fn expected_order(&self) -> ExpectedOrder {
         let comparator = self.record.and_then(|record| record.comparator);
         match comparator {
-            _ if TableRecord::is_bytewise_or(self.record.copied(), self.engine.is_bytewise) => {
+            _ if TableRecord::is_bytewise_or(self.record.copied(), self.engine.is_bytewise()) => {
                 ExpectedOrder::Bytewise
             }
             Some(name) => ExpectedOrder::Custom(name.to_vec()),
-            None => ExpectedOrder::Presumed,
+            None => match self.engine.order {
+                Some(order) => ExpectedOrder::Custom(order.name().into()),
+                None => ExpectedOrder::Presumed,
+            },
         }
     }
 
@@ -286,6 +289,7 @@ mod tests {
     use filterblock::table::{Compression, TableBuilder, WriteOptions};
 
     use super::*;
+    use crate::audit::order::Order;
 
     /// A table, and all that happens while it is verified.
     struct Watched {
@@ -326,7 +330,7 @@ mod tests {
         let entries = 0..20_000_u32;
         entries.for_each(|key| builder.add(&key.to_be_bytes(), &key.to_be_bytes().repeat(16)).unwrap());
         let watched = Watched { file: builder.finish().unwrap().0.into(), events: RefCell::default() };
-        let engine = Engine::new().bytewise(true);
+        let engine = Engine::new().order(Some(Order::Bytewise));
         let verdict = table(&watched, None, true, &engine, false, &watched).unwrap();
         assert_eq!((verdict.entries, verdict.findings.is_empty()), (20_000, true));
 

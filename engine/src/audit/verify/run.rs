@@ -14,6 +14,7 @@ use crate::engine::{Engine, Sink};
 use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
 use crate::run::{Event, InputFile, ListedFolder, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError, open_listed};
+use crate::words::remedy_of_current;
 
 /// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
@@ -182,7 +183,8 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
 /// MANIFEST, if there is one.
 fn manifest(folder: &Folder) -> (&Path, Verdict) {
     if let Some((path, error)) = folder.manifest_error() {
-        let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
+        let mut finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
+        finding.plain.iter_mut().for_each(|plain| plain.push_str(&remedy_of_current(folder)));
         // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
         let is_missing =
             matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
