@@ -140,6 +140,7 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             }
             write_line(console, &*table)
         }
+        InspectLine::Other(verified) => super::verify::write_json(&verified, console),
         InspectLine::Unreadable(unreadable) => {
             console.message_about(&unreadable.path, &unreadable.error);
             write_line(console, &unreadable)

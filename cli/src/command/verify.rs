@@ -109,7 +109,7 @@ impl Arguments {
     }
 }
 
-fn write_json(verified: &Verified, console: &mut Console) -> io::Result<()> {
+pub(super) fn write_json(verified: &Verified, console: &mut Console) -> io::Result<()> {
     for note in &verified.verdict.notes {
         console.message_about(&verified.path, note);
     }

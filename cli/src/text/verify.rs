@@ -11,7 +11,7 @@ use crate::io::{Console, Tone};
 
 pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;
-    if verified.about == About::Folder && *status == VerifyStatus::Sound {
+    if verified.about == About::Folder && *status == VerifyStatus::Sound && verdict.notes.is_empty() {
         return Ok(());
     }
     let tone = match status {
@@ -21,7 +21,14 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
     };
     let path = escape_path(&verified.path).to_string();
     let mut numbers = String::new();
-    if verdict.entries > 0 || *status == VerifyStatus::Sound {
+    if verified.about == About::Manifest {
+        numbers += ", a MANIFEST; filterblock manifest shows it";
+    }
+    if let (Some(writes), Some(batches)) = (verdict.writes, verdict.batches) {
+        let (writes, batches) = (counted(writes, "write"), counted_as(batches, "batch", "batches"));
+        numbers += &format!(", a log, {writes} in {batches}");
+    }
+    if verified.about == About::Table && (verdict.entries > 0 || *status == VerifyStatus::Sound) {
         let entries = counted_as(verdict.entries, "entry", "entries");
         let keys = counted(verdict.distinct_keys, "distinct key");
         numbers += &format!(", {entries}, {keys}, {} denied", count(verdict.denied));
@@ -68,9 +75,11 @@ pub(crate) fn write_counts(counts: &VerdictCounts, console: &mut Console) -> io:
             parts.push(format!("{} {what}", count(number)));
         }
     }
+    let writes = counts.writes.map(|writes| format!(", {} in logs", counted(writes, "write")));
+    let writes = writes.unwrap_or_default();
     writeln!(
         console,
-        "{} in all: {}; {}, {} denied",
+        "{} in all: {}; {}{writes}, {} denied",
         counted(counts.all(), "file"),
         parts.join(", "),
         counted_as(counts.entries, "entry", "entries"),

@@ -15,6 +15,7 @@ mod lookup;
 pub(crate) mod lost_keys;
 pub(crate) mod manifest;
 pub(crate) mod order;
+pub(crate) mod other_file;
 #[cfg(feature = "page")]
 pub(crate) mod overview;
 pub(crate) mod passed_over;

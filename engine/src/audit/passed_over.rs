@@ -27,23 +27,14 @@ impl PassedOver {
     ///
     /// Those of reading `source`, which has to stand at the start of the MANIFEST.
     pub(crate) fn zeros(mut source: impl Read) -> io::Result<Option<Self>> {
-        let (mut start, mut zeros) = (0_u64, None);
+        let mut finder = ZeroFinder::default();
         loop {
             let mut block = Vec::new();
             (&mut source).take(BLOCK_LEN).read_to_end(&mut block)?;
-            if block.is_empty() {
-                return Ok(zeros.map(Self::Zeros));
+            if block.is_empty() || finder.is_hidden {
+                return Ok(finder.end());
             }
-            if zeros.is_none() {
-                zeros = reserved(&block).map(|at| start.saturating_add(at as u64));
-            }
-            let from = zeros.and_then(|zeros| usize::try_from(zeros.saturating_sub(start)).ok());
-            if let (Some(zeros), Some(rest)) = (zeros, from.and_then(|from| block.get(from..)))
-                && rest.iter().any(|&byte| byte != 0)
-            {
-                return Ok(Some(Self::Hidden(zeros)));
-            }
-            start = start.saturating_add(block.len() as u64);
+            finder.add(&block);
         }
     }
 
@@ -90,6 +81,49 @@ impl PassedOver {
             Self::Hidden(_) => "zeros with other bytes behind them, which LevelDB passes over".to_owned(),
             Self::Sequence(last) => last.to_string(),
         }
+    }
+}
+
+/// Finds zeros in a log or a MANIFEST whose bytes come part by part.
+#[derive(Default)]
+pub(crate) struct ZeroFinder {
+    /// The bytes of the current block so far.
+    block: Vec<u8>,
+    /// The offset of the block in the file.
+    start: u64,
+    /// The offset of the first zeros at which a record could begin.
+    zeros: Option<u64>,
+    /// Other bytes follow the zeros.
+    is_hidden: bool,
+}
+
+impl ZeroFinder {
+    pub(crate) fn add(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() && !self.is_hidden {
+            let room = (BLOCK_LEN as usize).saturating_sub(self.block.len());
+            let (part, rest) = bytes.split_at(room.min(bytes.len()));
+            self.block.extend_from_slice(part);
+            bytes = rest;
+            if self.block.len() as u64 == BLOCK_LEN {
+                self.end_block();
+            }
+        }
+    }
+
+    fn end_block(&mut self) {
+        let start = self.start;
+        self.zeros = self.zeros.or_else(|| Some(start.saturating_add(reserved(&self.block)? as u64)));
+        let from = self.zeros.and_then(|zeros| usize::try_from(zeros.saturating_sub(start)).ok());
+        let rest = from.and_then(|from| self.block.get(from..));
+        self.is_hidden |= rest.is_some_and(|rest| rest.iter().any(|&byte| byte != 0));
+        self.start = start.saturating_add(self.block.len() as u64);
+        self.block.clear();
+    }
+
+    /// The zeros found in all bytes.
+    pub(crate) fn end(mut self) -> Option<PassedOver> {
+        self.end_block();
+        self.zeros.map(if self.is_hidden { PassedOver::Hidden } else { PassedOver::Zeros })
     }
 }
 

@@ -71,7 +71,7 @@ impl OverviewFindings {
     /// Adds the faults found by a look at an unverified table.
     pub(crate) fn see(&mut self, table: &Table) {
         self.unreadable |= table.unreadable;
-        for (what, text) in table.findings().filter(|_| !table.is_not_live()) {
+        for (what, text) in table.findings() {
             self.saw(table.name(), format!("{what}: {text}"));
         }
     }

@@ -10,6 +10,7 @@ use filterblock::{Error, escape_path};
 use super::candidates::{self, BlockCandidates};
 use super::keys::SoughtKeys;
 use super::logs::{self, LogAnswers};
+use crate::audit::other_file::OtherFile;
 use crate::engine::{Engine, Sink};
 use crate::report::{
     Answer, Count, Depth, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply,
@@ -101,9 +102,12 @@ enum Asked {
 impl Survey for QuerySurvey {
     type Found = Asked;
 
-    const LOGS: LogUse = LogUse::Read;
     // Fewer than by default, because each result may hold large filters.
     const WAITING: usize = 2;
+
+    fn logs(&self) -> LogUse {
+        LogUse::Read
+    }
 
     fn options(&self) -> &ReadOptions {
         &self.engine.read
@@ -147,8 +151,8 @@ impl Survey for QuerySurvey {
         Asked::Unopened((error.to_string(), ErrorKind::of(error)))
     }
 
-    fn log(&self, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
-        Some(Asked::Log(logs::read(contents, &self.keys)))
+    fn other(&self, kind: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
+        (kind == OtherFile::Log).then(|| Asked::Log(logs::read(contents, &self.keys)))
     }
 }
 
@@ -199,7 +203,7 @@ impl Query<'_> {
             }
             Event::Failed { target, error } => self.unreadable(target.subject(&[], None), &error),
             Event::Begin { place, logs, passed_over, .. } => self.begin(&place, logs, &passed_over),
-            Event::Log { target, result } => {
+            Event::Other { target, result, .. } => {
                 // A log has no data blocks, even if it cannot be read.
                 let lookups = self.lookups.take();
                 self.asked(target.subject(&[], None), result)?;

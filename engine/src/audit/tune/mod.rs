@@ -39,3 +39,4 @@ mod tuner;
 
 pub use input::Request;
 pub use paths::TuneOutcome;
+pub(crate) use paths::is_goleveldb;

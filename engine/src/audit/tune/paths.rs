@@ -16,7 +16,7 @@ use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_
 use crate::words::{DECIDE, RESTORE, TORN, UNDECODABLE};
 use crate::{
     audit::file_type::explain, audit::inspect::missing_text, audit::key_encoding::KeyEncoding,
-    audit::order::Order, audit::stats::encoding_of,
+    audit::order::Order, audit::other_file::OtherFile, audit::stats::encoding_of,
 };
 
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
@@ -202,7 +202,7 @@ fn refusals(folder: &Folder, manifest: &Manifest, faults: &[TuneFault]) -> Vec<&
 
 /// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
 /// that file, the database is considered LevelDB's.
-fn is_goleveldb(folder: &Folder) -> bool {
+pub(crate) fn is_goleveldb(folder: &Folder) -> bool {
     let log = open_listed(folder.storage(), &folder.path().join("LOG"));
     let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());
     start.is_some_and(|start| start == GOLEVELDB_LOG)
@@ -234,6 +234,14 @@ fn table(
 ) -> Result<Tuning> {
     let source: Box<dyn ReadAt> = open_named(storage, path)?;
     let source: &dyn ReadAt = &source;
+    if let Some(kind) = OtherFile::of(path, source) {
+        let text = match kind {
+            OtherFile::Log => "a log has no filters; give a database or a table",
+            OtherFile::Manifest => "a MANIFEST has no filters; give a database or a table",
+            _ => kind.refusal(),
+        };
+        return Err(TuneFailure { text: text.to_owned(), kind: Some(ErrorKind::Unsupported) });
+    }
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
         let explained = explain(source, &error, failure.text.clone());
