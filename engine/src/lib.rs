@@ -44,5 +44,6 @@ pub use engine::{Engine, Sink};
 pub use remote::{FleetOptions, store::register};
 pub use run::{MAX_JOBS, Watch};
 pub use walk::{
-    InOrder, Inputs, Memory, SharedFile, SharedFiles, Storage, hex_byte, is_input, is_remote, open_file,
+    InOrder, Inputs, Memory, SharedFile, SharedFiles, Storage, hex_byte, is_input, is_log, is_remote,
+    open_file,
 };

@@ -42,9 +42,10 @@ impl TextInspect {
         match line {
             InspectLine::Folder(folder) => self.begin_folder(folder, console),
             InspectLine::Table(found) => self.table(found, console),
-            InspectLine::Other(verified) => {
+            InspectLine::Other(other) => {
+                let verified = &other.verified;
                 self.begin_part(console)?;
-                verify::write(verified, console)?;
+                verify::write(verified, other.file_size, console)?;
                 if verified.about == About::Log {
                     let path = path_word(&verified.path);
                     let text = format!("Logs have no filters. To see the writes: filterblock scan {path}");

@@ -4,12 +4,13 @@ use std::io;
 
 use filterblock::escape_path;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
-use filterblock_engine::words::{count, counted, counted_as, measured, percent};
+use filterblock_engine::words::{count, counted, counted_as, measured, percent, size};
 
 use super::{columns::width, labelled::terminal_lines};
 use crate::io::{Console, Tone};
 
-pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
+/// Writes a verdict. `file_size`: the size of the file, if it is to be shown.
+pub(crate) fn write(verified: &Verified, file_size: Option<u64>, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;
     if verified.about == About::Folder && *status == VerifyStatus::Sound && verdict.notes.is_empty() {
         return Ok(());
@@ -27,6 +28,9 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
     if let (Some(writes), Some(batches)) = (verdict.writes, verdict.batches) {
         let (writes, batches) = (counted(writes, "write"), counted_as(batches, "batch", "batches"));
         numbers += &format!(", a log, {writes} in {batches}");
+    }
+    if let Some(bytes) = file_size {
+        numbers += &format!(", {}", size(bytes));
     }
     if verified.about == About::Table && (verdict.entries > 0 || *status == VerifyStatus::Sound) {
         let entries = counted_as(verdict.entries, "entry", "entries");

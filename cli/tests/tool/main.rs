@@ -2,7 +2,10 @@
 
 #[allow(dead_code, reason = "not all of it is used here")]
 #[path = "../../../tests/common/databases.rs"]
-mod manifest;
+mod databases;
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../../tests/common/reports.rs"]
+mod reports;
 #[path = "../../../tests/common/tables.rs"]
 mod tables;
 
@@ -29,6 +32,7 @@ mod larger_ranges;
 mod lost_keys;
 mod manifests;
 mod output;
+mod public_logs;
 mod query;
 mod query_database;
 mod query_many;
@@ -51,6 +55,8 @@ mod tune_truth;
 mod unfinished;
 mod verify;
 mod verify_database;
+
+use databases as manifest;
 
 use std::ffi::OsStr;
 use std::io::Write as _;

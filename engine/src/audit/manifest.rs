@@ -10,14 +10,14 @@ use std::sync::Arc;
 use filterblock::database::{DatabaseListing, FileKind, LogReader, Manifest, VersionEdit};
 use filterblock::{Error, escape_path};
 
-use super::other_file::OtherFile;
 use super::passed_over::PassedOver;
-use super::verify::is_end_harmless;
 use crate::engine::{Engine, Sink};
 use crate::report::{
     AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Note, Remark, Subject,
 };
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_file, open_log, open_named};
+use crate::walk::{
+    Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_file, open_log, open_named,
+};
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
 const MAX_FAULTS: u64 = 64;
@@ -148,7 +148,7 @@ impl Shown<'_> {
         }
         let sequence = PassedOver::sequence(scan.manifest.last_sequence());
         // A file without any record is hardly a MANIFEST.
-        let is_harmless = scan.manifest.records() > 0 && folder.is_none_or(is_end_harmless);
+        let is_harmless = scan.manifest.records() > 0 && folder.is_none_or(Folder::is_end_harmless);
         let mut remarks = Vec::new();
         for found in zeros.ok().flatten().into_iter().chain(sequence) {
             match found {

@@ -7,6 +7,7 @@
 
 pub(crate) mod correct;
 pub(crate) mod file_type;
+mod goleveldb;
 pub(crate) mod index_order;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;
@@ -15,7 +16,6 @@ mod lookup;
 pub(crate) mod lost_keys;
 pub(crate) mod manifest;
 pub(crate) mod order;
-pub(crate) mod other_file;
 #[cfg(feature = "page")]
 pub(crate) mod overview;
 pub(crate) mod passed_over;

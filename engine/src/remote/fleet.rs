@@ -13,10 +13,9 @@ use super::listing::{Lister, ListingEvent, ObjectSource, RemoteLog};
 use super::reader::{Reader, RunOn};
 use super::store::{Stores, Traffic};
 use super::{object::Object, order::Order};
-use crate::audit::other_file::OtherFile;
 use crate::report::{Depth, ErrorKind};
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey, Watch};
-use crate::walk::{InputPath, PathError};
+use crate::walk::{InputPath, OtherFile, PathError};
 
 /// The size to aim at for the windows of all streamed tables together, in bytes.
 const ALL_WINDOWS: usize = 48 << 20;

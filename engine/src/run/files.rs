@@ -8,10 +8,10 @@ use filterblock::table::ReadAt;
 use super::survey::{Event, Fetch, InputFile, ListedFolder, LogUse, Survey};
 use super::watch::{Observer, Watch};
 use super::{InOrder, in_use};
-use crate::audit::other_file::{Contents, OtherFile};
 use crate::report::{Depth, ErrorKind};
 use crate::walk::{
-    Discovered, Folder, InputPath, PathError, ReadAhead, Sources, Storage, open_file, open_log,
+    Contents, Discovered, Folder, InputPath, OtherFile, PathError, ReadAhead, Sources, Storage, open_file,
+    open_log,
 };
 
 /// The options of a run over files.

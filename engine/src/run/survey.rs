@@ -7,9 +7,8 @@ use filterblock::Error;
 use filterblock::table::{ReadAt, ReadOptions};
 
 use super::watch::Observer;
-use crate::audit::other_file::OtherFile;
 use crate::report::{Depth, Fetched, Remark, Subject};
-use crate::walk::{Folder, PathError, TableRecord};
+use crate::walk::{Folder, OtherFile, PathError, TableRecord};
 
 /// A table or a log to look at.
 #[derive(Clone, Debug)]

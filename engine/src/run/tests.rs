@@ -9,8 +9,7 @@ use filterblock::table::{ReadAt, ReadOptions};
 
 use super::survey::{Event, Fetch, InputFile, LogUse, Survey};
 use super::watch::{Observer, Watch};
-use crate::audit::other_file::OtherFile;
-use crate::walk::{Inputs, PathError};
+use crate::walk::{Inputs, OtherFile, PathError};
 use crate::{engine::Engine, report::Depth};
 
 /// Finds the lengths of files, but does not want tables whose names begin with 9.

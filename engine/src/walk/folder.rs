@@ -257,6 +257,11 @@ impl Folder {
         logs.filter(|(file, _)| !file.is_link && file.len > 0)
     }
 
+    /// Returns true if nothing is lost if the end of the MANIFEST is missing: no table is there that it could list.
+    pub fn is_end_harmless(&self) -> bool {
+        self.tables().all(|table| self.record(table).is_some_and(|record| record.live.is_some()))
+    }
+
     /// Returns true if the log at `path` may hold writes that are in no table yet.
     pub fn is_log_live(&self, path: &Path) -> bool {
         let number =

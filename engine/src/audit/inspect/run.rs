@@ -9,17 +9,16 @@ use filterblock::{Result, SharedPolicy};
 
 use super::bare_block::read;
 use super::table::{bare_block, look};
-use crate::audit::other_file::OtherFile;
 use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
 use crate::audit::stats::Reach;
 use crate::audit::verify::other;
 use crate::engine::{Engine, Sink};
 use crate::report::{
-    self, About, Depth, ErrorKind, Fetched, Frame, Inspected, Remark, Subject, Table, Totals, Unreadable,
-    Verdict, Verified, VerifyStatus,
+    self, About, Depth, ErrorKind, Fetched, Frame, Inspected, Other, Remark, Subject, Table, Totals,
+    Unreadable, Verdict, Verified, VerifyStatus,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, InputPath, Inputs, PathError, TableRecord};
+use crate::walk::{Folder, InputPath, Inputs, OtherFile, PathError, TableRecord};
 
 /// The number of tables beyond which the effort for each no longer decreases.
 const ENOUGH_TABLES: usize = 2500;
@@ -32,7 +31,7 @@ pub enum InspectLine {
     /// A table, or a bare filter block.
     Table(Box<Inspected>),
     /// A log or a MANIFEST that the user named.
-    Other(Box<Verified>),
+    Other(Box<Other>),
     /// A path that could not be looked at.
     Unreadable(Unreadable),
     /// The sums over the tables of a folder, after those tables.
@@ -144,7 +143,9 @@ impl Survey for InspectSurvey {
     }
 
     fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Looked> {
-        other(kind, target, contents).map(|verdict| Looked::Other(Box::new(verdict)))
+        let mut counted = contents.take(u64::MAX);
+        let verdict = other(kind, target, &mut counted)?;
+        Some(Looked::Other(Box::new(verdict), u64::MAX - counted.limit()))
     }
 
     fn has_vanished(&self, found: &Looked) -> bool {
@@ -181,7 +182,8 @@ impl InspectSurvey {
 /// The facts about a table, or the verdict on a file that is no table.
 pub(crate) enum Looked {
     Table(Box<Inspected>),
-    Other(Box<Verdict>),
+    /// The verdict, and the number of bytes of the file.
+    Other(Box<Verdict>, u64),
 }
 
 /// The facts about a table, or the reason why it cannot be opened.
@@ -250,7 +252,9 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 let subject = target.subject(around.as_slice(), fetched.as_ref());
                 let found = match result {
                     Ok(Looked::Table(found)) => Ok(found),
-                    Ok(Looked::Other(verdict)) => return self.other(&subject, About::Log, *verdict),
+                    Ok(Looked::Other(verdict, len)) => {
+                        return self.other(&subject, About::Log, *verdict, len);
+                    }
                     Err(error) => Err(error),
                 };
                 self.table(&subject, target.record(), target.listed, or_unreadable(found))
@@ -269,9 +273,9 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
                 self.outcome.not_started = Some(reason);
                 Ok(())
             }
-            Event::Other { kind, target, result: Ok(Looked::Other(verdict)) } => {
+            Event::Other { kind, target, result: Ok(Looked::Other(verdict, len)) } => {
                 let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
-                self.other(&target.subject(&[], None), about, *verdict)
+                self.other(&target.subject(&[], None), about, *verdict, len)
             }
             Event::Other { .. } => Ok(()),
         }
@@ -316,13 +320,14 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         self.sink.line(InspectLine::Table(found))
     }
 
-    fn other(&mut self, subject: &Subject<'_>, about: About, verdict: Verdict) -> io::Result<()> {
+    fn other(&mut self, subject: &Subject<'_>, about: About, verdict: Verdict, len: u64) -> io::Result<()> {
         match verdict.status() {
             VerifyStatus::Findings => self.outcome.damage = true,
             VerifyStatus::Unreadable => self.outcome.unreadable = true,
             VerifyStatus::Sound | VerifyStatus::NotLive => {}
         }
-        self.sink.line(InspectLine::Other(Box::new(Verified::new(*subject, about, verdict))))
+        let verified = Verified::new(*subject, about, verdict);
+        self.sink.line(InspectLine::Other(Box::new(Other::new(subject, verified, len))))
     }
 
     fn unreadable(&mut self, subject: &Subject<'_>, error: &PathError) -> io::Result<()> {

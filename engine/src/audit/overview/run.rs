@@ -10,13 +10,12 @@ use filterblock::{Error, Result};
 use super::database::{Kind, Overview};
 use super::spans::{Extent, Spans};
 use crate::audit::inspect::{InspectSurvey, lookup_weights, missing_tables, or_unreadable};
-use crate::audit::other_file::OtherFile;
 use crate::audit::rates::TableEntries;
 use crate::audit::verify::{VerifySurvey, Versions, other, verdicts_on_folder};
 use crate::engine::Engine;
 use crate::report::{Depth, ErrorKind, Finding, Inspected, Note, Table, Verdict, name_of};
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError};
+use crate::walk::{Folder, Inputs, OtherFile, PathError};
 
 impl Engine {
     /// Finds the facts that a page shows about the one database, folder or table that `inputs` lead to. `verify`: every

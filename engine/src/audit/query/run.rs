@@ -10,14 +10,13 @@ use filterblock::{Error, escape_path};
 use super::candidates::{self, BlockCandidates};
 use super::keys::SoughtKeys;
 use super::logs::{self, LogAnswers};
-use crate::audit::other_file::OtherFile;
 use crate::engine::{Engine, Sink};
 use crate::report::{
     Answer, Count, Depth, ErrorKind, Folder as FolderReport, LogAnswer, QueryLine, Reason, Remark, Reply,
     Subject,
 };
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError, TableRecord};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, TableRecord};
 use crate::{audit::file_type::explain, words::counted_as};
 
 /// The answers that are wanted.

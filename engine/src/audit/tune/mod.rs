@@ -39,4 +39,3 @@ mod tuner;
 
 pub use input::Request;
 pub use paths::TuneOutcome;
-pub(crate) use paths::is_goleveldb;

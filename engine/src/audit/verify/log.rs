@@ -1,5 +1,6 @@
 //! All checks of one log: the framing of its records, their checksums, and the batches of writes in them.
 
+use std::cell::RefCell;
 use std::io::{self, Read};
 
 use filterblock::Error;
@@ -13,8 +14,8 @@ use crate::words::counted;
 
 /// Verifies a log. `order`: the order of its keys, if that is known.
 pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Verdict {
-    let mut zeros = ZeroFinder::default();
-    let mut writes = LogWrites::new(Watched { source, zeros: &mut zeros });
+    let zeros = RefCell::new(ZeroFinder::default());
+    let mut writes = LogWrites::new(Watched { source, zeros: &zeros });
     let mut found = Found { order, ..Found::default() };
     loop {
         match writes.next() {
@@ -25,7 +26,7 @@ pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Verdict {
             Ok(false) => break,
             Err(error) => {
                 let is_end = matches!(error, Error::Io { .. });
-                found.error(&error);
+                found.error(&error, &zeros.borrow());
                 if is_end {
                     break;
                 }
@@ -34,21 +35,21 @@ pub(crate) fn log(source: &mut dyn Read, order: Option<Order>) -> Verdict {
     }
     let is_cut = writes.incomplete_tail().is_some();
     drop(writes);
-    found.end(is_cut, zeros.end())
+    found.end(is_cut, zeros.into_inner())
 }
 
 /// Verifies a MANIFEST by itself, without the files of its database. `is_end_harmless`: nothing is lost if its end is
 /// missing.
 pub(crate) fn manifest(source: &mut dyn Read, is_end_harmless: bool) -> Verdict {
-    let mut zeros = ZeroFinder::default();
-    let scan = Manifest::scan(Watched { source, zeros: &mut zeros }, Manifest::DEFAULT_MEMORY_LIMIT);
+    let zeros = RefCell::new(ZeroFinder::default());
+    let scan = Manifest::scan(Watched { source, zeros: &zeros }, Manifest::DEFAULT_MEMORY_LIMIT);
     let mut verdict = Verdict::default();
     if let Some(damage) = &scan.damage {
         verdict.findings.push(Finding::of(damage));
         return verdict;
     }
     let sequence = PassedOver::sequence(scan.manifest.last_sequence());
-    verdict.take_end(scan.manifest.incomplete_tail(), sequence.or(zeros.end()), is_end_harmless);
+    verdict.take_end(scan.manifest.incomplete_tail(), sequence.or(zeros.into_inner().end()), is_end_harmless);
     verdict
 }
 
@@ -57,6 +58,7 @@ impl Verdict {
     /// bytes that LevelDB leaves out. `is_harmless`: nothing is lost if the end is missing.
     pub(super) fn take_end(&mut self, cut: Option<u64>, passed_over: Option<PassedOver>, is_harmless: bool) {
         match (cut, passed_over) {
+            (_, Some(wrong @ PassedOver::Length(_))) => self.findings.push(wrong.finding()),
             (Some(_), _) if is_harmless => self.notes.push(Note::CutWrite),
             (Some(offset), _) => {
                 let expected = "a MANIFEST that ends behind a record";
@@ -72,6 +74,8 @@ impl Verdict {
     }
 }
 
+/// The maximum number of damaged places in which one wrong bit is looked for.
+const MAX_TRIED_BITS: u32 = 4;
 /// The maximum number of gaps in the sequence numbers that are remembered.
 const MAX_GAPS: usize = 16;
 
@@ -88,6 +92,8 @@ struct Found {
     damage: Option<Finding>,
     /// The number of writes that have a sequence number of an earlier write.
     repeated: u64,
+    /// The number of damaged places in which a wrong bit was looked for.
+    tried: u32,
     /// The first gaps in the sequence numbers: the offset of the batch after each, and the numbers before and after it.
     gaps: Vec<(u64, u64, u64)>,
     stretch: Option<Stretch>,
@@ -101,6 +107,14 @@ fn loss(before: Option<u64>, after: u64) -> String {
         Some(0) => format!("damage after number {before}; no write is lost there"),
         Some(1) => format!("1 write is lost, after number {before}"),
         Some(lost) => format!("{} are lost, after number {before}", counted(lost, "write")),
+    }
+}
+
+/// The loss after the last write that can be read: the offset of its batch, and its number.
+fn lost_after(last: Option<(u64, u64)>) -> String {
+    match last {
+        None => "no write can be read".to_owned(),
+        Some((_, last)) => format!("the writes after number {last} are lost"),
     }
 }
 
@@ -126,8 +140,8 @@ impl Found {
         }
     }
 
-    fn error(&mut self, error: &Error) {
-        let finding = Finding::of(error);
+    fn error(&mut self, error: &Error, contents: &ZeroFinder) {
+        let finding = self.with_wrong_bit(Finding::of(error), contents);
         if finding.code.hides() {
             self.verdict.findings.push(finding);
         } else {
@@ -135,20 +149,28 @@ impl Found {
         }
     }
 
-    fn end(mut self, is_cut: bool, zeros: Option<PassedOver>) -> Verdict {
+    fn with_wrong_bit(&mut self, finding: Finding, contents: &ZeroFinder) -> Finding {
+        let offset = finding.offset.filter(|_| self.tried < MAX_TRIED_BITS && self.damage.is_none());
+        self.tried += u32::from(offset.is_some());
+        finding.with_wrong_bit(offset.and_then(|offset| contents.wrong_bit(offset)))
+    }
+
+    fn end(mut self, is_cut: bool, contents: ZeroFinder) -> Verdict {
         if let Some(damage) = self.damage.take() {
-            let text = match self.last {
-                None => "no write can be read".to_owned(),
-                Some((_, last)) => format!("the writes after number {last} are lost"),
-            };
-            self.verdict.findings.push(damage.meaning(&text));
+            self.verdict.findings.push(damage.meaning(&lost_after(self.last)));
         }
+        let length = contents.length().map(|wrong| self.with_wrong_bit(wrong.finding(), &contents));
         let mut verdict = self.verdict;
         (verdict.writes, verdict.batches) = (Some(self.writes), Some(self.batches));
-        if is_cut {
-            verdict.notes.push(Note::CutWrite);
+        match length {
+            Some(finding) => {
+                let finding = Finding { code: Code::LogDamaged, ..finding };
+                verdict.findings.push(finding.meaning(&lost_after(self.last)));
+            }
+            None if is_cut => verdict.notes.push(Note::CutWrite),
+            None => {}
         }
-        match zeros {
+        match contents.end() {
             Some(PassedOver::Zeros(offset)) => verdict.notes.push(Note::Preallocated(offset)),
             Some(hidden @ PassedOver::Hidden(offset)) => {
                 let gap = self.gaps.iter().find(|(after, ..)| *after > offset);
@@ -170,13 +192,13 @@ impl Found {
 /// Shows what is read to the finder of zeros.
 struct Watched<'a> {
     source: &'a mut dyn Read,
-    zeros: &'a mut ZeroFinder,
+    zeros: &'a RefCell<ZeroFinder>,
 }
 
 impl Read for Watched<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(into)?;
-        self.zeros.add(into.get(..read).unwrap_or_default());
+        self.zeros.borrow_mut().add(into.get(..read).unwrap_or_default());
         Ok(read)
     }
 }

@@ -17,6 +17,6 @@ pub(crate) use check::table;
 pub(crate) use denials::DenialCount;
 pub(crate) use log::log;
 pub use run::VerifyOutcome;
-pub(crate) use run::{VerifySurvey, is_end_harmless, other, verdicts_on_folder};
+pub(crate) use run::{VerifySurvey, other, verdicts_on_folder};
 pub(crate) use stretches::Stretch;
 pub(crate) use versions::Versions;

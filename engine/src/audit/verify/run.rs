@@ -10,7 +10,6 @@ use filterblock::table::{ReadAt, ReadOptions};
 use super::{Versions, check::table, log};
 use crate::audit::manifest::{current, open};
 use crate::audit::order::Order;
-use crate::audit::other_file::OtherFile;
 use crate::audit::passed_over::PassedOver;
 use crate::audit::{correct, lost_keys::LostKeys};
 use crate::engine::{Engine, Sink};
@@ -18,7 +17,7 @@ use crate::report::{
     About, Code, Depth, ErrorKind, Finding, Note, Subject, Verdict, VerdictCounts, Verified,
 };
 use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError, open_listed};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
 
 /// The outcome of a verification.
 #[derive(Clone, Default, Debug)]
@@ -114,7 +113,9 @@ pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) 
             }
             Some(verdict)
         }
-        OtherFile::Manifest => Some(super::log::manifest(contents, folder.is_none_or(is_end_harmless))),
+        OtherFile::Manifest => {
+            Some(super::log::manifest(contents, folder.is_none_or(Folder::is_end_harmless)))
+        }
         _ => None,
     }
 }
@@ -247,13 +248,8 @@ fn manifest(folder: &Folder) -> (&Path, Verdict) {
         return (path, Verdict::of_finding(Finding { code, ..finding }));
     }
     let mut verdict = Verdict::default();
-    verdict.take_end(folder.incomplete_tail(), passed_over(folder), is_end_harmless(folder));
+    verdict.take_end(folder.incomplete_tail(), passed_over(folder), folder.is_end_harmless());
     (folder.path(), verdict)
-}
-
-/// Returns true if nothing is lost if the end of the MANIFEST is missing: it cannot have listed any table that is there.
-pub(crate) fn is_end_harmless(folder: &Folder) -> bool {
-    folder.tables().all(|table| folder.record(table).is_some_and(|record| record.live.is_some()))
 }
 
 /// Finds a part of the MANIFEST that LevelDB passes over, or a number that it takes as it is. `None`: there is neither,

@@ -14,9 +14,9 @@ use filterblock::quote;
 use filterblock::table::ReadOptions;
 
 pub(super) use super::stretches::Stretch;
+use crate::audit::goleveldb::is_goleveldb;
 use crate::audit::order::Order;
 use crate::audit::scan::Stored;
-use crate::audit::tune::is_goleveldb;
 use crate::engine::Engine;
 use crate::report::{Code, Finding, Verdict};
 use crate::run::InputFile;

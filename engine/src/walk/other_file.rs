@@ -7,6 +7,8 @@ use bytes::Bytes;
 use filterblock::database::{FileKind, LogReader, LogWrites, VersionEdit};
 use filterblock::table::ReadAt;
 
+use super::input::open_file;
+
 /// The length in bytes of the magic number at the end of a table.
 const MAGIC_LEN: u64 = 8;
 /// The ends of tables: LevelDB's, RocksDB's and Pebble's.
@@ -74,13 +76,19 @@ impl OtherFile {
     /// The reason why a command that needs a table or a database cannot use the file.
     pub(crate) const fn refusal(self) -> &'static str {
         match self {
-            Self::Log => "a log of writes; give a database or a table",
+            Self::Log => "a log; give a database or a table",
             Self::Manifest => "a MANIFEST; give a database or a table",
             Self::Current => "names the MANIFEST of its database; give the folder instead",
             Self::Messages => "LevelDB's own messages, as text; give the folder instead",
             Self::Lock => "the file that programs lock; give the folder instead",
         }
     }
+}
+
+/// Returns true if the file at `path`, in the local file system, is a log.
+pub fn is_log(path: &Path) -> bool {
+    let file = open_file(path, false);
+    file.is_ok_and(|file| OtherFile::of(path, &file) == Some(OtherFile::Log))
 }
 
 /// Returns true if a record's data are a batch of writes, as long as its count says.
