@@ -46,5 +46,7 @@ SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
     'bits_set': 'UBIGINT',
     'estimated_fpr': 'DOUBLE',
     'random_fpr': 'STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT)',
-    'levels': 'STRUCT("level" UBIGINT, "tables" UBIGINT, "unfiltered" UBIGINT, "file_size" UBIGINT, "entries" STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN), "distinct_keys" STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN), "filter_size" UBIGINT, "estimated_fpr" DOUBLE, "random_fpr" STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT))[]'
+    'levels': 'STRUCT("level" UBIGINT, "tables" UBIGINT, "unfiltered" UBIGINT, "file_size" UBIGINT, "entries" STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN), "distinct_keys" STRUCT("count" UBIGINT, "low" UBIGINT, "high" UBIGINT, "exact" BOOLEAN), "filter_size" UBIGINT, "estimated_fpr" DOUBLE, "random_fpr" STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT))[]',
+    'writes': 'UBIGINT',
+    'batches': 'UBIGINT'
 });

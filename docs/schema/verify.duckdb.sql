@@ -11,6 +11,8 @@ SELECT * FROM read_json(files, format = 'newline_delimited', columns = {
     'status': 'VARCHAR',
     'entries': 'UBIGINT',
     'distinct_keys': 'UBIGINT',
+    'writes': 'UBIGINT',
+    'batches': 'UBIGINT',
     'denied': 'UBIGINT',
     'measured_fpr': 'STRUCT("rate" DOUBLE, "low" DOUBLE, "high" DOUBLE, "asked" UBIGINT)',
     'estimated_fpr': 'DOUBLE',

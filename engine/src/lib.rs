@@ -46,5 +46,5 @@ pub use remote::{FleetOptions, store::register};
 pub use run::{MAX_JOBS, Watch};
 pub use walk::{
     FoundFormat, InOrder, Inputs, Memory, PathError, SharedFile, SharedFiles, Storage, hex_byte, is_input,
-    is_remote, open_file, other_format,
+    is_log, is_remote, open_file, other_format,
 };

@@ -40,6 +40,7 @@ pub(crate) fn inspect(
                 }
                 found.add(&inspected.table)
             }
+            InspectLine::Other(other) => found.add(&*other),
             InspectLine::Unreadable(unreadable) => found.add(&unreadable),
             InspectLine::Totals(totals) => found.add(&totals),
         })

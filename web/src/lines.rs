@@ -33,6 +33,7 @@ pub fn write(
             let mut show = |line| match line {
                 InspectLine::Folder(folder) => put(to, &folder),
                 InspectLine::Table(found) => put(to, &found.table),
+                InspectLine::Other(other) => put(to, &*other),
                 InspectLine::Unreadable(unreadable) => put(to, &unreadable),
                 InspectLine::Totals(totals) => put(to, &totals),
             };

@@ -140,6 +140,12 @@ fn write_json(line: InspectLine, list_filters: bool, console: &mut Console) -> i
             }
             write_line(console, &*table)
         }
+        InspectLine::Other(other) => {
+            for note in &other.frame.notes {
+                console.message_about(&other.verified.path, note);
+            }
+            write_line(console, &*other)
+        }
         InspectLine::Unreadable(unreadable) => {
             console.message_about(&unreadable.path, &unreadable.error);
             write_line(console, &unreadable)

@@ -5,7 +5,8 @@ use std::{io::Write as _, sync::Arc};
 
 use clap::Args;
 use filterblock::escape_path;
-use filterblock_engine::{MAX_JOBS, PathError, Request, page::PageRequest};
+use filterblock_engine::words::path_word;
+use filterblock_engine::{MAX_JOBS, PathError, Request, is_log, page::PageRequest};
 
 use super::arguments::{DepthArgument, Limits, about};
 use super::keys;
@@ -96,7 +97,14 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console) -> Result<u8, St
         console.message("no page was written: there is nothing to show");
         return Ok(console.finish(line.map(|()| EXIT_ERROR)));
     }
-    let page = page.map_err(about(path))?;
+    let page = match page {
+        Ok(page) => page,
+        Err(error) if is_log(path) => {
+            console.message_about(path, format_args!("{error}. Nothing was written"));
+            return Err(format!("to see its writes: filterblock scan {}", path_word(path)));
+        }
+        Err(error) => return Err(about(path)(error)),
+    };
     let status = if page.is_bad { EXIT_FINDINGS } else { 0 };
     if is_file {
         WholeFile::write(output, Some(path).filter(|path| path.is_file()), page.html.as_bytes())

@@ -3,11 +3,12 @@
 use std::{io, path::PathBuf};
 
 use filterblock::escape_path;
-use filterblock_engine::report::{Folder, Inspected, Totals, Unreadable};
-use filterblock_engine::{InspectLine, words::counted};
+use filterblock_engine::InspectLine;
+use filterblock_engine::report::{About, Folder, Inspected, Totals, Unreadable};
+use filterblock_engine::words::{counted, path_word};
 
 use super::list::{self, Listing, ListingKind, table_name};
-use super::{columns::width, detail, levels, other_format};
+use super::{columns::width, detail, labelled::write_line, levels, other_format, verify};
 use crate::io::{Console, Tone};
 
 /// The consequence of a MANIFEST that cannot be relied on.
@@ -45,6 +46,17 @@ impl TextInspect {
                 self.end(console)?;
                 self.begin_part(console)?;
                 other_format::write(path, found, console)
+            }
+            InspectLine::Other(other) => {
+                let verified = &other.verified;
+                self.begin_part(console)?;
+                verify::write(verified, other.file_size, console)?;
+                if verified.about == About::Log {
+                    let path = path_word(&verified.path);
+                    let text = format!("Logs have no filters. To see the writes: filterblock scan {path}");
+                    write_line(console, Tone::Plain, &format!("  {text}"))?;
+                }
+                Ok(())
             }
             InspectLine::Unreadable(unreadable) => {
                 console.message_about(&unreadable.path, &unreadable.error);

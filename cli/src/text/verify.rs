@@ -4,14 +4,15 @@ use std::io;
 
 use filterblock::escape_path;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
-use filterblock_engine::words::{count, counted, counted_as, measured, percent};
+use filterblock_engine::words::{count, counted, counted_as, measured, percent, size};
 
 use super::{columns::width, labelled::terminal_lines, other_format};
 use crate::io::{Console, Tone};
 
-pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
+/// Writes a verdict. `file_size`: the size of the file, if it is to be shown.
+pub(crate) fn write(verified: &Verified, file_size: Option<u64>, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;
-    if verified.about == About::Folder && *status == VerifyStatus::Sound {
+    if verified.about == About::Folder && *status == VerifyStatus::Sound && verdict.notes.is_empty() {
         return Ok(());
     }
     if let Some(found) = verdict.findings.first().and_then(|finding| finding.other_format.as_ref()) {
@@ -24,7 +25,17 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
     };
     let path = escape_path(&verified.path).to_string();
     let mut numbers = String::new();
-    if verdict.entries > 0 || *status == VerifyStatus::Sound {
+    if verified.about == About::Manifest {
+        numbers += ", a MANIFEST; filterblock manifest shows it";
+    }
+    if let (Some(writes), Some(batches)) = (verdict.writes, verdict.batches) {
+        let (writes, batches) = (counted(writes, "write"), counted_as(batches, "batch", "batches"));
+        numbers += &format!(", a log, {writes} in {batches}");
+    }
+    if let Some(bytes) = file_size {
+        numbers += &format!(", {}", size(bytes));
+    }
+    if verified.about == About::Table && (verdict.entries > 0 || *status == VerifyStatus::Sound) {
         let entries = counted_as(verdict.entries, "entry", "entries");
         let keys = counted(verdict.distinct_keys, "distinct key");
         numbers += &format!(", {entries}, {keys}, {} denied", count(verdict.denied));
@@ -71,9 +82,11 @@ pub(crate) fn write_counts(counts: &VerdictCounts, console: &mut Console) -> io:
             parts.push(format!("{} {what}", count(number)));
         }
     }
+    let writes = counts.writes.map(|writes| format!(", {} in logs", counted(writes, "write")));
+    let writes = writes.unwrap_or_default();
     writeln!(
         console,
-        "{} in all: {}; {}, {} denied",
+        "{} in all: {}; {}{writes}, {} denied",
         counted(counts.all(), "file"),
         parts.join(", "),
         counted_as(counts.entries, "entry", "entries"),

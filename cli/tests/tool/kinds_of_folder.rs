@@ -274,7 +274,7 @@ fn tables_alone_are_merged_by_the_order_that_is_given() {
 fn verify() {
     let says = [
         ("empty", "a database, or a folder with tables", ""),
-        ("database", "3 sound", ""),
+        ("database", "4 sound", ""),
         ("tables and logs", "CURRENT", ""),
         ("logs alone", "CURRENT", ""),
         ("tables alone", "sound", "CURRENT"),
@@ -298,7 +298,7 @@ fn report() {
     let damaged = "Something is damaged: there is 1 finding.";
     let says = [
         NOTHING,
-        ("database", "nothing is wrong with them", damaged),
+        ("database", "nothing is wrong.", damaged),
         ("tables and logs", damaged, "nothing is wrong"),
         ("logs alone", damaged, "nothing is wrong"),
         ("tables alone", "nothing is wrong", damaged),

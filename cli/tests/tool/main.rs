@@ -34,6 +34,7 @@ mod manifests;
 mod output;
 mod public_current;
 mod public_format;
+mod public_logs;
 mod public_repair;
 mod query;
 mod query_database;
@@ -57,6 +58,8 @@ mod tune_truth;
 mod unfinished;
 mod verify;
 mod verify_database;
+
+use databases as manifest;
 
 use std::ffi::OsStr;
 use std::io::Write as _;

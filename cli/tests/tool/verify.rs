@@ -113,7 +113,17 @@ fn the_fields_are_these() {
     let report = verify(Parts::default().table(), 0);
     let fields: Vec<_> = report.as_object().unwrap().keys().map(String::as_str).collect();
     let frame = ["schema_version", "object", "input", "path", "path_bytes", "error_kind", "notes"];
-    let own = ["status", "entries", "distinct_keys", "denied", "measured_fpr", "estimated_fpr", "findings"];
+    let own = [
+        "status",
+        "entries",
+        "distinct_keys",
+        "writes",
+        "batches",
+        "denied",
+        "measured_fpr",
+        "estimated_fpr",
+        "findings",
+    ];
     let fetched = ["depth", "e_tag", "requests", "bytes_read"];
     let mut expected = [&frame[..], &own, &fetched].concat();
     expected.sort_unstable();

@@ -2,7 +2,7 @@
 
 use filterblock_engine::report::{
     AddedTable, Answer, Count, DoubtfulKey, End, Entry, FaultAt, Folder, Framed, LossReport, ManifestEdit,
-    ManifestState, RepairReport, RepairedFile, Report, Table, TableReport, Totals, Tried, TuningLine,
+    ManifestState, Other, RepairReport, RepairedFile, Report, Table, TableReport, Totals, Tried, TuningLine,
     Unreadable, Verified,
 };
 use serde_json::{Value, json};
@@ -26,6 +26,7 @@ fn inspect() -> Schema {
         Kind::of::<Table>("table", &["table", "filter_block"]),
         Kind::of::<Folder>("folder", &["folder"]),
         Kind::of::<Totals>("totals", &["totals"]),
+        Kind::of::<Other>("other", &["log", "manifest"]),
         Kind::of::<Unreadable>("unreadable", &["unreadable"]),
     ];
     let names = [
@@ -76,7 +77,7 @@ fn manifest() -> Schema {
 }
 
 fn verify() -> Schema {
-    let kinds = [Kind::of::<Verified>("verdict", &["table", "folder", "unreadable"])];
+    let kinds = [Kind::of::<Verified>("verdict", &["table", "folder", "log", "manifest", "unreadable"])];
     let names = [("MeasuredRate", "neighbour_rate"), ("LostKeys", "lost")];
     Schema::of("verify", &kinds, &names, &depth("verdict", "all"))
 }

@@ -12,8 +12,12 @@ use filterblock::{Error, escape_path};
 
 use super::passed_over::PassedOver;
 use crate::engine::{Engine, Sink};
-use crate::report::{AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Subject};
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_file, open_log};
+use crate::report::{
+    AddedTable, ErrorKind, Fault, ManifestEdit, ManifestLine, ManifestState, Note, Remark, Subject,
+};
+use crate::walk::{
+    Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_file, open_log, open_named,
+};
 use crate::words::remedy_of_current;
 
 /// The greatest number of faults of one MANIFEST that are reported one by one.
@@ -73,11 +77,21 @@ impl Shown<'_> {
             Discovered::Failed { input, path, error } => {
                 self.failed(Subject { path: &path, ..Subject::of(&input) }, &error)
             }
-            Discovered::Table { input, path, .. } => {
-                self.file(Subject { path: &path, ..Subject::of(&input) }, false)
+            Discovered::Table { input, path, folder, .. } => {
+                let subject = Subject { path: &path, ..Subject::of(&input) };
+                let source = open_named(self.storage, &path);
+                let kind = source.ok().and_then(|source| OtherFile::of(&path, &source));
+                let text = match kind {
+                    None | Some(OtherFile::Manifest) => return self.file(subject, false, folder.as_deref()),
+                    Some(OtherFile::Log) => "a log of writes, not a MANIFEST; scan shows it",
+                    Some(kind) => kind.refusal(),
+                };
+                self.failed(subject, &PathError::failed(ErrorKind::Unsupported, text))
             }
             Discovered::Folder { input, path, folder } => match current(&folder, self.storage) {
-                Some(manifest) => self.file(Subject { path: &manifest, ..Subject::of(&input) }, true),
+                Some(manifest) => {
+                    self.file(Subject { path: &manifest, ..Subject::of(&input) }, true, Some(&folder))
+                }
                 None => self.no_current(Subject { path: &path, ..Subject::of(&input) }, &folder),
             },
         }
@@ -106,8 +120,8 @@ impl Shown<'_> {
     }
 
     /// Shows the records, the faults, the live tables and the state of a MANIFEST. `listed`: the file's name was found
-    /// in a folder.
-    fn file(&mut self, subject: Subject<'_>, listed: bool) -> io::Result<()> {
+    /// in a folder. `folder`: the database that the MANIFEST is in.
+    fn file(&mut self, subject: Subject<'_>, listed: bool, folder: Option<&Folder>) -> io::Result<()> {
         self.faults.clear();
         let records = match self.open(subject.path, listed) {
             Ok(source) => source,
@@ -135,15 +149,26 @@ impl Shown<'_> {
             self.failed(subject, error)?;
         }
         let sequence = PassedOver::sequence(scan.manifest.last_sequence());
+        // A file without any record is hardly a MANIFEST.
+        let is_harmless = scan.manifest.records() > 0 && folder.is_none_or(Folder::is_end_harmless);
+        let mut remarks = Vec::new();
         for found in zeros.ok().flatten().into_iter().chain(sequence) {
-            self.fault(subject, &found.fault())?;
+            match found {
+                PassedOver::Zeros(offset) if is_harmless => {
+                    remarks.push(Remark::new(subject.path, Note::Preallocated(offset)));
+                }
+                found => self.fault(subject, &found.fault())?,
+            }
         }
         for table in scan.manifest.tables() {
             (self.sink)(ManifestLine::Table(subject, AddedTable::of(table)))?;
         }
         let state = ManifestState::new(&scan.manifest, faults);
-        self.outcome.is_damaged |= state.torn.is_some();
-        (self.sink)(ManifestLine::State(subject, state))
+        if state.torn.is_some() && is_harmless {
+            remarks.push(Remark::new(subject.path, Note::CutWrite));
+        }
+        self.outcome.is_damaged |= state.torn.is_some() && !is_harmless;
+        (self.sink)(ManifestLine::State(Subject { remarks: &remarks, ..subject }, state))
     }
 
     /// Shows all records that can be decoded, including those after damage, and the first [`MAX_FAULTS`] faults, until

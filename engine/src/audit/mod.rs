@@ -7,6 +7,7 @@
 
 pub(crate) mod correct;
 pub(crate) mod file_type;
+mod goleveldb;
 pub(crate) mod index_order;
 pub(crate) mod inspect;
 pub(crate) mod key_encoding;

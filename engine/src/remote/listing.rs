@@ -227,7 +227,7 @@ impl<I: Iterator<Item = (Arc<Path>, PathBuf)>> Lister<I> {
 /// no writes.
 async fn log(object: &Object, wanted: LogUse) -> Result<Option<Vec<u8>>, PathError> {
     let size = object.size();
-    if wanted == LogUse::Read {
+    if wanted.reads() {
         return object.get(0..size).await.map(|bytes| Some(bytes.into()));
     }
     let bytes = object.get(0..size.min(LOG_START)).await?;

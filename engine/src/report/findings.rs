@@ -156,6 +156,12 @@ codes! {
     TableOverlap = "table-overlap", Damage, Damaged,
         "Tables of one level overlap: keys are not found, or deleted ones come back.",
         "filterblock repair DB --to NEW sorts all entries into new tables.";
+    LogDamaged = "log-damaged", Damage, Damaged,
+        "A part of a log cannot be read: the writes in it are lost.",
+        "Restore the log from a copy; failing that, filterblock repair DB --to NEW saves the other writes.";
+    NewerBelow = "newer-below", Damage, Damaged,
+        "A newer version of a key lies below an older one: LevelDB's lookups return the older.",
+        "filterblock repair DB --to NEW sorts all entries into new tables.";
     More = "more", Damage, Damaged,
         "More findings than are listed.",
         "filterblock verify lists them.";
@@ -190,8 +196,8 @@ pub struct Finding {
     /// The keys that cannot be read because of the finding. `None`: there are no such keys, or they are not
     /// known.
     pub lost: Option<Box<LostKeys>>,
-    /// Text for people in place of what was expected and found, if the system gave the reason. `None`: the reason is
-    /// not the system's.
+    /// Text for people in place of what was expected and found, if the system gave the reason, or if the meaning comes
+    /// first.
     #[serde(skip)]
     pub plain: Option<String>,
     /// The other format, if that is what was found.
@@ -235,6 +241,12 @@ impl Finding {
     /// Sets the kind of fault, for a finding about which more is known than its code says.
     pub fn of_kind(self, kind: ErrorKind) -> Self {
         Self { kind, ..self }
+    }
+
+    /// Puts the meaning first, before what was expected and found.
+    pub(crate) fn meaning(self, meaning: &str) -> Self {
+        let plain = Some(format!("{meaning} (expected {}, found {})", self.expected, self.found));
+        Self { plain, found: format!("{}; {meaning}", self.found), ..self }
     }
 
     /// Adds the keys that cannot be read because of the finding.

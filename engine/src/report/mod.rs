@@ -9,6 +9,7 @@ mod folder;
 mod frame;
 mod inspect;
 mod manifest;
+mod other;
 mod outcome;
 mod query;
 #[cfg(feature = "fs")]
@@ -40,6 +41,7 @@ pub use manifest::{
     AddedTable, CompactPointer, DeletedTable, InternalKeyParts, ManifestEdit, ManifestLevel, ManifestLine,
     ManifestState,
 };
+pub use other::Other;
 pub use outcome::{Estimate, LevelOutcome, NearKind, NearRates, NearReads, Outcome, Rates, Reads};
 pub use query::{Answer, Count, KeyBlocks, LogAnswer, QueryLine, Reason, Reply};
 #[cfg(feature = "fs")]

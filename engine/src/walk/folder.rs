@@ -202,6 +202,11 @@ impl Folder {
         })
     }
 
+    /// Returns true if the folder is in object storage.
+    pub const fn is_remote(&self) -> bool {
+        self.is_listing && self.storage.is_none()
+    }
+
     /// The storage of the folder; `None`: the local file system, or object storage.
     pub const fn storage(&self) -> Option<&Arc<dyn Storage>> {
         self.storage.as_ref()
@@ -279,6 +284,19 @@ impl Folder {
             _ => None,
         });
         logs.filter(|(file, _)| !file.is_link && file.len > 0)
+    }
+
+    /// Returns true if nothing is lost if the end of the MANIFEST is missing: no table is there that it could list.
+    pub fn is_end_harmless(&self) -> bool {
+        self.tables().all(|table| self.record(table).is_some_and(|record| record.live.is_some()))
+    }
+
+    /// Returns true if the log at `path` may hold writes that are in no table yet.
+    pub fn is_log_live(&self, path: &Path) -> bool {
+        let number =
+            path.file_name().and_then(|name| FileKind::parse(name.to_str()?)).map(|(_, number)| number);
+        let manifest = self.database.manifest().ok();
+        manifest.zip(number).is_none_or(|(manifest, number)| manifest.is_log_live(number))
     }
 
     /// The paths of the [`logs`](Self::logs) that may hold writes that are in no table yet.

@@ -869,6 +869,79 @@ class InspectTotals(Report):
         return self["levels"]  # type: ignore[no-any-return]
 
 
+class InspectOther(Report):
+    """A line of what `inspect` finds."""
+
+    __slots__ = ()
+
+    @property
+    def schema_version(self) -> int:
+        """Version of this format, raised when a field changes its meaning or is removed."""
+        return self["schema_version"]  # type: ignore[no-any-return]
+
+    @property
+    def object(self) -> Literal["log", "manifest"]:
+        """Kind of object, which decides its other fields."""
+        return self["object"]  # type: ignore[no-any-return]
+
+    @property
+    def input(self) -> str:
+        """Path as it was given as an argument or in the list of `--files-from`; for a list that cannot be read,
+        the path of the list. Every input has at least one object.
+        """
+        return self["input"]  # type: ignore[no-any-return]
+
+    @property
+    def path(self) -> str:
+        """Path that the object is about: the input, or a path found in or below it."""
+        return self["path"]  # type: ignore[no-any-return]
+
+    @property
+    def path_bytes(self) -> str | None:
+        """Bytes of `path` in lowercase hexadecimal. None: `path` is UTF-8."""
+        return self["path_bytes"]  # type: ignore[no-any-return]
+
+    @property
+    def error_kind(self) -> Literal["damaged", "unreadable", "vanished", "changed", "missing", "denied", "unsupported"] | None:
+        """Kind of the first fault. `damaged`: the file was read and is not as it should be. `missing`: it does
+        not exist. `vanished`: it was there when its folder was listed, but is gone. `changed`: it was
+        replaced while it was being read, or since it was listed. `denied`: the system does not permit access
+        to it. `unsupported`: this program cannot read it, or cannot do so within its limits. `unreadable`: it
+        could not be read or written, for a reason that no other kind names. None: there is no fault.
+        """
+        return self["error_kind"]  # type: ignore[no-any-return]
+
+    @property
+    def notes(self) -> list[str]:
+        """Facts that are not faults but are good to know. They are also written to standard error."""
+        return self["notes"]  # type: ignore[no-any-return]
+
+    @property
+    def status(self) -> Literal["ok", "error", "not-live"]:
+        """`ok`: nothing wrong was found; `error`: the file is damaged, or cannot be read."""
+        return self["status"]  # type: ignore[no-any-return]
+
+    @property
+    def error(self) -> str | None:
+        """The first fault. None: no fault was found."""
+        return self["error"]  # type: ignore[no-any-return]
+
+    @property
+    def file_size(self) -> int | None:
+        """Size of the file in bytes."""
+        return self["file_size"]  # type: ignore[no-any-return]
+
+    @property
+    def writes(self) -> int | None:
+        """Number of writes in a log that can be read. None: the file is a MANIFEST."""
+        return self["writes"]  # type: ignore[no-any-return]
+
+    @property
+    def batches(self) -> int | None:
+        """Number of batches that these writes are in. None: the file is a MANIFEST."""
+        return self["batches"]  # type: ignore[no-any-return]
+
+
 class InspectUnreadable(Report):
     """A line of what `inspect` finds."""
 
@@ -983,7 +1056,7 @@ class Finding(Report):
     _parts = {"lost": VerifyLost}
 
     @property
-    def code(self) -> Literal["unreadable", "unsupported", "limit", "not-a-table", "bad-handle", "checksum", "bad-compression", "bad-block", "repeated-block", "overlapping-blocks", "index-order", "key-order", "short-key", "filter-unusable", "filter-malformed", "filter-denies-key", "manifest", "table-missing", "table-size", "table-range", "table-overlap", "more"]:
+    def code(self) -> Literal["unreadable", "unsupported", "limit", "not-a-table", "bad-handle", "checksum", "bad-compression", "bad-block", "repeated-block", "overlapping-blocks", "index-order", "key-order", "short-key", "filter-unusable", "filter-malformed", "filter-denies-key", "manifest", "table-missing", "table-size", "table-range", "table-overlap", "log-damaged", "newer-below", "more"]:
         """Kind of finding. [findings.md](findings.md) gives the meaning, the risk and the remedy of each kind.
         """
         return self["code"]  # type: ignore[no-any-return]
@@ -1023,7 +1096,7 @@ class Verdict(Report):
         return self["schema_version"]  # type: ignore[no-any-return]
 
     @property
-    def object(self) -> Literal["table", "folder", "unreadable"]:
+    def object(self) -> Literal["table", "folder", "log", "manifest", "unreadable"]:
         """Kind of object, which decides its other fields."""
         return self["object"]  # type: ignore[no-any-return]
 
@@ -1078,6 +1151,16 @@ class Verdict(Report):
         does not count.
         """
         return self["distinct_keys"]  # type: ignore[no-any-return]
+
+    @property
+    def writes(self) -> int | None:
+        """Number of writes in a log that can be read. None: the subject is no log."""
+        return self["writes"]  # type: ignore[no-any-return]
+
+    @property
+    def batches(self) -> int | None:
+        """Number of batches that these writes are in. None: the subject is no log."""
+        return self["batches"]  # type: ignore[no-any-return]
 
     @property
     def denied(self) -> int:
@@ -2630,8 +2713,8 @@ class RepairDatabase(Report):
 
 
 _LINES: dict[str, dict[str, type[Report]]] = {
-    "inspect": {"table": InspectTable, "filter_block": InspectTable, "folder": InspectFolder, "totals": InspectTotals, "unreadable": InspectUnreadable},
-    "verify": {"table": Verdict, "folder": Verdict, "unreadable": Verdict},
+    "inspect": {"table": InspectTable, "filter_block": InspectTable, "folder": InspectFolder, "totals": InspectTotals, "log": InspectOther, "manifest": InspectOther, "unreadable": InspectUnreadable},
+    "verify": {"table": Verdict, "folder": Verdict, "log": Verdict, "manifest": Verdict, "unreadable": Verdict},
     "tune": {"setting": TuneSetting, "tuning": Tuning},
     "rebuild": {"table": RebuildTable, "database": RebuildDatabase},
     "repair": {"file": RepairFile, "loss": RepairLoss, "key": RepairKey, "database": RepairDatabase},
@@ -2649,6 +2732,7 @@ __all__ = [
     "InspectLostKeys",
     "InspectMeasuredRate",
     "InspectOneFilter",
+    "InspectOther",
     "InspectTable",
     "InspectTotals",
     "InspectUnreadable",

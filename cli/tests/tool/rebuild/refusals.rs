@@ -290,7 +290,7 @@ fn a_database_that_is_read() {
 fn what_is_no_folder_is_refused() {
     let db = usual();
     let file = db.file("CURRENT");
-    let message = format!("filterblock: {}: is not a folder\n", file.display());
+    let message = format!("filterblock: {}: a file; give the folder of a database\n", file.display());
     for options in [&["--in-place"][..], &["--undo"], &["--discard"], &["--to", "/new"]] {
         let mut arguments = args!["rebuild", file].to_vec();
         arguments.extend(options.iter().map(Into::into));

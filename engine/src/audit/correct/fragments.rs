@@ -14,7 +14,7 @@ use super::patched::Patch;
 use super::{WrongBit, may_end_otherwise, stored_crc, wrong_bits};
 
 pub(crate) const BLOCK_LEN: u64 = 32 << 10;
-const HEADER_LEN: usize = 7;
+pub(crate) const HEADER_LEN: usize = 7;
 /// The offset of the type in the header, just before the data. The checksum covers both.
 const TYPE: usize = 6;
 pub(crate) const FULL: u8 = 1;
@@ -74,14 +74,14 @@ pub(crate) struct Fragments<R> {
 
 /// The header of a fragment.
 #[derive(Clone, Copy)]
-struct Header {
+pub(crate) struct Header {
     crc: u32,
-    len: usize,
+    pub(crate) len: usize,
     kind: u8,
 }
 
 impl Header {
-    fn at(block: &[u8], at: usize) -> Option<Self> {
+    pub(crate) fn at(block: &[u8], at: usize) -> Option<Self> {
         let &[a, b, c, d, low, high, kind] = block.get(at..)?.first_chunk::<HEADER_LEN>()?;
         let len = usize::from(u16::from_le_bytes([low, high]));
         Some(Self { crc: u32::from_le_bytes([a, b, c, d]), len, kind })

@@ -16,7 +16,7 @@ use crate::report::{
     Subject,
 };
 use crate::run::{Event, Fetch, InputFile, ListedFolder, LogUse, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError, TableRecord};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, TableRecord};
 use crate::{audit::file_type::explain, words::counted_as};
 
 /// The answers that are wanted.
@@ -101,9 +101,12 @@ enum Asked {
 impl Survey for QuerySurvey {
     type Found = Asked;
 
-    const LOGS: LogUse = LogUse::Read;
     // Fewer than by default, because each result may hold large filters.
     const WAITING: usize = 2;
+
+    fn logs(&self) -> LogUse {
+        LogUse::Read
+    }
 
     fn options(&self) -> &ReadOptions {
         &self.engine.read
@@ -146,8 +149,8 @@ impl Survey for QuerySurvey {
         Asked::Unopened((error.to_string(), ErrorKind::of(error)))
     }
 
-    fn log(&self, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
-        Some(Asked::Log(logs::read(contents, &self.keys)))
+    fn other(&self, kind: OtherFile, _: &InputFile, contents: &mut dyn Read) -> Option<Asked> {
+        (kind == OtherFile::Log).then(|| Asked::Log(logs::read(contents, &self.keys)))
     }
 }
 
@@ -198,7 +201,7 @@ impl Query<'_> {
             }
             Event::Failed { target, error } => self.unreadable(target.subject(&[], None), &error),
             Event::Begin { place, logs, passed_over, .. } => self.begin(&place, logs, &passed_over),
-            Event::Log { target, result } => {
+            Event::Other { target, result, .. } => {
                 // A log has no data blocks, even if it cannot be read.
                 let lookups = self.lookups.take();
                 self.asked(target.subject(&[], None), result)?;

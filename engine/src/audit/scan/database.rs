@@ -1,22 +1,28 @@
 //! The entries of a database.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::{cmp::Ordering, path::Path};
+use std::path::{Path, PathBuf};
 
 use filterblock::database::{Database, EntryFile, Opener, Scan, TableStatus};
 use filterblock::table::{Comparator as _, ReadOptions, SharedComparator};
-use filterblock::{Error, InternalKey, quote};
+use filterblock::{Error, InternalKey, escape_path, quote};
 
 use super::range::KeyRange;
 use super::rows::{Moved, PASSED, Rows};
 use crate::audit::index_order::misordered;
 use crate::audit::order::Order;
+use crate::audit::reading::is_not_whole;
 use crate::audit::table_size::contradicted;
-use crate::report::{ErrorKind, Fault, FileState, Row, Version};
+use crate::report::{ErrorKind, Fault, FileState, Note, Row, Version};
 use crate::walk::Folder;
 use crate::words::scan_command;
 
+/// The maximum number of incomplete tables that are named.
+const MAX_NAMED: usize = 4;
+
 pub(super) struct DatabaseRows<'d, O: Opener> {
+    database: &'d Database,
     scan: Scan<'d, O>,
     /// The faults of tables whose sizes contradict the MANIFEST, or whose index or first block is not in order, with
     /// the tables' numbers, as far as these faults are yet to be reported. They are reported first.
@@ -37,6 +43,8 @@ pub(super) struct Progress {
     pub(super) place: Option<ResumePoint>,
     /// The numbers of the tables whose faults of size or order have been reported.
     pub(super) contradicted: BTreeSet<u64>,
+    /// The incomplete tables that the database does not use.
+    pub(super) leftovers: BTreeSet<PathBuf>,
 }
 
 /// The place of an entry in the order of a database.
@@ -95,7 +103,7 @@ impl<'d, O: Opener> DatabaseRows<'d, O> {
         }
         let contradicted = contradicted.into_iter();
         let is_resumed = shown.place.is_some();
-        Ok(Self { scan, contradicted, order, range, all, shown, is_resumed, ended: false })
+        Ok(Self { database, scan, contradicted, order, range, all, shown, is_resumed, ended: false })
     }
 
     /// The progress, including that before this scan.
@@ -122,6 +130,13 @@ pub(super) fn unknown_order(folder: &Folder) -> Fault {
     Fault { found: Some(name), ..Fault::new(message, ErrorKind::Unsupported) }
 }
 
+/// Returns true if the error is that a table which the database does not use is incomplete.
+fn is_leftover(database: &Database, error: &Error) -> bool {
+    let name = error.path().and_then(|path| path.file_name()?.to_str()).filter(|_| is_not_whole(error));
+    let table = name.and_then(|name| database.table_named(name));
+    table.is_some_and(|table| matches!(table.status, TableStatus::Obsolete | TableStatus::Unlisted))
+}
+
 impl<O: Opener> Rows for DatabaseRows<'_, O> {
     fn advance(&mut self) -> Result<Moved, Fault> {
         if let Some((number, fault)) = self.contradicted.next() {
@@ -129,8 +144,15 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
             return Err(fault);
         }
         for _ in 0..PASSED {
-            if self.ended || !self.scan.next()? {
-                return Ok(Moved::ToEnd);
+            match self.scan.next() {
+                _ if self.ended => return Ok(Moved::ToEnd),
+                Ok(true) => {}
+                Ok(false) => return Ok(Moved::ToEnd),
+                Err(error) if is_leftover(self.database, &error) => {
+                    self.shown.leftovers.extend(error.path().map(Path::to_owned));
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
             }
             let Some(entry) = self.scan.entry() else { return Ok(Moved::ToEnd) };
             let key = entry.key.user_key;
@@ -153,6 +175,18 @@ impl<O: Opener> Rows for DatabaseRows<'_, O> {
             }
         }
         Ok(Moved::On)
+    }
+
+    fn note(&self) -> Option<String> {
+        let names = || self.shown.leftovers.iter().filter_map(|path| path.file_name());
+        let named = names().take(MAX_NAMED).map(|name| escape_path(Path::new(name)).to_string());
+        let mut named: Vec<_> = named.collect();
+        let more = names().count().saturating_sub(MAX_NAMED);
+        if more > 0 {
+            named.push(format!("{more} more"));
+        }
+        let are = if named.len() == 1 { "is" } else { "are" };
+        (!named.is_empty()).then(|| format!("{} {are} {}", named.join(", "), Note::Incomplete))
     }
 
     fn row(&self) -> Option<Row<'_>> {

@@ -11,6 +11,7 @@ mod run;
 mod steps;
 mod table;
 
+pub(crate) use openers::Stored;
 pub use range::KeyRange;
 pub use request::{ScanOutcome, ScanRequest};
 pub use steps::ScanSteps;

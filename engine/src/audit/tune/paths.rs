@@ -12,18 +12,15 @@ use super::tuner::tune;
 use crate::engine::{Engine, Sink};
 use crate::report::{Action, COPIES_ONLY, ErrorKind, TuneFailure, TuneFault, Tuned, Tuning};
 use crate::run::{Threads, Watch};
-use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
+use crate::walk::{Discovered, Folder, Inputs, OtherFile, PathError, Sources, Storage, open_named, reopen};
 use crate::words::{DECIDE, RESTORE, TORN, UNDECODABLE};
 use crate::{
-    audit::file_type::explain, audit::inspect::missing_text, audit::key_encoding::KeyEncoding,
-    audit::order::Order, audit::stats::encoding_of,
+    audit::file_type::explain, audit::goleveldb::is_goleveldb, audit::inspect::missing_text,
+    audit::key_encoding::KeyEncoding, audit::order::Order, audit::stats::encoding_of,
 };
 
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
 const ATTEMPTS: u32 = 4;
-
-/// The first bytes of goleveldb's LOG file (`file_storage.go`). LevelDB's LOG file begins with a date.
-const GOLEVELDB_LOG: &[u8] = b"=============== ";
 
 type Result<T> = std::result::Result<T, TuneFailure>;
 
@@ -200,14 +197,6 @@ fn refusals(folder: &Folder, manifest: &Manifest, faults: &[TuneFault]) -> Vec<&
     refusals
 }
 
-/// Returns true if goleveldb opened the database last, judging by the first bytes of the LOG file. Without
-/// that file, the database is considered LevelDB's.
-fn is_goleveldb(folder: &Folder) -> bool {
-    let log = open_listed(folder.storage(), &folder.path().join("LOG"));
-    let start = log.ok().and_then(|log| log.read_at(0, GOLEVELDB_LOG.len()).ok());
-    start.is_some_and(|start| start == GOLEVELDB_LOG)
-}
-
 /// A note on the writes that are only in the log.
 fn log_note(tuning: &Tuning) -> String {
     let of_program = tuning.settings.iter().find(|tried| tried.in_use);
@@ -234,6 +223,14 @@ fn table(
 ) -> Result<Tuning> {
     let source: Box<dyn ReadAt> = open_named(storage, path)?;
     let source: &dyn ReadAt = &source;
+    if let Some(kind) = OtherFile::of(path, source) {
+        let text = match kind {
+            OtherFile::Log => "a log has no filters; give a database or a table",
+            OtherFile::Manifest => "a MANIFEST has no filters; give a database or a table",
+            _ => kind.refusal(),
+        };
+        return Err(TuneFailure::new(text, ErrorKind::Unsupported));
+    }
     let failure = |error: Error| {
         let failure = TuneFailure::of(&error);
         let explained = explain(source, &error, failure.text.clone());

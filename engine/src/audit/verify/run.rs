@@ -1,19 +1,23 @@
 //! The verification of everything that the given paths lead to.
 
-use std::{io, path::Path};
+use std::io::{self, Read};
+use std::path::Path;
 
 use filterblock::Error;
 use filterblock::database::FileKind;
 use filterblock::table::{ReadAt, ReadOptions};
 
-use super::check::table;
+use super::{Versions, check::table, log};
 use crate::audit::manifest::{current, open};
+use crate::audit::order::Order;
 use crate::audit::passed_over::PassedOver;
 use crate::audit::{correct, lost_keys::LostKeys};
 use crate::engine::{Engine, Sink};
-use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
-use crate::run::{Event, InputFile, ListedFolder, Observer, Survey};
-use crate::walk::{Folder, Inputs, PathError, open_listed};
+use crate::report::{
+    About, Code, Depth, ErrorKind, Finding, Note, Subject, Verdict, VerdictCounts, Verified,
+};
+use crate::run::{Event, InputFile, ListedFolder, LogUse, Observer, Survey};
+use crate::walk::{Folder, Inputs, OtherFile, PathError, open_listed};
 use crate::words::remedy_of_current;
 
 /// The outcome of a verification.
@@ -40,10 +44,11 @@ impl Engine {
         #[cfg(feature = "remote")]
         let engine = engine.to_depth(Depth::All);
         let mut outcome = VerifyOutcome::default();
+        let mut versions = Versions::default();
         engine.run(
             inputs,
             &VerifySurvey { engine: self.clone(), notes_keys: false }.into(),
-            &mut |event| outcome.take(event, &mut |verified| sink.line(verified)),
+            &mut |event| outcome.take(event, self, &mut versions, &mut |verified| sink.line(verified)),
         )?;
         Ok(outcome)
     }
@@ -61,6 +66,10 @@ impl Survey for VerifySurvey {
 
     const IS_LONG: bool = true;
 
+    fn logs(&self) -> LogUse {
+        LogUse::ReadAll
+    }
+
     fn options(&self) -> &ReadOptions {
         &self.engine.read
     }
@@ -75,6 +84,10 @@ impl Survey for VerifySurvey {
         table(source, target.record().as_ref(), target.listed, &self.engine, self.notes_keys, observer)
     }
 
+    fn other(&self, kind: OtherFile, target: &InputFile, contents: &mut dyn Read) -> Option<Verdict> {
+        other(kind, target, contents)
+    }
+
     fn failed(&self, error: &Error) -> Verdict {
         Verdict::of_finding(Finding::of(error))
     }
@@ -84,10 +97,40 @@ impl Survey for VerifySurvey {
     }
 }
 
+/// Verifies a file that is no table; `None` if it is neither a log nor a MANIFEST.
+pub(crate) fn other(kind: OtherFile, file: &InputFile, contents: &mut dyn Read) -> Option<Verdict> {
+    let folder = file.folder.as_deref();
+    match kind {
+        OtherFile::Log => {
+            let listed = folder.filter(|_| file.listed);
+            let order = listed.and_then(Folder::comparator).and_then(Order::of);
+            let mut verdict = log(contents, order);
+            if listed.is_some_and(|folder| !folder.is_log_live(&file.path)) {
+                verdict.notes.push(Note::ObsoleteLog);
+                let damage = std::mem::take(&mut verdict.findings);
+                let damage = damage.first().map(|first| Note::DamagedObsoleteLog(Box::new(first.clone())));
+                verdict.notes.extend(damage);
+                verdict.stretches.clear();
+            }
+            Some(verdict)
+        }
+        OtherFile::Manifest => {
+            Some(super::log::manifest(contents, folder.is_none_or(Folder::is_end_harmless)))
+        }
+        _ => None,
+    }
+}
+
 type Show<'a> = dyn FnMut(Verified) -> io::Result<()> + 'a;
 
 impl VerifyOutcome {
-    fn take(&mut self, event: Event<Verdict>, show: &mut Show<'_>) -> io::Result<()> {
+    fn take(
+        &mut self,
+        event: Event<Verdict>,
+        engine: &Engine,
+        versions: &mut Versions,
+        show: &mut Show<'_>,
+    ) -> io::Result<()> {
         const TABLE: &str = "a table that can be read";
         let unreadable = |wanted, error| Verdict::of_finding(Finding::unreadable(wanted, error));
         match event {
@@ -107,16 +150,31 @@ impl VerifyOutcome {
                 self.verdict(target.subject(&[], None), About::Unreadable, verdict, show)
             }
             Event::Begin { place, .. } => {
+                *versions = Versions::default();
                 verdicts_on_folder(&place).into_iter().try_for_each(|verified| self.verified(verified, show))
             }
-            Event::Log { .. } | Event::End(_) => Ok(()),
+            // The writes of a log that is gone are in a table by now.
+            Event::Other { result: Err(error), .. } if error.kind() == ErrorKind::Vanished => Ok(()),
+            Event::Other { kind, target, result } => {
+                let about = if kind == OtherFile::Manifest { About::Manifest } else { About::Log };
+                let mut verdict = result.unwrap_or_else(|error| unreadable("a log", error));
+                versions.add(&target, &mut verdict);
+                self.verdict(target.subject(&[], None), about, verdict, show)
+            }
+            Event::End(place) => match versions.finding(&place.folder, engine) {
+                None => Ok(()),
+                Some(finding) => {
+                    self.verdict(place.subject(&[]), About::Folder, Verdict::of_finding(finding), show)
+                }
+            },
             Event::Table { target, fetched, result } => {
                 if let Some((folder, error)) = &target.around {
                     let verdict = unreadable("a folder that can be listed", error.clone());
                     let subject = Subject { path: folder, ..Subject::of(&target.input) };
                     self.verdict(subject, About::Unreadable, verdict, show)?;
                 }
-                let verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
+                let mut verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
+                versions.add(&target, &mut verdict);
                 self.verdict(target.subject(&[], fetched.as_ref()), About::Table, verdict, show)
             }
             Event::Lost(target) => {
@@ -191,13 +249,9 @@ fn manifest(folder: &Folder) -> (&Path, Verdict) {
         let code = if is_missing { Code::Manifest } else { finding.code };
         return (path, Verdict::of_finding(Finding { code, ..finding }));
     }
-    let finding = folder.incomplete_tail().map(|offset| {
-        let expected = "a MANIFEST that ends behind a record";
-        let found = "an end within a record, which LevelDB passes over";
-        Finding::new(Code::Manifest, offset, expected, found)
-    });
-    let finding = finding.or_else(|| passed_over(folder).map(PassedOver::finding));
-    (folder.path(), finding.map(Verdict::of_finding).unwrap_or_default())
+    let mut verdict = Verdict::default();
+    verdict.take_end(folder.incomplete_tail(), passed_over(folder), folder.is_end_harmless());
+    (folder.path(), verdict)
 }
 
 /// Finds a part of the MANIFEST that LevelDB passes over, or a number that it takes as it is. `None`: there is neither,
