@@ -23,6 +23,7 @@ pub(crate) mod query;
 pub(crate) mod rates;
 pub(crate) mod reading;
 pub(crate) mod scan;
+pub(crate) mod state;
 pub(crate) mod stats;
 pub(crate) mod table_size;
 pub(crate) mod tune;

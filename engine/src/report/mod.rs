@@ -16,6 +16,7 @@ mod rebuild;
 #[cfg(feature = "fs")]
 mod repair;
 mod scan;
+mod state;
 mod strings;
 mod subject;
 #[cfg(test)]
@@ -50,6 +51,7 @@ pub use repair::{
     RepairedKind,
 };
 pub use scan::{End, Entry, Fault, FaultAt, FileState, Row, ScanLine, Version};
+pub use state::{LostRecords, StateFault, UnlistedTables};
 pub(crate) use strings::words;
 pub use strings::{Name, json_text, write_line};
 pub use subject::{Depth, Fetched, Remark, Subject};

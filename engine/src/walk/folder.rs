@@ -178,6 +178,11 @@ impl Folder {
         self.storage.as_ref()
     }
 
+    /// Returns true if the folder is in object storage, whose files cannot be opened at once.
+    pub(crate) const fn is_remote(&self) -> bool {
+        self.is_listing && self.storage.is_none()
+    }
+
     /// Returns true if the folder next to this folder keeps the tables from before a rebuild. False outside the local
     /// file system, and without the feature `fs`.
     pub fn has_undo(&self) -> bool {
