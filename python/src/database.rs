@@ -111,14 +111,9 @@ impl Database {
         let is_nothing = first.tables().next().is_none() && first.logs().next().is_none();
         if !first.files().is_database() && is_nothing {
             let expected = "CURRENT, a MANIFEST, tables or logs".to_owned();
-            let fault = Fault {
-                path: None,
-                message: format!("expected {expected}, found none of them"),
-                kind: ErrorKind::Missing,
-                offset: None,
-                expected: Some(expected),
-                found: Some("none of them".to_owned()),
-            };
+            let message = format!("expected {expected}, found none of them");
+            let (expected, found) = (Some(expected), Some("none of them".to_owned()));
+            let fault = Fault { expected, found, ..Fault::new(message, ErrorKind::Missing) };
             return Err(from_fault(py, Some(&kept.path), &fault));
         }
         Ok(Self { kept, first })

@@ -200,8 +200,7 @@ impl Database {
             let (log, before) = (manifest.log_number(), manifest.prev_log_number());
             if before == log { [0, log] } else { [before.min(log), before.max(log)] }
         });
-        let is_missing =
-            |log: &u64| *log != 0 && self.files.of_number(FileKind::Log, *log).next().is_none();
+        let is_missing = |log: &u64| *log != 0 && self.files.of_number(FileKind::Log, *log).next().is_none();
         named.into_iter().filter(is_missing)
     }
 

@@ -74,9 +74,10 @@ fn write_state(state: &ManifestState, console: &mut Console) -> io::Result<()> {
         writeln!(console, "  level {}          {tables}, {}", level.level, size(level.size))?;
     }
     if let Some(offset) = state.torn {
-        let text = format!("the file ends within the record at offset {offset}, which LevelDB passes over");
-        let text = console.tone(Tone::Bad, text);
-        writeln!(console, "  {text}")?;
+        writeln!(
+            console,
+            "  the record at offset {offset} is incomplete: LevelDB reads what comes before it"
+        )?;
     }
     if state.faults > 0 {
         let faults = counted(state.faults, "fault");

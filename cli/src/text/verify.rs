@@ -3,15 +3,17 @@
 use std::io;
 
 use filterblock::escape_path;
+use filterblock_engine::VerifyOutcome;
 use filterblock_engine::report::{About, VerdictCounts, Verified, VerifyStatus};
-use filterblock_engine::words::{count, counted, counted_as, measured, percent};
+use filterblock_engine::words::{SAVE, count, counted, counted_as, measured, percent, repair_command};
 
 use super::{columns::width, labelled::terminal_lines};
 use crate::io::{Console, Tone};
 
 pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()> {
     let Verified { verdict, status, .. } = verified;
-    if verified.about == About::Folder && *status == VerifyStatus::Sound {
+    let is_sound_folder = verified.about == About::Folder && *status == VerifyStatus::Sound;
+    if is_sound_folder && verdict.notes.is_empty() {
         return Ok(());
     }
     let tone = match status {
@@ -21,7 +23,7 @@ pub(crate) fn write(verified: &Verified, console: &mut Console) -> io::Result<()
     };
     let path = escape_path(&verified.path).to_string();
     let mut numbers = String::new();
-    if verdict.entries > 0 || *status == VerifyStatus::Sound {
+    if verdict.entries > 0 || (*status == VerifyStatus::Sound && !is_sound_folder) {
         let entries = counted_as(verdict.entries, "entry", "entries");
         let keys = counted(verdict.distinct_keys, "distinct key");
         numbers += &format!(", {entries}, {keys}, {} denied", count(verdict.denied));
@@ -53,6 +55,22 @@ fn indented(console: &mut Console, tone: Tone, text: &str) -> io::Result<()> {
         writeln!(console, "  {line}")?;
     }
     Ok(())
+}
+
+/// Writes what to do about damage, if there is any, with a command for each of the first databases.
+pub(crate) fn write_remedies(outcome: &VerifyOutcome, console: &mut Console) -> io::Result<()> {
+    if outcome.damaged.is_empty() {
+        return Ok(());
+    }
+    let text = terminal_lines(console, 0, SAVE);
+    text.iter().try_for_each(|line| writeln!(console, "{line}"))?;
+    for database in &outcome.damaged {
+        writeln!(console, "  {}", repair_command(database))?;
+    }
+    match outcome.more_damaged {
+        0 => Ok(()),
+        more => writeln!(console, "  and {} more", count(more)),
+    }
 }
 
 /// Writes the totals over all verdicts, if there are several.

@@ -5,6 +5,7 @@ use std::path::Path;
 use filterblock::table::{Lookup, known_comparator};
 
 use super::reading::limit_walks;
+use super::state::faults;
 use crate::engine::Engine;
 use crate::walk::folder::{PathKind, resolve};
 
@@ -15,12 +16,15 @@ impl Engine {
     /// elsewhere does not change the answer.
     ///
     /// `None`: the answer is not certain, because a file that the lookup needs is damaged or missing, or has
-    /// another size than the MANIFEST records; because a file of the folder is passed over, as links are; or
-    /// because there is no folder of a database with a sound MANIFEST and an order of keys that is known here. A
+    /// another size than the MANIFEST records; because a table that the MANIFEST does not list, or a log that is
+    /// missing, may have a newer value; because a file of the folder is passed over, as links are; or because there is no folder of a database with a sound MANIFEST and an order of keys that is known here. A
     /// [scan](Self::scan) gives the reasons, and the value as far as it can be found.
     pub fn look_up(&self, folder: &Path, key: &[u8]) -> Option<Lookup> {
         let PathKind::Folder(folder) = resolve(folder, None).ok()? else { return None };
         let database = Some(folder.database()).filter(|_| folder.skipped().is_empty())?;
+        if !faults(&folder).is_empty() {
+            return None;
+        }
         let options = limit_walks(self.read.clone(), self.max_output).filter_policies(Vec::new());
         let options = match database.manifest().ok()?.comparator() {
             Some(name) => options.comparator(known_comparator(name)?),

@@ -6,6 +6,7 @@
 //! `query::candidates::table` also fails if the table does not open.
 
 pub(crate) mod correct;
+pub(crate) mod current_manifest;
 pub(crate) mod file_type;
 pub(crate) mod index_order;
 pub(crate) mod inspect;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{
     error_kind::ErrorKind,
     frame::Frame,
+    state::StateFault,
     strings::{Hex, words},
     subject::Subject,
 };
@@ -194,12 +195,14 @@ pub struct Fault {
     pub expected: Option<String>,
     /// The state found. `None`: the fault does not name it.
     pub found: Option<String>,
+    /// The fault of the database as a whole that this is. `None`: it is that of a file or a part of a file.
+    pub state: Option<Box<StateFault>>,
 }
 
 impl Fault {
     /// A fault with only a message.
     pub const fn new(message: String, kind: ErrorKind) -> Self {
-        Self { path: None, message, kind, offset: None, expected: None, found: None }
+        Self { path: None, message, kind, offset: None, expected: None, found: None, state: None }
     }
 
     /// Damage to `what`, which also names the offset.
@@ -217,6 +220,12 @@ impl Fault {
         let message = format!("{what}: expected {expected}, found {found}");
         let (offset, expected, found) = (Some(offset), Some(expected), Some(found));
         Self { offset, expected, found, ..Self::new(message, kind) }
+    }
+}
+
+impl From<StateFault> for Fault {
+    fn from(fault: StateFault) -> Self {
+        Self { state: Some(Box::new(fault.clone())), ..Self::new(fault.in_scan(), ErrorKind::Damaged) }
     }
 }
 

@@ -81,7 +81,9 @@ impl StateFault {
     /// The fault in a few words.
     pub fn title(&self) -> String {
         match self {
-            Self::Unlisted(of) => of.loss().unwrap_or_else(|| format!("{} is older than {}", of.manifest, of.names("and"))),
+            Self::Unlisted(of) => {
+                of.loss().unwrap_or_else(|| format!("{} is older than {}", of.manifest, of.names("and")))
+            }
             Self::LogMissing(log) => format!("log {log} is missing"),
         }
     }
@@ -91,14 +93,20 @@ impl StateFault {
         match self {
             Self::Unlisted(of) => {
                 let (tables, is) = (of.names("and"), if of.is_one() { "is" } else { "are" });
-                let known = if of.is_certain { "" } else { "; whether entries of their own are in them is not known" };
+                let known = if of.is_certain {
+                    ""
+                } else {
+                    "; whether entries of their own are in them is not known"
+                };
                 match of.loss() {
                     Some(loss) => format!("{loss}: it does not list {tables}, which {is} newer{known}"),
                     None => format!("{} does not list {tables}, which {is} newer{known}", of.manifest),
                 }
             }
             Self::LogMissing(log) => {
-                format!("log {log} is missing: the newest writes may have been in it, and LevelDB opens the database without it")
+                format!(
+                    "log {log} is missing: the newest writes may have been in it, and LevelDB opens the database without it"
+                )
             }
         }
     }
@@ -128,16 +136,24 @@ impl StateFault {
     /// The fault, and what it means for a lookup. `found`: the lookup has found a value.
     pub fn in_lookup(&self, found: bool) -> String {
         match (self, found) {
-            (Self::Unlisted(of), true) => format!("{}; a newer value may be in {}", self.title(), of.names("or")),
+            (Self::Unlisted(of), true) => {
+                format!("{}; a newer value may be in {}", self.title(), of.names("or"))
+            }
             (Self::Unlisted(of), false) => {
                 let (tables, them) = (of.names("or"), if of.is_one() { "it" } else { "them" });
                 match of.loss() {
-                    Some(loss) => format!("not found, but it may be in {tables}: {loss}, and it does not list {them}"),
-                    None => format!("not found, but it may be in {tables}: {} does not list {them}", of.manifest),
+                    Some(loss) => {
+                        format!("not found, but it may be in {tables}: {loss}, and it does not list {them}")
+                    }
+                    None => {
+                        format!("not found, but it may be in {tables}: {} does not list {them}", of.manifest)
+                    }
                 }
             }
             (Self::LogMissing(_), true) => format!("{}; it may have had a newer value", self.title()),
-            (Self::LogMissing(log), false) => format!("not found, but it may have been in log {log}, which is missing"),
+            (Self::LogMissing(log), false) => {
+                format!("not found, but it may have been in log {log}, which is missing")
+            }
         }
     }
 
@@ -150,7 +166,11 @@ impl StateFault {
                     Some(LostRecords::Within(_)) => "zeros there",
                     None => "none of them in it",
                 };
-                (of.lost.map(LostRecords::offset), format!("a MANIFEST that lists {}", of.names("and")), found)
+                (
+                    of.lost.map(LostRecords::offset),
+                    format!("a MANIFEST that lists {}", of.names("and")),
+                    found,
+                )
             }
             Self::LogMissing(log) => (None, format!("the log {log}"), "no such file"),
         };

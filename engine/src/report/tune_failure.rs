@@ -14,13 +14,21 @@ pub struct TuneFailure {
     pub text: String,
     /// The kind of fault; `None` if nothing is wrong with the files that were read.
     pub kind: Option<ErrorKind>,
+    /// The command that comes first, as the database is damaged. `None`: it is not damaged as a whole, or could not be
+    /// read.
+    pub first: Option<String>,
 }
 
 impl TuneFailure {
+    /// The failure for this reason.
+    pub const fn new(text: String, kind: Option<ErrorKind>) -> Self {
+        Self { text, kind, first: None }
+    }
+
     /// The failure for `error`. Its text does not contain the path, which messages show before the
     /// text.
     pub fn of(error: &Error) -> Self {
-        Self { text: error.without_path().to_string(), kind: Some(ErrorKind::of(error)) }
+        Self::new(error.without_path().to_string(), Some(ErrorKind::of(error)))
     }
 }
 

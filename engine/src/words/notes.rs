@@ -31,6 +31,7 @@ impl Display for Note {
                 "the order of the keys is not bytewise and was not checked ({first}); if it should be, say so with \
                  --comparator bytewise"
             ),
+            Self::HugeManifest(text) => f.write_str(text),
             Self::UnusedBytes(bytes) => {
                 let bytes = counted_as(*bytes, "byte of the file is", "bytes of the file are");
                 write!(f, "{bytes} in none of its blocks")

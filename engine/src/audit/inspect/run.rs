@@ -9,6 +9,7 @@ use filterblock::{Result, SharedPolicy};
 use super::bare_block::read;
 use super::table::{bare_block, look};
 use crate::audit::rates::{LookupWeights, Marks, ProbeBudget, TableEntries};
+use crate::audit::state;
 use crate::audit::stats::Reach;
 use crate::engine::{Engine, Sink};
 use crate::report::{
@@ -233,8 +234,18 @@ impl<'a, S: Sink<InspectLine>> Fold<'a, S> {
         }
     }
 
-    fn begin(&mut self, place: &ListedFolder, logs: Vec<PathBuf>, remarks: Vec<Remark>) -> io::Result<()> {
-        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs);
+    fn begin(
+        &mut self,
+        place: &ListedFolder,
+        logs: Vec<PathBuf>,
+        mut remarks: Vec<Remark>,
+    ) -> io::Result<()> {
+        if let Some(huge) = state::huge_manifest(&place.folder) {
+            remarks.push(Remark::new(&place.path, huge.text(&place.path)));
+        }
+        let faults = state::faults(&place.folder);
+        self.outcome.damage |= !faults.is_empty();
+        let folder = report::Folder::new(&place.subject(&remarks), &place.folder, logs, faults);
         if let Some((_, error)) = place.folder.manifest_error() {
             self.fault(ErrorKind::of(error));
         }

@@ -17,9 +17,11 @@ use super::steps::{finish, pause};
 use super::table::{TableRows, has_internal_keys};
 use crate::audit::file_type::explain;
 use crate::audit::reading::{decode_limit, limit_walks};
+use crate::audit::state;
 use crate::engine::{Engine, Sink};
 use crate::report::{ErrorKind, Fault, FileState, Remark, ScanLine, Subject};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, folder, open_file, open_log};
+use crate::words::repair_command;
 
 /// The maximum number of times in a row that a database is read anew without an entry in between.
 const MAX_ROUNDS: u32 = 16;
@@ -61,6 +63,8 @@ impl Engine {
             sink,
             left: request.limit.unwrap_or(u64::MAX),
             lacks_manifest: false,
+            is_database: false,
+            has_damage: false,
             remarks: Vec::new(),
             outcome: ScanOutcome::default(),
         };
@@ -84,6 +88,10 @@ struct Scan<'a, S> {
     left: u64,
     /// The file belongs to a database without a sound MANIFEST, and is shown by itself.
     lacks_manifest: bool,
+    /// The files that are shown are merged as a database.
+    is_database: bool,
+    /// Damage was found in the database that is being shown.
+    has_damage: bool,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
     outcome: ScanOutcome,
@@ -99,6 +107,7 @@ struct Shown {
 
 impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     async fn take(&mut self, found: Discovered) -> io::Result<()> {
+        (self.is_database, self.has_damage) = (false, false);
         match found {
             Discovered::ListFailed { input, error } => {
                 self.outcome.list_failed = true;
@@ -123,6 +132,13 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         }
         if self.request.carves() {
             return self.files(subject, folder).await;
+        }
+        for fault in state::faults(folder) {
+            // A scan of all versions shows the tables that the MANIFEST does not list, too.
+            let text = fault.text();
+            let fault = Fault::from(fault);
+            let message = if self.request.all { text } else { fault.message.clone() };
+            self.fault(subject, &Fault { message, ..fault })?;
         }
         let is_ordered = folder.has_records() || self.engine.is_bytewise;
         if let Some((path, error)) = folder.manifest_error() {
@@ -218,6 +234,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     ) -> io::Result<()> {
         let (mut folder, request) = (Arc::clone(folder), self.request);
         let (mut progress, mut shown, mut rounds) = (Progress::default(), Shown::default(), 0);
+        self.is_database = true;
         loop {
             let database = folder.database();
             let (range, all) = (&request.range, request.all);
@@ -370,6 +387,10 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         let Shown { entries, errors, remarks: found } = shown;
         let mut remarks = std::mem::take(&mut self.remarks);
         remarks.extend(found);
+        if self.is_database && std::mem::take(&mut self.has_damage) {
+            let text = format!("to save what can be saved: {}", repair_command(subject.path));
+            remarks.push(Remark::new(subject.path, text));
+        }
         let corrected = self.correction().into_iter().flat_map(|correction| correction.tell(subject.path));
         remarks.extend(corrected.map(|(path, text)| Remark::new(&path, text)));
         if errors > MAX_ERRORS {
@@ -395,6 +416,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
 
     fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {
         self.outcome.count(fault);
+        self.has_damage |= fault.kind == ErrorKind::Damaged;
         self.sink.line(ScanLine::Fault(subject, fault))
     }
 }

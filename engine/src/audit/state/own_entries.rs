@@ -106,9 +106,9 @@ fn name_of(file: &DatabaseFile) -> Option<String> {
 fn in_use(database: &Database, manifest: &Manifest) -> Database {
     let files = database.files().iter().filter_map(|file| Some((file, name_of(file)?)));
     let files = files.filter(|(file, name)| match file.kind {
-        FileKind::Table => database
-            .table_named(name)
-            .is_some_and(|table| matches!(table.status, TableStatus::Live(_))),
+        FileKind::Table => {
+            database.table_named(name).is_some_and(|table| matches!(table.status, TableStatus::Live(_)))
+        }
         FileKind::Log => manifest.is_log_live(file.number),
         _ => false,
     });

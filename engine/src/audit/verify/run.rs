@@ -1,17 +1,21 @@
 //! The verification of everything that the given paths lead to.
 
-use std::{io, path::Path};
+use std::path::{Path, PathBuf};
+use std::{io, sync::Arc};
 
 use filterblock::Error;
 use filterblock::database::FileKind;
 use filterblock::table::{ReadAt, ReadOptions};
 
 use super::check::table;
-use crate::audit::manifest::{current, open};
+use crate::audit::current_manifest::{current, open};
 use crate::audit::passed_over::PassedOver;
-use crate::audit::{correct, lost_keys::LostKeys};
+use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::{Engine, Sink};
-use crate::report::{About, Code, Depth, ErrorKind, Finding, Subject, Verdict, VerdictCounts, Verified};
+use crate::report::{
+    About, Code, Depth, ErrorKind, Finding, Note, StateFault, Subject, Verdict, VerdictCounts, Verified,
+    Weight,
+};
 use crate::run::{Event, InputFile, ListedFolder, Observer, Survey};
 use crate::walk::{Folder, Inputs, PathError, open_listed};
 
@@ -24,7 +28,16 @@ pub struct VerifyOutcome {
     pub list_failed: bool,
     /// The reason why no threads could be started. `None`: threads were started, or were not needed.
     pub not_started: Option<String>,
+    /// The first folders that have damage, of more than filters.
+    pub damaged: Vec<PathBuf>,
+    /// The number of further folders that have damage.
+    pub more_damaged: u64,
+    /// The last folder that has damage.
+    last_damaged: PathBuf,
 }
+
+/// The greatest number of damaged folders that are named.
+const MAX_DAMAGED: usize = 5;
 
 impl Engine {
     /// Reads every block of the tables that `inputs` lead to, with every entry in the blocks, and asks the filters for
@@ -106,7 +119,9 @@ impl VerifyOutcome {
                 self.verdict(target.subject(&[], None), About::Unreadable, verdict, show)
             }
             Event::Begin { place, .. } => {
-                verdicts_on_folder(&place).into_iter().try_for_each(|verified| self.verified(verified, show))
+                let verdicts = verdicts_on_folder(&place);
+                verdicts.iter().for_each(|verified| self.see(&place.folder, &verified.verdict));
+                verdicts.into_iter().try_for_each(|verified| self.verified(verified, show))
             }
             Event::Log { .. } | Event::End(_) => Ok(()),
             Event::Table { target, fetched, result } => {
@@ -116,6 +131,7 @@ impl VerifyOutcome {
                     self.verdict(subject, About::Unreadable, verdict, show)?;
                 }
                 let verdict = result.unwrap_or_else(|error| unreadable(TABLE, error));
+                target.folder.iter().for_each(|folder| self.see(folder, &verdict));
                 self.verdict(target.subject(&[], fetched.as_ref()), About::Table, verdict, show)
             }
             Event::Lost(target) => {
@@ -126,6 +142,19 @@ impl VerifyOutcome {
                 self.not_started = Some(reason);
                 Ok(())
             }
+        }
+    }
+
+    /// Notes the folder of a verdict if that tells of damage.
+    fn see(&mut self, folder: &Folder, verdict: &Verdict) {
+        let is_damage = verdict.findings.counts().any(|(code, _)| code.weight() == Weight::Damage);
+        if !is_damage || self.last_damaged == folder.path() {
+            return;
+        }
+        self.last_damaged = folder.path().to_owned();
+        match self.damaged.len() < MAX_DAMAGED {
+            true => self.damaged.push(folder.path().to_owned()),
+            false => self.more_damaged += 1,
         }
     }
 
@@ -179,31 +208,37 @@ fn wrong_bit(folder: &Folder, path: &Path, error: &Error) -> Option<u64> {
 }
 
 /// Returns the path that the verdict on a whole folder is about, and the verdict. The verdict names the fault of the
-/// MANIFEST, if there is one.
-fn manifest(folder: &Folder) -> (&Path, Verdict) {
+/// MANIFEST or, if there is none, those of the database as a whole.
+fn manifest(folder: &Arc<Folder>) -> (&Path, Verdict) {
+    let mut verdict = Verdict::default();
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
         // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
         let is_missing =
             matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
         let code = if is_missing { Code::Manifest } else { finding.code };
-        return (path, Verdict::of_finding(Finding { code, ..finding }));
+        verdict.findings.push(Finding { code, ..finding });
+        return (path, verdict);
     }
-    let finding = folder.incomplete_tail().map(|offset| {
-        let expected = "a MANIFEST that ends behind a record";
-        let found = "an end within a record, which LevelDB passes over";
-        Finding::new(Code::Manifest, offset, expected, found)
-    });
-    let finding = finding.or_else(|| passed_over(folder).map(PassedOver::finding));
-    (folder.path(), finding.map(Verdict::of_finding).unwrap_or_default())
+    let faults = state::faults(folder);
+    let has_unlisted = faults.iter().any(|fault| matches!(fault, StateFault::Unlisted(_)));
+    faults.iter().for_each(|fault| verdict.findings.push(fault.finding()));
+    if let Some(passed_over) = passed_over(folder).filter(|_| !has_unlisted) {
+        verdict.findings.push(passed_over.finding());
+    }
+    if let Some(huge) = state::huge_manifest(folder) {
+        verdict.notes.push(Note::HugeManifest(huge.text(folder.path())));
+    }
+    (folder.path(), verdict)
 }
 
 /// Finds a part of the MANIFEST that LevelDB passes over, or a number that it takes as it is. `None`: there is neither,
-/// or the MANIFEST can no longer be read.
+/// or the MANIFEST can no longer be read. Zeros up to the end are none: they are space that a program has reserved.
 fn passed_over(folder: &Folder) -> Option<PassedOver> {
     let last = folder.database().manifest().ok()?.last_sequence();
     PassedOver::sequence(last).or_else(|| {
         let path = current(folder, folder.storage())?;
-        PassedOver::zeros(open(&path, true, folder.storage()).ok()?).ok()?
+        let found = PassedOver::zeros(open(&path, true, folder.storage()).ok()?).ok()??;
+        (!matches!(found, PassedOver::Zeros(_))).then_some(found)
     })
 }
