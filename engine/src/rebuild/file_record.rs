@@ -2,10 +2,10 @@
 
 use std::io::{self, Read as _};
 
-use filterblock::{database::FileKind, escape_path};
+use filterblock::database::FileKind;
 use serde::{Deserialize, Serialize};
 
-use super::failure::{Failure, REPAIR, Result};
+use super::failure::{Failure, Result};
 use super::files::Folder;
 use crate::report::ErrorKind;
 
@@ -71,8 +71,7 @@ pub(super) fn current(dir: &Folder) -> Result<FileRecord> {
     let path = dir.path_of(&name);
     FileRecord::read(dir, name).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            let text = format!("{}: CURRENT names it, and it is missing; {REPAIR}", escape_path(&path));
-            Failure::failed(text, Some(ErrorKind::Missing))
+            Failure::refused(&path, "is missing, and CURRENT names it").of_kind(ErrorKind::Missing)
         }
         _ => Failure::system("reading it", &path, &error),
     })
