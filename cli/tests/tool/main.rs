@@ -2,7 +2,10 @@
 
 #[allow(dead_code, reason = "not all of it is used here")]
 #[path = "../../../tests/common/databases.rs"]
-mod manifest;
+mod databases;
+#[allow(dead_code, reason = "not all of it is used here")]
+#[path = "../../../tests/common/reports.rs"]
+mod reports;
 #[path = "../../../tests/common/tables.rs"]
 mod tables;
 
@@ -29,6 +32,7 @@ mod larger_ranges;
 mod lost_keys;
 mod manifests;
 mod output;
+mod public_state;
 mod query;
 mod query_database;
 mod query_many;
@@ -59,6 +63,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+
+use databases as manifest;
 
 /// The end of an advised `filterblock rebuild` without options, for a path that needs no quotes.
 const REBUILT: &str = if cfg!(windows) { "-rebuilt" } else { " --in-place" };

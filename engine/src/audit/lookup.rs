@@ -5,7 +5,7 @@ use std::path::Path;
 use filterblock::table::{Lookup, known_comparator};
 
 use super::reading::limit_walks;
-use super::state::faults;
+use super::state::faults_for;
 use crate::engine::Engine;
 use crate::walk::folder::{PathKind, resolve};
 
@@ -22,7 +22,7 @@ impl Engine {
     pub fn look_up(&self, folder: &Path, key: &[u8]) -> Option<Lookup> {
         let PathKind::Folder(folder) = resolve(folder, None).ok()? else { return None };
         let database = Some(folder.database()).filter(|_| folder.skipped().is_empty())?;
-        if !faults(&folder).is_empty() {
+        if !faults_for(&folder, Some(key)).is_empty() {
             return None;
         }
         let options = limit_walks(self.read.clone(), self.max_output).filter_policies(Vec::new());

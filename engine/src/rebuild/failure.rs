@@ -93,11 +93,17 @@ impl Failure {
 
     /// The failure to read the database at `path`. If the database is damaged, it is a refusal that says what comes first.
     pub(crate) fn to_read(self, path: &Path) -> Self {
-        if !matches!(self.kind, Some(ErrorKind::Damaged | ErrorKind::Missing)) {
-            return self;
+        let failure = self.or_repair(path);
+        match failure.first.is_some() {
+            true => Self { status: RebuildStatus::Refused, ..failure.and("nothing was changed") },
+            false => failure,
         }
-        let first = Some(repair_command(path));
-        Self { status: RebuildStatus::Refused, first, ..self.and("nothing was changed") }
+    }
+
+    /// Adds the command that comes first, if the failure tells of damage of the database at `path`.
+    pub(crate) fn or_repair(self, path: &Path) -> Self {
+        let is_damage = matches!(self.kind, Some(ErrorKind::Damaged | ErrorKind::Missing));
+        Self { first: is_damage.then(|| repair_command(path)), ..self }
     }
 
     /// Sets the kind of fault in the files.

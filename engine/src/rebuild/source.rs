@@ -11,6 +11,7 @@ use super::file_record::{FileRecord, current};
 use super::files::Folder;
 use crate::audit::state::faults_of;
 use crate::report::{ErrorKind, RebuildStatus, StateFault};
+use crate::walk::copy_text;
 
 /// The highest file number that is accepted: goleveldb's numbers have 63 bits, and new files need higher numbers.
 const MAX_NUMBER: u64 = 1 << 62;
@@ -156,14 +157,16 @@ fn check_state(dir: &Folder, database: &Database, manifest_file: &FileRecord) ->
 pub(super) fn read_database(dir: &Folder) -> Result<Database> {
     let mut listing = Vec::new();
     for name in dir.names()? {
-        let Some((name, kind)) = name.to_str().and_then(|name| Some((name, FileKind::parse(name)?.0))) else {
-            continue;
-        };
+        // A file that is named as copies are may be a table that is missing.
+        let kind = |name| FileKind::parse(name).or_else(|| FileKind::parse_copy(name));
+        let Some((name, kind)) = name.to_str().and_then(|name| Some((name, kind(name)?.0))) else { continue };
         let system = |error| Failure::system("looking at it", &dir.path_of(name), &error);
         match dir.look_behind(name).map_err(system)? {
             Some(found) if found.is_file() => listing.push((name.to_owned(), found.len)),
             // In place, links are refused: the file itself has to be replaced.
-            Some(found) if found.is_link() && is_data(kind) => drop(dir.open_file(name).map_err(system)?),
+            Some(found) if found.is_link() && is_data(kind) && FileKind::parse(name).is_some() => {
+                drop(dir.open_file(name).map_err(system)?)
+            }
             _ => {}
         }
     }
@@ -201,9 +204,17 @@ pub(super) fn live_tables(database: &Database) -> Result<Vec<SourceTable>> {
 fn present(database: &Database, record: &LiveTable, file: FileState<'_>) -> Result<String> {
     let path = database.table_path(record.number);
     let FileState::Present(file) = file else {
+        let mut strays = database.files().strays();
+        let is_copy = |name: &str| FileKind::parse_copy(name) == Some((FileKind::Table, record.number));
+        let copy = strays.find_map(|stray| {
+            let name = stray.path.file_name()?.to_str()?;
+            (is_copy(name) && stray.len == record.size).then(|| copy_text(name))
+        });
         let why = format!(
-            "is missing: the MANIFEST has a table of {} bytes on level {}",
-            record.size, record.level
+            "is missing: the MANIFEST has a table of {} bytes on level {}{}",
+            record.size,
+            record.level,
+            copy.unwrap_or_default()
         );
         return Err(Failure::refused(&path, why).of_kind(ErrorKind::Missing));
     };

@@ -6,13 +6,13 @@ use super::{Code, Finding};
 /// them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StateFault {
-    /// Tables that the MANIFEST does not list have entries that no file in use has.
+    /// A table that the MANIFEST does not list has entries that no file in use has.
     Unlisted(UnlistedTables),
     /// The log of this name is missing, though the MANIFEST names it.
     LogMissing(String),
 }
 
-/// Tables that the MANIFEST does not list, though they have entries that no file in use has.
+/// Tables that the MANIFEST may have missed, one of which has entries that no file in use has.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnlistedTables {
     /// The name of the MANIFEST.
@@ -23,7 +23,7 @@ pub struct UnlistedTables {
     pub tables: Vec<String>,
     /// There may be more of these tables.
     pub has_more: bool,
-    /// It is known that the tables have such entries. If not, the order of their keys is not known, or the tables cannot
+    /// It is known that one of them has such entries. If not, the order of their keys is not known, or the tables cannot
     /// be read here.
     pub is_certain: bool,
 }
@@ -159,22 +159,12 @@ impl StateFault {
 
     /// The finding of `verify`.
     pub fn finding(&self) -> Finding {
-        let (offset, expected, found) = match self {
+        let (offset, expected) = match self {
             Self::Unlisted(of) => {
-                let found = match of.lost {
-                    Some(LostRecords::End(_)) => "no whole record there",
-                    Some(LostRecords::Within(_)) => "zeros there",
-                    None => "none of them in it",
-                };
-                (
-                    of.lost.map(LostRecords::offset),
-                    format!("a MANIFEST that lists {}", of.names("and")),
-                    found,
-                )
+                (of.lost.map(LostRecords::offset), format!("a MANIFEST that lists {}", of.names("and")))
             }
-            Self::LogMissing(log) => (None, format!("the log {log}"), "no such file"),
+            Self::LogMissing(log) => (None, format!("the log {log}, which the MANIFEST names")),
         };
-        let finding = Finding::new(self.code(), offset, expected, found);
-        Finding { plain: Some(self.text()), ..finding }
+        Finding { plain: Some(self.text()), ..Finding::new(self.code(), offset, expected, self.text()) }
     }
 }

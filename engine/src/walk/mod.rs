@@ -12,7 +12,7 @@ pub(crate) mod storage;
 pub(crate) mod url;
 
 pub use folder::is_input;
-pub(crate) use folder::{Folder, TableRecord, reopen};
+pub(crate) use folder::{Folder, TableRecord, copy_text, reopen};
 #[cfg(feature = "fs")]
 pub(crate) use folder::{UNDO_RECORD, UNDO_SUFFIX};
 pub use in_order::InOrder;

@@ -29,7 +29,7 @@ pub const DECIDE: &str = "The tables from before an earlier rebuild are still th
      them or, if no program has opened the database since, --undo to bring them back";
 
 /// The advice on damage, before the command that saves what can be saved.
-pub const SAVE: &str = "Damage: best is a backup from before, then the program's own way to make its data anew. Failing these, save \
+pub const SAVE: &str = "A backup from before the damage is best, then the program's own way to make its data anew. Failing these, save \
      what can be saved; this database is only read:";
 
 /// A remark that a rebuild is refused as tables are not whole, without its last full stop.

@@ -158,15 +158,17 @@ pub(crate) fn or_unreadable(result: std::result::Result<Box<Inspected>, PathErro
 /// The live tables of a folder that have no file.
 pub(crate) fn missing_tables(place: &ListedFolder) -> impl Iterator<Item = Table> {
     place.folder.missing().map(|(path, live, record)| {
-        let mut table = Table::missing(missing_text(live));
+        let mut table = Table::missing(missing_text(&place.folder, live));
         table.about(&Subject { path: &path, ..Subject::of(&place.input) }, Some(record), false);
         table
     })
 }
 
-/// The message that there is no file for a table of the MANIFEST.
-pub(crate) fn missing_text(table: &LiveTable) -> String {
-    format!("is missing: the MANIFEST has a table of {} bytes on level {}", table.size, table.level)
+/// The message that there is no file for a table of the MANIFEST of `folder`.
+pub(crate) fn missing_text(folder: &Folder, table: &LiveTable) -> String {
+    let LiveTable { size, level, .. } = table;
+    let copy = folder.copy_text(table);
+    format!("is missing: the MANIFEST has a table of {size} bytes on level {level}{copy}")
 }
 
 /// The weights of a folder's tables in the mean of the tables' false-positive rates. `entries`: the entries of

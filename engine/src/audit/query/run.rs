@@ -242,8 +242,8 @@ impl Query<'_> {
             tables_left_out: 0,
             is_counted: false,
         });
-        for (path, ..) in folder.missing() {
-            let message = "is missing: the MANIFEST has this table".to_owned();
+        for (path, live, _) in folder.missing() {
+            let message = format!("is missing: the MANIFEST has this table{}", folder.copy_text(live));
             let subject = Subject { path: &path, ..Subject::of(&place.input) };
             self.replies(subject, Some(&(message, ErrorKind::Missing)), |_, _| Reply::Unknown)?;
         }

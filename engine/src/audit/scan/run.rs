@@ -1,7 +1,7 @@
 //! The entries of everything that the given paths lead to.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use filterblock::database::{FileKind, Opener};
@@ -10,6 +10,7 @@ use filterblock::table::{ReadAt, ReadOptions, Table};
 use super::carve::rows::{CarvedRows, DecodeLimit};
 use super::correction::{CorrectingOpener, Correction};
 use super::database::{DatabaseRows, Progress, unknown_order};
+use super::hints;
 use super::openers::{Locked, Stored, has_vanished, is_log};
 use super::request::{ScanOutcome, ScanRequest};
 use super::rows::{LogRows, Moved, Rows};
@@ -65,6 +66,8 @@ impl Engine {
             lacks_manifest: false,
             is_database: false,
             has_damage: false,
+            folder: None,
+            hinted: PathBuf::new(),
             remarks: Vec::new(),
             outcome: ScanOutcome::default(),
         };
@@ -92,6 +95,10 @@ struct Scan<'a, S> {
     is_database: bool,
     /// Damage was found in the database that is being shown.
     has_damage: bool,
+    /// The folder that is being shown. `None`: a file that was given by itself is shown.
+    folder: Option<Arc<Folder>>,
+    /// The file to whose faults no more hints are added.
+    hinted: PathBuf,
     /// Remarks to show with the next result.
     remarks: Vec<Remark>,
     outcome: ScanOutcome,
@@ -107,7 +114,7 @@ struct Shown {
 
 impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
     async fn take(&mut self, found: Discovered) -> io::Result<()> {
-        (self.is_database, self.has_damage) = (false, false);
+        (self.is_database, self.has_damage, self.folder) = (false, false, None);
         match found {
             Discovered::ListFailed { input, error } => {
                 self.outcome.list_failed = true;
@@ -127,6 +134,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
 
     async fn folder(&mut self, subject: Subject<'_>, folder: &Arc<Folder>) -> io::Result<()> {
         let folder = &self.corrected(Arc::clone(folder));
+        self.folder = Some(Arc::clone(folder));
         for (path, error) in folder.skipped() {
             self.failed(Subject { path, ..subject }, error)?;
         }
@@ -292,12 +300,7 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
             Err(error) => {
                 let text = error.without_path().to_string();
                 let explained = self.open(path, listed).ok().map(|file| explain(&file, &error, text.clone()));
-                let mut message = explained.and_then(Result::ok).unwrap_or(text);
-                let kind = path.file_name().and_then(|name| FileKind::parse(name.to_str()?));
-                let may_be_table = kind.is_none_or(|(kind, _)| kind == FileKind::Table);
-                if ErrorKind::of(&error) == ErrorKind::Damaged && may_be_table {
-                    message.push_str("; `scan --carve` finds blocks without index and footer");
-                }
+                let message = explained.and_then(Result::ok).unwrap_or(text);
                 self.fault(subject, &Fault { message, ..error.into() })
             }
         }
@@ -399,6 +402,31 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
         self.sink.line(ScanLine::End(Subject { remarks: &remarks, ..subject }, entries))
     }
 
+    /// What helps against a fault, as the end of its message. A file is tried for wrong bits until some were found, and a
+    /// log only once.
+    fn hint(&mut self, path: &Path, fault: &Fault) -> String {
+        if cfg!(not(feature = "fs")) || self.request.carves() || self.request.corrects() {
+            return String::new();
+        }
+        if fault.kind == ErrorKind::Missing {
+            return self.folder.as_ref().map(|folder| hints::copy_text(folder, path)).unwrap_or_default();
+        }
+        if self.hinted == path {
+            return String::new();
+        }
+        let correction = Correction::new(&self.engine.read, self.engine.max_output);
+        let correction = match &self.folder {
+            Some(folder) => correction.of(folder.database()),
+            None => correction,
+        };
+        let open = || self.open_plain(path, true).ok();
+        let hint = hints::options_text(fault, path, open, &correction, &self.options);
+        if is_log(path) || !hint.is_empty() {
+            path.clone_into(&mut self.hinted);
+        }
+        hint
+    }
+
     /// Reports that a path could not be looked at.
     fn failed(&mut self, subject: Subject<'_>, error: PathError) -> io::Result<()> {
         let fault = Fault::new(error.to_string(), error.kind());
@@ -416,7 +444,13 @@ impl<'a, S: for<'l> Sink<ScanLine<'l>>> Scan<'a, S> {
 
     fn fault(&mut self, subject: Subject<'_>, fault: &Fault) -> io::Result<()> {
         self.outcome.count(fault);
-        self.has_damage |= fault.kind == ErrorKind::Damaged;
-        self.sink.line(ScanLine::Fault(subject, fault))
+        self.has_damage |= matches!(fault.kind, ErrorKind::Damaged | ErrorKind::Missing);
+        match self.hint(subject.path, fault) {
+            hint if hint.is_empty() => self.sink.line(ScanLine::Fault(subject, fault)),
+            hint => {
+                let fault = Fault { message: format!("{}{hint}", fault.message), ..fault.clone() };
+                self.sink.line(ScanLine::Fault(subject, &fault))
+            }
+        }
     }
 }

@@ -24,9 +24,15 @@ const MAX_READINGS: u32 = 16;
 /// A database in use is read again: a table that a program has finished is in the MANIFEST soon after, before the files
 /// that had its entries are gone.
 pub(crate) fn faults(folder: &Arc<Folder>) -> Vec<StateFault> {
+    faults_for(folder, None)
+}
+
+/// The faults that concern a lookup of `key`; `None`: all faults. If the MANIFEST is whole, tables that it may have missed
+/// concern only the keys that they have.
+pub(crate) fn faults_for(folder: &Arc<Folder>, key: Option<&[u8]>) -> Vec<StateFault> {
     let mut folder = Arc::clone(folder);
     for _ in 0..MAX_READINGS {
-        let found = faults_now(&folder);
+        let found = faults_now(&folder, key);
         let is_doubtful = found.iter().any(|fault| matches!(fault, StateFault::Unlisted(_)));
         if !is_doubtful || folder.is_remote() {
             return found;
@@ -40,7 +46,7 @@ pub(crate) fn faults(folder: &Arc<Folder>) -> Vec<StateFault> {
     Vec::new()
 }
 
-fn faults_now(folder: &Folder) -> Vec<StateFault> {
+fn faults_now(folder: &Folder, key: Option<&[u8]>) -> Vec<StateFault> {
     let storage = folder.storage();
     let open = |path: &Path| {
         open_listed(storage, path).map_err(|error| match error.kind() {
@@ -49,7 +55,7 @@ fn faults_now(folder: &Folder) -> Vec<StateFault> {
         })
     };
     let open: Option<&OpenFile<'_>> = if folder.is_remote() { None } else { Some(&open) };
-    faults_of(folder.database(), &|| current(folder, storage), open)
+    faults_in(folder.database(), &|| current(folder, storage), open, key)
 }
 
 /// The faults of a database whose files no program changes. `manifest`: finds the path of its MANIFEST. `open`: opens its
@@ -59,10 +65,22 @@ pub(crate) fn faults_of(
     manifest: &dyn Fn() -> Option<PathBuf>,
     open: Option<&OpenFile<'_>>,
 ) -> Vec<StateFault> {
+    faults_in(database, manifest, open, None)
+}
+
+fn faults_in(
+    database: &Database,
+    manifest: &dyn Fn() -> Option<PathBuf>,
+    open: Option<&OpenFile<'_>>,
+    key: Option<&[u8]>,
+) -> Vec<StateFault> {
     let Ok(records) = database.manifest() else { return Vec::new() };
-    let unlisted = unlisted(database, records, manifest, open).map(StateFault::Unlisted);
-    let logs = database.missing_logs().map(|log| StateFault::LogMissing(FileKind::Log.file_name(log)));
-    unlisted.into_iter().chain(logs).collect()
+    let unlisted = unlisted(database, records, manifest, open, key);
+    // The lost records that list such tables name newer logs, too.
+    let names_logs = unlisted.as_ref().is_none_or(|unlisted| unlisted.lost.is_none());
+    let logs = database.missing_logs().filter(|_| names_logs);
+    let logs = logs.map(|log| StateFault::LogMissing(FileKind::Log.file_name(log)));
+    unlisted.map(StateFault::Unlisted).into_iter().chain(logs).collect()
 }
 
 fn unlisted(
@@ -70,6 +88,7 @@ fn unlisted(
     records: &Manifest,
     manifest: &dyn Fn() -> Option<PathBuf>,
     open: Option<&OpenFile<'_>>,
+    key: Option<&[u8]>,
 ) -> Option<UnlistedTables> {
     // The MANIFEST is read for lost records only if that matters.
     let mut tables = database.files().of_kind(FileKind::Table);
@@ -77,7 +96,8 @@ fn unlisted(
     let path = manifest();
     let source = || open.zip(path.as_deref()).and_then(|(open, path)| open(path).ok());
     let lost = lost_records(records, source);
-    let found = own_entries::find(database, records, lost.is_some(), open);
+    let key = key.filter(|_| lost.is_none());
+    let found = own_entries::find(database, records, lost.is_some(), open, key);
     let name = path.as_deref().and_then(Path::file_name).and_then(OsStr::to_str);
     (!found.names.is_empty()).then(|| UnlistedTables {
         manifest: name.unwrap_or("the MANIFEST").to_owned(),

@@ -28,8 +28,7 @@ impl HugeManifest {
     /// The fact, its meaning, and the command that makes a short one for the database in the folder `database`.
     pub(crate) fn text(&self, database: &Path) -> String {
         format!(
-            "{} has {}, and {} would do: LevelDB reads all of it whenever it opens the database; a new database starts \
-             with a new one: {}",
+            "{} has {}, and {} would do: LevelDB reads all of it whenever it opens the database; `{}` makes a short one",
             self.name,
             size(self.len),
             size(self.needed.max(LEAST_TOLD)),

@@ -45,7 +45,7 @@ impl Opener for Files<'_> {
     }
 }
 
-/// The names of tables, and whether it is known that they have entries that no file in use has.
+/// The names of tables, and whether it is known that one of them has an entry that no file in use has.
 pub(super) struct Owners {
     pub(super) names: Vec<String>,
     pub(super) has_more: bool,
@@ -59,14 +59,16 @@ pub(super) fn may_be_missed(manifest: &Manifest, file: &DatabaseFile, is_lost: b
     file.kind == FileKind::Table && (is_newer || (is_lost && manifest.table(file.number).is_none()))
 }
 
-/// Finds tables that the MANIFEST may have missed and that have an entry that no file in use has. A table that is not
-/// complete has none: it was being written. A part of a table that is damaged counts as such an entry, since nothing is
-/// known of it. `is_lost`: records of the MANIFEST are lost. `open`: `None` if files cannot be read here.
+/// Finds the tables that the MANIFEST may have missed, if one of them has an entry that no file in use has. A table that is
+/// not complete has none: it was being written. A part of a table that is damaged counts as such an entry, since nothing is
+/// known of it. `is_lost`: records of the MANIFEST are lost. `open`: `None` if files cannot be read here. `key`: only
+/// entries of this key are looked for.
 pub(super) fn find(
     database: &Database,
     manifest: &Manifest,
     is_lost: bool,
     open: Option<&OpenFile<'_>>,
+    key: Option<&[u8]>,
 ) -> Owners {
     let candidates =
         || database.files().iter().filter(|file| !file.is_link && may_be_missed(manifest, file, is_lost));
@@ -84,9 +86,15 @@ pub(super) fn find(
     let in_use = in_use(database, manifest);
     let scan = in_use.scan_versions_with(&options, Files(open));
     let Ok(scan) = scan else { return Owners::new(std::iter::empty(), true) };
-    let mut in_use = InUse { scan, order };
-    let owners = candidates().filter(|file| in_use.lacks_an_entry(&file.path, open, &options));
-    Owners::new(owners.filter_map(name_of).take(MOST_NAMED + 1), true)
+    let mut in_use = InUse { scan, order, key };
+    if !candidates().any(|file| in_use.lacks_an_entry(&file.path, open, &options)) {
+        return Owners::new(std::iter::empty(), true);
+    }
+    let is_table = |file: &&DatabaseFile| match open(&file.path).map(|file| Table::open(file, &options)) {
+        Ok(Err(error)) => !is_not_whole(&error),
+        found => found.is_ok(),
+    };
+    Owners::new(candidates().filter(is_table).filter_map(name_of).take(MOST_NAMED + 1), true)
 }
 
 impl Owners {
@@ -120,6 +128,8 @@ fn in_use(database: &Database, manifest: &Manifest) -> Database {
 struct InUse<'d, 'a> {
     scan: Scan<'d, Files<'a>>,
     order: SharedComparator,
+    /// The key whose entries alone count; `None`: those of all keys.
+    key: Option<&'d [u8]>,
 }
 
 impl InUse<'_, '_> {
@@ -134,14 +144,22 @@ impl InUse<'_, '_> {
         };
         let format = cursor.table().key_format();
         let mut last: Option<(Vec<u8>, u64)> = None;
+        let mut start = self.key.map(|key| [key, &[0xff; 8]].concat());
         loop {
-            match cursor.next() {
+            let moved = match start.take() {
+                Some(start) => cursor.seek(&start),
+                None => cursor.next(),
+            };
+            match moved {
                 Ok(true) => {}
                 Ok(false) => return false,
                 Err(_) => return true,
             }
             // A key that is too short is no entry of a database.
             let Some((user_key, tag)) = format.split(cursor.key()) else { continue };
+            if self.key.is_some_and(|key| self.order.compare(user_key, key).is_ne()) {
+                return false;
+            }
             let sequence = tag >> 8;
             let goes_on = last.as_ref().is_some_and(|(key, number)| {
                 self.order.compare(key, user_key).then(sequence.cmp(number)).is_le()

@@ -14,8 +14,8 @@ use crate::run::{Threads, Watch};
 use crate::walk::{Discovered, Folder, Inputs, PathError, Sources, Storage, open_listed, open_named, reopen};
 use crate::words::{DECIDE, RESTORE, UNDECODABLE, repair_command};
 use crate::{
-    audit::file_type::explain, audit::inspect::missing_text, audit::key_encoding::KeyEncoding,
-    audit::order::Order, audit::state, audit::stats::encoding_of,
+    audit::current_manifest::missing_manifest, audit::file_type::explain, audit::inspect::missing_text,
+    audit::key_encoding::KeyEncoding, audit::order::Order, audit::state, audit::stats::encoding_of,
 };
 
 /// The maximum number of attempts to tune a database whose tables keep vanishing.
@@ -140,7 +140,8 @@ fn folder(folder: &Arc<Folder>, request: &Request, read: &ReadOptions, watch: &d
 
 /// The failure for the reason why the MANIFEST cannot be relied on.
 fn failure_of(folder: &Folder, error: &Error) -> TuneFailure {
-    let failure = TuneFailure::new(error.to_string(), Some(ErrorKind::of(error)));
+    let text = missing_manifest(error).unwrap_or_else(|| error.to_string());
+    let failure = TuneFailure::new(text, Some(ErrorKind::of(error)));
     let is_damage = matches!(failure.kind, Some(ErrorKind::Damaged | ErrorKind::Missing));
     TuneFailure { first: is_damage.then(|| repair_command(folder.path())), ..failure }
 }
@@ -174,7 +175,7 @@ fn folder_once(
         path: path(table.number),
         level: Some(table.level),
         size: table.size,
-        missing: missing.contains(&table.number).then(|| missing_text(table)),
+        missing: missing.contains(&table.number).then(|| missing_text(folder, table)),
     });
     let order = manifest.comparator().and_then(Order::of);
     let input = Input {

@@ -8,7 +8,7 @@ use filterblock::database::FileKind;
 use filterblock::table::{ReadAt, ReadOptions};
 
 use super::check::table;
-use crate::audit::current_manifest::{current, open};
+use crate::audit::current_manifest::{current, missing_manifest, open};
 use crate::audit::passed_over::PassedOver;
 use crate::audit::{correct, lost_keys::LostKeys, state};
 use crate::engine::{Engine, Sink};
@@ -192,7 +192,8 @@ pub(crate) fn verdicts_on_folder(place: &ListedFolder) -> Vec<Verified> {
     let (path, verdict) = manifest(folder);
     let missing = folder.missing().map(|(path, table, _)| {
         let expected = format!("a table of {} bytes on level {}", table.size, table.level);
-        let finding = Finding::new(Code::TableMissing, None, expected, "no such file");
+        let found = format!("no such file{}", folder.copy_text(table));
+        let finding = Finding::new(Code::TableMissing, None, expected, found);
         of(&path, About::Table, Verdict::of_finding(finding.with_lost(LostKeys::of_table(table))))
     });
     skipped.chain([of(path, About::Folder, verdict)]).chain(missing).collect()
@@ -214,10 +215,14 @@ fn manifest(folder: &Arc<Folder>) -> (&Path, Verdict) {
     if let Some((path, error)) = folder.manifest_error() {
         let finding = Finding::of(error).with_wrong_bit(wrong_bit(folder, path, error));
         // A missing MANIFEST is a fault of the database; a MANIFEST that may not be read is not.
-        let is_missing =
-            matches!(error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
-        let code = if is_missing { Code::Manifest } else { finding.code };
-        verdict.findings.push(Finding { code, ..finding });
+        let finding = match folder.database().manifest().err().and_then(missing_manifest) {
+            Some(text) => {
+                let plain = Some(format!("{text}: LevelDB does not open the database"));
+                Finding { code: Code::Manifest, plain, ..finding }
+            }
+            None => finding,
+        };
+        verdict.findings.push(finding);
         return (path, verdict);
     }
     let faults = state::faults(folder);
